@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-// A step of build.mjs, beside whose output it writes: dist/console/index.html, and in dist/console/assets what it names, each
-// file also compressed. The names hold a hash of the content, so browsers keep them for ever.
+// A step of build.mjs: writes dist/console/index.html and its files in dist/console/assets, each also compressed. Their names contain a
+// hash of the content, so browsers cache them forever.
 const folder = fileURLToPath(new URL('../console', import.meta.url));
 const assets = join(folder, 'assets');
 const source = 'src/console';
@@ -46,14 +46,14 @@ const files: Readonly<Record<string, string>> = {
   shared: sharedOf(app.metafile),
   style: styleOf(app.metafile),
 };
-const html = template.replaceAll(/\{\{(\w+)\}\}/g, (_place, name: string) => basename(files[name] ?? missing(name)));
+const html = template.replaceAll(/\{\{(\w+)\}\}/g, (_match, name: string) => basename(files[name] ?? missing(name)));
 const outputs = Object.keys({ ...app.metafile.outputs, ...theme.metafile.outputs });
 await mkdir(assets, { recursive: true });
 await writeFile(join(folder, 'index.html'), html);
 await Promise.all(
   outputs.filter((file) => /\.(?:js|css)$/.test(file)).map((file) => compress(join(assets, basename(file)))),
 );
-// For the test of the budgets.
+// The test of the budgets reads it.
 await writeFile(join(folder, 'metafile.json'), JSON.stringify(app.metafile));
 
 function entryOf({ outputs: made }: Metafile, name: string): string {
@@ -65,7 +65,6 @@ function styleOf({ outputs: made }: Metafile): string {
   return made[entryOf({ inputs: {}, outputs: made }, 'main.tsx')]?.cssBundle ?? missing('the style');
 }
 
-/** What the entry loads before it runs. */
 function sharedOf({ outputs: made }: Metafile): string {
   const entry = made[entryOf({ inputs: {}, outputs: made }, 'main.tsx')];
   const [shared, ...more] = (entry?.imports ?? []).filter(({ kind }) => kind === 'import-statement');

@@ -24,8 +24,8 @@ export type CatalogueSource = {
 };
 
 /**
- * Reads the catalogue and checks the files that it refers to. Throws a `ConfigError` with all faults, and nothing else; no fault
- * repeats a value of a file, for it could be a secret in the wrong place.
+ * Reads the catalogue and checks the files that it refers to. Throws only `ConfigError`, with every problem; no message repeats a value
+ * of a file, which could be a misplaced secret.
  */
 export function readCatalogueFile(source: CatalogueSource): Catalogue {
   const { path, readSecret, publicUrl, readText = readWholeFile } = source;
@@ -51,7 +51,7 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
   return { ...catalogue, files };
 }
 
-/** Reads a file of the kind `http` by itself: a path, or `builtin:` with the name of one. Throws a `ConfigError` with all its faults. */
+/** Reads a single file of the kind `http`, by path or as `builtin:NAME`. Throws a `ConfigError` with every problem. */
 export function readHttpFile(path: string): ProviderFile {
   const { data, faults: unreadable } = parsedFile(() => readWholeFile(shippedPath(path) ?? path));
   if (unreadable.length > 0) throw configError(path, unreadable);
@@ -60,7 +60,7 @@ export function readHttpFile(path: string): ProviderFile {
   return file;
 }
 
-/** Where a file is that comes with this service; no such name leads out of its folder. */
+/** Returns the path of a file that comes with this service; the names cannot leave its folder. */
 function shippedPath(file: string): string | undefined {
   const [, name] = /^builtin:([\w-]+)$/.exec(file) ?? [];
   return name === undefined ? undefined : fileURLToPath(import.meta.resolve(`#assets/providers/${name}.yaml`));
@@ -93,7 +93,7 @@ function readWholeFile(path: string): string {
   return readFileSync(path, 'utf8');
 }
 
-/** What JSON is, JSON reads: a field that is given twice there has always counted the second time. */
+/** Valid JSON is not parsed as YAML, which rejects duplicate keys. */
 function parsedFile(readText: () => string): Parsed {
   let text = '';
   try {
@@ -129,7 +129,7 @@ function faulty(...messages: readonly string[]): Parsed {
   return { faults: messages.map((message) => ({ path: [], message })) };
 }
 
-/** Messages of these faults hold no text of the file; of others only the code is told. */
+/** Messages with these codes contain no text of the file; of others only the code is shown. */
 const plainFaults: readonly YAMLError['code'][] = ['BAD_INDENT', 'MISSING_CHAR', 'DUPLICATE_KEY', 'TAB_AS_INDENT'];
 
 function yamlFault({ code, message, pos }: YAMLError, lines: LineCounter): string {

@@ -34,22 +34,20 @@ import {
   wholeNumber,
   withOurName,
 } from './setting-kinds.ts';
-import { temporalFaults, temporalSettings } from './temporal-settings.ts';
+import { temporalProblems, temporalSettings } from './temporal-settings.ts';
 
-/** What the environment says. Undefined `databaseUrl` or `temporal` means that part is embedded. */
+/** The configuration. If `databaseUrl` or `temporal` is undefined, that part is embedded. */
 export type Config = Readonly<ReturnType<typeof configOf>>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Names a file of settings for fontconfig, which finds the fonts of titles: the machine's settings, or ours where it has none, and
- * `folder` for its cache. The system's cache may be closed to this account, of which fontconfig complains on standard error at each
- * text; and for root, our umask would close what it writes there to every other account. Fontconfig reads the environment itself,
- * once, before the first text.
+ * Configures fontconfig, which finds the fonts of titles: the machine's settings or ours, with the cache in `folder`, because the system's
+ * cache may not be writable. Fontconfig reads the environment once, before the first text.
  */
 export function provideFontSettings(folder: string, systemFile = '/etc/fonts/fonts.conf'): void {
   const { FONTCONFIG_FILE: givenFile, FONTCONFIG_PATH: givenFolder }: Environment = process.env;
-  // What a process inherits may be of a data folder that is gone.
+  // An inherited variable may name a data folder that was deleted.
   const isGiven = givenFile !== undefined && existsSync(resolve('/etc/fonts', givenFile));
   if (isGiven || givenFolder !== undefined) return;
   const fonts = existsSync(systemFile) ? systemFile : fileURLToPath(import.meta.resolve('#assets/fonts.conf'));
@@ -57,7 +55,7 @@ export function provideFontSettings(folder: string, systemFile = '/etc/fonts/fon
   const file = join(folder, 'fonts.conf');
   const fresh = `${file}.${process.pid}`;
   mkdirSync(folder, { recursive: true });
-  // Another worker of the same folder may read it now.
+  // Another worker may read the file at the same time.
   writeFileSync(fresh, text);
   renameSync(fresh, file);
   process.env['FONTCONFIG_FILE'] = file;
@@ -68,41 +66,39 @@ function inXml(path: string): string {
 }
 
 /**
- * Reads the configuration and checks the catalogue; the only reader of the environment in the program. Throws `ConfigError` with all
- * faults. `isExternal` is for a process that embeds nothing, and so must be told where everything is.
+ * Reads the configuration and checks the catalogue; nothing else in the program reads the environment. Throws `ConfigError` with every
+ * invalid setting. `isExternal` requires the settings of a process that embeds nothing.
  */
 export function readConfig(environment: Environment = process.env, { isExternal = false } = {}): Config {
-  const faults: string[] = [];
-  const env = variablesOf(environment, faults);
+  const problems: string[] = [];
+  const env = variablesOf(environment, problems);
   const needed = isExternal ? externalNames.filter((name) => env[name] === undefined) : [];
-  faults.push(...needed.map(missingFault));
+  problems.push(...needed.map(missingMessage));
   const given = [...nameOf].map(([setting, name]) => [setting, env[name]]);
   const { data, error } = schema.safeParse(Object.fromEntries(given));
-  for (const { path, message } of error?.issues ?? []) faults.push(`${nameOf.get(String(path[0]))}: ${message}`);
+  for (const { path, message } of error?.issues ?? []) problems.push(`${nameOf.get(String(path[0]))}: ${message}`);
   if (data?.databaseUrl !== undefined && data.secret === undefined && !needed.includes('VIDEOGEN_SECRET'))
-    faults.push('VIDEOGEN_SECRET: must be set when DATABASE_URL is (32 characters or more), alike in every process');
+    problems.push('VIDEOGEN_SECRET: must be set when DATABASE_URL is (32 characters or more), alike in every process');
   if (data !== undefined && (data.oidcIssuer === undefined) !== (data.oidcClientId === undefined))
-    faults.push('OIDC_ISSUER, OIDC_CLIENT_ID: set both or neither');
+    problems.push('OIDC_ISSUER, OIDC_CLIENT_ID: set both or neither');
   if (data?.passwordSignIn === false && data.oidcIssuer === undefined)
-    faults.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
+    problems.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
   if (data?.promptRetentionMs !== undefined && data.promptRetentionMs < data.retentionMs)
-    faults.push(
+    problems.push(
       'PROMPT_RETENTION_DAYS: must be MEDIA_RETENTION_DAYS or more, because the video is deleted with its prompt',
     );
-  faults.push(...temporalFaults(env));
-  if (faults.length > 0 || data === undefined) throw new ConfigError(faults);
+  problems.push(...temporalProblems(env));
+  if (problems.length > 0 || data === undefined) throw new ConfigError(problems);
   return configOf(data, env);
 }
 
-/** What is said of a variable without which only a process that embeds everything can do. */
-export function missingFault(name: string): string {
-  return `${name}: must be set; only "npm start" can do without`;
+export function missingMessage(name: string): string {
+  return `${name}: must be set; only "npm start" works without it`;
 }
 
-/** What a process that embeds nothing needs. */
 const externalNames = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'VIDEOGEN_SECRET', 'RESULT_STORE'];
 
-/** Variables that may hold a secret and so may also be given as the path of a file, `NAME_FILE`. */
+/** These may also be given as the path of a file, `NAME_FILE`. */
 const secretNames = [
   'DATABASE_URL',
   'VIDEOGEN_SECRET',
@@ -181,12 +177,12 @@ export const settingDefaults: ReadonlyMap<string, string> = new Map(
   fields.map(({ variable = '', usual = '' }) => [variable, usual]),
 );
 
-/** Where programs are found and downloads are kept: all that a demo takes from the environment. */
+/** A demo reads only where programs and downloads are. */
 const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];
 
 /**
- * Takes every other setting out of the environment, those that libraries read by themselves included, so that what follows
- * can reach no database, Temporal or store but its own.
+ * Removes every other setting from the environment, also those that libraries read, so that a demo cannot reach another database,
+ * Temporal or store.
  */
 export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): void {
   const settings = new Set([...nameOf.values(), ...secretNames.map((name) => `${name}_FILE`)]);
@@ -198,9 +194,9 @@ export function sealEnvironment(environment: NodeJS.ProcessEnv = process.env): v
 
 function configOf(settings: z.output<typeof schema>, env: Record<string, string>) {
   const isEmbedded = settings.databaseUrl === undefined;
-  // Embedded mode is for one person's machine, so its own addresses are let through; a shared service names what it wants.
+  // Embedded mode runs on one person's machine, so its own addresses are allowed; a shared service lists what it allows.
   const { oidcIssuer: issuer, oidcClientId: clientId } = settings;
-  const usualAllow = parseAllowList(isEmbedded ? loopbackAllowance : '');
+  const defaultAllow = parseAllowList(isEmbedded ? loopbackAllowance : '');
   return {
     ...settings,
     ...temporalSettings(env),
@@ -214,43 +210,43 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
             clientSecret: settings.oidcClientSecret,
             name: settings.oidcName ?? new URL(issuer).hostname,
           },
-    callbackAllow: settings.callbackAllow ?? usualAllow,
-    imageAllow: settings.imageAllow ?? usualAllow,
+    callbackAllow: settings.callbackAllow ?? defaultAllow,
+    imageAllow: settings.imageAllow ?? defaultAllow,
     trustedProxies: settings.trustedProxies ?? parseNetworks(isEmbedded ? '127.0.0.0/8,::1' : ''),
-    /** The catalogue at the start of the process, without a look at its secrets. */
+    /** The catalogue at the start of the process; its secrets are not checked. */
     catalogue: settings.catalogue?.catalogue ?? builtInCatalogue(),
-    /** Where processes that go on look for changes of it; undefined for the built-in one. */
+    /** Undefined for the built-in catalogue. */
     catalogueFile: settings.catalogue?.path,
-    /** Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener: a proxy needs time to notice. */
+    // A proxy in front of a shared service needs time to notice that `/readyz` is 503.
     shutdownDelayMs: settings.shutdownDelayMs ?? (isEmbedded ? 0 : 5_000),
   };
 }
 
-/** Every variable that is set and not empty, and the secrets that are given as files. */
-function variablesOf(environment: Environment, faults: string[]): Record<string, string> {
+/** Returns every variable that is not empty, and the secrets that are given as files. */
+function variablesOf(environment: Environment, problems: string[]): Record<string, string> {
   const isSet = (entry: [string, string | undefined]): entry is [string, string] => (entry[1] ?? '') !== '';
   const env = Object.fromEntries(Object.entries(environment).filter(isSet));
   for (const name of secretNames) {
     const file = env[`${name}_FILE`];
     if (file === undefined) continue;
-    if (env[name] !== undefined) faults.push(`${name}: is set, and ${name}_FILE too; set only one`);
+    if (env[name] !== undefined) problems.push(`${name}: is set, and ${name}_FILE too; set only one`);
     try {
       env[name] = readFileSync(file, 'utf8').trim();
     } catch (error) {
-      faults.push(`${name}_FILE: ${messageOf(error)}`);
+      problems.push(`${name}_FILE: ${messageOf(error)}`);
     }
   }
   return env;
 }
 
-/** Reads secrets of the catalogue; their files are looked for from `folder` on. No message repeats a name, a path or a value. */
+/** Reads secrets of the catalogue; paths are relative to `folder`. No message repeats a name, a path or a value. */
 export function secretReader(folder: string, environment: Environment = process.env): SecretReader {
   return (ref) => () => {
     const secret = (
       ref.env === undefined ? secretInFile(resolve(folder, ref.file ?? '')) : environment[ref.env]
     )?.trim();
     if (secret === undefined || secret === '') throw new SetupError('is not set where this refers to');
-    // Anything else would break the header that carries it.
+    // Anything else would break the header that contains the secret.
     if (!/^[\x20-\x7e]{1,10000}$/.test(secret)) throw new SetupError('must be one line of ASCII where this refers to');
     return secret;
   };

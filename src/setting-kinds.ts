@@ -6,7 +6,7 @@ import { ConfigError, messageOf } from './domain/errors.ts';
 import { parseRate, unitsMs } from './domain/rate-limit.ts';
 import { parseStoreLocation, type StoreLocation } from './domain/store-location.ts';
 
-// What variables of the environment may hold: each says in one sentence what is allowed.
+// Kinds of settings. Each error message says in one sentence what is allowed.
 
 export const anyText = z.string();
 
@@ -27,7 +27,7 @@ export function wholeNumber(min: number, max: number) {
     .refine((value) => value >= min && value <= max, { error });
 }
 
-/** Runs a parser that throws, and makes its message this variable's fault. */
+/** Reports the message of a parser that throws. */
 export function parsedBy<T>(parse: (text: string) => T) {
   return anyText.transform((text, context): T => {
     try {
@@ -45,7 +45,6 @@ export const seconds = (max: number) => wholeNumber(1, max).transform((count) =>
 
 export const rate = parsedBy(parseRate);
 
-/** Each fault of the file is one of this variable's. */
 export function catalogueIn(file: string, context: z.RefinementCtx) {
   const path = resolve(file);
   try {

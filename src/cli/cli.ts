@@ -2,7 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { addExamples } from './examples.ts';
-import { sayAndExit } from '../main/run-until-signal.ts';
+import { printAndExit } from '../main/run-until-signal.ts';
 
 // Compiled, this file lies in dist/src/cli. A package.json without a version is not ours.
 const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
@@ -60,5 +60,5 @@ try {
 } catch (error) {
   // Commander has printed its own help or complaint already.
   if (error instanceof CommanderError) process.exit(error.exitCode);
-  sayAndExit(error);
+  printAndExit(error);
 }

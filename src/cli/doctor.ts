@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
 import { ConfigError } from '../domain/errors.ts';
 import { type DoctorRole, doctorRoles, examine, examineMachine, type RunningParts } from '../main/doctor/doctor.ts';
-import { type Finding, type FindingState, fault, ok } from '../main/doctor/finding.ts';
+import { failure, type Finding, type FindingState, ok } from '../main/doctor/finding.ts';
 import { type Answer, isJson, printAnswer } from './output.ts';
 
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check settings, dependencies, rights and machine, and say how to mend what is wrong')
+    .description('check settings, dependencies, rights and machine, and say how to correct what is wrong')
     .addOption(
       new Option('--role <role>', 'the whole installation, or what a process of this role needs here')
         .choices(doctorRoles)
@@ -22,7 +22,7 @@ export function addDoctorCommand(program: Command): void {
       const answer = present(findings);
       printAnswer(answer, isJson(program));
       // What did not answer in time may hold the process up.
-      process.stdout.write('', () => process.exit(answer.json['state'] === 'fault' ? 1 : 0));
+      process.stdout.write('', () => process.exit(answer.json['state'] === 'error' ? 1 : 0));
     });
 }
 
@@ -33,8 +33,8 @@ async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
     return [isRead, ...(await examine(await withEmbeddedFfmpeg(config), await runningParts(config), role))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const wrong = error.faults.map((message) => fault('configuration', message, 'Correct it; then run this again.'));
-    return [...wrong, ...examineMachine()];
+    const invalid = error.faults.map((message) => failure('configuration', message, 'Correct it, and run this again.'));
+    return [...invalid, ...examineMachine()];
   }
 }
 
@@ -56,7 +56,7 @@ async function runningParts(config: Config): Promise<RunningParts> {
   const port = await readPort(join(dataFolder, 'temporal', 'port'));
   const address = port === undefined || (await isFree(port)) ? undefined : `127.0.0.1:${port}`;
   return {
-    // A folder that is closed to us is told by the checks.
+    // The checks report a folder without read permission.
     databaseUrl: databaseUrl ?? (await findPostgres(postgresFolder(config)).catch(() => undefined)),
     temporal: temporal ?? (address === undefined ? undefined : { connection: { address }, namespace }),
     // Made at the first start.
@@ -67,18 +67,18 @@ async function runningParts(config: Config): Promise<RunningParts> {
 const marks: Readonly<Record<FindingState, string>> = {
   ok: 'ok      ',
   warning: 'warning ',
-  fault: 'FAULT   ',
+  error: 'ERROR   ',
   unknown: '?       ',
 };
 
 function present(findings: readonly Finding[]): Answer {
   const count = (state: FindingState) => findings.filter((finding) => finding.state === state).length;
-  const [faults, warnings] = [count('fault'), count('warning')];
-  const state = faults > 0 ? 'fault' : warnings > 0 ? 'warning' : 'ok';
+  const [errors, warnings] = [count('error'), count('warning')];
+  const state = errors > 0 ? 'error' : warnings > 0 ? 'warning' : 'ok';
   const lines = findings.flatMap(({ check, state: found, message, remedy }) => [
     `${marks[found]} ${check}: ${message}`,
     ...(remedy === undefined ? [] : [`           → ${remedy}`]),
   ]);
-  const sum = `${faults} faults, ${warnings} warnings`;
-  return { json: { state, faults, warnings, findings }, lines: [...lines, '', sum] };
+  const sum = `${errors} errors, ${warnings} warnings`;
+  return { json: { state, errors, warnings, findings }, lines: [...lines, '', sum] };
 }

@@ -29,9 +29,9 @@ async function migrate(config: Config): Promise<Answer> {
 
 /** A sentence for what is wrong on the way to the database; anything else as it is. */
 async function sayConnectionFault(error: unknown): Promise<never> {
-  const { databaseFault, isConnectionFault } = await import('../main/doctor/check-database.ts');
-  if (error instanceof SetupError || !isConnectionFault(error)) throw error;
-  const { message, remedy } = databaseFault(error);
+  const { explainDatabaseError, isConnectionError } = await import('../main/doctor/check-database.ts');
+  if (error instanceof SetupError || !isConnectionError(error)) throw error;
+  const { message, remedy } = explainDatabaseError(error);
   throw new CommandError(`The database cannot be used: ${message}. ${remedy}`);
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { errorCode, SetupError } from '../domain/errors.ts';
 import { createLog, type Log } from '../log.ts';
-import { folderFault, makePrivateFolder } from '../main/local-faults.ts';
+import { folderError, makePrivateFolder } from '../main/local-faults.ts';
 import { boundServerLog } from './server-log.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function lockDataFolder(folder: string): Promise<{ readonly release
     };
     return { release };
   } catch (error) {
-    if (!['EADDRINUSE', 'EAGAIN'].includes(errorCode(error) ?? '')) throw folderFault(error, folder, 'VIDEOGEN_DATA');
+    if (!['EADDRINUSE', 'EAGAIN'].includes(errorCode(error) ?? '')) throw folderError(error, folder, 'VIDEOGEN_DATA');
     const owner = await readFile(path, 'utf8').catch(() => 'unknown');
     const advice = 'Stop that one first, or set VIDEOGEN_DATA to another folder.';
     throw new SetupError(`The data folder ${folder} is in use by process ${owner.trim()}. ${advice}`, { cause: error });

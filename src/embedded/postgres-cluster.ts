@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chown, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, SetupError } from '../domain/errors.ts';
-import { folderFault } from '../main/local-faults.ts';
+import { folderError } from '../main/local-faults.ts';
 import { newSecret } from './data-folder.ts';
 import type { Account, PostgresBinaries } from './postgres-binaries.ts';
 import { openServerLog, serverLogTail } from './server-log.ts';
@@ -41,7 +41,7 @@ export async function readPassword(folder: string): Promise<string | undefined> 
     return (await readFile(passwordFileOf(folder), 'utf8')).trim();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw folderFault(error, folder, 'VIDEOGEN_DATA');
+    throw folderError(error, folder, 'VIDEOGEN_DATA');
   }
 }
 

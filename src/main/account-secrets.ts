@@ -10,7 +10,7 @@ import {
 } from '../stores/callback-secrets.ts';
 import type { Database } from '../stores/database.ts';
 
-/** The secrets that sign an account's callbacks today, the current one first. The first is made on first use. */
+/** Returns the secrets that sign an account's callbacks, the current one first. Creates one on first use. */
 export async function callbackSecretsOf(db: Database, box: SecretBox, accountId: string): Promise<readonly string[]> {
   const existing = await listCallbackSecrets(db, accountId);
   if (existing.some(isCurrent)) return openAll(existing, box, accountId);
@@ -18,14 +18,14 @@ export async function callbackSecretsOf(db: Database, box: SecretBox, accountId:
   return openAll(await listCallbackSecrets(db, accountId), box, accountId);
 }
 
-/** Shows the current secret to its owner, once; undefined when it was shown before. The first is made on first use. */
+/** Shows the current secret to its owner, once; undefined if it was shown before. Creates one on first use. */
 export async function revealSecret(db: Database, box: SecretBox, accountId: string): Promise<string | undefined> {
   await createFirstCallbackSecret(db, accountId, box.seal(newCallbackSecret(), accountId));
   const sealed = await showCallbackSecret(db, accountId);
   return sealed === undefined ? undefined : box.open(sealed, accountId);
 }
 
-/** Makes a new current secret and answers it; the old one signs beside it for `overlapSeconds`. */
+/** Creates and returns a new current secret; the old one stays valid for `overlapSeconds`. */
 export async function rotateSecret(
   db: Database,
   box: SecretBox,
@@ -36,15 +36,12 @@ export async function rotateSecret(
   return secret;
 }
 
-/** What was found, and how many were moved; those that no secret opens are named by their accounts. */
+/** `unopened` has the accounts whose secret neither VIDEOGEN_SECRET nor a previous one opens. */
 export type Resealed = { current: number; moved: number; unopened: string[] };
 
 const pageSize = 200;
 
-/**
- * Seals every secret with today's VIDEOGEN_SECRET. It may run beside the service, twice at a time, and again after it was broken
- * off: each is replaced as it was read, or not at all.
- */
+/** Seals every secret with the current VIDEOGEN_SECRET. Safe while the service runs and safe to repeat: each update compares first. */
 export async function resealSecrets(db: Database, box: SecretBox): Promise<Resealed> {
   const counts: Resealed = { current: 0, moved: 0, unopened: [] };
   for (let after = 0; ;) {
@@ -77,7 +74,7 @@ function isCurrent({ expiresAt }: SealedSecret): boolean {
   return expiresAt === undefined;
 }
 
-/** A secret in its overlap may fail to open: after VIDEOGEN_SECRET was changed, a rotation must not fail on what it replaces. */
+/** Skips an old secret that cannot be opened, so that a rotation succeeds after VIDEOGEN_SECRET was lost. */
 function openAll(secrets: readonly SealedSecret[], box: SecretBox, accountId: string): readonly string[] {
   return secrets.flatMap((secret) => {
     try {

@@ -18,18 +18,18 @@ type Deps = {
 };
 
 /**
- * Checks an image of a client and keeps it, as the JPEG that a worker would make of it: nothing that a stranger wrote is ever served
- * from our address. One at a time, for a large one takes seconds of a core and 300 MB.
+ * Checks an uploaded image and stores it re-encoded as JPEG, so that no bytes of a client are served from our address. Decodes one
+ * image at a time: a large one takes seconds of a core and 300 MB.
  */
 export function createImageUploads({ db, resultStore, retentionMs, workFolder }: Deps) {
-  const inTurn = pLimit(1);
+  const limited = pLimit(1);
   return async (accountId: string, image: Buffer): Promise<UploadOutcome> => {
-    const decoded = await inTurn(() => decodeImage(image)).catch((error: unknown) => {
+    const decoded = await limited(() => decodeImage(image)).catch((error: unknown) => {
       if (error instanceof ImageRefusal) return error;
       throw error;
     });
     if (decoded instanceof ImageRefusal) return { kind: 'refused', why: decoded.message };
-    // Its id is a secret between the account and us.
+    // Only the account may learn the id, which opens the image.
     const uploadId = uuidv4();
     const { jpeg } = decoded;
     const added = await addUpload(db, { uploadId, accountId, bytes: jpeg.length, retentionMs });
@@ -37,12 +37,12 @@ export function createImageUploads({ db, resultStore, retentionMs, workFolder }:
     try {
       await store(uploadKey(uploadId), jpeg);
       if (!(await hasUpload(db, uploadId)).exists) {
-        // The account was closed meanwhile, and its images deleted, before this one was there.
+        // The account was closed in between, and its images were deleted.
         await resultStore.delete(uploadKey(uploadId));
         throw new AccountClosed(accountId);
       }
     } catch (error) {
-      // The file may be there although the answer was lost, so the row stays until the file is deleted.
+      // The store may have the file despite the error, so the row stays until the file is deleted.
       await abandonUpload(db, uploadId).catch(() => undefined);
       throw error;
     }

@@ -8,11 +8,10 @@ import type { Log } from '../log.ts';
 import type { Events, PartName } from '../metrics/counters.ts';
 
 export type LiveCatalogue = {
-  /** The catalogue in force: an object that does not change, replaced by another one. */
+  /** Returns the catalogue in force, which is immutable and replaced as a whole. */
   readonly current: () => Catalogue;
-  /** Why the file on disk is refused; none when it is not. */
+  /** Returns why the file on disk is invalid; empty if it is in force. */
   readonly faults: () => readonly string[];
-  /** Looks for a change now. */
   check(): Promise<void>;
   close(): void;
 };
@@ -28,8 +27,8 @@ export type LiveSource = Omit<CatalogueSource, 'path' | 'readText'> & {
 const checkEveryMs = 5_000;
 
 /**
- * The catalogue, read again when its file or one that it refers to has changed. A faulty file leaves the one before in force.
- * Throws a `ConfigError` when the file is faulty now.
+ * Reads the catalogue, and again when its file or one that it refers to has changed. While a changed file is invalid, the previous
+ * catalogue stays in force. Throws a `ConfigError` if the file is invalid at the start.
  */
 export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   const { path, log, part, events } = source;
@@ -40,7 +39,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
     return { current: () => catalogue, faults: () => [], check: async () => {}, close: () => {} };
   }
 
-  /** What the last reading found, faulty or not: each file with its digest. */
+  /** The files of the last read, valid or not, with their digests. */
   let seen = new Map<string, string>();
   const load = () => {
     const found = (seen = new Map<string, string>());
@@ -61,7 +60,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
     const now = await digestsOf([...seen.keys()]);
     const isSame = now === JSON.stringify([...seen]);
     if (isSame && faults.length === 0) return;
-    // A file may be half written, and its first half may be faultless: a change counts when two checks find the same.
+    // A file may be half written, and its first half may be valid, so a change counts when two checks find the same.
     if (!isSame && now !== changed) {
       changed = now;
       return;
@@ -73,10 +72,10 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
       log.info({ path, models: [...catalogue.models.keys()] }, 'catalogue reloaded');
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      const isTold = JSON.stringify(error.faults) === JSON.stringify(faults);
+      const isLogged = JSON.stringify(error.faults) === JSON.stringify(faults);
       faults = error.faults;
       onRead(true);
-      if (!isTold) log.error({ path, faults }, 'changed catalogue refused, the one before stays in force');
+      if (!isLogged) log.error({ path, faults }, 'changed catalogue refused, the one before stays in force');
     }
   };
 

@@ -9,17 +9,14 @@ import { createTwoStores } from '../media/two-stores.ts';
 import { makePrivateFolder } from './local-faults.ts';
 import type { Settings } from './settings.ts';
 
-/** Where results are kept unless RESULT_STORE says otherwise. */
+/** The result store by default. */
 export function usualStore({ dataFolder }: Pick<Config, 'dataFolder'>): StoreLocation {
   return { kind: 'folder', path: join(dataFolder, 'results') };
 }
 
 type S3Config = Pick<Config, 's3Endpoint' | 's3Region' | 's3PathStyle'>;
 
-/**
- * Opens the result store of a process. A store that refuses us is a fault of the installation (`SetupError`); one that does not
- * answer is waited for by whoever needs it.
- */
+/** Opens the result store. Throws `SetupError` if the store rejects us; an unavailable bucket only delays the tasks that need it. */
 export async function openStore(
   settings: Settings,
   log: Log,
@@ -41,20 +38,20 @@ export async function openStore(
   return createResultStore(createTwoStores(first, await openFiles(resultStoreAlso, settings)), settings);
 }
 
-/** The result store of a process that signs links to files and touches none, so it needs no way to them. */
+/** Opens the store for signing links only, without access to its files. */
 export async function openStoreForLinks(settings: Settings): Promise<ResultStore> {
   return createResultStore(await openFiles(settings.resultStore, settings), settings);
 }
 
-/** The files of one store, which is not asked for anything yet. */
+/** Opens one store without a request to it. */
 export async function openFiles(location: StoreLocation, config: S3Config): Promise<MediaFiles> {
   if (location.kind === 'folder') return createFolderFiles(location.path);
-  // The SDK is large, and most installations do not need it.
+  // Most installations do not need the SDK, which is large.
   const { createS3Files } = await import('../media/s3-files.ts');
   return createS3Files({ location, s3: s3SettingsOf(config) });
 }
 
-/** Makes a folder, or checks the rights to a bucket. Throws `SetupError` for a store that refuses us. */
+/** Creates the folder, or checks the rights to the bucket. Throws `SetupError` if the store rejects us. */
 export async function checkFiles(
   location: StoreLocation,
   setting: string,

@@ -11,11 +11,7 @@ import { findDelivery } from '../stores/deliveries.ts';
 import { findTask } from '../stores/tasks.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
 
-/**
- * Finds the callback owed for a task. A closed account is owed none, so that it does not depend on the order of the cancellation and the
- * deletion of its tasks whether its receiver is called. The body has links signed for this very attempt; the secrets
- * are those valid now.
- */
+/** Finds the callback owed for a task. A closed account is owed none. Links are signed, and secrets read, for each attempt. */
 export function createOwedCallbacks(
   db: Database,
   box: SecretBox,

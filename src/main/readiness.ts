@@ -9,14 +9,14 @@ import { readSchemaState } from '../stores/schema-state.ts';
 import { readRetentionMs } from '../temporal/inspect.ts';
 import { repeat } from './repeat.ts';
 
-/** Load balancers and probes often allow a second or less, so they get the result of the last check. */
+/** Probes often allow a second or less, so they get the result of the last check. */
 export type Readiness = {
-  /** Why this part of the process should get no requests or tasks; none when it is ready. */
+  /** Reasons not to send requests or tasks here; empty if ready. */
   readonly reasons: () => readonly string[];
   readonly close: () => Promise<void>;
 };
 
-/** Returns the reason why something is not ready. A rejection is a reason, too. */
+/** Returns the reason why a dependency is not ready. */
 type Check = () => Promise<string | undefined>;
 
 export type WatchedParts = {
@@ -31,10 +31,10 @@ export type WatchedParts = {
 
 const checkLimitMs = 3_000;
 
-/** Checks what a part of the process depends on, again and again. Resolves after the first check of everything. */
+/** Checks the dependencies of a part of the process periodically. Resolves after the first check. */
 export async function watchReadiness(watched: WatchedParts): Promise<Readiness> {
   const { part, databaseUrl, temporal, events } = watched;
-  // A connection of its own: a pool that is busy under load is no reason to send requests elsewhere.
+  // A separate connection: a pool that is busy under load is not a reason to send requests elsewhere.
   const db = createDatabase({ url: databaseUrl, poolSize: 1 });
   const names = await listMigrations();
   const stopping = new AbortController();
@@ -69,7 +69,7 @@ function watchCheck({ name, part, log, pauseMs, check, signal, onResult }: Watch
   const run = async () => {
     const { found, err } = await pTimeout(check(), { milliseconds: checkLimitMs }).then(
       (result) => ({ found: result, err: undefined }),
-      // Everyone may read the reasons, so addresses are only logged.
+      // The reasons are public, so addresses are only logged.
       (error: unknown) => ({ found: `${name} unavailable`, err: error }),
     );
     if (signal.aborted) return;
@@ -83,12 +83,11 @@ function watchCheck({ name, part, log, pauseMs, check, signal, onResult }: Watch
   return { first, ended, reason: () => reason };
 }
 
-/** PostgreSQL's codes of a missing table and of a missing right. */
 const [undefinedTable, insufficientPrivilege] = ['42P01', '42501'];
 
-async function checkSchema(db: Database, wanted: readonly string[]): Promise<string | undefined> {
+async function checkSchema(db: Database, required: readonly string[]): Promise<string | undefined> {
   try {
-    const { isReadOnly, missing } = await readSchemaState(db, wanted);
+    const { isReadOnly, missing } = await readSchemaState(db, required);
     if (missing.length > 0) return `schema is older than this release: run "videogen migrate" (${missing.join(', ')})`;
     return isReadOnly ? 'database is read-only' : undefined;
   } catch (error) {

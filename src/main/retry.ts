@@ -10,13 +10,13 @@ export type Retry = {
   /** The step for the log, such as `connect to Temporal`. */
   readonly step: string;
   readonly log: Log;
-  /** Ends the retries and does not wait for the attempt under way; the promise then rejects. */
+  /** Aborts the retries, and rejects without waiting for the current attempt. */
   readonly signal: AbortSignal;
-  /** Takes a sentence for the person who waits. */
+  /** Receives a sentence for the terminal. */
   readonly onFirstFailure?: (message: string) => void;
 };
 
-/** Repeats a step of the start until it succeeds: an outage must not end a process that has accepted tasks. */
+/** Retries a step of the start until it succeeds, so that an outage does not end a process that has accepted tasks. */
 export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
     signal.throwIfAborted();
@@ -33,7 +33,7 @@ export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, att
   }
 }
 
-/** A fault of the program, or a refusal by PostgreSQL that is not in the classes 08 (connection), 53 (resources) and 57 (operator). */
+/** A bug, or an error of PostgreSQL outside the classes 08 (connection), 53 (resources) and 57 (operator). */
 function isFinal(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError) return true;
   const code = errorCode(error) ?? '';
@@ -41,6 +41,6 @@ function isFinal(error: unknown): boolean {
 }
 
 function reasonOf(error: unknown): string {
-  // A connection that is refused at several addresses is an AggregateError without a message.
+  // A connection refused at several addresses is an AggregateError without a message.
   return (error instanceof Error && error.message) || errorCode(error) || String(error);
 }

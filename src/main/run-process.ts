@@ -3,7 +3,7 @@ import { createLog, type Log } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { startMetricsServer } from './start-metrics.ts';
-import { fatalErrors, runUntilSignal, sayAndExit } from './run-until-signal.ts';
+import { fatalErrors, runUntilSignal, printAndExit } from './run-until-signal.ts';
 import { startTracing } from './tracing.ts';
 import { externalSettings, type RunningPart, type Settings } from './settings.ts';
 
@@ -14,7 +14,7 @@ type StartPart = (
   onFatal: (error: unknown) => void,
 ) => Promise<RunningPart>;
 
-/** The whole life of a process with one part and its metrics. What `given` names counts before the environment. */
+/** Runs a process with one part and its metrics until it is stopped. `given` overrides the environment. */
 export async function runProcess(start: StartPart, given: Partial<Pick<Settings, 'workerQueues'>> = {}): Promise<void> {
   process.umask(0o077);
   try {
@@ -28,6 +28,6 @@ export async function runProcess(start: StartPart, given: Partial<Pick<Settings,
     const both = { ...part, close: () => part.close().then(watched.close).then(traced.close) };
     await runUntilSignal(both, fatal.promise, log, { delayMs: settings.shutdownDelayMs });
   } catch (error) {
-    sayAndExit(error);
+    printAndExit(error);
   }
 }

@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../log.ts';
 import type { RunningPart } from './settings.ts';
 
-/** Everything is drained within this time; then the process ends, because an orchestrator would kill it anyway. */
+/** The process exits after this time even if it is not drained, because an orchestrator would kill it anyway. */
 const drainLimitMs = 45_000;
 
 export type Stopping = {
-  /** The first signal. A program with servers of its own listens from the start, so that a signal never leaves them behind. */
+  /** The first signal. `npm start` listens from the start, so that a signal never leaves its servers running. */
   readonly signal?: Promise<StopSignal>;
-  /** Between SIGTERM, from which on `/readyz` answers 503, and the closing of the listener. */
+  /** Time between SIGTERM, when `/readyz` becomes 503, and the closing of the listener. */
   readonly delayMs?: number;
 };
 
@@ -25,7 +25,7 @@ export async function runUntilSignal(
   });
   if (stopped === 'SIGTERM' && part.leave !== undefined && delayMs > 0) {
     part.leave();
-    log.info({ delayMs }, 'shutdown announced; readyz answers 503, the listener stays open for proxies to notice');
+    log.info({ delayMs }, 'shutdown announced; readyz returns 503, and the listener stays open until proxies notice');
     await delay(delayMs);
   }
   log.info('draining');
@@ -61,8 +61,8 @@ export function fatalErrors(): { readonly promise: Promise<never>; readonly reje
   return { promise, reject: (error) => reject(error) };
 }
 
-/** Ends the process with a sentence for the person who started it; the stack is shown only for a fault of ours. */
-export function sayAndExit(error: unknown): never {
+/** Prints the error and exits; a bug is printed with its stack. */
+export function printAndExit(error: unknown): never {
   const isExpected = error instanceof Error && error.name !== 'Error' && !(error instanceof TypeError);
   const message =
     error instanceof Error ? (isExpected ? error.message : (error.stack ?? error.message)) : String(error);

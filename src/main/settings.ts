@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Config, missingFault } from '../config.ts';
+import { type Config, missingMessage } from '../config.ts';
 import { ConfigError } from '../domain/errors.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import { refuseInput } from '../domain/catalogue/route.ts';
@@ -9,13 +9,13 @@ import { isUploadPreview, uploadIdOf } from '../domain/upload.ts';
 import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
-/** What a configuration may leave open; an embedded part has been started by then. */
+/** Settings that a configuration may leave to `npm start`, which sets them once its servers run. */
 export type FoundSettings = {
   readonly databaseUrl: string;
   readonly temporal: TemporalTarget;
-  /** For a person at this machine; undefined where it is not known. */
+  /** Shown to operators at this machine. */
   readonly temporalUiUrl?: string | undefined;
-  /** Ports of embedded servers that these settings do not name otherwise. */
+  /** Ports of embedded servers that no other setting contains. */
   readonly embeddedPorts: readonly number[];
   readonly secret: string;
   readonly resultStore: StoreLocation;
@@ -28,11 +28,10 @@ export type Settings = Config &
     readonly workFolder: string;
   };
 
-/** A part of the service that is running. */
 export type RunningPart = {
-  /** Makes proxies send requests elsewhere: `/readyz` answers 503 from now on, everything else continues. */
+  /** Makes `/readyz` return 503, so that proxies send requests elsewhere. */
   readonly leave?: () => void;
-  /** Drains it within a time limit; never rejects. */
+  /** Drains the part within a time limit; never rejects. */
   readonly close: () => Promise<void>;
 };
 
@@ -48,7 +47,7 @@ export function externalSettings(config: Config): Settings {
     RESULT_STORE: resultStore,
   };
   const missing = Object.entries(needed).filter(([, value]) => value === undefined);
-  throw new ConfigError(missing.map(([name]) => missingFault(name)));
+  throw new ConfigError(missing.map(([name]) => missingMessage(name)));
 }
 
 export function settingsWith(config: Config, found: FoundSettings): Settings {
@@ -97,7 +96,7 @@ export function createRequestParser(
 type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'> &
   Partial<Pick<Settings, 'temporalMetricsPort'>>;
 
-/** Addresses on which the servers of this installation listen, as far as its settings say: clients' URLs are never sent there. */
+/** Addresses of this installation's servers. Requests to URLs of clients never go there. */
 export function ownEndpoints(settings: Sources): readonly OwnEndpoint[] {
   const { host, port, metricsPort, temporalMetricsPort, databaseUrl, temporal, embeddedPorts } = settings;
   const ports = [port, metricsPort, temporalMetricsPort, ...embeddedPorts].filter((one) => one !== undefined);
@@ -109,7 +108,7 @@ export function ownEndpoints(settings: Sources): readonly OwnEndpoint[] {
   return [...ports.map((ownPort) => ({ host, port: ownPort })), ...servers];
 }
 
-/** Host and port may also stand in the query, as for every client of PostgreSQL. */
+/** PostgreSQL URLs may have host and port in the query. */
 function databaseEndpoint({ hostname, port, searchParams }: URL): OwnEndpoint {
   return {
     host: searchParams.get('host') ?? (hostname || 'localhost'),

@@ -30,7 +30,7 @@ import { revealSecret, rotateSecret } from './account-secrets.ts';
 import { createLiveCatalogue } from './live-catalogue.ts';
 import { createImageUploads } from './image-uploads.ts';
 import { createTestCallbacks } from './test-callback.ts';
-import { listenFault, makePrivateFolder } from './local-faults.ts';
+import { listenError, makePrivateFolder } from './local-faults.ts';
 import { openStore } from './open-store.ts';
 import { retry } from './retry.ts';
 import { currentTracing } from './tracing.ts';
@@ -38,16 +38,15 @@ import { watchReadiness } from './readiness.ts';
 import { createRequestParser, type RunningPart, type Settings } from './settings.ts';
 import { watchModels } from './worker-reports.ts';
 
-/** Running requests, and then the starts of workflows behind them, get this long each. */
+/** Applies to running requests, and then to the workflow starts behind them. */
 const drainMs = 15_000;
 
-/** A load balancer learns within this time and its own interval that the database is unavailable. */
 const readinessPauseMs = 1_000;
 
-/** Prometheus gives up after ten seconds, and then knows nothing of the process at all. */
+/** Prometheus discards the whole scrape after ten seconds. */
 const scrapeLimitMs = 3_000;
 
-/** Of each address: a passkey takes two, to begin and to end. All people of an office have one address. */
+/** Per address, which a whole office may share; a sign-in with a passkey takes two requests. */
 const signInRate = { quota: 30, windowMs: 60_000 };
 
 const publishLimitMs = 5_000;
@@ -77,7 +76,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const accept = createTaskAcceptor(db);
   const uncertainCreates = createUncertainCreates({ db, log, events });
   const draining: { readonly drain: (limitMs: number) => Promise<void> }[] = [uncertainCreates];
-  /** What is asked of Temporal after the answer to a client. */
+  /** Calls Temporal after the response to a client. */
   const later = <Task extends { readonly taskId: string }>(
     call: (task: Task) => Promise<unknown>,
     onDeferred: string,
@@ -158,7 +157,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     },
     readiness: () => Promise.resolve(reasons()),
   });
-  // A page that this process serves may load its files from another release's process. Without the database it starts all the same.
+  // A page served by this process may load its files from a process of another release. The start does not depend on it.
   const stopping = new AbortController();
   const publication = retry({ step: "publish the console's files", log, signal: stopping.signal }, () =>
     publishConsole(inTime(db, publishLimitMs)),
@@ -167,14 +166,11 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const { host, port } = settings;
   const server = await startHttpServer({ app, host, port, log }).catch(async (error: unknown) => {
     await Promise.all([readiness.close(), sales.close()]);
-    throw listenFault(error, settings, 'PORT');
+    throw listenError(error, settings, 'PORT');
   });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
   if (isCookieExposed(settings.publicUrl))
-    log.warn(
-      { publicUrl: settings.publicUrl },
-      'PUBLIC_URL is plain http: sessions of the console can be read on the way',
-    );
+    log.warn({ publicUrl: settings.publicUrl }, 'PUBLIC_URL is plain http; console sessions travel unencrypted');
   return {
     leave: () => {
       isLeaving = true;

@@ -2,13 +2,12 @@ import { createMetricsApp } from '../http/app.ts';
 import { startHttpServer } from '../http/server/server.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { listenFault } from './local-faults.ts';
+import { listenError } from './local-faults.ts';
 import type { RunningPart, Settings } from './settings.ts';
 
-/** A scrape takes no longer. */
 const drainMs = 1_000;
 
-/** Serves `/metrics`, `/healthz` and `/readyz` of this process on `METRICS_PORT`, if set. Close it last: a draining process is alive. */
+/** Serves `/metrics`, `/healthz` and `/readyz` of this process on `METRICS_PORT`, if set. Close it last, because a draining process is alive. */
 export async function startMetricsServer(
   { host, metricsPort }: Pick<Settings, 'host' | 'metricsPort'>,
   log: Log,
@@ -18,7 +17,7 @@ export async function startMetricsServer(
   const app = createMetricsApp({ log, metrics: registry, readiness: () => reasonsOf(readiness) });
   const limits = { maxConnections: 100 };
   const server = await startHttpServer({ app, host, port: metricsPort, log, limits }).catch((error: unknown) => {
-    throw listenFault(error, { host, port: metricsPort }, 'METRICS_PORT');
+    throw listenError(error, { host, port: metricsPort }, 'METRICS_PORT');
   });
   log.info({ port: server.port }, 'metrics server started');
   return { close: () => server.close(drainMs) };

@@ -20,7 +20,7 @@ import { watchSchedules } from './watch-schedules.ts';
 import { openWorkerDependencies } from './worker-dependencies.ts';
 import { mainQueue, workerOptions } from './worker-options.ts';
 
-/** Longer than the longest deadline: no attempt with an older folder is alive. */
+/** Longer than the longest deadline, so no attempt uses an older folder. */
 const staleWorkMs = 26 * 60 * 60_000;
 
 const readinessPauseMs = 5_000;
@@ -32,8 +32,8 @@ export type RunningWorker = RunningPart & {
 };
 
 /**
- * Starts the workers of this process's queues. What is local is checked before this resolves, as far as these queues need it; what
- * needs Temporal is retried in the background. Tests replace dependencies of the activities with `wrap`, and shorten `checkMs`.
+ * Starts the workers of this process's queues. Local dependencies are checked before this resolves; steps that need Temporal are retried
+ * in the background. Tests replace dependencies of the activities with `wrap`, and shorten `checkMs`.
  */
 export async function startWorker(
   settings: Settings,
@@ -47,17 +47,17 @@ export async function startWorker(
   const { workerQueues } = settings;
   const runsWorkflows = workerQueues.includes('tasks');
   if (runsWorkflows) await access(mainQueue.workflowBundle.codePath);
-  // A callback only has links to files in it.
-  const touchesFiles = workerQueues.some((name) => name !== 'callbacks');
-  const media = await (touchesFiles ? openStore(settings, log, { writes: true }) : openStoreForLinks(settings));
-  if (touchesFiles) {
+  // Callbacks contain links only.
+  const usesFiles = workerQueues.some((name) => name !== 'callbacks');
+  const media = await (usesFiles ? openStore(settings, log, { writes: true }) : openStoreForLinks(settings));
+  if (usesFiles) {
     await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
     await sweepWorkFolder(settings.workFolder, staleWorkMs);
     provideFontSettings(join(settings.dataFolder, 'fonts'));
   }
   const dependencies = openWorkerDependencies(settings, log, metrics, media);
   const deps = wrap(dependencies.deps);
-  // Without the SDK's own retries, which throw from a timer once the connection is closed under them.
+  // The SDK's own retries would throw from a timer once the connection is closed.
   const temporal = connectTemporal(settings.temporal, { retries: false });
   const readiness = await watchReadiness({
     part: 'worker',
@@ -91,8 +91,7 @@ export async function startWorker(
       { queues: workerQueues, taskQueue: settings.taskQueue, concurrency: settings.generationConcurrency },
       'worker is running',
     );
-    // Last, since a Temporal that was restarted itself takes up to seven seconds to answer for a schedule (measured), and no
-    // task must wait for that.
+    // Last, because a restarted Temporal takes up to seven seconds (measured) to read a schedule, and tasks must not wait for it.
     if (!runsWorkflows) return;
     const queues = taskQueuesOf(settings.taskQueue);
     await retry(step('ensure the schedules'), () => ensureSchedules(temporal.client, queues));
@@ -111,7 +110,7 @@ export async function startWorker(
     await watching;
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await Promise.allSettled(runs);
-    // It refuses while a worker that was just being made still holds it; the process ends anyway.
+    // Fails while a worker that is being created uses it; the process exits anyway.
     await opened?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
     await Promise.allSettled([readiness.close(), temporal.close(), dependencies.close()]);
   };

@@ -7,10 +7,7 @@ import type { Settings } from './settings.ts';
 
 let installed: Promise<void> | undefined;
 
-/**
- * Sends the SDK's log lines to ours, serves its metrics on `TEMPORAL_METRICS_PORT`, if set, and leaves signals to the entry points. A
- * process has one runtime: the first call counts.
- */
+/** Installs the SDK's one runtime: its log lines go to ours, its metrics to `TEMPORAL_METRICS_PORT`, signals to the entry points. */
 export function installTemporalRuntime(log: Log, settings: RuntimeSettings = {}): Promise<void> {
   return (installed ??= install(log, settings));
 }
@@ -25,7 +22,7 @@ async function install(log: Log, settings: RuntimeSettings): Promise<void> {
       logger,
       shutdownSignals: [],
       telemetryOptions: {
-        // Otherwise the native part of the SDK writes to the terminal by itself, over our own output.
+        // Otherwise the native part of the SDK writes to the terminal, over our output.
         logging: { forward: {} },
         ...(bindAddress !== undefined && { metrics: { prometheus: { bindAddress, ...conventions } } }),
       },
@@ -37,17 +34,17 @@ async function install(log: Log, settings: RuntimeSettings): Promise<void> {
   }
 }
 
-/** Names as Prometheus wants them. */
+/** Names follow the conventions of Prometheus. */
 const conventions = { countersTotalSuffix: true, unitSuffix: true, useSecondsForDurations: true };
 
-/** The SDK takes no names of hosts. */
+/** The SDK accepts no host names. */
 async function metricsAddress({ host, temporalMetricsPort: port }: RuntimeSettings): Promise<string | undefined> {
   if (host === undefined || port === undefined) return undefined;
   const { address } = await lookup(host);
   return isIPv6(address) ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** The workers of most of our queues are meant to be without workflows. */
+/** Most of our workers have no workflows, about which the SDK warns. */
 const expectedWarning = 'No workflows registered, not polling for workflow tasks';
 
 export function levelOf(level: LogLevel, message: string) {

@@ -22,7 +22,7 @@ type Deps = {
   readonly models: () => ModelCatalogue;
 };
 
-/** Callbacks about a task that does not exist, with which a client tries its receiver; signed and sent as true ones are. */
+/** Sends test callbacks, about a task that does not exist, signed and sent like real ones. */
 export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
   const client = createGuardedClient({
     allow: settings.callbackAllow,
@@ -37,8 +37,8 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
   });
   return {
     /**
-     * The receiver's status; undefined when it cannot be reached, which takes as long as the longest attempt, whatever it was: a client
-     * that could tell a refused address from a slow one could map our network.
+     * Returns the receiver's status; undefined if it is unreachable, always after the longest time an attempt may take. Otherwise a
+     * client could distinguish rejected addresses from slow ones and map our network.
      */
     send: async ({ accountId, url, dialect }: TestCallback): Promise<number | undefined> => {
       const { status, startedAt } = await post({
@@ -65,7 +65,7 @@ function sampleBody(dialect: Dialect, models: ModelCatalogue): string {
   const task: Task = {
     taskId: noTaskId,
     accountId: noTaskId,
-    param: { model, input: withDefaults({ prompt: 'A test of your receiver; there is no such task.' }) },
+    param: { model, input: withDefaults({ prompt: 'A test of your receiver. This task does not exist.' }) },
     state: 'success',
     creditsCharged: 0,
     creditsRefunded: 0,

@@ -5,18 +5,17 @@ import type { Tracing } from './trace-export.ts';
 let current: Tracing | undefined;
 
 /**
- * Exports traces of this process where an OTLP endpoint is set, and loads what that takes only then. Call it before anything is
- * traced, and close it last.
+ * Exports traces of this process if an OTLP endpoint is set, and loads OpenTelemetry only then. Call it before anything is traced, and
+ * close it last.
  */
 export async function startTracing(settings: Pick<Settings, 'isTracing'>, log: Log): Promise<RunningPart> {
   if (!settings.isTracing) return { close: () => Promise.resolve() };
   const { exportTraces } = await import('./trace-export.ts');
   current = exportTraces(log);
-  log.info('traces are exported');
+  log.info('trace export started');
   return current;
 }
 
-/** Undefined when nothing is traced. */
 export function currentTracing(): Tracing | undefined {
   return current;
 }

@@ -15,8 +15,8 @@ export type WatchedSchedules = {
 };
 
 /**
- * Creates schedules and search attributes again when they are missing. Temporal may lose its data while workers run, and without the
- * schedule of `reconcile` nothing would start or refund the tasks that the database still has.
+ * Creates missing schedules and search attributes again. Temporal may lose its data while workers run, and without the schedule of
+ * `reconcile` nothing would start or refund the tasks in the database.
  */
 export async function watchSchedules(
   { client, queues, log, events, pauseMs }: WatchedSchedules,

@@ -46,12 +46,12 @@ export function openWorkerDependencies(
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const followsUpstreams = settings.workerQueues.includes('generation-remote');
   // `reconcile`, on the queue `tasks`, stops jobs at upstreams. Workers of the other queues need no secrets of theirs.
-  const asksUpstreams = followsUpstreams || settings.workerQueues.includes('tasks');
+  const callsUpstreams = followsUpstreams || settings.workerQueues.includes('tasks');
   const events = metrics.eventsOf(() => catalogue.current());
   const catalogue = createLiveCatalogue({
     path: settings.catalogueFile,
     publicUrl: settings.publicUrl,
-    ...(asksUpstreams && { readSecret }),
+    ...(callsUpstreams && { readSecret }),
     log,
     part: 'worker',
     events,
@@ -66,7 +66,7 @@ export function openWorkerDependencies(
   const temporal = connectTemporal(settings.temporal, { interceptors: currentTracing()?.client });
   const own = ownEndpoints(settings);
   const imageClient = createGuardedClient({ allow: settings.imageAllow, own });
-  // A callback without a free slot is rescheduled: waiting here would hold a place that all accounts share.
+  // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
   const callbackClient = createGuardedClient({
     allow: settings.callbackAllow,
     own,
@@ -118,11 +118,11 @@ export function openWorkerDependencies(
     attempts: createAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
       listEnded: (taskIds) => listEndedAmong(db, taskIds),
-      onError: (error) => log.warn({ err: error }, 'attempts not recorded as alive, or their ends not known'),
+      onError: (error) => log.warn({ err: error }, 'attempt heartbeats not recorded'),
     }),
     switches: createSwitches({
       list: () => listProviderSwitches(db),
-      onError: (error) => log.warn({ err: error }, 'switches of providers not read'),
+      onError: (error) => log.warn({ err: error }, 'provider switches not read'),
     }),
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, readUpload, ...job }),
@@ -152,8 +152,8 @@ export function openWorkerDependencies(
 }
 
 /**
- * Videos are rendered on the queue `generation`, and made to fit on `tasks`: there a missing ffmpeg is found at the start. On the
- * others only a model that mixes upstreams with `preview` needs one, when it comes to that.
+ * Workers of `generation` and `tasks` need ffmpeg, so a missing one fails their start. On other queues only a model that mixes upstreams
+ * with `preview` needs it.
  */
 function openFfmpeg({ ffmpegPath: path, workerQueues }: Settings): Ffmpeg {
   const open = () => createFfmpeg(path === undefined ? {} : { path });

@@ -8,7 +8,7 @@ import type { Settings } from './settings.ts';
 import { dataConverterOf } from '../temporal/connect.ts';
 import { currentTracing } from './tracing.ts';
 
-/** The time in which a running activity may end by itself before it is cancelled, and the time until the worker stops anyway. */
+/** Running activities are cancelled after the first time; the worker stops after the second. */
 const graceMs = 5_000;
 const forceMs = 20_000;
 
@@ -40,7 +40,7 @@ const optionsOf: Record<QueueName, (settings: Settings, deps: ActivityDeps) => Q
   generation: ({ generationConcurrency }, deps) => ({
     activities: createGenerationActivities(deps),
     maxConcurrentActivityTaskExecutions: generationConcurrency,
-    // Otherwise a heartbeat is held back for most of its timeout, and progress would stand still (docs/decisions).
+    // Otherwise the SDK delays heartbeats for most of their timeout, and progress would stand still (docs/decisions).
     maxHeartbeatThrottleInterval: '1s',
   }),
   'generation-remote': ({ remoteConcurrency }, deps) => ({
@@ -54,7 +54,7 @@ const optionsOf: Record<QueueName, (settings: Settings, deps: ActivityDeps) => Q
   }),
 };
 
-/** With a version, each workflow stays with the workers of the version that began it (docs/operations/upgrade.md). */
+/** With a version, each workflow stays on workers of the version that started it (docs/operations/upgrade.md). */
 function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 'workerDeploymentOptions'> {
   if (workerVersion === undefined) return {};
   return {
@@ -67,19 +67,19 @@ function versionOf({ workerVersion, taskQueue }: Settings): Pick<WorkerOptions, 
 }
 
 /**
- * Every new workflow starts on the non-sticky queue, which gets two pollers by default. A workflow task must end within ten seconds,
- * also on a saturated machine, so a worker takes few at a time (docs/decisions).
+ * New workflows start on the non-sticky queue, which has two pollers by default. A workflow task must end within ten seconds even on a
+ * saturated machine, so a worker takes few at a time (docs/decisions).
  */
 export const mainQueue = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) },
   maxConcurrentWorkflowTaskExecutions: 12,
   maxConcurrentWorkflowTaskPolls: 12,
   nonStickyToStickyPollRatio: 0.5,
-  // By default some 2,300 stay in memory, 0.1 MB each. A task whose upstream takes minutes is read from its history again instead.
+  // By default about 2,300 workflows of 0.1 MB each stay in memory. A task whose upstream takes minutes is replayed instead.
   maxCachedWorkflows: 150,
 } satisfies Partial<WorkerOptions>;
 
-/** Instead, while traces are exported. Either of them carries on what the other began. */
+/** Replaces the bundle while traces are exported. Either continues workflows of the other. */
 const tracedBundle = {
   workflowBundle: { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle-traced')) },
 } satisfies Partial<WorkerOptions>;

@@ -35,7 +35,7 @@ export function reportModels({ catalogue, workerQueues, db, pauseMs = reportPaus
   const queues = (['generation', 'generation-remote'] as const).filter((queue) => workerQueues.includes(queue));
   const report = async () => {
     for (const queue of queues) {
-      // Readiness reports that the database is unavailable; without reports this worker soon does not count.
+      // Readiness reports an unavailable database; without new reports this worker soon does not count.
       await saveWorkerReport(bounded, reportOf({ workerId, queue }, catalogue)).catch(() => {});
     }
   };
@@ -65,12 +65,12 @@ type Watching = {
 };
 
 export type ModelWatch = {
-  /** Whether the model may be sold now; the last known reports count while the database is unavailable. */
+  /** Uses the last known reports while the database is unavailable. */
   readonly isSold: (model: string) => boolean;
   readonly close: () => Promise<void>;
 };
 
-/** Follows what live workers can generate, and logs when models stop being sold and when they are sold again. */
+/** Reads which models live workers can generate, and logs when models stop being sold and when they are sold again. */
 export async function watchModels({ db, catalogue, log, pauseMs = readPauseMs }: Watching): Promise<ModelWatch> {
   const bounded = inTime(db, statementLimitMs);
   const stopping = new AbortController();

@@ -10,28 +10,28 @@ import { compareWorkflow, readNodeClasses, type WorkflowFindings } from '../prov
 import type { Database } from '../stores/database.ts';
 import { endCooldown, holdPool, listPools, listProviderSwitches } from '../stores/provider-pools.ts';
 
-// Workflows of ComfyUI are compared with their servers before a task has paid for one that cannot run.
+// Compares ComfyUI workflows with their servers before a task is charged for one that cannot run.
 
 export type CheckedWorkflow = WorkflowFindings & {
   readonly provider: string;
   readonly pool: string;
-  /** Its file, as the catalogue names it. */
+  /** The file as named in the catalogue. */
   readonly workflow: string;
-  /** Why nothing is known of it. */
+  /** The reason if the workflow could not be compared. */
   readonly unchecked?: string;
 };
 
 export type WorkflowCheckDeps = {
   readonly readSecret: SecretReader;
   readonly own: readonly OwnEndpoint[];
-  /** Whether the operator has switched the provider off, so that it is asked nothing. */
+  /** Disabled providers receive no request. */
   readonly isOff: (provider: string) => boolean;
   readonly signal: AbortSignal;
 };
 
 const workflowName = z.object({ workflow: z.string() });
 
-/** What is compared: the entries of tiers whose provider is a ComfyUI. A changed file is another `key`. */
+/** Lists the entries of tiers whose provider is a ComfyUI. A changed file has another `key`. */
 function workflowsIn({ models, providers, files }: Catalogue) {
   const entries = [...models.values()].flatMap(({ tiers }) => tiers.flat());
   const found = entries.flatMap(({ provider, pool, parameters }) => {
@@ -47,7 +47,7 @@ function workflowsIn({ models, providers, files }: Catalogue) {
 
 type Workflow = ReturnType<typeof workflowsIn>[number];
 
-/** Asks each server once. A server that does not answer is told, and no fault of the workflow. */
+/** Requests the node classes of each server once. An unavailable server is reported, and is not an error of the workflow. */
 export async function checkWorkflows(
   catalogue: Catalogue,
   deps: WorkflowCheckDeps,
@@ -57,9 +57,9 @@ export async function checkWorkflows(
 
 async function checkAll(workflows: readonly Workflow[], deps: WorkflowCheckDeps) {
   const classes = new Map<string, ReturnType<typeof classesOf>>();
-  const asked = workflows.filter(({ provider }) => !deps.isOff(provider));
+  const enabled = workflows.filter(({ provider }) => !deps.isOff(provider));
   return await Promise.all(
-    asked.map(async ({ provider, settings, pool, workflow, graph, key }) => {
+    enabled.map(async ({ provider, settings, pool, workflow, graph, key }) => {
       const answer = classes.get(provider) ?? classesOf(settings, deps);
       classes.set(provider, answer);
       const where = { provider, pool, workflow };
@@ -82,11 +82,10 @@ async function classesOf({ baseUrl, key }: Workflow['settings'], { readSecret, o
   }
 }
 
-/** A workflow that does not fit is checked so often, and its pool is held so long. */
 const [checkEveryMs, holdMs] = [30_000, 90_000];
 
 export type WorkflowWatch = {
-  /** Compares what has not been found to fit. */
+  /** Compares the workflows that have not been found to fit. */
   check(): Promise<void>;
   close(): Promise<void>;
 };

@@ -1,6 +1,6 @@
 import { many, one } from './statement.ts';
 
-// What an operator wants to know about the database itself, before anything runs on it.
+// Facts about the database itself, for `videogen doctor`.
 
 export type DatabaseFacts = {
   readonly versionNumber: number;
@@ -42,7 +42,7 @@ select
   to_regclass('kysely_migration') is not null as "hasMigrations"`,
 });
 
-/** What this user lacks of our tables, which are those of the owner of the table of migrations. */
+/** Lists our tables with the rights that this user lacks. Ours have the owner of the table of migrations. */
 export const listMissingRights = many<{ readonly name: string; readonly missing: string; readonly owns: boolean }>({
   name: 'list-missing-rights',
   text: `
@@ -58,7 +58,7 @@ where c.relkind = 'r' and c.relnamespace = migrations.relnamespace and c.relowne
 order by 1`,
 });
 
-/** Some sealed secrets of today's, the newest first. */
+/** Samples current sealed secrets, the newest first. */
 export const listSealedSecrets = many<{ readonly accountId: string; readonly sealed: string }>({
   name: 'list-sealed-secrets',
   text: `

@@ -1,7 +1,7 @@
 import { many, one } from './statement.ts';
 import { isUnfinished } from './task-states.ts';
 
-// What operators watch: the whole installation, in sums. What has ended long ago is none of it.
+// Sums over the whole installation for operators, without tasks that ended long ago.
 
 /** No more tasks are read: of the last 24 hours the newest ones, of the unfinished ones the oldest. */
 export const maxTasksRead = 200_000;
@@ -51,7 +51,7 @@ select fail_code as "failCode", count(*)::int as tasks, sum(credits_refunded)::b
 group by 1 order by 2 desc, 1`,
 });
 
-/** No callbacks are counted further. */
+/** Larger counts of callbacks are reported as this number. */
 export const maxCallbacksCounted = 100_000;
 
 export type CallbackBacklog = {
@@ -89,7 +89,7 @@ export type FoundViolation = {
   readonly foundAt: number;
 };
 
-/** Faults in the books that are not yet put right, the oldest first, at most 100. */
+/** Violations of ledger rules that are not corrected, the oldest first, at most 100. */
 export const listViolations = many<FoundViolation>({
   name: 'list-violations',
   text: `

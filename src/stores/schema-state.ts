@@ -3,12 +3,12 @@ import { one } from './statement.ts';
 /** Compares the migrations that have run with those of this release; `newer` are of a later one. */
 export const readSchemaState = one<
   { readonly isReadOnly: boolean; readonly missing: readonly string[]; readonly newer: readonly string[] },
-  [wanted: readonly string[]]
+  [required: readonly string[]]
 >({
   name: 'read-schema-state',
   text: `
 select current_setting('transaction_read_only')::boolean as "isReadOnly",
   array(select name from unnest($1::text[]) as name except select name from kysely_migration order by name) as missing,
   array(select name from kysely_migration except select name from unnest($1::text[]) as name order by name) as newer`,
-  values: (wanted) => [wanted],
+  values: (required) => [required],
 });

@@ -105,24 +105,24 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
 
   test('PostgreSQL with a certificate of another authority, or of one that nobody named, is refused', async () => {
     const wrong = { ...own(), sslmode: 'verify-full', sslrootcert: files.otherCa };
-    assert.match(await database(wrong), /^fault: .* → Name the certificate of its authority/);
+    assert.match(await database(wrong), /^error: .* → Name the certificate of its authority/);
     assert.match(
       await database({ ...own(), sslmode: 'verify-full' }),
-      /^fault: .* → Name the certificate of its authority/,
+      /^error: .* → Name the certificate of its authority/,
     );
   });
 
   test('PostgreSQL at a host that its certificate does not name is refused, by address too', async () => {
     assert.match(
       await database({ ...authority(), ...own() }, '127.0.0.1'),
-      /^fault: .*altnames.* → Use in DATABASE_URL a host name/,
+      /^error: .*altnames.* → Use in DATABASE_URL a host name/,
     );
   });
 
   test('"require" checks authority and host like verify-full, and "no-verify" nothing, which doctor warns of', async () => {
     assert.match(
       await database({ ...own(), sslmode: 'require' }),
-      /^fault: .* → Name the certificate of its authority/,
+      /^error: .* → Name the certificate of its authority/,
     );
     assert.match(
       await database({ ...own(), sslmode: 'no-verify' }),
@@ -131,14 +131,14 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
   });
 
   test('PostgreSQL refuses us without our certificate, and without TLS', async () => {
-    assert.match(await database(authority()), /^fault: .*certificate.* → .*sslcert, sslkey/);
-    assert.match(await database({ sslmode: 'disable' }), /^fault: .*pg_hba.* → /);
+    assert.match(await database(authority()), /^error: .*certificate.* → .*sslcert, sslkey/);
+    assert.match(await database({ sslmode: 'disable' }), /^error: .*pg_hba.* → /);
   });
 
   test('a file that is missing is named, and a process that runs goes on with the files that are there now', async () => {
     const moved = join(folder, 'renewed.crt');
     const missing = { ...authority(), sslcert: moved, sslkey: files.client.key };
-    assert.match(await database(missing), /^fault: .*ENOENT.*renewed\.crt.* → Correct sslrootcert, sslcert and sslkey/);
+    assert.match(await database(missing), /^error: .*ENOENT.*renewed\.crt.* → Correct sslrootcert, sslcert and sslkey/);
     const db = createDatabase({ url: databaseUrl(missing), poolSize: 1 });
     const ask = () => db.run({ name: 'test-ask', text: 'select 1 as one' });
     await assert.rejects(ask(), { name: 'DatabaseUnavailable', wasSent: false });
@@ -169,7 +169,7 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
     test(`Temporal is not reached ${what}, which doctor tells`, async () => {
       const isOther = 'TEMPORAL_TLS_SERVER_CA_CERT_PATH' in change;
       const line = await temporalSays(isOther ? { TEMPORAL_TLS_SERVER_CA_CERT_PATH: files.otherCa } : change);
-      assert.match(line, /^fault: /);
+      assert.match(line, /^error: /);
       assert.match(line, remedy);
       assert.ok(!line.includes('not-the-key'));
     });

@@ -12,25 +12,22 @@ import {
 import { listMigrations } from '../../stores/migrator.ts';
 import { readSchemaState } from '../../stores/schema-state.ts';
 import { listWorkerReports } from '../../stores/worker-reports.ts';
-import { fault, type Finding, ok, unknown, warning } from './finding.ts';
+import { failure, type Finding, ok, unknown, warning } from './finding.ts';
 
 const leastVersion = 150_000;
-/** Deadlines go by the database's clock, links and signatures by this machine's. */
-const [warnSkewMs, faultSkewMs] = [2_000, 60_000];
+/** Deadlines use the database's clock, links and signatures this machine's. */
+const [warnSkewMs, errorSkewMs] = [2_000, 60_000];
 
 export type DatabaseToCheck = {
   readonly url: string;
   readonly poolSize: number;
-  /** Undefined where it is not known. */
   readonly secret: string | undefined;
   readonly secretPrevious?: readonly string[] | undefined;
-  /** What is sold. */
   readonly catalogue: Catalogue;
 };
 
 type Secrets = Pick<DatabaseToCheck, 'secret' | 'secretPrevious'>;
 
-/** Everything about the database, over one connection. */
 export async function checkDatabase(given: DatabaseToCheck): Promise<readonly Finding[]> {
   const db = createDatabase({ url: given.url, poolSize: 1 });
   try {
@@ -43,18 +40,18 @@ export async function checkDatabase(given: DatabaseToCheck): Promise<readonly Fi
       ...(await schemaFindings(db, facts, given)),
     ];
   } catch (error) {
-    const { message, remedy } = databaseFault(error);
+    const { message, remedy } = explainDatabaseError(error);
     const rest = ['database tls', 'connections', 'clock', 'schema', 'rights', 'stored secrets', 'models'];
     return [
-      fault('database', message, remedy),
-      ...rest.map((name) => unknown(name, 'not checked: the database does not answer')),
+      failure('database', message, remedy),
+      ...rest.map((name) => unknown(name, 'not checked: the database is unavailable')),
     ];
   } finally {
     await db.close();
   }
 }
 
-/** The second time the connection is open, and the answer comes at once. */
+/** Reads twice: the first statement opens the connection, the second measures the clock. */
 async function readFacts(db: Database): Promise<{ readonly facts: DatabaseFacts; readonly skewMs: number }> {
   await readDatabaseFacts(db);
   const before = Date.now();
@@ -65,10 +62,12 @@ async function readFacts(db: Database): Promise<{ readonly facts: DatabaseFacts;
 function serverFindings({ versionNumber, version, isStandby, isReadOnly, user, database }: DatabaseFacts): Finding[] {
   const what = `PostgreSQL ${version}, database ${database} as ${user}`;
   if (versionNumber < leastVersion)
-    return [fault('database', `${what}: older than 15`, 'Upgrade PostgreSQL to 15 or newer.')];
-  if (isStandby) return [fault('database', `${what}: a standby`, 'Name the primary in DATABASE_URL.')];
+    return [failure('database', `${what}: older than 15`, 'Upgrade PostgreSQL to 15 or newer.')];
+  if (isStandby) return [failure('database', `${what}: a standby`, 'Name the primary in DATABASE_URL.')];
   if (isReadOnly)
-    return [fault('database', `${what}: read only`, 'Reset default_transaction_read_only of this user and database.')];
+    return [
+      failure('database', `${what}: read only`, 'Reset default_transaction_read_only of this user and database.'),
+    ];
   return [ok('database', what)];
 }
 
@@ -95,21 +94,21 @@ function connectionsFinding(facts: DatabaseFacts, poolSize: number): Finding {
   const { userConnections, databaseConnections, maxConnections, usedConnections } = facts;
   const most = Math.min(maxConnections, userConnections ?? Infinity, databaseConnections ?? Infinity);
   const free = most - usedConnections;
-  const said = `${usedConnections} of ${most} connections are in use; a process opens up to ${poolSize}`;
-  if (free >= poolSize) return ok('connections', said);
+  const shown = `${usedConnections} of ${most} connections are in use; a process opens up to ${poolSize}`;
+  if (free >= poolSize) return ok('connections', shown);
   return warning(
     'connections',
-    `${said}, so one more process may find none`,
+    `${shown}, so one more process may find none`,
     'Raise max_connections of PostgreSQL, or lower DATABASE_POOL_SIZE.',
   );
 }
 
 function clockFinding(skewMs: number): Finding {
   const apart = Math.abs(skewMs);
-  const said = `${(apart / 1000).toFixed(3)} s ${skewMs < 0 ? 'ahead of' : 'behind'} that of the database`;
+  const shown = `${(apart / 1000).toFixed(3)} s ${skewMs < 0 ? 'ahead of' : 'behind'} that of the database`;
   const remedy = 'Run a time service (chrony, systemd-timesyncd) on this machine and on that of the database.';
-  if (apart >= faultSkewMs) return fault('clock', said, remedy);
-  return apart >= warnSkewMs ? warning('clock', said, remedy) : ok('clock', said);
+  if (apart >= errorSkewMs) return failure('clock', shown, remedy);
+  return apart >= warnSkewMs ? warning('clock', shown, remedy) : ok('clock', shown);
 }
 
 const migrate = 'Run "videogen migrate" with this release.';
@@ -119,10 +118,10 @@ async function schemaFindings(
   facts: DatabaseFacts,
   { catalogue, ...secrets }: Secrets & Pick<DatabaseToCheck, 'catalogue'>,
 ): Promise<Finding[]> {
-  const wanted = await listMigrations();
+  const required = await listMigrations();
   if (!facts.hasMigrations)
     return [
-      fault('schema', 'the database is empty, or this user does not see what is in it', migrate),
+      failure('schema', 'the database is empty, or this user does not see what is in it', migrate),
       createFinding(facts, true),
       unknown('stored secrets', 'not checked: there is no schema'),
     ];
@@ -136,16 +135,20 @@ async function schemaFindings(
     ),
   ];
   if (!isReadable) return [...findings, unknown('schema', 'not checked: this user may not read it')];
-  const state = await readSchemaState(db, wanted).catch(() => undefined);
+  const state = await readSchemaState(db, required).catch(() => undefined);
   if (state === undefined)
     return [...findings, unknown('schema', 'not checked: this user may not read kysely_migration')];
   const { missing, newer } = state;
   const schema =
     missing.length > 0
-      ? fault('schema', `older than this release, which needs ${missing.join(', ')}`, migrate)
+      ? failure('schema', `older than this release, which needs ${missing.join(', ')}`, migrate)
       : newer.length > 0
-        ? warning('schema', `newer than this release: ${newer.join(', ')}`, 'Bring every process to the newer release.')
-        : ok('schema', `up to date (${wanted.at(-1)})`);
+        ? warning(
+            'schema',
+            `newer than this release: ${newer.join(', ')}`,
+            'Upgrade every process to the newer release.',
+          )
+        : ok('schema', `up to date (${required.at(-1)})`);
   return [
     ...findings,
     schema,
@@ -160,7 +163,7 @@ function rightsFinding(rights: Awaited<ReturnType<typeof listMissingRights>>): F
   if (lacking.length === 0) return ok('rights', `reads and writes ${rights.length} tables`);
   const shown = lacking.slice(0, 3).map(({ name, missing }) => `${missing} on ${name}`);
   const more = lacking.length > 3 ? `, and something on ${lacking.length - 3} more tables` : '';
-  return fault(
+  return failure(
     'rights',
     `the user of DATABASE_URL lacks ${shown.join(', ')}${more}`,
     'Use the owner of the tables, or GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA … TO …;',
@@ -176,10 +179,10 @@ function modelsFinding(catalogue: Catalogue, reports: readonly WorkerReport[]): 
   const why =
     refusal === undefined ? 'live workers have another catalogue' : `a worker refuses the catalogue: ${refusal}`;
   if (names.length === 0) return warning('models', why, remedy);
-  return fault('models', `not sold, because no live worker can generate them: ${names.join(', ')}; ${why}`, remedy);
+  return failure('models', `not sold, because no live worker can generate them: ${names.join(', ')}; ${why}`, remedy);
 }
 
-/** What only `videogen migrate` needs, which may have a user of its own. */
+/** `videogen migrate` needs these rights, and may run as a user of its own. */
 function createFinding({ mayCreate }: DatabaseFacts, ownsAll: boolean): Finding {
   if (mayCreate && ownsAll) return ok('rights to migrate', 'creates tables and owns those that are there');
   const lack = mayCreate ? 'this user does not own all tables' : 'this user may not create tables';
@@ -198,7 +201,7 @@ async function secretFinding(db: Database, { secret, secretPrevious = [] }: Secr
     }
   });
   if (closed.length > 0)
-    return fault(
+    return failure(
       'stored secrets',
       `VIDEOGEN_SECRET does not open ${closed.length} of ${stored.length} callback secrets: callbacks cannot be signed`,
       'Name the secret that they were stored with in VIDEOGEN_SECRET_PREVIOUS; without it: videogen callback-secret rotate ACCOUNT',
@@ -211,7 +214,7 @@ async function secretFinding(db: Database, { secret, secretPrevious = [] }: Secr
 const reach = 'Check host and port in DATABASE_URL, that PostgreSQL runs there, and that no firewall is between.';
 const trust = 'Name the certificate of its authority: DATABASE_URL=…?sslmode=verify-full&sslrootcert=/path/ca.crt';
 
-/** By the codes of PostgreSQL, of the system and of TLS. */
+/** Keys are codes of PostgreSQL, the system and TLS. */
 const remedies: Readonly<Record<string, string>> = {
   '28P01': 'Correct user and password in DATABASE_URL.',
   '28000': 'Correct the user in DATABASE_URL, or let it in: pg_hba.conf, or a client certificate (sslcert, sslkey).',
@@ -235,20 +238,20 @@ const byWords: readonly (readonly [RegExp, string])[] = [
   [/does not support SSL/, 'Turn TLS on in PostgreSQL (ssl = on), or take sslmode out of DATABASE_URL.'],
   [
     /alert|certificate required|handshake/i,
-    'The server wants a client certificate: sslcert and sslkey in DATABASE_URL.',
+    'The server requires a client certificate: set sslcert and sslkey in DATABASE_URL.',
   ],
 ];
 
-/** Whether the database was not reached, or let nobody in: a fault of the way there, and not of what was asked. */
-export function isConnectionFault(error: unknown): boolean {
+/** The database was not reached or rejected the connection. The statement is not the problem. */
+export function isConnectionError(error: unknown): boolean {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const code = errorCode(cause) ?? '';
   if (code === '') return /timeout|terminated|connection|SSL/i.test(messageOf(cause));
   return remedies[code] !== undefined || !/^[0-9A-Z]{5}$/.test(code) || /^(08|53|57)/.test(code);
 }
 
-/** What is wrong with the way to the database, and how it is mended. */
-export function databaseFault(error: unknown): { readonly message: string; readonly remedy: string } {
+/** Explains why there is no connection, and how to correct it. */
+export function explainDatabaseError(error: unknown): { readonly message: string; readonly remedy: string } {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const message = messageOf(error);
   const code = errorCode(cause) ?? '';

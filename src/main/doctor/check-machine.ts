@@ -7,7 +7,7 @@ import { maxUploadBytes } from '../../domain/upload.ts';
 import { inspectFfmpeg } from '../../media/ffmpeg-report.ts';
 import { makePrivateFolder } from '../local-faults.ts';
 import { mainQueue } from '../worker-options.ts';
-import { fault, type Finding, ok, warning } from './finding.ts';
+import { failure, type Finding, ok, warning } from './finding.ts';
 import { type Space, spaceFindings, spaceForVideos } from './check-store.ts';
 
 const leastNode = [20, 19] as const;
@@ -16,31 +16,34 @@ export function checkNode(version = process.versions.node): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOlder = major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1]);
   const remedy = `Install Node.js ${leastNode.join('.')} or newer.`;
-  return isOlder ? fault('node', `Node.js ${version}`, remedy) : ok('node', `Node.js ${version}`);
+  return isOlder ? failure('node', `Node.js ${version}`, remedy) : ok('node', `Node.js ${version}`);
 }
 
 const megabyte = 1024 * 1024;
-/** An API or a follower needs some 250 MB; a film or a large image takes several hundred more. */
+/** An API or a worker that follows jobs needs about 250 MB; rendering a video or decoding a large image takes several hundred more. */
 const leastMegabytes = (renders: boolean) => (renders ? 1024 : 512);
 
-/** What this process may use: the limit of its container, else the machine's. */
 export function checkMemory(renders: boolean, limitBytes = process.constrainedMemory()): Finding {
   const total = totalmem();
-  // Without a limit the system answers 0, or a number beyond any memory.
+  // Without a limit the system returns 0, or more than any machine has.
   const isLimited = limitBytes > 0 && limitBytes < total;
   const megabytes = Math.round((isLimited ? limitBytes : total) / megabyte);
-  const said = `${megabytes} MB${isLimited ? ', the limit of this container' : ''}`;
+  const shown = `${megabytes} MB${isLimited ? ', the limit of this container' : ''}`;
   const least = leastMegabytes(renders);
-  if (megabytes >= least) return ok('memory', said);
-  return warning('memory', `${said}; below ${least} MB a large image or video may end the process`, 'Raise the limit.');
+  if (megabytes >= least) return ok('memory', shown);
+  return warning(
+    'memory',
+    `${shown}; below ${least} MB a large image or video may end the process`,
+    'Raise the limit.',
+  );
 }
 
-/** Of an API, where images lie that are being checked, several at a time. */
+/** An API stores several uploaded images while it checks them. */
 export const spaceForUploads: Space = { leastBytes: 5 * maxUploadBytes, enoughBytes: 20 * maxUploadBytes };
 
-/** The folders that must be written to, however the rest of the file system is mounted. */
-export async function checkFolders(workFolder: string, keepsVideos: boolean): Promise<readonly Finding[]> {
-  const space = keepsVideos ? spaceForVideos : spaceForUploads;
+/** These folders must be writable even where the file system is read-only. */
+export async function checkFolders(workFolder: string, storesVideos: boolean): Promise<readonly Finding[]> {
+  const space = storesVideos ? spaceForVideos : spaceForUploads;
   return [
     ...(await folderFindings('work folder', workFolder, 'VIDEOGEN_DATA', space)),
     ...(await folderFindings('temporary folder', tmpdir(), 'TMPDIR', space)),
@@ -54,7 +57,7 @@ async function folderFindings(check: string, path: string, setting: string, spac
     return await spaceFindings(check, path, space);
   } catch (error) {
     const remedy = `Set ${setting} to a folder that this account may write to; a file system that is read only needs a volume there.`;
-    return [fault(check, `${path} cannot be written to (${errorCode(error) ?? messageOf(error)})`, remedy)];
+    return [failure(check, `${path} is not writable (${errorCode(error) ?? messageOf(error)})`, remedy)];
   }
 }
 
@@ -62,15 +65,15 @@ export async function checkFfmpeg(path: string | undefined, signal: AbortSignal)
   const install = 'Install ffmpeg with libx264 on the PATH, or set FFMPEG_PATH.';
   try {
     const found = await inspectFfmpeg(path, signal);
-    const said = `ffmpeg ${found.version} (${found.path})`;
-    if (found.missing.length === 0) return [ok('ffmpeg', said)];
-    return [fault('ffmpeg', `${said} lacks the encoders ${found.missing.join(', ')}`, install)];
+    const shown = `ffmpeg ${found.version} (${found.path})`;
+    if (found.missing.length === 0) return [ok('ffmpeg', shown)];
+    return [failure('ffmpeg', `${shown} lacks the encoders ${found.missing.join(', ')}`, install)];
   } catch (error) {
-    return [fault('ffmpeg', `none found: ${messageOf(error)}`, install)];
+    return [failure('ffmpeg', `none found: ${messageOf(error)}`, install)];
   }
 }
 
-/** Draws a letter of our own font, and one that only the fonts of the machine have. */
+/** Draws a letter, and searches fonts of the machine, which draw other scripts. */
 export async function checkFonts(): Promise<readonly Finding[]> {
   const settings = await mkdtemp(join(tmpdir(), 'videogen-fonts-'));
   try {
@@ -85,7 +88,7 @@ async function drawLetters(): Promise<readonly Finding[]> {
   const { drawnText } = await import('../../providers/preview/titles/drawn-text.ts');
   const { rgba } = await drawnText('V', { weight: 'Bold' }, 40);
   if (!rgba.some((byte) => byte !== 0))
-    return [fault('fonts', 'titles are drawn without ink', 'Install the packages of this release again: npm ci')];
+    return [failure('fonts', 'titles are empty', 'Install the packages of this release again: npm ci')];
   const folders = ['/usr/share/fonts', '/usr/local/share/fonts', '/System/Library/Fonts'];
   const found = await Promise.all(
     folders.map((folder) =>
@@ -104,11 +107,10 @@ async function drawLetters(): Promise<readonly Finding[]> {
   ];
 }
 
-/** What the build makes and a worker of workflows reads. */
 export async function checkBundle(): Promise<readonly Finding[]> {
   const path = mainQueue.workflowBundle.codePath;
   return await access(path, constants.R_OK).then(
     () => [],
-    () => [fault('workflows', `${path} is missing`, 'Build the release again: npm run build')],
+    () => [failure('workflows', `${path} is missing`, 'Build the release again: npm run build')],
   );
 }

@@ -6,12 +6,12 @@ import { dayMs } from '../../domain/duration.ts';
 import { ConfigError, messageOf } from '../../domain/errors.ts';
 import type { AllowList, AllowedNetwork } from '../../outbound/allow-list.ts';
 import { isMetadata } from '../../outbound/guard.ts';
-import { fault, type Finding, ok, warning } from './finding.ts';
+import { failure, type Finding, ok, warning } from './finding.ts';
 
-/** Beyond what anybody tries, in bits; 32 random hexadecimal digits have 128. */
+/** In bits, out of reach of guessing; 32 random hexadecimal digits have 128. */
 const leastBits = 96;
 
-/** Judges the text alone: a phrase may have more in it, and a published secret looks like any other. */
+/** Estimates the entropy of the text alone; a published secret passes. */
 export function checkSecret(secret: string): Finding {
   const counts = new Map<string, number>();
   for (const letter of secret) counts.set(letter, (counts.get(letter) ?? 0) + 1);
@@ -21,8 +21,8 @@ export function checkSecret(secret: string): Finding {
   if (bits >= leastBits && !isCommon) return ok('secret', `VIDEOGEN_SECRET has ${secret.length} characters`);
   return warning(
     'secret',
-    isCommon ? 'VIDEOGEN_SECRET holds a word that others would try' : 'VIDEOGEN_SECRET repeats itself',
-    'Before the first account, take another one: openssl rand -hex 32. Later it must be rotated (docs/operations/access.md).',
+    isCommon ? 'VIDEOGEN_SECRET contains a word that is easy to guess' : 'VIDEOGEN_SECRET repeats itself',
+    'Before the first account, set another one: openssl rand -hex 32. Later it must be rotated (docs/operations/access.md).',
   );
 }
 
@@ -33,27 +33,27 @@ export function checkPublicUrl({ publicUrl, host, port, databaseUrl }: Addresses
   const isShared = databaseUrl !== undefined;
   const url = publicUrl ?? `http://${host}:${port}`;
   const { protocol, hostname, pathname, search, username } = new URL(url);
-  const where = placeOf(hostname);
+  const where = reachOf(hostname);
   const reach = 'Set PUBLIC_URL to where clients reach the API.';
-  if (publicUrl === undefined && !isShared) return ok(check, `${url}, for this machine alone`);
+  if (publicUrl === undefined && !isShared) return ok(check, `${url}, for this machine only`);
   if (publicUrl === undefined) return warning(check, `PUBLIC_URL is not set, so links begin with ${url}`, reach);
   if (pathname !== '/' || search !== '' || username !== '') {
     const message = `${hostname}: PUBLIC_URL has more than scheme, host and port`;
-    return fault(check, message, 'Take path, query and user out of it.');
+    return failure(check, message, 'Remove path, query and user.');
   }
   if (where === 'loopback' && !isShared) return ok(check, url);
   if (where === 'loopback') return warning(check, `${url} leads to each client's own machine`, reach);
-  if (where === 'any') return fault(check, `${url} is not an address that clients can reach`, reach);
+  if (where === 'any') return failure(check, `${url} is not an address that clients can reach`, reach);
   if (protocol !== 'https:') {
     const remedy = 'Put a proxy with TLS in front; docs/operations/install.md has one.';
-    return warning(check, `${url}: keys and videos can be read on the way`, remedy);
+    return warning(check, `${url}: keys and videos travel unencrypted`, remedy);
   }
   if (where === 'public') return ok(check, url);
-  const remedy = 'Set an address that upstreams reach, unless they are inside, too.';
-  return warning(check, `${url} is reached from inside alone; upstreams fetch images from there`, remedy);
+  const remedy = 'Set an address that upstreams reach, unless they are in the same network.';
+  return warning(check, `${url} is private, and upstreams fetch images from there`, remedy);
 }
 
-function placeOf(hostname: string): 'loopback' | 'private' | 'any' | 'public' {
+function reachOf(hostname: string): 'loopback' | 'private' | 'any' | 'public' {
   const name = hostname.replace(/^\[|\]$/g, '');
   if (name === 'localhost' || name.endsWith('.localhost')) return 'loopback';
   if (!ipaddr.isValid(name)) return name.includes('.') ? 'public' : 'private';
@@ -63,27 +63,27 @@ function placeOf(hostname: string): 'loopback' | 'private' | 'any' | 'public' {
   return range === 'unicast' ? 'public' : 'private';
 }
 
-/** What a client may reach inside by way of us. */
+/** Lists the private addresses that clients can reach through us. */
 export function checkAllowList(setting: 'CALLBACK_ALLOW' | 'IMAGE_ALLOW', list: AllowList, isShared: boolean): Finding {
   const check = setting === 'CALLBACK_ALLOW' ? 'callback addresses' : 'image addresses';
   const inside = list.networks.filter(isInside).map(textOf);
   const metadata = list.networks.filter(holdsMetadata).map(textOf);
   if (metadata.length > 0)
-    return fault(
+    return failure(
       check,
       `${setting} opens ${metadata.join(', ')}: clients reach the metadata service of a cloud, and with it its credentials`,
-      `Take it out of ${setting}.`,
+      `Remove it from ${setting}.`,
     );
   const names = list.hosts.map(({ hostname, port }) => (port === undefined ? hostname : `${hostname}:${port}`));
-  if (inside.length === 0 && names.length === 0) return ok(check, 'public ones alone');
-  const said = `${setting} opens ${[...inside, ...names].join(', ')} to every client`;
-  if (!isShared && [...inside, ...names].every((name) => /^(127\.|::1|localhost)/.test(name))) return ok(check, said);
+  if (inside.length === 0 && names.length === 0) return ok(check, 'public addresses only');
+  const shown = `${setting} opens ${[...inside, ...names].join(', ')} to every client`;
+  if (!isShared && [...inside, ...names].every((name) => /^(127\.|::1|localhost)/.test(name))) return ok(check, shown);
   return inside.length > 0
-    ? warning(check, said, 'Name single hosts, or leave it empty, unless every client may send requests there.')
-    : ok(check, said);
+    ? warning(check, shown, 'Name single hosts, or leave it empty, unless every client may send requests there.')
+    : ok(check, shown);
 }
 
-/** As the guard has it: only an entry for exactly this address opens it. */
+/** The guard opens a metadata address only for an entry of exactly this address. */
 function holdsMetadata({ address, prefixBits }: AllowedNetwork): boolean {
   return prefixBits === address.toByteArray().length * 8 && isMetadata(address);
 }
@@ -107,7 +107,7 @@ export function checkRetention({ eventRetentionMs, userRetentionMs, promptRetent
   );
 }
 
-/** The file itself was read with the settings; here are the secrets that it refers to, which only some workers need. */
+/** Reads the file again with its secrets, which only some workers need. */
 export function checkCatalogue(
   { catalogueFile: path, catalogue, publicUrl }: Config,
   needsSecrets: boolean,
@@ -122,9 +122,9 @@ export function checkCatalogue(
     });
     return [ok('catalogue', `${path}: ${models}${needsSecrets ? '; the secrets that it refers to are there' : ''}`)];
   } catch (error) {
-    const faults = error instanceof ConfigError ? error.faults : [messageOf(error)];
-    return faults.map((message) =>
-      fault('catalogue', message, 'Correct the catalogue, or set the secret that it refers to.'),
+    const problems = error instanceof ConfigError ? error.faults : [messageOf(error)];
+    return problems.map((message) =>
+      failure('catalogue', message, 'Correct the catalogue, or set the secret that it refers to.'),
     );
   }
 }

@@ -7,11 +7,11 @@ import type { MediaFiles } from '../../media/result-store.ts';
 import { parseAllowList } from '../../outbound/allow-list.ts';
 import { createGuardedClient } from '../../outbound/client.ts';
 import { checkFiles, openFiles } from '../open-store.ts';
-import { fault, type Finding, ok, warning } from './finding.ts';
+import { failure, type Finding, ok, warning } from './finding.ts';
 
 type S3Config = Pick<Config, 's3Endpoint' | 's3Region' | 's3PathStyle'>;
 
-/** A name that no task has. */
+/** No task has this name. */
 const probeFolder = 'doctor';
 const probeText = 'Written by videogen doctor; it may be deleted.\n';
 const requestMs = 5_000;
@@ -28,17 +28,17 @@ export async function checkStore(
   try {
     await checkFiles(location, setting, config, { writes: true });
     const linked = await tryFiles(await openFiles(location, config), tempFolder);
-    const said = `${nameOfStore(location)} takes, gives and deletes files`;
+    const shown = `${nameOfStore(location)} stores, returns and deletes files`;
     const space =
       location.kind === 'folder' ? await spaceFindings(`${check} space`, location.path, spaceForVideos) : [];
-    if (linked !== undefined) return [fault(check, linked, 'Look at the clocks of this machine and of the store.')];
-    return [ok(check, said), ...space];
+    if (linked !== undefined) return [failure(check, linked, 'Compare the clocks of this machine and of the store.')];
+    return [ok(check, shown), ...space];
   } catch (error) {
-    return [fault(check, messageOf(error), remedy)];
+    return [failure(check, messageOf(error), remedy)];
   }
 }
 
-/** What is wrong with links to the store, if anything. Throws for what is wrong with its files. */
+/** Returns what is wrong with links to the store; throws if files cannot be written, read or deleted. */
 async function tryFiles(files: MediaFiles, tempFolder: string): Promise<string | undefined> {
   const folder = await mkdtemp(join(tempFolder, 'videogen-doctor-'));
   const key = `${probeFolder}/${process.pid}-${Date.now()}.jpg`;
@@ -54,7 +54,7 @@ async function tryFiles(files: MediaFiles, tempFolder: string): Promise<string |
   }
 }
 
-/** A link that a bucket has signed is opened as a client would, from here. */
+/** Opens a link that a bucket signed, as a client would. */
 async function tryLink(files: MediaFiles, key: string): Promise<string | undefined> {
   const link = {
     key,
@@ -65,29 +65,27 @@ async function tryLink(files: MediaFiles, key: string): Promise<string | undefin
   } as const;
   const source = await files.sourceOf(link, 'GET');
   if (source?.kind !== 'redirect') return undefined;
-  // Wherever the operator has put the bucket; no client named this address.
+  // The operator chose this address, so it may be private.
   const client = createGuardedClient({ allow: parseAllowList(new URL(source.url).host) });
   try {
     const { status } = await client.get(source.url, { maxBytes: 10_000, maxRedirects: 0, timeoutMs: requestMs });
-    return status === 200 ? undefined : `a signed link is answered with ${status}`;
+    return status === 200 ? undefined : `a signed link returned ${status}`;
   } finally {
     await client.close();
   }
 }
 
-/** Bytes below which a folder is full, and below which it soon is. */
 export type Space = { readonly leastBytes: number; readonly enoughBytes: number };
 
 export const spaceForVideos: Space = { leastBytes: 500e6, enoughBytes: 5e9 };
 
-/** Free space for files of tasks. */
 export async function spaceFindings(check: string, path: string, space: Space): Promise<readonly Finding[]> {
   const { bavail, bsize, files, ffree } = await statfs(path);
   const freeBytes = bavail * bsize;
   const free = freeBytes < 1e9 ? `${Math.floor(freeBytes / 1e6)} MB` : `${(freeBytes / 1e9).toFixed(1)} GB`;
-  const said = `${free} free in ${path}`;
-  const remedy = 'Make room, or lower MEDIA_RETENTION_DAYS.';
-  if (freeBytes < space.leastBytes) return [fault(check, said, remedy)];
-  if (files > 0 && ffree < 1_000) return [fault(check, `${ffree} more files fit into ${path}`, remedy)];
-  return [freeBytes < space.enoughBytes ? warning(check, said, remedy) : ok(check, said)];
+  const shown = `${free} free in ${path}`;
+  const remedy = 'Free some space, or lower MEDIA_RETENTION_DAYS.';
+  if (freeBytes < space.leastBytes) return [failure(check, shown, remedy)];
+  if (files > 0 && ffree < 1_000) return [failure(check, `${ffree} more files fit into ${path}`, remedy)];
+  return [freeBytes < space.enoughBytes ? warning(check, shown, remedy) : ok(check, shown)];
 }

@@ -12,17 +12,17 @@ import {
   readServerVersion,
 } from '../../temporal/inspect.ts';
 import { readSchedule, scheduleNames } from '../../temporal/schedules.ts';
-import { fault, type Finding, ok, unknown, warning } from './finding.ts';
+import { failure, type Finding, ok, unknown, warning } from './finding.ts';
 
-/** Fairness between accounts needs it. */
+/** Older servers do not share generation fairly between accounts. */
 const leastVersion = [1, 31, 2];
-/** Ended workflows are what an operator looks at after a bad night. */
+/** Operators read completed workflows the day after. */
 const leastRetentionMs = dayMs;
 
 export type TemporalToCheck = {
   readonly target: TemporalTarget;
   readonly taskQueue: string;
-  /** The queues that somebody must serve; none where only one process is looked at. */
+  /** The queues that need a worker; none if a single process is checked. */
   readonly queues: readonly QueueName[];
 };
 
@@ -31,7 +31,7 @@ export async function checkTemporal(given: TemporalToCheck): Promise<readonly Fi
   try {
     const [server, namespace] = [await serverFinding(client, given.target), await namespaceFinding(client)];
     const first = [server, tlsFinding(given.target), namespace];
-    if (namespace.state === 'fault') return [...first, ...notChecked(given, 'there is no namespace')];
+    if (namespace.state === 'error') return [...first, ...notChecked(given, 'there is no namespace')];
     const { main } = taskQueuesOf(given.taskQueue);
     const usesSchedule = given.queues.includes('tasks');
     return [
@@ -49,8 +49,8 @@ export async function checkTemporal(given: TemporalToCheck): Promise<readonly Fi
       )),
     ];
   } catch (error) {
-    const rest = notChecked(given, 'Temporal does not answer');
-    return [fault('temporal', ...temporalFault(error)), unknown('namespace', rest[0]?.message ?? ''), ...rest];
+    const rest = notChecked(given, 'Temporal is unavailable');
+    return [failure('temporal', ...explainTemporalError(error)), unknown('namespace', rest[0]?.message ?? ''), ...rest];
   } finally {
     await close();
   }
@@ -63,13 +63,13 @@ function notChecked({ queues }: TemporalToCheck, why: string): Finding[] {
 
 async function serverFinding(client: Client, { connection }: TemporalTarget): Promise<Finding> {
   const version = await readServerVersion(client);
-  const said = `Temporal ${version} at ${connection.address}`;
+  const shown = `Temporal ${version} at ${connection.address}`;
   const parts = version.split(/[.-]/).map(Number);
   const at = leastVersion.findIndex((least, index) => parts[index] !== least);
   const isOlder = at !== -1 && (parts[at] ?? 0) < (leastVersion[at] ?? 0);
-  if (!isOlder) return ok('temporal', said);
+  if (!isOlder) return ok('temporal', shown);
   const remedy = 'Upgrade the server to 1.31.2 or newer: accounts do not share generation fairly before.';
-  return fault('temporal', `${said}: older than 1.31.2`, remedy);
+  return failure('temporal', `${shown}: older than 1.31.2`, remedy);
 }
 
 function tlsFinding({ connection: { tls, address = '' } }: TemporalTarget): Finding {
@@ -80,8 +80,8 @@ function tlsFinding({ connection: { tls, address = '' } }: TemporalTarget): Find
     return ok('temporal tls', 'none; Temporal is on this machine');
   return warning(
     'temporal tls',
-    'none: whoever reaches Temporal is an operator, and payloads can be read on the way',
-    'Set TEMPORAL_TLS=true and what goes with it, or keep Temporal on a network of its own.',
+    'none: everyone who reaches Temporal can control it, and payloads travel unencrypted',
+    'Set TEMPORAL_TLS=true and its certificates, or run Temporal on a network of its own.',
   );
 }
 
@@ -89,22 +89,22 @@ async function namespaceFinding(client: Client): Promise<Finding> {
   const { namespace } = client.options;
   const retentionMs = await readRetentionMs(client);
   if (retentionMs === undefined)
-    return fault(
+    return failure(
       'namespace',
       `there is no namespace ${namespace}`,
       `temporal operator namespace create --namespace ${namespace} --retention 7d, or correct TEMPORAL_NAMESPACE`,
     );
-  const said = `${namespace}, ended workflows are kept for ${(retentionMs / dayMs).toFixed(1)} days`;
-  if (retentionMs >= leastRetentionMs) return ok('namespace', said);
+  const shown = `${namespace}, completed workflows are retained for ${(retentionMs / dayMs).toFixed(1)} days`;
+  if (retentionMs >= leastRetentionMs) return ok('namespace', shown);
   const remedy = `temporal operator namespace update --namespace ${namespace} --retention 7d`;
-  return warning('namespace', `${said}: too short to look into yesterday's tasks`, remedy);
+  return warning('namespace', `${shown}: too short to inspect yesterday's tasks`, remedy);
 }
 
 async function attributesFinding(client: Client): Promise<Finding> {
   try {
     const missing = await listMissingSearchAttributes(client);
     if (missing.length === 0) return ok('search attributes', 'registered');
-    return fault('search attributes', `not registered: ${missing.join(', ')}`, 'Run "videogen migrate".');
+    return failure('search attributes', `not registered: ${missing.join(', ')}`, 'Run "videogen migrate".');
   } catch (error) {
     return unknown('search attributes', messageOf(error), 'temporal operator search-attribute list');
   }
@@ -117,17 +117,17 @@ async function partitionsFinding(client: Client, taskQueue: string): Promise<Fin
     if (partitions <= 1) return ok(check, 'one, so that tasks keep their order and accounts share strictly');
     return warning(
       check,
-      `${partitions}: a single task may come up places later, and tasks leave their queue in no order`,
+      `${partitions}: tasks may overtake each other`,
       "Set matching.numTaskqueueReadPartitions and matching.numTaskqueueWritePartitions to 1 in Temporal's dynamic configuration.",
     );
   } catch (error) {
-    return unknown(check, messageOf(error), "Look into Temporal's dynamic configuration.");
+    return unknown(check, messageOf(error), "Check Temporal's dynamic configuration.");
   }
 }
 
 const fairness = unknown(
   'fairness',
-  'Temporal does not tell whether accounts share generation fairly',
+  'Temporal does not report whether accounts share generation fairly',
   "Its dynamic configuration must have matching.enableFairness: [{value: true}]; Temporal's log names the file at its start.",
 );
 
@@ -138,10 +138,10 @@ async function queueFinding(client: Client, taskQueue: string, name: QueueName):
   const workers = Math.min(...polled.map((identities) => identities.length));
   if (workers > 0)
     return ok(`queue ${name}`, `${queue} is served by ${workers} ${workers === 1 ? 'worker' : 'workers'}`);
-  return fault(
+  return failure(
     `queue ${name}`,
-    `nobody serves ${queue}: what is put on it waits`,
-    `Start a worker of it: videogen worker --queues ${name}`,
+    `no worker serves ${queue}, so its work waits`,
+    `Start a worker: videogen worker --queues ${name}`,
   );
 }
 
@@ -152,7 +152,7 @@ async function schedulesFinding(client: Client, taskQueue: string): Promise<Find
   const missing = schedules.filter(({ state }) => state === 'missing').map(({ id }) => id);
   const [paused] = schedules.filter(({ state }) => state === 'paused');
   if (missing.length > 0)
-    return fault(
+    return failure(
       check,
       `missing: ${missing.join(', ')}`,
       'Start a worker of the queue tasks; a running one creates missing schedules again within a minute.',
@@ -165,8 +165,8 @@ async function schedulesFinding(client: Client, taskQueue: string): Promise<Find
   );
 }
 
-/** Message and remedy, by the code of gRPC. */
-function temporalFault(error: unknown): readonly [string, string] {
+/** Returns message and remedy. */
+function explainTemporalError(error: unknown): readonly [string, string] {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const message = messageOf(cause);
   const code = grpcCode(error);
@@ -174,13 +174,13 @@ function temporalFault(error: unknown): readonly [string, string] {
   return [message, (code === undefined ? undefined : remedies[code]) ?? (isOfTls ? remedyOfTls : remedyOfAddress)];
 }
 
-const remedyOfRights = 'Correct TEMPORAL_API_KEY, or the client certificate, and what it may do in TEMPORAL_NAMESPACE.';
+const remedyOfRights = 'Correct TEMPORAL_API_KEY, or the client certificate, and its rights in TEMPORAL_NAMESPACE.';
 const remedies: Readonly<Record<number, string>> = {
   7: remedyOfRights,
-  12: 'Something else than Temporal answers at TEMPORAL_ADDRESS, such as an HTTP server or proxy: name the gRPC port.',
+  12: 'TEMPORAL_ADDRESS is not Temporal, but for example an HTTP server or proxy: set the gRPC port.',
   16: remedyOfRights,
 };
 const remedyOfTls =
   'Correct TEMPORAL_TLS, TEMPORAL_TLS_SERVER_CA_CERT_PATH and TEMPORAL_TLS_SERVER_NAME, and the client certificate.';
 const remedyOfAddress =
-  'Check TEMPORAL_ADDRESS, that Temporal runs there, that no firewall is between, and whether it wants TLS (TEMPORAL_TLS=true).';
+  'Check TEMPORAL_ADDRESS, that Temporal runs there, that no firewall is between, and whether it requires TLS (TEMPORAL_TLS=true).';

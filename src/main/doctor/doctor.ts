@@ -14,10 +14,9 @@ import { type Finding, runChecks, unknown, withoutSecrets } from './finding.ts';
 export const doctorRoles = ['all', 'api', 'worker'] as const;
 export type DoctorRole = (typeof doctorRoles)[number];
 
-/** Of each check; all of them run beside each other. */
 const checkLimitMs = 15_000;
 
-/** Where the parts are that the configuration leaves to `npm start`; undefined while they do not run. */
+/** Addresses of the parts that `npm start` runs; undefined while they do not run. */
 export type RunningParts = {
   readonly databaseUrl: string | undefined;
   readonly temporal: TemporalTarget | undefined;
@@ -29,7 +28,7 @@ export function examineMachine(): readonly Finding[] {
   return [checkNode(), checkMemory(true)];
 }
 
-/** Checks everything that this role needs. Changes nothing except for files and objects that it makes and deletes again. */
+/** Checks everything that this role needs. Writes only probe files, and deletes them. */
 export async function examine(config: Config, running: RunningParts, role: DoctorRole): Promise<readonly Finding[]> {
   const scope = scopeOf(config, running, role);
   const needed = checks.filter(({ isNeeded = always }) => isNeeded(scope));
@@ -48,7 +47,7 @@ type Scope = RunningParts & {
 
 type DoctorCheck = {
   readonly name: string;
-  /** Every role needs it when this is left out. */
+  /** Every role needs the check by default. */
   readonly isNeeded?: (scope: Scope) => boolean;
   readonly run: (scope: Scope, signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
 };
@@ -133,7 +132,6 @@ function scopeOf(config: Config, running: RunningParts, role: DoctorRole): Scope
   };
 }
 
-/** Whether a task of this catalogue, or its callback, ever comes to the queue. */
 function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {
   const models = [...catalogue.models.values()];
   if (name === 'generation') return models.some(({ isRemote }) => !isRemote);
@@ -141,7 +139,6 @@ function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {
   return true;
 }
 
-/** What must not be shown, whatever an error says. */
 function secretsOf(config: Config, { databaseUrl, temporal, secret }: RunningParts): readonly (string | undefined)[] {
   const { password } = databaseUrl === undefined ? { password: '' } : new URL(databaseUrl);
   const apiKey = temporal?.connection.apiKey;

@@ -1,9 +1,9 @@
 import pTimeout from 'p-timeout';
 import { messageOf } from '../../domain/errors.ts';
 
-export type FindingState = 'ok' | 'warning' | 'fault' | 'unknown';
+export type FindingState = 'ok' | 'warning' | 'error' | 'unknown';
 
-/** What was found about one thing: in which state it is, and how what is wrong is mended. */
+/** The result of one check; `remedy` says how to correct what is wrong. */
 export type Finding = {
   readonly check: string;
   readonly state: FindingState;
@@ -13,7 +13,7 @@ export type Finding = {
 
 export type Check = {
   readonly name: string;
-  /** `signal` is aborted when its time is over. */
+  /** `signal` aborts at the time limit. */
   readonly run: (signal: AbortSignal) => Promise<readonly Finding[]>;
 };
 
@@ -25,16 +25,16 @@ export function warning(check: string, message: string, remedy: string): Finding
   return { check, state: 'warning', message, remedy };
 }
 
-export function fault(check: string, message: string, remedy: string): Finding {
-  return { check, state: 'fault', message, remedy };
+export function failure(check: string, message: string, remedy: string): Finding {
+  return { check, state: 'error', message, remedy };
 }
 
-/** For what could not be looked at; it is no fault by itself. */
+/** The check could not run. */
 export function unknown(check: string, message: string, remedy?: string): Finding {
   return { check, state: 'unknown', message, ...(remedy !== undefined && { remedy }) };
 }
 
-/** Runs all checks beside each other, each for `limitMs` at most: a host that swallows packets holds up nothing else. */
+/** Runs all checks concurrently, each for at most `limitMs`. */
 export async function runChecks(checks: readonly Check[], limitMs: number): Promise<readonly Finding[]> {
   const found = checks.map(async ({ name, run }) => {
     const over = new AbortController();
@@ -42,9 +42,13 @@ export async function runChecks(checks: readonly Check[], limitMs: number): Prom
       return await pTimeout(run(over.signal), { milliseconds: limitMs });
     } catch (error) {
       const isLate = error instanceof Error && error.name === 'TimeoutError';
-      const said = isLate ? `no answer within ${limitMs / 1000} s` : messageOf(error);
+      const shown = isLate ? `no answer within ${limitMs / 1000} s` : messageOf(error);
       return [
-        fault(name, said, isLate ? 'Look for a firewall, or a host that is down.' : 'Correct what the message names.'),
+        failure(
+          name,
+          shown,
+          isLate ? 'Check firewalls, and whether the host is up.' : 'Correct what the message names.',
+        ),
       ];
     } finally {
       over.abort();
@@ -53,7 +57,7 @@ export async function runChecks(checks: readonly Check[], limitMs: number): Prom
   return (await Promise.all(found)).flat();
 }
 
-/** Takes every secret out of what will be shown, wherever an error may have carried it. */
+/** Replaces every secret, because errors may quote them. */
 export function withoutSecrets(
   findings: readonly Finding[],
   secrets: readonly (string | undefined)[],

@@ -37,7 +37,7 @@ describe('doctor, of the database,', () => {
       'doctor',
     );
     assert.equal(code, 1);
-    assert.match(stdout, /^FAULT {4}database: .*password authentication failed.*\n.*Correct user and password/m);
+    assert.match(stdout, /^ERROR {4}database: .*password authentication failed.*\n.*Correct user and password/m);
     assert.ok(!stdout.includes(password));
   });
 
@@ -46,13 +46,13 @@ describe('doctor, of the database,', () => {
       'database',
       atDatabase((url) => void (url.pathname = '/no_such')),
     );
-    assert.match(missing, /^fault: .*no_such.* → Create the database/);
+    assert.match(missing, /^error: .*no_such.* → Create the database/);
     const port = await freePort();
     const closed = await line(
       'database',
       atDatabase((url) => void (url.port = String(port))),
     );
-    assert.match(closed, /^fault: .*ECONNREFUSED.* → Check host and port/);
+    assert.match(closed, /^error: .*ECONNREFUSED.* → Check host and port/);
   });
 
   test('tells what a user may not do with our tables, and that it cannot migrate', async (t) => {
@@ -65,7 +65,7 @@ describe('doctor, of the database,', () => {
     await run(`grant select on all tables in schema public to ${role}`);
     assert.match(
       await line('rights', asRole),
-      /^fault: .*lacks INSERT, UPDATE, DELETE on account.* → .*GRANT SELECT, INSERT/,
+      /^error: .*lacks INSERT, UPDATE, DELETE on account.* → .*GRANT SELECT, INSERT/,
     );
     assert.match(await line('rights to migrate', asRole), /^warning: .*owner of database and tables/);
     await run(`grant insert, update, delete on all tables in schema public to ${role}`);
@@ -78,7 +78,7 @@ describe('doctor, of the database,', () => {
     t.after(() => run(`update kysely_migration set name = '${last}' where name = '9999-later'`));
     assert.match(
       await line('schema'),
-      new RegExp(`^fault: older than this release, which needs ${last} → .*videogen migrate`),
+      new RegExp(`^error: older than this release, which needs ${last} → .*videogen migrate`),
     );
     await run(`insert into kysely_migration values ('${last}', '2026-01-01')`);
     assert.match(await line('schema'), /^warning: newer than this release: 9999-later/);
@@ -88,7 +88,7 @@ describe('doctor, of the database,', () => {
         'schema',
         atDatabase((url) => void (url.pathname = '/postgres')),
       ),
-      /^fault: the database is empty/,
+      /^error: the database is empty/,
     );
   });
 
@@ -96,7 +96,7 @@ describe('doctor, of the database,', () => {
     const name = new URL(environment.database.url).pathname.slice(1);
     await run(`alter database ${name} set default_transaction_read_only = on`);
     t.after(() => run(`set transaction_read_only = off; alter database ${name} reset default_transaction_read_only`));
-    assert.match(await line('database'), /^fault: .*read only → Reset default_transaction_read_only/);
+    assert.match(await line('database'), /^error: .*read only → Reset default_transaction_read_only/);
   });
 
   test('tells a pool that is larger than what the database has left', async () => {
@@ -109,7 +109,7 @@ describe('doctor, of the database,', () => {
   test('tells how far the clocks are apart', async (t) => {
     assert.match(await line('clock'), /^ok: 0\.\d+ s/);
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 });
-    assert.match(await line('clock'), /^fault: 36\d\d\.\d+ s behind that of the database → Run a time service/);
+    assert.match(await line('clock'), /^error: 36\d\d\.\d+ s behind that of the database → Run a time service/);
   });
 
   test('tells a VIDEOGEN_SECRET that does not open what is stored', async () => {
@@ -118,7 +118,7 @@ describe('doctor, of the database,', () => {
     await createFirstCallbackSecret(environment.database.db, accountId, sealed);
     assert.match(await line('stored secrets'), /^ok: .*\(1 tried\)/);
     const other = { VIDEOGEN_SECRET: 'quite another one, and long enough for that' };
-    assert.match(await line('stored secrets', other), /^fault: .*does not open 1 of 1 .* → Name the secret/);
+    assert.match(await line('stored secrets', other), /^error: .*does not open 1 of 1 .* → Name the secret/);
     const both = { ...other, VIDEOGEN_SECRET_PREVIOUS: environment.settings.secret };
     assert.match(await line('stored secrets', both), /^ok: .*1 by VIDEOGEN_SECRET_PREVIOUS/);
   });
@@ -127,7 +127,7 @@ describe('doctor, of the database,', () => {
     assert.match(await line('models'), /^unknown: no worker has reported/);
     const report = { workerId: randomUUID(), queue: 'generation', models: ['videogen-2.0'] } as const;
     await saveWorkerReport(environment.database.db, { ...report, refusal: 'providers.x.key: X_KEY is not set' });
-    assert.match(await line('models'), /^fault: not sold.*: videogen-2.0-fast; .*X_KEY is not set → Set the secret/);
+    assert.match(await line('models'), /^error: not sold.*: videogen-2.0-fast; .*X_KEY is not set → Set the secret/);
     const models = ['videogen-2.0', 'videogen-2.0-fast'];
     await saveWorkerReport(environment.database.db, { ...report, models, refusal: 'X_KEY is not set' });
     assert.match(await line('models'), /^warning: a worker refuses the catalogue: X_KEY/);

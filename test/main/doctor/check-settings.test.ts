@@ -12,7 +12,7 @@ import {
   checkSecret,
 } from '../../../src/main/doctor/check-settings.ts';
 import { spaceFindings } from '../../../src/main/doctor/check-store.ts';
-import { fault, runChecks, withoutSecrets } from '../../../src/main/doctor/finding.ts';
+import { failure, runChecks, withoutSecrets } from '../../../src/main/doctor/finding.ts';
 import { parseAllowList } from '../../../src/outbound/allow-list.ts';
 
 const random = '5b0c0b5f3a0d8c1e9f6a7b2d4c3e1f08';
@@ -38,8 +38,8 @@ for (const [publicUrl, state] of [
   ['https://10.0.0.7', 'warning'],
   ['https://videos', 'warning'],
   ['http://localhost:3000', 'warning'],
-  ['https://0.0.0.0', 'fault'],
-  ['https://video.example.com/app', 'fault'],
+  ['https://0.0.0.0', 'error'],
+  ['https://video.example.com/app', 'error'],
 ] as const) {
   test(`the public address ${publicUrl} of a shared service is ${state}`, () => {
     assert.equal(checkPublicUrl({ ...shared, publicUrl }).state, state);
@@ -56,7 +56,7 @@ for (const [list, state, named] of [
   ['10.0.0.0/8', 'warning', '10.0.0.0/8'],
   ['0.0.0.0/0', 'warning', '0.0.0.0/0'],
   ['127.0.0.1', 'warning', '127.0.0.1'],
-  ['169.254.169.254', 'fault', '169.254.169.254'],
+  ['169.254.169.254', 'error', '169.254.169.254'],
 ] as const) {
   test(`an allow-list of "${list}" is ${state}`, () => {
     const finding = checkAllowList('CALLBACK_ALLOW', parseAllowList(list), true);
@@ -74,28 +74,28 @@ test('a secret that the catalogue refers to must be there where it is needed, an
   const config = readConfig({ VIDEOGEN_MODELS: path });
   assert.deepEqual(
     [true, false].map((needs) => checkCatalogue(config, needs).map(({ state }) => state)),
-    [['fault'], ['ok']],
+    [['error'], ['ok']],
   );
   assert.match(checkCatalogue(config, true)[0]?.message ?? '', /providers\.script\.key: .*is not set/);
   rmSync(folder, { recursive: true });
 });
 
-test('an old Node.js is a fault, and a small container a warning', () => {
+test('an old Node.js is an error, and a small container a warning', () => {
   assert.deepEqual(
     ['18.20.0', '20.18.9', '20.19.0', '22.1.0'].map((version) => checkNode(version).state),
-    ['fault', 'fault', 'ok', 'ok'],
+    ['error', 'error', 'ok', 'ok'],
   );
   assert.equal(checkMemory(true, 300 * 1024 * 1024).state, 'warning');
   assert.match(checkMemory(false, 300 * 1024 * 1024).message, /^300 MB, the limit of this container/);
   assert.equal(checkMemory(false, 600 * 1024 * 1024).state, 'ok');
 });
 
-test('a check that throws is a fault, one that hangs is a fault when its time is over, and the others are reported', async () => {
+test('a check that throws is an error, one that hangs an error when its time is over, and the others are reported', async () => {
   const findings = await runChecks(
     [
       { name: 'throwing', run: () => Promise.reject(new AggregateError([new Error('refused'), new Error('gone')])) },
       { name: 'hanging', run: () => new Promise(() => {}) },
-      { name: 'fine', run: () => Promise.resolve([fault('fine', 'a', 'b')]) },
+      { name: 'fine', run: () => Promise.resolve([failure('fine', 'a', 'b')]) },
     ],
     50,
   );
@@ -106,16 +106,16 @@ test('a check that throws is a fault, one that hangs is a fault when its time is
 });
 
 test('what is shown holds no secret, wherever an error carried it', () => {
-  const found = [fault('database', 'cannot reach postgres://u:pass word@db', 'not pass word')];
+  const found = [failure('database', 'cannot reach postgres://u:pass word@db', 'not pass word')];
   assert.deepEqual(withoutSecrets(found, ['pass word', undefined, '']), [
-    fault('database', 'cannot reach postgres://u:[secret]@db', 'not [secret]'),
+    failure('database', 'cannot reach postgres://u:[secret]@db', 'not [secret]'),
   ]);
 });
 
-test('a folder with less room than its files need is a fault, with little more a warning', async () => {
+test('a folder with less room than its files need is an error, with little more a warning', async () => {
   const stateOf = async (leastBytes: number, enoughBytes: number) =>
     (await spaceFindings('work folder', tmpdir(), { leastBytes, enoughBytes })).map(({ state }) => state);
-  assert.deepEqual(await stateOf(Infinity, Infinity), ['fault']);
+  assert.deepEqual(await stateOf(Infinity, Infinity), ['error']);
   assert.deepEqual(await stateOf(0, Infinity), ['warning']);
   assert.deepEqual(await stateOf(0, 0), ['ok']);
 });

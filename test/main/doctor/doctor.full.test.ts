@@ -36,7 +36,7 @@ describe('doctor', () => {
     const { code, stdout } = await videogen(worker.environment, 'doctor', '--json');
     const { state, findings } = JSON.parse(stdout) as { state: string; findings: Finding[] }; // what the command prints
     assert.deepEqual(
-      findings.filter((finding) => finding.state === 'fault'),
+      findings.filter((finding) => finding.state === 'error'),
       [],
     );
     assert.deepEqual([code, state], [0, 'warning'], 'the tests are on plain http');
@@ -45,10 +45,10 @@ describe('doctor', () => {
       assert.ok(checks.includes(check), check);
     const lines = (await videogen(worker.environment, 'doctor')).stdout;
     assert.match(lines, /^ok {7}queue generation: test-\w+-generation is served by 1 worker$/m);
-    assert.match(lines, /\n0 faults, \d+ warnings\n$/);
+    assert.match(lines, /\n0 errors, \d+ warnings\n$/);
   });
 
-  test('names every fault of the configuration together, and ends with 1', async () => {
+  test('names every invalid setting together, and ends with 1', async () => {
     const { code, stdout } = await videogen(
       { PATH: process.env['PATH'], PORT: 'x', LOG_LEVEL: 'loud' },
       'doctor',
@@ -57,14 +57,14 @@ describe('doctor', () => {
     );
     assert.equal(code, 1);
     for (const name of ['PORT', 'LOG_LEVEL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'VIDEOGEN_SECRET', 'RESULT_STORE'])
-      assert.match(stdout, new RegExp(`^FAULT {4}configuration: ${name}: must be`, 'm'));
+      assert.match(stdout, new RegExp(`^ERROR {4}configuration: ${name}: must be`, 'm'));
   });
 
   test('says which queues nobody serves, of those that the catalogue needs', async () => {
     const findings = await found();
     for (const name of ['tasks', 'generation', 'callbacks']) {
       const { state, message, remedy } = findings.get(`queue ${name}`) ?? assert.fail(name);
-      assert.deepEqual([state, /nobody serves test-/.test(message)], ['fault', true]);
+      assert.deepEqual([state, /no worker serves test-/.test(message)], ['error', true]);
       assert.match(remedy ?? '', new RegExp(`videogen worker --queues ${name}$`));
     }
     assert.ok(!findings.has('queue generation-remote'), 'every model is rendered here');
@@ -72,7 +72,7 @@ describe('doctor', () => {
   });
 
   test('reports a schedule that is missing or paused', async (t) => {
-    assert.match(await line('schedules'), /^fault: missing: .*→ Start a worker of the queue tasks/);
+    assert.match(await line('schedules'), /^error: missing: .*→ Start a worker of the queue tasks/);
     const worker = await startTestWorker({ WORKER_QUEUES: 'tasks' });
     t.after(() => worker.close());
     const shown = () => findingLine('schedules', worker.environment);
@@ -87,7 +87,7 @@ describe('doctor', () => {
     const address = `127.0.0.1:${await freePort()}`;
     assert.match(
       await line('temporal', { TEMPORAL_ADDRESS: address }),
-      /^fault: .*ECONNREFUSED.* → Check TEMPORAL_ADDRESS/,
+      /^error: .*ECONNREFUSED.* → Check TEMPORAL_ADDRESS/,
     );
   });
 
@@ -96,7 +96,7 @@ describe('doctor', () => {
     const extra = { TEMPORAL_NAMESPACE: namespace };
     assert.match(
       await line('namespace', extra),
-      /^fault: there is no namespace doctor-.* → temporal operator namespace create/,
+      /^error: there is no namespace doctor-.* → temporal operator namespace create/,
     );
     const { client, close } = connectTemporal(environment.settings.temporal);
     const retention = { workflowExecutionRetentionPeriod: { seconds: 3_600 } };
@@ -108,8 +108,8 @@ describe('doctor', () => {
       const said = await line('search attributes', extra);
       return said.startsWith('unknown') ? undefined : said;
     });
-    assert.match(known, /^fault: not registered: .*TaskState.* → Run "videogen migrate"/);
-    assert.match(await line('namespace', extra), /^warning: .*kept for 0\.0 days/);
+    assert.match(known, /^error: not registered: .*TaskState.* → Run "videogen migrate"/);
+    assert.match(await line('namespace', extra), /^warning: .*retained for 0\.0 days/);
   });
 
   test('ends although nothing answers: database, Temporal and bucket take connections and say nothing', async (t) => {
@@ -128,7 +128,7 @@ describe('doctor', () => {
     );
     assert.equal(code, 1);
     for (const check of ['database', 'temporal', 'result store'])
-      assert.match(stdout, new RegExp(`^FAULT {4}${check}: `, 'm'));
+      assert.match(stdout, new RegExp(`^ERROR {4}${check}: `, 'm'));
     assert.match(stdout, /^ok {7}node: /m);
   });
 
@@ -138,9 +138,9 @@ describe('doctor', () => {
     await writeFile(join(folder, 'file'), '');
     assert.match(
       await line('result store', { RESULT_STORE: join(folder, 'file') }),
-      /^fault: .*there is a file of that name/,
+      /^error: .*there is a file of that name/,
     );
-    assert.match(await line('work folder', { VIDEOGEN_DATA: join(folder, 'file') }), /^fault: .*→ Set VIDEOGEN_DATA/);
+    assert.match(await line('work folder', { VIDEOGEN_DATA: join(folder, 'file') }), /^error: .*→ Set VIDEOGEN_DATA/);
     const closed = join(folder, 'closed');
     await mkdir(closed, { mode: 0o500 });
     await chmod(folder, 0o755);
@@ -155,21 +155,21 @@ describe('doctor', () => {
     };
     const { status, stdout } = spawnSync(process.execPath, [program, 'doctor'], { env, encoding: 'utf8', ...account });
     assert.equal(status, 1);
-    assert.match(stdout, /^FAULT {4}result store: The folder .*closed.*\(EACCES\)/m);
-    assert.match(stdout, /^FAULT {4}work folder: .*\n.*Set VIDEOGEN_DATA/m);
-    assert.match(stdout, /^FAULT {4}temporary folder: .*closed cannot be written to \(EACCES\)\n.*Set TMPDIR/m);
+    assert.match(stdout, /^ERROR {4}result store: The folder .*closed.*\(EACCES\)/m);
+    assert.match(stdout, /^ERROR {4}work folder: .*\n.*Set VIDEOGEN_DATA/m);
+    assert.match(stdout, /^ERROR {4}temporary folder: .*closed cannot be written to \(EACCES\)\n.*Set TMPDIR/m);
   });
 
   test('tells an ffmpeg that is missing, and one that cannot encode what we need', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'videogen-doctor-'));
     t.after(() => rm(folder, { recursive: true }));
     const path = join(folder, 'ffmpeg');
-    assert.match(await line('ffmpeg', { FFMPEG_PATH: path }), /^fault: none found: .* → Install ffmpeg/);
+    assert.match(await line('ffmpeg', { FFMPEG_PATH: path }), /^error: none found: .* → Install ffmpeg/);
     await writeFile(path, '#!/bin/sh\necho "ffmpeg version 6.0-thin"\necho " A....D aac   AAC"\n');
     await chmod(path, 0o755);
     assert.match(
       await line('ffmpeg', { FFMPEG_PATH: path }),
-      /^fault: ffmpeg 6\.0-thin .* lacks the encoders libx264, mjpeg/,
+      /^error: ffmpeg 6\.0-thin .* lacks the encoders libx264, mjpeg/,
     );
     assert.ok(!(await found({ FFMPEG_PATH: path, WORKER_QUEUES: 'callbacks' }, 'worker')).has('ffmpeg'));
   });
@@ -188,11 +188,11 @@ describe('doctor', () => {
       assert.match(await line('result store', bucket), /^ok: s3:\/\/results\/films takes, gives and deletes files/);
       assert.match(
         await line('result store', { ...bucket, RESULT_STORE: 's3://no-such' }),
-        /^fault: .*There is no such bucket/,
+        /^error: .*There is no such bucket/,
       );
       process.env['AWS_SECRET_ACCESS_KEY'] = 'a-secret-that-is-wrong';
       const wrong = await line('result store', bucket);
-      assert.match(wrong, /^fault: .*does not accept the credentials/);
+      assert.match(wrong, /^error: .*does not accept the credentials/);
       assert.ok(!wrong.includes('a-secret-that-is-wrong'));
     },
   );
