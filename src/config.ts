@@ -110,7 +110,7 @@ const secretNames = [
 ];
 
 // One line for each setting: its variable, what the variable may hold, and its default, written as in the environment. A setting without
-// a default may be undefined. docs/operations/reference.md says what each is for; `npm run settings` writes the other files that list them.
+// a default may be undefined. docs/operations/reference.md explains them; `npm run settings` writes the other files that list them.
 const schema = z.object({
   host: from('HOST', anyText, '127.0.0.1'),
   port: from('PORT', wholeNumber(0, 65_535), '3000'),

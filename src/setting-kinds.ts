@@ -6,7 +6,7 @@ import { ConfigError, messageOf } from './domain/errors.ts';
 import { parseRate, unitsMs } from './domain/rate-limit.ts';
 import { parseStoreLocation, type StoreLocation } from './domain/store-location.ts';
 
-// Kinds of settings. Each error message says in one sentence what is allowed.
+// Kinds of settings. Each error message states what is allowed.
 
 export const anyText = z.string();
 

@@ -73,7 +73,7 @@ export async function findLostJob(
     return { kind: 'later', afterMs: pauseAfterErrorMs } as const;
   });
   const outcome = decided(found, ageMs);
-  deps.events.emit({ kind: 'provider_look_up', provider: provider.name, outcome: outcome.kind });
+  deps.events.emit({ kind: 'provider_lookup', provider: provider.name, outcome: outcome.kind });
   return outcome;
 }
 

@@ -4,8 +4,8 @@ import type { ProviderEvent } from '../providers/provider-events.ts';
 import type { EndedCall } from '../stores/provider-jobs.ts';
 import type { Names } from './names.ts';
 
-// Metrics that a process derives from its own events. Adding one takes an entry in a table below, an event in the union unless one
-// fits, and one `events.emit` where it happens.
+// Metrics that a process derives from its own events. A new one needs an entry in a table below, an event in the union unless one fits,
+// and one `events.emit` where it happens.
 
 /** The parts of a process; `npm start` has both. */
 export type PartName = 'api' | 'worker';
@@ -27,22 +27,22 @@ const callbackOutcomes = ['delivered', 'gone', 'refused', 'unreachable'] as cons
 export type ServiceEvent =
   | {
       readonly kind: 'request_finished';
-      /** A pattern; it and the method are from fixed lists, which bounds the number of series. */
+      /** A route pattern. It and the method are from fixed lists, which bounds the number of series. */
       readonly route: string;
       readonly method: string;
-      /** `aborted` when the client disconnected before an answer began. */
+      /** `aborted` if the client disconnected before the response began. */
       readonly status: string;
-      /** Undefined for an answer that was held because its client asked for that. */
+      /** Undefined for a long poll. */
       readonly durationSeconds: number | undefined;
     }
   | { readonly kind: 'task_charged'; readonly model: string; readonly credits: number }
   | { readonly kind: 'task_ended'; readonly task: Pick<Task, 'param' | 'state' | 'failure' | 'creditsRefunded'> }
   | { readonly kind: 'stage_ended'; readonly stage: TaskStage; readonly durationMs: number }
-  /** A create was answered 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`). */
+  /** A create returned 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`). */
   | { readonly kind: 'uncertain_create_settled'; readonly outcome: (typeof uncertainOutcomes)[number] }
   /** `reconcile` found a task without a workflow. */
   | { readonly kind: 'task_settled'; readonly outcome: (typeof settledOutcomes)[number] }
-  /** `reconcile` found something else to do; `failed`: it could not do it, and retries in its next run. */
+  /** `reconcile` corrected something else; `failed`: it could not, and retries in its next run. */
   | { readonly kind: 'reconcile_finding'; readonly finding: (typeof findings)[number] }
   | { readonly kind: 'callback_attempted'; readonly status: number | undefined; readonly durationMs: number }
   | { readonly kind: 'job_ended'; readonly job: EndedCall }
@@ -98,7 +98,7 @@ const jobBuckets = [5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 720
 export const counters: readonly EventMetric[] = [
   {
     name: 'videogen_http_requests_total',
-    help: 'Finished requests by route pattern; status aborted: the client disconnected before its answer',
+    help: 'Finished requests by route pattern; status aborted: the client disconnected before the response',
     labels: ['route', 'method', 'status'],
     on: on('request_finished', ({ route, method, status }) => [{ route, method, status }, 1]),
   },
@@ -126,8 +126,8 @@ export const counters: readonly EventMetric[] = [
     ]),
   },
   {
-    name: 'videogen_acceptances_withdrawn_total',
-    help: 'Creates with an uncertain commit that were answered 503, by outcome',
+    name: 'videogen_uncertain_creates_settled_total',
+    help: 'Creates with an uncertain commit that returned 503, by outcome',
     labels: ['outcome'],
     zeros: uncertainOutcomes.map((outcome) => ({ outcome })),
     on: on('uncertain_create_settled', ({ outcome }) => [{ outcome }, 1]),
@@ -148,28 +148,28 @@ export const counters: readonly EventMetric[] = [
   },
   {
     name: 'videogen_callback_attempts_total',
-    help: 'Attempts at callbacks, by what the receiver answered; unreachable: nothing',
+    help: "Attempts at callbacks by the receiver's response; unreachable: none",
     labels: ['outcome'],
     zeros: callbackOutcomes.map((outcome) => ({ outcome })),
     on: on('callback_attempted', ({ status }) => [{ outcome: callbackOutcomeOf(status) }, 1]),
   },
   {
     name: 'videogen_provider_calls_total',
-    help: 'Requests for a job, by what the upstream answered; unknown: its answer was lost',
+    help: "Requests for a job by the upstream's response; unknown: the response was lost",
     labels: ['provider', 'outcome'],
     on: on('provider_call', ({ provider, outcome }, names) => [{ provider: names.provider(provider), outcome }, 1]),
   },
   {
     name: 'videogen_provider_polls_total',
-    help: 'Polls of jobs; hung: still without an answer when its jobs were polled again',
+    help: 'Polls of jobs; hung: without a response when the next poll began',
     labels: ['provider', 'outcome'],
     on: on('provider_poll', ({ provider, outcome }, names) => [{ provider: names.provider(provider), outcome }, 1]),
   },
   {
-    name: 'videogen_provider_look_ups_total',
-    help: 'Searches for the job of a request whose answer was lost',
+    name: 'videogen_provider_lookups_total',
+    help: 'Searches for the job of a request whose response was lost',
     labels: ['provider', 'outcome'],
-    on: on('provider_look_up', ({ provider, outcome }, names) => [{ provider: names.provider(provider), outcome }, 1]),
+    on: on('provider_lookup', ({ provider, outcome }, names) => [{ provider: names.provider(provider), outcome }, 1]),
   },
   {
     name: 'videogen_provider_resubmissions_total',
@@ -212,7 +212,7 @@ export const counters: readonly EventMetric[] = [
 export const histograms: readonly EventMetric[] = [
   {
     name: 'videogen_http_request_duration_seconds',
-    help: 'Duration of requests, except those that were held because their client asked for that',
+    help: 'Duration of requests, except long polls',
     labels: ['route', 'method'],
     buckets: requestBuckets,
     on: on('request_finished', ({ route, method, durationSeconds }) =>
@@ -229,7 +229,7 @@ export const histograms: readonly EventMetric[] = [
   },
   {
     name: 'videogen_callback_attempt_duration_seconds',
-    help: 'Duration of attempts at callbacks, with or without an answer',
+    help: 'Duration of attempts at callbacks, with or without a response',
     buckets: callbackBuckets,
     on: on('callback_attempted', ({ durationMs }) => [{}, durationMs / 1000]),
   },
@@ -246,7 +246,7 @@ export const histograms: readonly EventMetric[] = [
   },
 ];
 
-/** Gauges that hold what the last event of their kind said. */
+/** Gauges with the value of their last event. */
 export const states: readonly EventMetric[] = [
   {
     name: 'videogen_catalogue_loaded_timestamp_seconds',
@@ -256,19 +256,19 @@ export const states: readonly EventMetric[] = [
   },
   {
     name: 'videogen_catalogue_stale',
-    help: 'Whether the file on disk is refused because of its errors, and the previous catalogue stays in force',
+    help: 'Whether the file on disk is invalid and the previous catalogue stays in force',
     labels: ['of'],
     on: on('catalogue_read', ({ part, isRefused }) => [{ of: part }, isRefused ? 1 : 0]),
   },
   {
     name: 'videogen_database_up',
-    help: 'Whether the database answers, accepts writes and has the schema of this release, as of the last check',
+    help: 'Whether the database responds, accepts writes and has the schema of this release, as of the last check',
     labels: ['of'],
     on: on('database_checked', ({ part, isUp }) => [{ of: part }, isUp ? 1 : 0]),
   },
   {
     name: 'videogen_temporal_up',
-    help: 'Whether Temporal answers and has the namespace, as of the last check',
+    help: 'Whether Temporal responds and has the namespace, as of the last check',
     labels: ['of'],
     on: on('temporal_checked', ({ part, isUp }) => [{ of: part }, isUp ? 1 : 0]),
   },
@@ -280,7 +280,7 @@ export const states: readonly EventMetric[] = [
   },
 ];
 
-/** A job on our own machine is in no pool. */
+/** Skips jobs on our own machines, which have no pool. */
 function onUpstreamJob(sample: (job: EndedCall, names: Names) => Sample | undefined): EventMetric['on'] {
   return on('job_ended', ({ job }, names) => (job.pool === undefined ? undefined : sample(job, names)));
 }

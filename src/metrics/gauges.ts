@@ -7,9 +7,9 @@ import type { ProviderStatus } from '../stores/provider-status.ts';
 import type { PartName, Sample } from './counters.ts';
 import { removed } from './names.ts';
 
-// Metrics that are read at a scrape. Adding one takes an entry in the table below, and a source where none has the value.
+// Metrics that are read at a scrape. A new one needs an entry in the table below, and a source unless one has the value.
 
-/** What a scrape reads; each process has some of the sources. */
+/** The values that a scrape reads; each process has some of the sources. */
 export type Snapshot = {
   readonly databases: readonly (readonly [PartName, DatabaseUsage])[];
   readonly maintenance: Maintenance;
@@ -28,7 +28,7 @@ export type Gauge = {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
-  /** The sources that it needs. Its samples stay as they were while one of them is unavailable. */
+  /** The sources it needs. The samples stay unchanged while one of them is unavailable. */
   readonly from: readonly (keyof Snapshot)[];
   readonly samples: (snapshot: Partial<Snapshot>) => readonly Sample[];
 };
@@ -76,7 +76,7 @@ export const gauges: readonly Gauge[] = [
   },
   {
     name: 'videogen_ledger_violations',
-    help: 'Broken invariants of the books that are not corrected yet; anything but 0 is an alarm',
+    help: 'Violations of ledger rules that are not corrected; alert unless 0',
     from: ['maintenance'],
     samples: ({ maintenance }) => [[{}, maintenance?.violations ?? 0]],
   },
@@ -109,26 +109,26 @@ export const gauges: readonly Gauge[] = [
     from: ['callbacks'],
     samples: ({ callbacks }) => [[{}, callbacks?.pending ?? 0]],
   },
-  ofPools('videogen_provider_places', 'Jobs that the catalogue allows at the same time', ({ limit }) => limit ?? 0),
+  ofPools('videogen_provider_slots', 'Jobs that the catalogue allows at the same time', ({ limit }) => limit ?? 0),
   ofPools(
-    'videogen_provider_places_taken',
-    'Jobs that run, or may run because their answer was lost',
+    'videogen_provider_slots_taken',
+    'Jobs that run, or may run because their response was lost',
     (pool) => pool.occupying,
   ),
-  ofPools('videogen_provider_tasks_waiting', 'Tasks that wait for a place', ({ waiting }) => waiting),
+  ofPools('videogen_provider_tasks_waiting', 'Tasks that wait for a slot', ({ waiting }) => waiting),
   ofPools(
     'videogen_provider_longest_wait_seconds',
-    'How long the first of them has waited',
+    'How long the first of these tasks has waited',
     (pool) => (pool.oldestWaitMs ?? 0) / 1000,
   ),
   ofPools(
     'videogen_provider_cooldown_seconds',
-    'For how long it receives no task after its failures',
+    'Seconds until it receives tasks again after failures',
     (pool) => (pool.coolingMs ?? 0) / 1000,
   ),
   {
     name: 'videogen_provider_switch',
-    help: 'What the operator has set: 1 for the state in force, 0 for the others',
+    help: '1 for the state that the operator set, 0 for the others',
     labels: ['provider', 'state'],
     from: ['providers'],
     samples: ({ providers = [] }) =>
@@ -142,7 +142,7 @@ export const gauges: readonly Gauge[] = [
 
 type TaskGroup = ReturnType<typeof ofTasks>[number];
 
-/** A task that is generated waits in no queue. */
+/** Tasks that are being generated do not wait in a queue. */
 function ofQueues(
   name: string,
   help: string,
@@ -162,7 +162,7 @@ function ofQueues(
   return { name, help, labels: ['queue', 'model'], from: ['queues', 'callbacks'], samples };
 }
 
-/** Every model of the catalogue has its figures, also while it has no task; those of other models are added up. */
+/** Every model of the catalogue has samples, even without tasks; other models are added up. */
 function ofTasks(queues: Queues | undefined) {
   if (queues === undefined) return [];
   const { counts, models } = queues;
@@ -178,7 +178,7 @@ function ofTasks(queues: Queues | undefined) {
   );
 }
 
-/** Providers and models that have left the catalogue are left out, which bounds the number of series. */
+/** Omits providers and models that have left the catalogue, which bounds the number of series. */
 function ofPools(name: string, help: string, valueOf: (pool: ProviderStatus['pools'][number]) => number): Gauge {
   const samples: Gauge['samples'] = ({ providers = [] }) =>
     providers

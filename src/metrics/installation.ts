@@ -6,7 +6,7 @@ import { readMaintenance } from '../stores/maintenance.ts';
 import { readProviderStatuses } from '../stores/provider-status.ts';
 import type { Sources } from './read-at-scrapes.ts';
 
-/** State of the whole installation, read from the database; every API answers the same. */
+/** Reads the state of the whole installation from the database; every API returns the same. */
 export function installationSources(db: Database, catalogue: () => Catalogue): Sources {
   return {
     maintenance: () => readMaintenance(db),

@@ -8,11 +8,11 @@ import { readAtScrapes } from './read-at-scrapes.ts';
 /** The metrics of a process, for Prometheus. Their names are part of the contract with operators: docs/operations/reference.md lists them. */
 export type Metrics = {
   readonly registry: Registry;
-  /** Events of a part of the process; names that its catalogue does not have share one label. */
+  /** Events of a part of the process. Names that are not in its catalogue share one label. */
   readonly eventsOf: (catalogue: () => Pick<Catalogue, 'models' | 'providers'>) => Events;
-  /** Why a part of the process is not ready, for `/readyz` on METRICS_PORT. */
+  /** Reasons why a part of the process is not ready, for `/readyz` on METRICS_PORT. */
   readonly readiness: Map<PartName, () => readonly string[]>;
-  /** How each part of the process uses its connections. */
+  /** Use of database connections by each part of the process. */
   readonly databases: Map<PartName, () => DatabaseUsage>;
 };
 

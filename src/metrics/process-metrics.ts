@@ -6,7 +6,7 @@ import type { Metrics } from './metrics.ts';
 /** Exports the build of this process, and Node's own metrics of memory, processor time and the event loop. Call it once. */
 export function exportProcessMetrics({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry });
-  // Sums of others, with the names of counters that they are not.
+  // These are sums of other gauges, with the names of counters.
   for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
   const info = new Gauge({
     name: 'videogen_build_info',

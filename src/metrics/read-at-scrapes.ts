@@ -3,7 +3,7 @@ import { gauges, type Snapshot } from './gauges.ts';
 
 export type Sources = { readonly [Name in keyof Snapshot]?: () => Promise<Snapshot[Name]> };
 
-/** Scrapes of a second Prometheus or of a person within this time share what was read. */
+/** Scrapes within this time share the values. */
 const sharedForMs = 5_000;
 
 /**

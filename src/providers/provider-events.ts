@@ -8,7 +8,7 @@ export type ProviderEvent = { readonly provider: string } & (
   | { readonly kind: 'provider_call'; readonly outcome: CallOutcome }
   | { readonly kind: 'provider_poll'; readonly outcome: PollOutcome }
   /** The upstream was searched for the job of a create whose answer was lost. */
-  | { readonly kind: 'provider_look_up'; readonly outcome: RecoverOutcome['kind'] }
+  | { readonly kind: 'provider_lookup'; readonly outcome: RecoverOutcome['kind'] }
   /** A lost job is abandoned, and another one may be made at the same provider. */
   | { readonly kind: 'provider_resubmission' }
   /** Of a video: an interrupted download resumes, a failed one restarts. */

@@ -54,7 +54,7 @@ async function scraped(): Promise<readonly string[]> {
   return lines.filter((line) => line.startsWith('videogen_provider_')).map((line) => line.slice(18));
 }
 
-test('places, waiting tasks, cooldowns and switches of the catalogue are scraped as they are in the database', async () => {
+test('slots, waiting tasks, cooldowns and switches of the catalogue are scraped as they are in the database', async () => {
   const { db } = database;
   const accountId = await createAccount(db, { name: 'waits', credits: 1_000_000 });
   for (const kind of ['granted', 'full']) {
@@ -76,10 +76,10 @@ test('places, waiting tasks, cooldowns and switches of the catalogue are scraped
   assert.deepEqual(
     lines.filter((line) => !timed.test(line)),
     [
-      'places{provider="alpha",model="org/wan-2"} 1',
-      'places{provider="beta",model="org/wan-2"} 1',
-      'places_taken{provider="alpha",model="org/wan-2"} 1',
-      'places_taken{provider="beta",model="org/wan-2"} 1',
+      'slots{provider="alpha",model="org/wan-2"} 1',
+      'slots{provider="beta",model="org/wan-2"} 1',
+      'slots_taken{provider="alpha",model="org/wan-2"} 1',
+      'slots_taken{provider="beta",model="org/wan-2"} 1',
       'tasks_waiting{provider="alpha",model="org/wan-2"} 1',
       'tasks_waiting{provider="beta",model="org/wan-2"} 0',
       'switch{provider="alpha",state="enabled"} 1',
@@ -96,10 +96,10 @@ test('places, waiting tasks, cooldowns and switches of the catalogue are scraped
 });
 
 test('the last known state is scraped while the database is unavailable; what leaves the catalogue is scraped no more', async () => {
-  const known = (await scraped()).filter((line) => line.startsWith('places_taken'));
+  const known = (await scraped()).filter((line) => line.startsWith('slots_taken'));
   isUnavailable = true;
   assert.deepEqual(
-    (await scraped()).filter((line) => line.startsWith('places_taken')),
+    (await scraped()).filter((line) => line.startsWith('slots_taken')),
     known,
   );
   isUnavailable = false;

@@ -175,7 +175,7 @@ test('a lost answer is counted as unknown, and its look-up as what it found', as
   assert.equal(await play('lost', 'succeeded'), 'success');
   const samples = await scraped();
   assert.equal(samples.get('calls_total{provider="script",outcome="unknown"}'), 1);
-  assert.equal(samples.get('look_ups_total{provider="script",outcome="found"}'), 1);
+  assert.equal(samples.get('lookups_total{provider="script",outcome="found"}'), 1);
   assert.equal(samples.get('jobs_ended_total{provider="script",model="wan",outcome="success"}'), 1);
 });
 

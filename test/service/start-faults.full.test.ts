@@ -16,7 +16,7 @@ import { processesOf } from '../support/processes.ts';
 test('a port that is taken is named, with the setting that changes it', async (t) => {
   const port = await takenPort(t);
   const { stderr } = await failedStart(t, 'cli', { PORT: String(port) });
-  assert.match(stderr, new RegExp(`^Port ${port} of 127\\.0\\.0\\.1 is taken by another program\\. .* set PORT`));
+  assert.match(stderr, new RegExp(`^Port ${port} of 127\\.0\\.0\\.1 is in use by another program\\. .* set PORT`));
 });
 
 test('a port for metrics that is taken is named by its own setting', async (t) => {

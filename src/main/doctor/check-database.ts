@@ -79,7 +79,7 @@ function tlsFinding({ tls }: DatabaseFacts, url: string): Finding {
     if (isLocal) return ok('database tls', 'none; the database is on this machine');
     return warning(
       'database tls',
-      'none: passwords and prompts can be read on the way',
+      'none: passwords and prompts travel unencrypted',
       'Add ?sslmode=verify-full to DATABASE_URL, and sslrootcert where the authority is your own.',
     );
   }
@@ -217,7 +217,7 @@ const trust = 'Name the certificate of its authority: DATABASE_URL=…?sslmode=v
 /** Keys are codes of PostgreSQL, the system and TLS. */
 const remedies: Readonly<Record<string, string>> = {
   '28P01': 'Correct user and password in DATABASE_URL.',
-  '28000': 'Correct the user in DATABASE_URL, or let it in: pg_hba.conf, or a client certificate (sslcert, sslkey).',
+  '28000': 'Correct the user in DATABASE_URL, or allow it in pg_hba.conf, or set a client certificate (sslcert, sslkey).',
   '3D000': 'Create the database, with this user as its owner.',
   '42501': 'Give the user the right to connect: GRANT CONNECT ON DATABASE … TO …;',
   '53300': 'Raise max_connections of PostgreSQL, or lower DATABASE_POOL_SIZE.',

@@ -3,7 +3,7 @@ import { messageOf } from '../../domain/errors.ts';
 
 export type FindingState = 'ok' | 'warning' | 'error' | 'unknown';
 
-/** The result of one check; `remedy` says how to correct what is wrong. */
+/** The result of one check; `remedy` is how to correct a problem. */
 export type Finding = {
   readonly check: string;
   readonly state: FindingState;

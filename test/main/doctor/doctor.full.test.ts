@@ -157,7 +157,7 @@ describe('doctor', () => {
     assert.equal(status, 1);
     assert.match(stdout, /^ERROR {4}result store: The folder .*closed.*\(EACCES\)/m);
     assert.match(stdout, /^ERROR {4}work folder: .*\n.*Set VIDEOGEN_DATA/m);
-    assert.match(stdout, /^ERROR {4}temporary folder: .*closed cannot be written to \(EACCES\)\n.*Set TMPDIR/m);
+    assert.match(stdout, /^ERROR {4}temporary folder: .*closed is not writable \(EACCES\)\n.*Set TMPDIR/m);
   });
 
   test('tells an ffmpeg that is missing, and one that cannot encode what we need', async (t) => {
@@ -185,7 +185,7 @@ describe('doctor', () => {
       // The SDK reads its credentials from the environment by itself.
       Object.assign(process.env, server.environment);
       const bucket = { ...server.environment, RESULT_STORE: `s3://${server.bucket}/films` };
-      assert.match(await line('result store', bucket), /^ok: s3:\/\/results\/films takes, gives and deletes files/);
+      assert.match(await line('result store', bucket), /^ok: s3:\/\/results\/films stores, returns and deletes files/);
       assert.match(
         await line('result store', { ...bucket, RESULT_STORE: 's3://no-such' }),
         /^error: .*There is no such bucket/,
