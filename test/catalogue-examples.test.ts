@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { readCatalogueFile } from '../src/catalogue-file.ts';
 import type { Catalogue } from '../src/domain/catalogue/models.ts';
@@ -42,3 +42,16 @@ test('a field that is given twice in JSON counts the second time', () => {
   const text = `{"models": 7, "models": [{"model": "m", "title": "A", "title": "B", "prices": ${JSON.stringify(prices)}}]}`;
   assert.equal(read(text).models.get('m')?.title, 'B');
 });
+
+const kindPages = readdirSync('docs/providers').map((page) => `docs/providers/${page}`);
+for (const document of ['README.md', 'docs/tutorial.md', ...kindPages]) {
+  const recipes = [...readFileSync(document, 'utf8').matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
+  for (const [index, recipe] of recipes.entries()) {
+    test(`recipe ${index + 1} of ${document} is a whole catalogue`, () => {
+      const workflow = JSON.stringify({ '1': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } } });
+      const readText = (path: string) => (path.endsWith('.json') ? workflow : recipe);
+      const { models } = readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText });
+      assert.ok([...models.values()].every(({ isRemote }) => isRemote));
+    });
+  }
+}

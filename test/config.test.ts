@@ -187,25 +187,6 @@ describe('readConfig', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('a catalogue whose provider no worker has is refused, with the name that was probably meant', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
-    const file = join(folder, 'models.json');
-    const models = (providers: readonly string[], declared = {}) => {
-      const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }], providers };
-      writeFileSync(file, JSON.stringify({ providers: declared, models: [model] }));
-      return () => readConfig({ VIDEOGEN_MODELS: file }).catalogue.models.get('m')?.providers;
-    };
-    assert.deepEqual(models(['preview'])(), ['preview']);
-    assert.throws(
-      models(['preview', 'previw']),
-      /models\.json: models\[0\]\.providers\[1\]: unknown provider, did you mean preview\?/,
-    );
-    assert.throws(models(['seedance']), /unknown provider, allowed: preview/);
-    const baseUrl = 'http://127.0.0.1:9000';
-    assert.deepEqual(models(['script'], { script: { kind: 'own', baseUrl } })(), ['script']);
-    rmSync(folder, { recursive: true });
-  });
-
   test('a sealed environment keeps nothing of a service, only where programs are found and downloads are kept', () => {
     const strangers = { DATABASE_URL: 'x', PUBLIC_URL: 'x', RESULT_STORE: 'x', VIDEOGEN_SECRET_FILE: 'x', PORT: 'x' };
     const others = { TEMPORAL_ADDRESS: 'x', PGSSLMODE: 'x', VIDEOGEN_MODELS: 'x', LOG_LEVEL: 'x' };

@@ -217,7 +217,8 @@ const trust = 'Name the certificate of its authority: DATABASE_URL=…?sslmode=v
 /** Keys are codes of PostgreSQL, the system and TLS. */
 const remedies: Readonly<Record<string, string>> = {
   '28P01': 'Correct user and password in DATABASE_URL.',
-  '28000': 'Correct the user in DATABASE_URL, or allow it in pg_hba.conf, or set a client certificate (sslcert, sslkey).',
+  '28000':
+    'Correct the user in DATABASE_URL, or allow it in pg_hba.conf, or set a client certificate (sslcert, sslkey).',
   '3D000': 'Create the database, with this user as its owner.',
   '42501': 'Give the user the right to connect: GRANT CONNECT ON DATABASE … TO …;',
   '53300': 'Raise max_connections of PostgreSQL, or lower DATABASE_POOL_SIZE.',

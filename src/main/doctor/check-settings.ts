@@ -2,7 +2,6 @@ import ipaddr from 'ipaddr.js';
 import { dirname } from 'node:path';
 import { readCatalogueFile } from '../../catalogue-file.ts';
 import { type Config, secretReader } from '../../config.ts';
-import { dayMs } from '../../domain/duration.ts';
 import { ConfigError, messageOf } from '../../domain/errors.ts';
 import type { AllowList, AllowedNetwork } from '../../outbound/allow-list.ts';
 import { isMetadata } from '../../outbound/guard.ts';
@@ -95,16 +94,6 @@ function isInside({ address, prefixBits }: AllowedNetwork): boolean {
 function textOf({ address, prefixBits, port }: AllowedNetwork): string {
   const isOne = prefixBits === address.toByteArray().length * 8;
   return isOne ? `${address.toString()}${port === undefined ? '' : `:${port}`}` : `${address.toString()}/${prefixBits}`;
-}
-
-export function checkRetention({ eventRetentionMs, userRetentionMs, promptRetentionMs }: Config): Finding {
-  const after = (ms: number) => `after ${Math.round(ms / dayMs)} days`;
-  const prompts =
-    promptRetentionMs === undefined ? 'prompts stay with their tasks' : `prompts ${after(promptRetentionMs)}`;
-  return ok(
-    'personal data',
-    `deletes security events ${after(eventRetentionMs)}, people without an account ${after(userRetentionMs)}; ${prompts}`,
-  );
 }
 
 /** Reads the file again with its secrets, which only some workers need. */

@@ -5,7 +5,7 @@ import { usualStore } from '../open-store.ts';
 import { workFolderOf } from '../settings.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
-import { checkAllowList, checkCatalogue, checkPublicUrl, checkRetention, checkSecret } from './check-settings.ts';
+import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
 import { checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
 import { type Finding, runChecks, unknown, withoutSecrets } from './finding.ts';
@@ -113,7 +113,6 @@ function settingFindings({ config, secret, role, serves, isShared }: Scope): rea
     ...(role === 'worker' && !isShared ? [] : [checkPublicUrl(config)]),
     ...(sendsCallbacks ? [checkAllowList('CALLBACK_ALLOW', config.callbackAllow, isShared)] : []),
     ...(fetchesImages ? [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)] : []),
-    ...(serves('tasks') ? [checkRetention(config)] : []),
     ...checkCatalogue(config, serves('tasks', 'generation-remote')),
   ];
 }
