@@ -95,7 +95,7 @@ models:
   - 7
 `;
 
-test('all faults of a file are in one report: where, what is allowed, what was probably meant', () => {
+test('all problems of a file are in one report: where, what is allowed, what was probably meant', () => {
   const files = { '/etc/videogen/editor.json': '{"nodes": [], "links": []}', '/etc/videogen/list.json': '[1]' };
   const expected = `
 creditValue.micros: must be at least 0
@@ -139,7 +139,7 @@ models[3]: must be a map
   assert.deepEqual([...faultsOf(faulty, files)].toSorted(), expected.trim().split('\n').toSorted());
 });
 
-test('rules that leave nothing are told where they meet', () => {
+test('rules that together allow nothing are reported where they meet', () => {
   const providers = { box: { kind: 'own', baseUrl: 'http://x', rules: { durations: [5] } } };
   const entry = { provider: 'box', rules: { durations: { min: 6 } } };
   assert.deepEqual(faultsOf({ providers, models: [{ ...model, tiers: [[entry]] }] }), [
@@ -177,10 +177,10 @@ test('a deadline is refused that is longer than a provider of the model keeps it
   assert.deepEqual(faultsFor(3600, ['kling', 'replicate']), []);
   assert.deepEqual(faultsFor(3601, ['kling', 'replicate']), [message(3601)]);
   assert.deepEqual(faultsFor(86_400, ['replicate']), [message(86_400)]);
-  assert.deepEqual(faultsFor(86_400, ['kling']), [], 'kept for a week');
+  assert.deepEqual(faultsFor(86_400, ['kling']), [], 'stored for a week');
 });
 
-test('a workflow with a placeholder that does not exist is told, with what was probably meant', () => {
+test('a workflow with an unknown placeholder is reported, with a suggestion', () => {
   const providers = { comfy: { kind: 'comfyui', baseUrl: 'http://x' } };
   const entry = { provider: 'comfy', parameters: { workflow: './w.json' } };
   const workflow = { '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{promt}}' } } };
@@ -190,7 +190,7 @@ test('a workflow with a placeholder that does not exist is told, with what was p
   ]);
 });
 
-test('a syntax error is told with its line, and without the text that stands there', () => {
+test('a syntax error is reported with its line, and without the text of the file', () => {
   const broken = [
     'providers:\n  a: { key: sk-live-1\nmodels: x',
     'a: sk-live-1\na: sk-live-2',
@@ -274,7 +274,7 @@ const nearFile = fc.record({
   models: fc.oneof(tree, fc.array(fc.oneof(anyModel, tree))),
 });
 
-test('whatever a file holds, it is read or refused with a ConfigError, and nothing else is thrown', () => {
+test('any file is read or rejected with a ConfigError, and nothing else is thrown', () => {
   const check = (text: string) => {
     faultsOf(text, { '/etc/videogen/w.json': '{"1": {"class_type": "x"}}' });
   };

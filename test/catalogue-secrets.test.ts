@@ -10,7 +10,7 @@ import { ConfigError } from '../src/domain/errors.ts';
 
 const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }] };
 
-test('a secret is read when it is asked for, and is in nothing that can be printed', () => {
+test('a secret is read when it is used, and is in nothing that can be printed', () => {
   const folder = mkdtempSync(join(tmpdir(), 'videogen-catalogue-'));
   const secret = 'sk-live-marker';
   const path = join(folder, 'catalogue.yaml');
@@ -37,7 +37,7 @@ test('a secret is read when it is asked for, and is in nothing that can be print
   rmSync(folder, { recursive: true });
 });
 
-test('a worker is told of a secret that is not there, without its name, place or value; an API needs none', () => {
+test('a missing secret is reported to a worker without its name, path or value; an API needs none', () => {
   const folder = mkdtempSync(join(tmpdir(), 'videogen-catalogue-'));
   const path = join(folder, 'catalogue.yaml');
   const keys = [{ env: 'SKLIVE1' }, { file: './sk-live-2' }, { env: 'EMPTY' }, { env: 'LINES' }, { file: '.' }];

@@ -16,7 +16,7 @@ describe('readConfig', () => {
     assert.ok(config.imageAllow.networks.length > 0, 'loopback is let through');
   });
 
-  test('every fault is reported at once, by the name of its variable', () => {
+  test('every invalid setting is reported together, by the name of its variable', () => {
     const environment = {
       PORT: 'http',
       LOG_LEVEL: 'loud',
@@ -102,12 +102,12 @@ describe('readConfig', () => {
     assert.deepEqual(readConfig({ IMAGE_ALLOW: 'images.internal' }).imageAllow.networks, []);
   });
 
-  test('secrets of before, and keys of payloads, are lists, and no fault repeats one', () => {
+  test('previous secrets and payload keys are lists, and no message repeats one', () => {
     const [one, two] = ['o'.repeat(32), 't'.repeat(32)];
     assert.deepEqual(readConfig({ VIDEOGEN_SECRET_PREVIOUS: `${one}, ${two}` }).secretPrevious, [one, two]);
-    const fault = ({ message }: Error) =>
+    const hidesIt = ({ message }: Error) =>
       message.includes('VIDEOGEN_SECRET_PREVIOUS: must') && !message.includes('short');
-    assert.throws(() => readConfig({ VIDEOGEN_SECRET_PREVIOUS: `${one},short` }), fault);
+    assert.throws(() => readConfig({ VIDEOGEN_SECRET_PREVIOUS: `${one},short` }), hidesIt);
     const keys = `a:${Buffer.alloc(32, 1).toString('base64')},b:${Buffer.alloc(32, 2).toString('base64')}`;
     assert.deepEqual(
       readConfig({ TEMPORAL_PAYLOAD_KEYS: keys }).payloadKeys?.map(({ id }) => id),
@@ -187,12 +187,12 @@ describe('readConfig', () => {
     rmSync(folder, { recursive: true });
   });
 
-  test('a sealed environment keeps nothing of a service, only where programs are found and downloads are kept', () => {
+  test('a sealed environment keeps nothing of a service, only where programs and downloads are', () => {
     const strangers = { DATABASE_URL: 'x', PUBLIC_URL: 'x', RESULT_STORE: 'x', VIDEOGEN_SECRET_FILE: 'x', PORT: 'x' };
     const others = { TEMPORAL_ADDRESS: 'x', PGSSLMODE: 'x', VIDEOGEN_MODELS: 'x', LOG_LEVEL: 'x' };
-    const kept = { PATH: 'p', HOME: 'h', TEMPORAL_CLI_PATH: 't', FFMPEG_PATH: 'f', TERM: 'xterm' };
-    const environment = { ...strangers, ...others, ...kept };
+    const allowed = { PATH: 'p', HOME: 'h', TEMPORAL_CLI_PATH: 't', FFMPEG_PATH: 'f', TERM: 'xterm' };
+    const environment = { ...strangers, ...others, ...allowed };
     sealEnvironment(environment);
-    assert.deepEqual(environment, kept);
+    assert.deepEqual(environment, allowed);
   });
 });

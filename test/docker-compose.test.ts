@@ -45,7 +45,7 @@ test('every image is pinned to a version, and none is the deprecated auto-setup'
   assert.doesNotMatch(composeText, /auto-setup/);
 });
 
-test('the tools that make the schema are of the same version as the server, one that knows fairness', () => {
+test('the tools that make the schema are of the same version as the server, one with fairness', () => {
   const version = versionOf('temporal');
   assert.equal(versionOf('temporal-schema'), version);
   assert.equal(versionOf('temporal-namespace'), version);
@@ -80,7 +80,7 @@ test('database and engine are on a network without a way out, and on no other', 
   }
 });
 
-test('the Temporal client of the internal network asks for no service record, to which Docker 20.10 gives no answer', () => {
+test('the Temporal client of the internal network queries no service record, to which Docker 20.10 does not respond', () => {
   assert.equal(service('temporal-namespace').environment['TEMPORAL_ADDRESS'], 'passthrough:///temporal:7233');
 });
 
@@ -135,7 +135,7 @@ test('our containers get settings that the configuration accepts, and none that 
   assert.equal(readConfig(service('api').environment).host, '0.0.0.0');
 });
 
-test('api and worker tell a monitor on their network how they are, on a port that is not published', () => {
+test('api and worker serve probes and metrics on their network, on a port that is not published', () => {
   for (const name of ['api', 'worker']) {
     const { environment, healthcheck, ports } = service(name);
     const { host, metricsPort } = readConfig(environment);
@@ -151,7 +151,7 @@ test('settings of .env reach our containers; compose file, example and chart lis
   assert.match(composeText, /^ {2}MEDIA_RETENTION_DAYS: \$\{MEDIA_RETENTION_DAYS:-\}$/m);
 });
 
-test('a catalogue is mounted where it is looked for', () => {
+test('a catalogue is mounted where the program reads it', () => {
   for (const name of ours) {
     const { environment, volumes } = service(name);
     assert.equal(environment['VIDEOGEN_MODELS'], '', 'without a file it is the built-in catalogue');
@@ -200,7 +200,7 @@ test('no container keeps more rights than it needs, and none may gain any', () =
   }
 });
 
-test('no secret has a default, and the example names every setting without giving one away', () => {
+test('no secret has a default, and the example names every setting without a secret', () => {
   const used = new Set([...composeText.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name));
   const required = new Set([...composeText.matchAll(/\$\{(\w+):\?/g)].map(([, name = '']) => name));
   const optional = new Set([...composeText.matchAll(/\$\{(\w+):-/g)].map(([, name = '']) => name));

@@ -10,7 +10,7 @@ after(() => rmSync(scratch, { recursive: true, force: true }));
 
 const ends = {
   'process.exit': 'process.exit(1)',
-  'an error that nobody caught': `throw new Error('planned')`,
+  'an uncaught error': `throw new Error('planned')`,
   'nothing left to do': '',
 };
 

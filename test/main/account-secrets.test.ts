@@ -17,7 +17,7 @@ const secretsOf = (accountId: string) => callbackSecretsOf(database.db, box, acc
 const rotate = (accountId: string, overlapSeconds: number) =>
   rotateSecret(database.db, box, { accountId, overlapSeconds });
 
-test('the first use makes one secret, however many processes come at once', async () => {
+test('the first use makes one secret, however many processes start concurrently', async () => {
   const accountId = await newAccount();
   const seen = await Promise.all(Array.from({ length: 8 }, () => secretsOf(accountId)));
   assert.match(String(seen[0]?.[0]), /^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -25,7 +25,7 @@ test('the first use makes one secret, however many processes come at once', asyn
   assert.notDeepEqual(await secretsOf(await newAccount()), seen[0]);
 });
 
-test('the database alone does not tell a secret', async () => {
+test('the database alone does not reveal a secret', async () => {
   const accountId = await newAccount();
   const [secret = ''] = await secretsOf(accountId);
   const text = 'select * from callback_secrets where account_id = $1';
@@ -60,7 +60,7 @@ test('without an overlap the old secret signs nothing any more', async () => {
   assert.deepEqual(await secretsOf(accountId), [next]);
 });
 
-test('rotations at the same moment all succeed and leave one current secret', async () => {
+test('concurrent rotations all succeed and leave one current secret', async () => {
   const accountId = await newAccount();
   const made = await Promise.all(Array.from({ length: 6 }, () => rotate(accountId, 60)));
   const active = await secretsOf(accountId);

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { startApi } from '../../src/main/start-api.ts';
 import { createTestEnvironment } from '../support/service.ts';
 
-/** What an API says of sessions as it starts. */
+/** Returns the warnings about sessions that an API logs at its start. */
 async function warnedOf(publicUrl: string): Promise<readonly string[]> {
   const environment = await createTestEnvironment({ PUBLIC_URL: publicUrl });
   const lines: string[] = [];

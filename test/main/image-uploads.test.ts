@@ -21,7 +21,7 @@ after(async () => {
   await rm(workFolder, { recursive: true });
 });
 
-/** Uploads into a store that has every file, and says so unless it is to lose its answers. */
+/** Uploads into a store that has every file, and optionally loses its responses. */
 function uploads({
   losesAnswers,
   meanwhile,

@@ -64,7 +64,7 @@ test('a file that changes between two checks is not taken before it rests', asyn
   assert.deepEqual(names(), ['b', 'c']);
 });
 
-test('a faulty file leaves the catalogue in force, and its faults are logged once, all of them', async (context) => {
+test('an invalid file leaves the catalogue in force, and all its problems are logged once', async (context) => {
   const { path, write, names, settle, logged, isStale } = started(context);
   write(catalogueOf(['a'], { fit: '4k', deadlineSeconds: 1 }));
   await settle();
@@ -123,7 +123,7 @@ test('a missing secret that is supplied later needs no change of the file', asyn
   assert.deepEqual([isStale(), live.current().providers.has('script')], [false, true]);
 });
 
-test('a file that is faulty at the start stops it, and without a file the catalogue is the built-in one', async (context) => {
+test('a file that is invalid at the start stops it, and without a file the catalogue is the built-in one', async (context) => {
   assert.throws(() => started(context, '{}'), ConfigError);
   const { names, settle } = started(context, undefined, { path: undefined });
   await settle();

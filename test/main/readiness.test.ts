@@ -45,7 +45,7 @@ const waitUntil = (what: string, status: number, reason: RegExp) =>
     return found.status === status && reason.test(found.reasons) ? true : undefined;
   });
 
-test('an API is not ready on a schema that lacks a migration of its release, and says which', async (t) => {
+test('an API is not ready on a schema that lacks a migration of its release, and names it', async (t) => {
   assert.equal((await readReadiness()).status, 200, 'the first check has ended before the API listens');
   const [last] = await run(
     'delete from kysely_migration where name = (select max(name) from kysely_migration) returning *',

@@ -7,7 +7,7 @@ const step = 'reach the server';
 const log = createLog({ level: 'silent' });
 const refused = () => Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-test('a step is retried until it succeeds, and the person who waits gets one message', async () => {
+test('a step is retried until it succeeds, and the terminal shows one message', async () => {
   const messages: string[] = [];
   let attempts = 0;
   const { signal } = new AbortController();
@@ -19,7 +19,7 @@ test('a step is retried until it succeeds, and the person who waits gets one mes
 });
 
 for (const [what, error, isRepeated] of [
-  ['a fault of the program', new TypeError('x is not a function'), false],
+  ['a bug', new TypeError('x is not a function'), false],
   ['a password that PostgreSQL refuses', Object.assign(new Error('wrong'), { code: '28P01' }), false],
   ['a PostgreSQL that is starting', Object.assign(new Error('starting'), { code: '57P03' }), true],
   ['a pipe that broke', Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }), true],

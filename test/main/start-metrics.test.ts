@@ -17,7 +17,7 @@ test('METRICS_PORT serves the metrics of this process, that it lives and whether
   const send = createHttpClient(`http://${host}:${metricsPort}`);
   try {
     metrics.eventsOf(builtInCatalogue).emit({ kind: 'task_settled', outcome: 'started' });
-    // Through a proxy too: whoever may reach the port is whoever set it up.
+    // Also through a proxy: the operator decides who reaches the port.
     const answer = await send('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.1' } });
     assert.match(answer.bytes.toString(), /^videogen_tasks_settled_total\{outcome="started"\} 1$/m);
     assert.deepEqual((await send('GET', '/healthz')).json, { code: 200, msg: 'success', data: {} });

@@ -4,7 +4,7 @@ import { Runtime } from '@temporalio/worker';
 import { createLog } from '../../src/log.ts';
 import { installTemporalRuntime, levelOf } from '../../src/main/temporal-runtime.ts';
 
-// Nothing else ends it here: it ends by itself with its last worker.
+// The runtime ends with its last worker.
 after(() => Runtime.instance().shutdown());
 
 test("a warning of Temporal's SDK is one of ours, but for the one about workers that are meant to be without workflows", () => {

@@ -110,7 +110,7 @@ test('without a live worker of its queue every model is sold, and tasks wait', a
   await becomes('second', false);
   await reports.close();
   await becomes('second', true);
-  // A worker of another queue says nothing about it.
+  // A worker of another queue does not report it.
   await saveWorkerReport(database.db, { workerId: randomUUID(), queue: 'generation', models: [], refusal: undefined });
   await waitFor('the report', async () => (await listWorkerReports(database.db))[0]);
   assert.equal(isSold('second'), true);

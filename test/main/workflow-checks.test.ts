@@ -64,19 +64,19 @@ describe('workflows of ComfyUI', () => {
     return await reserveSlot(database.db, request);
   }
 
-  test('a class that the server lacks is told with what was meant, and no task goes there', async (t) => {
+  test('a class that the server lacks is reported with a suggestion, and the pool gets no task', async (t) => {
     const { watch, logged } = watched(t, catalogueWith(`http://${comfyui.address}`, misspelt));
     await watch.check();
     const where = { provider: 'comfy', pool: 'comfy/wan', workflow: './w.json' };
     assert.deepEqual(logged, [{ ...where, faults, warnings: [], event: 'provider needs its operator' }]);
     await watch.check();
-    assert.equal(logged.length, 1, 'told once');
+    assert.equal(logged.length, 1, 'logged once');
     const place = await placeFor();
     assert.ok(place.kind === 'cooling');
     assert.equal(place.reason, 'operator');
   });
 
-  test('a workflow that is mended, or whose server has got the class, fits from then on', async (t) => {
+  test('a workflow that was corrected, or whose server got the class, fits from then on', async (t) => {
     const baseUrl = `http://${comfyui.address}`;
     const { watch, logged, change } = watched(t, catalogueWith(baseUrl, misspelt));
     await watch.check();
@@ -91,7 +91,7 @@ describe('workflows of ComfyUI', () => {
     assert.equal(logged.length, 1);
   });
 
-  test('a pool takes tasks again once its server answers or its workflow fits, whatever is left of the cooldown', async (t) => {
+  test('a pool takes tasks again once its server answers or its workflow fits, even during a cooldown', async (t) => {
     const baseUrl = `http://${comfyui.address}`;
     const { watch, change } = watched(t, catalogueWith(baseUrl, misspelt));
     await watch.check();
@@ -108,7 +108,7 @@ describe('workflows of ComfyUI', () => {
     assert.equal((await placeFor()).kind, 'cooling');
   });
 
-  test('a server that is down is a warning, told once, and its pool stays open', async (t) => {
+  test('an unavailable server is a warning, logged once, and its pool stays open', async (t) => {
     const { watch, logged } = watched(t, catalogueWith('http://127.0.0.1:1', misspelt));
     await watch.check();
     await watch.check();
@@ -135,7 +135,7 @@ describe('workflows of ComfyUI', () => {
     assert.equal((await placeFor()).kind, 'granted');
   });
 
-  test('a provider that is switched off is asked nothing, and comfy-v2, which tells no classes, neither', async (t) => {
+  test('a disabled provider gets no request, nor does comfy-v2, which lists no classes', async (t) => {
     const actor = { kind: 'command_line', name: 'ada' } as const;
     const isSet = (state: 'off' | 'enabled') =>
       setProviderSwitchAs(database.db, actor, { provider: 'comfy', state, reason: 'test' });

@@ -58,7 +58,7 @@ test('slots, waiting tasks, cooldowns and switches of the catalogue are scraped 
   const { db } = database;
   const accountId = await createAccount(db, { name: 'waits', credits: 1_000_000 });
   for (const kind of ['granted', 'full']) {
-    const taskId = await acceptTestTask(db, accountId, taskParam('a place'));
+    const taskId = await acceptTestTask(db, accountId, taskParam('a slot'));
     const place = { taskId, ordinal: 1, accountId, pool: 'alpha/org/wan-2', provider: 'alpha', limit: 1 };
     assert.equal((await reserveSlot(db, place)).kind, kind);
   }

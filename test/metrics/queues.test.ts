@@ -65,7 +65,7 @@ async function scrapedAgain(): Promise<Readonly<Record<string, number>>> {
   );
 }
 
-const model = { wanted: 'videogen-2.0-fast', remote: 'videogen-2.0' };
+const model = { local: 'videogen-2.0-fast', remote: 'videogen-2.0' };
 
 async function accept(name: string, ageSeconds: number, callBackUrl?: string): Promise<string> {
   const param = { ...taskParam(name), model: name, ...(callBackUrl !== undefined && { callBackUrl }) };
@@ -77,7 +77,7 @@ async function accept(name: string, ageSeconds: number, callBackUrl?: string): P
 
 test('an idle installation shows a zero for every model and queue, so that nothing is absent', async () => {
   assert.deepEqual(await scraped(), {
-    ...zeros('tasks', ['waiting', 'queuing', 'generating'], [model.remote, model.wanted], 'state'),
+    ...zeros('tasks', ['waiting', 'queuing', 'generating'], [model.remote, model.local], 'state'),
     'queue_depth{queue="tasks",model="videogen-2.0"}': 0,
     'queue_depth{queue="generation-remote",model="videogen-2.0"}': 0,
     'queue_depth{queue="tasks",model="videogen-2.0-fast"}': 0,
@@ -99,12 +99,12 @@ function zeros(name: string, states: readonly string[], ofModels: readonly strin
 }
 
 test('tasks are shown in their states and queues, with the age of the oldest; those that have ended are not', async () => {
-  await accept(model.wanted, 50);
-  const queued = [await accept(model.wanted, 400), await accept(model.wanted, 90), await accept(model.remote, 30)];
+  await accept(model.local, 50);
+  const queued = [await accept(model.local, 400), await accept(model.local, 90), await accept(model.remote, 30)];
   for (const taskId of queued) await confirmCharge(database.db, taskId);
-  const running = await accept(model.wanted, 1_000);
+  const running = await accept(model.local, 1_000);
   await startGeneration(database.db, running);
-  const ended = [await accept(model.wanted, 5_000, 'http://receiver.test/'), await accept(model.wanted, 5_000)];
+  const ended = [await accept(model.local, 5_000, 'http://receiver.test/'), await accept(model.local, 5_000)];
   await completeTask(database.db, ended[0] ?? '', madeUpResult);
   await refundTask(database.db, ended[1] ?? '', { failCode: 'internal', failMsg: 'A test.' });
   const figures = await scraped();
@@ -141,7 +141,7 @@ test('while the database is unavailable the last figures stay', async () => {
 });
 
 test('tasks of models that have left the catalogue are counted together', async () => {
-  catalogue = catalogueOf({ [model.wanted]: false });
+  catalogue = catalogueOf({ [model.local]: false });
   const figures = await scraped();
   assert.equal(figures['tasks{state="queuing",model="(removed)"}'], 1);
   assert.equal(Object.keys(figures).filter((name) => name.includes('"videogen-2.0"')).length, 0);

@@ -164,7 +164,7 @@ describe('the chart', { skip: noHelm }, () => {
     assert.doesNotMatch(JSON.stringify(workloads('trial')), /0123456789abcdef/);
   });
 
-  test('what would install and then not work is refused, and says why', () => {
+  test('values that would install and then not work are rejected with a reason', () => {
     const refusals: [string, RegExp][] = [
       ['results.type=volume,results.volume.accessMode=ReadWriteOnce', /API and workers share one folder/],
       ['workers.tasks=null', /no group serves the queue tasks/],

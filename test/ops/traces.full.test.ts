@@ -114,7 +114,7 @@ for (const [name, through] of [
         assert.ok(!receiver.text().includes(secret), secret);
     });
 
-    test('neither upstream nor receiver is told of the trace', () => {
+    test('neither upstream nor receiver gets trace headers', () => {
       assert.ok(asked.length > 0 && callbacks.length > 0);
       for (const headers of [...asked, ...callbacks])
         assert.deepEqual(

@@ -30,7 +30,7 @@ describe('doctor, of the database,', () => {
 
   const run = (text: string) => environment.database.db.run({ name: text, text, plannedAnew: true });
 
-  test('tells a wrong password without showing it', async () => {
+  test('reports a wrong password without showing it', async () => {
     const password = 'a-password-that-is-wrong';
     const { code, stdout } = await videogen(
       { ...environment.environment, ...atDatabase((url) => void (url.password = password)) },
@@ -41,7 +41,7 @@ describe('doctor, of the database,', () => {
     assert.ok(!stdout.includes(password));
   });
 
-  test('tells a database that does not exist, and one that does not answer', async () => {
+  test('reports a database that does not exist, and one that does not answer', async () => {
     const missing = await line(
       'database',
       atDatabase((url) => void (url.pathname = '/no_such')),
@@ -55,7 +55,7 @@ describe('doctor, of the database,', () => {
     assert.match(closed, /^error: .*ECONNREFUSED.* → Check host and port/);
   });
 
-  test('tells what a user may not do with our tables, and that it cannot migrate', async (t) => {
+  test('reports what a user may not do with our tables, and that it cannot migrate', async (t) => {
     const role = `doctor_${process.pid}`;
     await run(`create role ${role} login password 'p'`);
     t.after(() => run(`drop owned by ${role}`).then(() => run(`drop role ${role}`)));
@@ -72,7 +72,7 @@ describe('doctor, of the database,', () => {
     assert.match(await line('rights', asRole), /^ok: /);
   });
 
-  test('tells an older schema, a newer one, and an empty database', async (t) => {
+  test('reports an older schema, a newer one, and an empty database', async (t) => {
     const last = String((await run(`select max(name) as name from kysely_migration`))[0]?.['name']);
     await run(`update kysely_migration set name = '9999-later' where name = '${last}'`);
     t.after(() => run(`update kysely_migration set name = '${last}' where name = '9999-later'`));
@@ -92,27 +92,27 @@ describe('doctor, of the database,', () => {
     );
   });
 
-  test('tells a database that is read only', async (t) => {
+  test('reports a database that is read only', async (t) => {
     const name = new URL(environment.database.url).pathname.slice(1);
     await run(`alter database ${name} set default_transaction_read_only = on`);
     t.after(() => run(`set transaction_read_only = off; alter database ${name} reset default_transaction_read_only`));
     assert.match(await line('database'), /^error: .*read only → Reset default_transaction_read_only/);
   });
 
-  test('tells a pool that is larger than what the database has left', async () => {
+  test('reports a pool that is larger than what the database has left', async () => {
     assert.match(
       await line('connections', { DATABASE_POOL_SIZE: '900' }),
       /^warning: .*opens up to 900.* → Raise max_conn/,
     );
   });
 
-  test('tells how far the clocks are apart', async (t) => {
+  test('reports how far the clocks are apart', async (t) => {
     assert.match(await line('clock'), /^ok: 0\.\d+ s/);
     t.mock.timers.enable({ apis: ['Date'], now: Date.now() - 3_600_000 });
     assert.match(await line('clock'), /^error: 36\d\d\.\d+ s behind that of the database → Run a time service/);
   });
 
-  test('tells a VIDEOGEN_SECRET that does not open what is stored', async () => {
+  test('reports a VIDEOGEN_SECRET that does not open what is stored', async () => {
     const { accountId } = await createTestAccount(environment.database);
     const sealed = createSecretBox(environment.settings.secret).seal('whsec_x', accountId);
     await createFirstCallbackSecret(environment.database.db, accountId, sealed);
@@ -123,7 +123,7 @@ describe('doctor, of the database,', () => {
     assert.match(await line('stored secrets', both), /^ok: .*1 by VIDEOGEN_SECRET_PREVIOUS/);
   });
 
-  test('tells the models that no live worker can generate, and why a worker refuses the catalogue', async () => {
+  test('reports the models that no live worker can generate, and why a worker refuses the catalogue', async () => {
     assert.match(await line('models'), /^unknown: no worker has reported/);
     const report = { workerId: randomUUID(), queue: 'generation', models: ['videogen-2.0'] } as const;
     await saveWorkerReport(environment.database.db, { ...report, refusal: 'providers.x.key: X_KEY is not set' });

@@ -93,7 +93,7 @@ test('an old Node.js is an error, and a small container a warning', () => {
 test('a check that throws is an error, one that hangs an error when its time is over, and the others are reported', async () => {
   const findings = await runChecks(
     [
-      { name: 'throwing', run: () => Promise.reject(new AggregateError([new Error('refused'), new Error('gone')])) },
+      { name: 'throwing', run: () => Promise.reject(new AggregateError([new Error('refused'), new Error('lost')])) },
       { name: 'hanging', run: () => new Promise(() => {}) },
       { name: 'fine', run: () => Promise.resolve([failure('fine', 'a', 'b')]) },
     ],
@@ -101,7 +101,7 @@ test('a check that throws is an error, one that hangs an error when its time is 
   );
   assert.deepEqual(
     findings.map(({ check, message }) => `${check}: ${message}`),
-    ['throwing: refused; gone', 'hanging: no answer within 0.05 s', 'fine: a'],
+    ['throwing: refused; lost', 'hanging: no answer within 0.05 s', 'fine: a'],
   );
 });
 

@@ -30,7 +30,7 @@ describe('doctor', () => {
     findingsOf({ ...environment.environment, ...extra }, role);
   const line = (check: string, extra: Environment = {}) => findingLine(check, { ...environment.environment, ...extra });
 
-  test('finds nothing wrong with a sound installation, says so in lines and in JSON, and ends with 0', async (t) => {
+  test('reports no error of a sound installation, in lines and in JSON, and exits with 0', async (t) => {
     const worker = await startTestWorker();
     t.after(() => worker.close());
     const { code, stdout } = await videogen(worker.environment, 'doctor', '--json');
@@ -48,7 +48,7 @@ describe('doctor', () => {
     assert.match(lines, /\n0 errors, \d+ warnings\n$/);
   });
 
-  test('names every invalid setting together, and ends with 1', async () => {
+  test('names every invalid setting together, and exits with 1', async () => {
     const { code, stdout } = await videogen(
       { PATH: process.env['PATH'], PORT: 'x', LOG_LEVEL: 'loud' },
       'doctor',
@@ -60,7 +60,7 @@ describe('doctor', () => {
       assert.match(stdout, new RegExp(`^ERROR {4}configuration: ${name}: must be`, 'm'));
   });
 
-  test('says which queues nobody serves, of those that the catalogue needs', async () => {
+  test('reports queues without a worker, of those that the catalogue needs', async () => {
     const findings = await found();
     for (const name of ['tasks', 'generation', 'callbacks']) {
       const { state, message, remedy } = findings.get(`queue ${name}`) ?? assert.fail(name);
@@ -83,7 +83,7 @@ describe('doctor', () => {
     assert.match(await shown(), /^warning: .* is paused.*--unpause/);
   });
 
-  test('tells a Temporal that is not there', async () => {
+  test('reports a Temporal that is not there', async () => {
     const address = `127.0.0.1:${await freePort()}`;
     assert.match(
       await line('temporal', { TEMPORAL_ADDRESS: address }),
@@ -91,7 +91,7 @@ describe('doctor', () => {
     );
   });
 
-  test('tells a namespace that is missing, one that forgets soon, and search attributes that are not registered', async () => {
+  test('reports a namespace that is missing, one with a short retention, and search attributes that are not registered', async () => {
     const namespace = `doctor-${process.pid}`;
     const extra = { TEMPORAL_NAMESPACE: namespace };
     assert.match(
@@ -103,16 +103,16 @@ describe('doctor', () => {
     // protobufjs takes a number for a 64-bit integer, which the SDK's types do not say.
     await client.workflowService.registerNamespace({ namespace, ...retention } as never);
     await close();
-    // It takes some seconds until all of Temporal knows a new namespace.
+    // It takes some seconds until a new namespace is available in all of Temporal.
     const known = await waitFor('the namespace to be known', async () => {
-      const said = await line('search attributes', extra);
-      return said.startsWith('unknown') ? undefined : said;
+      const shown = await line('search attributes', extra);
+      return shown.startsWith('unknown') ? undefined : shown;
     });
     assert.match(known, /^error: not registered: .*TaskState.* → Run "videogen migrate"/);
     assert.match(await line('namespace', extra), /^warning: .*retained for 0\.0 days/);
   });
 
-  test('ends although nothing answers: database, Temporal and bucket take connections and say nothing', async (t) => {
+  test('ends although nothing answers: database, Temporal and bucket accept connections and send nothing', async (t) => {
     const address = await silentServer(t);
     const { code, stdout } = await videogen(
       {
@@ -132,7 +132,7 @@ describe('doctor', () => {
     assert.match(stdout, /^ok {7}node: /m);
   });
 
-  test('tells folders that this account may not write to', async (t) => {
+  test('reports folders that this account may not write to', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'videogen-doctor-'));
     t.after(() => rm(folder, { recursive: true }));
     await writeFile(join(folder, 'file'), '');
@@ -160,7 +160,7 @@ describe('doctor', () => {
     assert.match(stdout, /^ERROR {4}temporary folder: .*closed is not writable \(EACCES\)\n.*Set TMPDIR/m);
   });
 
-  test('tells an ffmpeg that is missing, and one that cannot encode what we need', async (t) => {
+  test('reports an ffmpeg that is missing, and one that cannot encode what we need', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'videogen-doctor-'));
     t.after(() => rm(folder, { recursive: true }));
     const path = join(folder, 'ffmpeg');
@@ -175,14 +175,14 @@ describe('doctor', () => {
   });
 
   test(
-    'puts, reads, links and deletes in a bucket, and tells a wrong secret and a missing bucket',
+    'puts, reads, links and deletes in a bucket, and reports an invalid secret and a missing bucket',
     { skip: skipsWithoutS3 },
     async (t) => {
       const server = await startS3Server();
       t.after(() => server.close());
       const given = process.env['AWS_SECRET_ACCESS_KEY'];
       t.after(() => restore('AWS_SECRET_ACCESS_KEY', given));
-      // The SDK reads its credentials from the environment by itself.
+      // The SDK reads its credentials from the environment.
       Object.assign(process.env, server.environment);
       const bucket = { ...server.environment, RESULT_STORE: `s3://${server.bucket}/films` };
       assert.match(await line('result store', bucket), /^ok: s3:\/\/results\/films stores, returns and deletes files/);
@@ -203,7 +203,7 @@ function restore(name: string, value: string | undefined): void {
   else process.env[name] = value;
 }
 
-/** Takes connections and says nothing, like a host whose packets are swallowed once a connection is open. */
+/** Accepts connections and sends nothing, like a host whose packets are swallowed once a connection is open. */
 async function silentServer(t: TestContext): Promise<string> {
   const server = createServer(() => {});
   const port = await freePort();
