@@ -18,7 +18,7 @@ export type NewTask = {
   /** What the catalogue says that a second costs; counts where no operator has decided otherwise. */
   readonly listedPrices: readonly ListedPrice[];
   /** What the catalogue says of its generation; the task stores both. */
-  readonly deadlineMs?: number | undefined;
+  readonly deadlineMs: number;
   readonly providers?: readonly string[] | undefined;
   readonly idempotencyKey?: string | undefined;
   /** How fast an account may create tasks unless it has a rate of its own; no limit without it. */

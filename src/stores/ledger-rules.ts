@@ -108,7 +108,7 @@ select rule, account_id as "accountId", ${noEntry}, id as "taskId", detail from 
 /** Names of triggers and constraints; the operators' log tells who has given the credits, and so is guarded as the books are. */
 const guards = [
   'final_tasks_never_change',
-  'tasks_are_kept',
+  'tasks_are_never_deleted',
   'ledger_is_append_only',
   'operator_actions_are_append_only',
   'accounts_balance_check',

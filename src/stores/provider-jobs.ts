@@ -7,6 +7,7 @@ import { isFinished } from './task-states.ts';
 export const jobOutcomes = ['success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success'] as const;
 export type ProviderJobOutcome = (typeof jobOutcomes)[number];
 
+export const costBases = ['reported', 'estimated', 'unknown'] as const;
 /** Micro-units of a currency: 1,000,000 are one dollar. */
 export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
 
@@ -35,7 +36,7 @@ export type ProviderJob = {
   readonly endedAt: number | undefined;
   readonly costMicros: number | undefined;
   readonly costCurrency: string | undefined;
-  readonly costBasis: JobCost['basis'] | 'unknown' | undefined;
+  readonly costBasis: (typeof costBases)[number] | undefined;
   readonly detail: string | undefined;
   /** Milliseconds since the intent was committed, or the place reserved. */
   readonly ageMs: number;
@@ -58,7 +59,8 @@ from provider_jobs left join provider_configs on hash = config_hash where task_i
 const insertIntent = {
   name: 'intend-provider-job',
   text: `
-insert into provider_jobs (task_id, ordinal, provider, job_id) values ($1, $2, $3, $4) on conflict do nothing returning ordinal`,
+insert into provider_jobs (task_id, ordinal, provider, job_id, intended_at) values ($1, $2, $3, $4, now())
+on conflict do nothing returning ordinal`,
 };
 
 /**

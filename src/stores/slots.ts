@@ -96,8 +96,8 @@ with taken as (
     select from provider_jobs where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved}
   ) then 0 else (select count(*)::int from ahead) end as ahead from taken
 ), reserved as (
-  insert into provider_jobs (task_id, ordinal, provider, pool, account_id, intended_at, reserved_at, turn)
-  select $1, $2, $4, $3, $5, null, now(), turn from own, queue where ahead < free
+  insert into provider_jobs (task_id, ordinal, provider, pool, account_id, reserved_at, turn)
+  select $1, $2, $4, $3, $5, now(), turn from own, queue where ahead < free
   on conflict (task_id, ordinal) do update
     set reserved_at = now(), provider = excluded.provider, pool = excluded.pool, turn = excluded.turn
     where provider_jobs.intended_at is null and provider_jobs.outcome is null

@@ -5,10 +5,12 @@ import type { Database } from './database.ts';
 import { findDelivery, listDeliveryAttempts } from './deliveries.ts';
 import { listProviderJobs } from './provider-jobs.ts';
 import { type AgedPage, many, none, one } from './statement.ts';
-import { promptLexemes } from './migrations/0025-task-search.ts';
 import { makerColumn, type Maker } from './task-maker.ts';
 import { taskColumns } from './tasks.ts';
 import { isUnfinished } from './task-states.ts';
+
+/** The words of prompts. The account is a lexeme among them, so that a search reads the index entries of one account only. */
+export const promptLexemes = `(array_to_tsvector(array[account_id::text]) || to_tsvector('simple', param->'input'->>'prompt'))`;
 
 export type TaskFilter = {
   /** Without it the tasks of all accounts. */
@@ -94,10 +96,7 @@ export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly isFetching: boolean;
 };
 
-/**
- * Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. A task that was accepted
- * before tasks kept their deadline, and has not begun since, has the longest one there is.
- */
+/** Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. */
 export const listUnfinishedTasks = many<UnfinishedTask, [page: AgedPage]>({
   name: 'list-unfinished-tasks',
   text: `
@@ -105,7 +104,7 @@ select id as "taskId", account_id as "accountId", model, state, (extract(epoch f
   generation_spent_ms + (extract(epoch from
     coalesce(attempt_seen_at - attempt_started_at, case when attempt_seen_at is null then now() - generation_started_at end,
       interval '0')) * 1000)::bigint as "ranMs",
-  coalesce(deadline_ms, 86400000) as "deadlineMs", stuck_since is not null as "isStuck",
+  deadline_ms as "deadlineMs", stuck_since is not null as "isStuck",
   coalesce(attempt_seen_at > now() - interval '2 minutes', false) as "isGenerating",
   coalesce((select true from provider_jobs
     where task_id = tasks.id and upstream_ended_at is not null and outcome is null limit 1), false) as "isFetching"

@@ -35,18 +35,15 @@ export type ConfirmedTask = Task & {
   readonly deadlineMs: number;
 };
 
-// Without a deadline of its own a task has half an hour.
-const deadline = `coalesce(deadline_ms, ${30 * 60_000})`;
-
 const markQueuing = maybeOne<ConfirmedTask, [taskId: string]>({
   name: 'mark-queuing',
   text: `
 update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
-returning ${taskColumns}, ${deadline} as "deadlineMs"`,
+returning ${taskColumns}, deadline_ms as "deadlineMs"`,
 });
 const findConfirmed = maybeOne<ConfirmedTask, [taskId: string]>({
   name: 'find-confirmed-task',
-  text: `select ${taskColumns}, ${deadline} as "deadlineMs" from tasks where id = $1`,
+  text: `select ${taskColumns}, deadline_ms as "deadlineMs" from tasks where id = $1`,
 });
 
 /** The workflow has begun: `waiting` becomes `queuing`; any later state stays. Answers the task, or undefined when there is none. */
@@ -72,9 +69,9 @@ export type GeneratingTask = Task & {
 // a while after it was last seen alive; that is counted, but never more than a quarter of the deadline. The gap between attempts
 // counts only while a job runs upstream, but for the last minute, in which the job's video can be fetched.
 const spentMs = `generation_spent_ms + coalesce(extract(epoch from
-  least(now(), attempt_seen_at + least(${attemptTouchMs}, ${deadline} / 4) * interval '1 millisecond')
+  least(now(), attempt_seen_at + least(${attemptTouchMs}, deadline_ms / 4) * interval '1 millisecond')
     - attempt_started_at) * 1000, 0)::bigint`;
-const spentUpstreamMs = `least(${deadline} - 60000, generation_spent_ms
+const spentUpstreamMs = `least(deadline_ms - 60000, generation_spent_ms
   + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
 
 // A task that waits for its first upstream job stays `queuing`.
@@ -85,7 +82,7 @@ const beginAttempt = maybeOne<GeneratingTask, [taskId: string, waitsForJob: bool
   text: `
 update tasks set state = ${attemptState},
   generation_started_at = coalesce(generation_started_at, case when not $2 then now() end),
-  attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = ${deadline},
+  attempt_started_at = now(), attempt_seen_at = now(),
   generation_spent_ms = greatest(${spentMs}, case when exists (
     select from provider_jobs
     where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null

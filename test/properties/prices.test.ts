@@ -13,7 +13,7 @@ import { listPrices, priceLeadMs, readPriceSchedules, setPrice, withdrawPrice } 
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
-import { listedPrices, taskParam } from '../support/tasks.ts';
+import { listedPrices, listedTerms, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let database: TestDatabase;
@@ -38,7 +38,7 @@ type Order = { accountId: string; model: string; duration?: number; listed?: Pri
 
 function accept({ accountId, model, duration = 4, listed = listedPrices }: Order): Promise<Acceptance> {
   const param = { ...taskParam('priced', { duration }), model };
-  return acceptTask(database.db, { taskId: uuidv7(), accountId, param, listedPrices: listed });
+  return acceptTask(database.db, { taskId: uuidv7(), accountId, param, ...listedTerms, listedPrices: listed });
 }
 
 /** Hours, so that nothing that is in the future is reached while the test runs. */

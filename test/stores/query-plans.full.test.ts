@@ -89,7 +89,7 @@ import { signInWithIdentity } from '../../src/stores/oidc-identities.ts';
 import * as reports from '../../src/stores/worker-reports.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
-import { acceptTestTask, listedPrices, madeUpResult, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, listedTerms, madeUpResult, taskParam } from '../support/tasks.ts';
 
 // The stores are used as the service uses them, on tables of some 10,000 rows, and PostgreSQL is asked how it would run every
 // statement that comes along: once with the very values, and once for any values, as it does after five runs of one that is prepared.
@@ -218,7 +218,7 @@ async function assertPlans(): Promise<void> {
 test('no statement of a request reads a growing table from end to end', async () => {
   const { accountId, key } = account;
   const taskId = await acceptTestTask(watched, accountId, taskParam('a'));
-  const again = { taskId, accountId, param: taskParam('another'), listedPrices };
+  const again = { taskId, accountId, param: taskParam('another'), ...listedTerms };
   await acceptTask(watched, again);
   for (const waits of [false, true]) await acceptBatch(watched, [again], { waits });
   await createCallerFinder(watched)(key, taskId);
@@ -635,11 +635,11 @@ insert into api_keys (id, account_id, name, hash, hint, scopes)
 select gen_random_uuid(), id, 'key', sha256(id::text::bytea), 'hint', '{}' from accounts;
 insert into callback_secrets (account_id, sealed) select id, 'sealed' from accounts;
 insert into tasks (id, account_id, model, param, state, credits_charged, credits_refunded, fail_code, fail_msg, result,
-  request_sha256, created_at, generation_started_at, completed_at, media_deleted_at, callback_url)
+  request_sha256, deadline_ms, created_at, generation_started_at, completed_at, media_deleted_at, callback_url)
 select gen_random_uuid(), a.id, 'videogen-2.0-fast', '{"model":"videogen-2.0-fast","input":{"prompt":"a boat"}}', s.state, 132,
   case s.state when 'fail' then 132 else 0 end, case s.state when 'fail' then 'internal' end,
   case s.state when 'fail' then 'It failed.' end, case s.state when 'success' then '{"videoKey":"v"}'::json end,
-  sha256(n::text::bytea), now() - n * interval '1 minute', now() - n * interval '1 minute',
+  sha256(n::text::bytea), 1800000, now() - n * interval '1 minute', now() - n * interval '1 minute',
   case when s.state <> 'generating' then now() - n * interval '1 minute' end,
   case when n > 100 and s.state <> 'generating' then now() end, 'http://127.0.0.1/'
 from (select id, row_number() over () as k from accounts) a
@@ -649,8 +649,8 @@ insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
 select account_id, id, 'charge', -132, 0 from tasks;
 insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
 select account_id, id, 'refund', 132, 132 from tasks where state = 'fail';
-insert into provider_jobs (task_id, ordinal, provider, job_id, outcome)
-select id, 1, 'preview', 'job', case state when 'success' then 'success' when 'fail' then 'fail' end from tasks;
+insert into provider_jobs (task_id, ordinal, provider, intended_at, job_id, outcome)
+select id, 1, 'preview', now(), 'job', case state when 'success' then 'success' when 'fail' then 'fail' end from tasks;
 insert into provider_pools (pool, provider) values ('busy/model', 'busy');
 insert into provider_jobs (task_id, ordinal, provider, pool, account_id, job_id, reserved_at, intended_at, submitted_at)
 select id, 2, 'busy', 'busy/model', account_id, 'job', now(), now(), now() from tasks where state = 'generating';

@@ -351,8 +351,8 @@ describe('slots of a pool', () => {
     const rows = await run(
       `
 with crowd as (
-  insert into tasks (id, account_id, model, param, credits_charged, request_sha256, state)
-  select gen_random_uuid(), $1, 'm', '{}', 1, sha256(n::text::bytea), 'queuing' from generate_series(1, 10000) n returning id
+  insert into tasks (id, account_id, model, param, credits_charged, request_sha256, deadline_ms, state)
+  select gen_random_uuid(), $1, 'm', '{}', 1, sha256(n::text::bytea), 1800000, 'queuing' from generate_series(1, 10000) n returning id
 )
 insert into slot_waits (pool, task_id, account_id, turn, due_at)
 select $2, id, $1, row_number() over (), now() + interval '1 minute' from crowd
