@@ -1,6 +1,6 @@
 import { fingerprint } from '../domain/task-input.ts';
 import type { NewTask } from './acceptance.ts';
-import { inForce } from './prices.ts';
+import { creditsPerSecondAt } from './prices.ts';
 
 // The rule of acceptance, written once, for one task or many, of one account or many. A task must be new, its key live and its
 // account not suspended; of those, each account takes the first so many that its balance, its places and its rate allow.
@@ -44,13 +44,14 @@ function valuesOf(asked: Columns, tasks: readonly NewTask[]): unknown[] {
   return Object.values(asked).map(({ of }) => tasks.map(of));
 }
 
-// The account's own price of the model, else that for everybody, else the catalogue's. However long the statement waits for
-// a lock, now() is the task's created_at, and a decided price is known to all before it counts (prices.ts).
-const price = `coalesce(
-      ${inForce('credits_per_second', { model: 'asked.model', account: '= asked.account_id' })},
-      ${inForce('credits_per_second', { model: 'asked.model', account: 'is null' })},
-      (select "creditsPerSecond" from json_to_recordset(${given('listed')}) listed ("creditsPerSecond" integer, "fromMs" float8)
-        where to_timestamp("fromMs" / 1000) <= now() order by "fromMs" desc limit 1))`;
+// However long the statement waits for a lock, now() is the task's created_at, and a decided price is known to all before it counts
+// (prices.ts).
+const price = creditsPerSecondAt({
+  model: 'asked.model',
+  accountId: 'asked.account_id',
+  listed: given('listed'),
+  at: 'now()',
+});
 
 // Scopes and account of a key never change.
 const keyIsLive = `coalesce((select revoked_at is null and (expires_at is null or expires_at > now())

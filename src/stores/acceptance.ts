@@ -1,5 +1,5 @@
 import type { Dialect } from '../domain/api-key.ts';
-import type { Price as ListedPrice } from '../domain/price.ts';
+import type { Price as ListedPrice } from '../domain/models.ts';
 import type { Rate, RateLeft } from '../domain/rate-limit.ts';
 import type { TaskParam, TaskState } from '../domain/task.ts';
 

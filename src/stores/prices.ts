@@ -1,6 +1,5 @@
-import type { Model } from '../domain/models.ts';
 import type { Actor } from '../domain/operator.ts';
-import type { PriceSchedule } from '../domain/price.ts';
+import type { Model, Price } from '../domain/models.ts';
 import { findAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import { type Done, recordAction } from './operator-actions.ts';
@@ -35,19 +34,33 @@ export type SetPrice = {
 };
 
 /**
- * SQL for the set price that is in force by the database's clock: the latest one of a model and an account that has begun and
- * is not withdrawn. `account` is what to compare the account with; `is null` means the price for everybody. A row of its own
- * without credits ends the price before.
+ * SQL for a column of the set price that is in force at an instant: the latest one of a model and an account that has begun and is
+ * not withdrawn. `account` is what the account is compared with; `is null` means the general price. A row without credits ends the
+ * price before it.
  */
-export const inForce = (what: string, { model, account }: { readonly model: string; readonly account: string }) => `
-  (select ${what} from prices decided where decided.model = ${model} and decided.account_id ${account}
-    and decided.withdrawn_at is null and decided.effective_from <= now()
+const inForce = (column: string, { model, account, at }: { model: string; account: string; at: string }) => `
+  (select ${column} from prices decided where decided.model = ${model} and decided.account_id ${account}
+    and decided.withdrawn_at is null and decided.effective_from <= ${at}
     order by decided.effective_from desc, decided.id desc limit 1)`;
+
+/** SQL for the catalogue's prices of a model, a JSON array of `Price`. */
+const listedPrices = (json: string) => `
+  (select "creditsPerSecond", to_timestamp("fromMs" / 1000) as effective_from
+    from json_to_recordset(${json}) listed ("creditsPerSecond" integer, "fromMs" float8)) listed`;
+
+/**
+ * SQL for the credits that a second costs a task created at an instant: the account's own price, else the general one, else the
+ * catalogue's. Null if no price has begun. Charges and price lists use this one rule.
+ */
+export const creditsPerSecondAt = (of: { model: string; accountId: string; listed: string; at: string }) => `coalesce(
+  ${inForce('credits_per_second', { ...of, account: `= ${of.accountId}` })},
+  ${inForce('credits_per_second', { ...of, account: 'is null' })},
+  (select "creditsPerSecond" from ${listedPrices(of.listed)} where effective_from <= ${of.at} order by effective_from desc limit 1))`;
 
 const state = `
 case when withdrawn_at is not null then 'withdrawn' when effective_from > now() then 'announced'
-  when prices.id = case when account_id is null then ${inForce('id', { model: 'prices.model', account: 'is null' })}
-    else ${inForce('id', { model: 'prices.model', account: '= prices.account_id' })} end then 'in_force' else 'past' end as state`;
+  when prices.id = case when account_id is null then ${inForce('id', { model: 'prices.model', account: 'is null', at: 'now()' })}
+    else ${inForce('id', { model: 'prices.model', account: '= prices.account_id', at: 'now()' })} end then 'in_force' else 'past' end as state`;
 
 /** The columns of `prices` as the fields of a `SetPrice`. */
 const priceColumns = `prices.id as "priceId", model, account_id as "accountId", credits_per_second as "creditsPerSecond",
@@ -179,45 +192,49 @@ function whoIs({ kind, name }: Actor): string {
 /** Announced prices of one model that are read at most, for one account and as many for everybody. */
 const maxAnnounced = 100;
 
-const columns = 'credits_per_second, effective_from, id';
-/** SQL for the decided prices of a model, the one in force and those that are announced, in order. */
-const decided = (account: string) => `
-  (select coalesce(json_agg(json_strip_nulls(json_build_object('creditsPerSecond', credits_per_second,
-      'fromMs', floor(extract(epoch from effective_from) * 1000))) order by effective_from, id), '[]')
-    from (${inForce(columns, { model: 'wanted.model', account })} union all
-      (select ${columns} from prices where model = wanted.model and account_id ${account}
-        and withdrawn_at is null and effective_from > now() order by effective_from, id limit ${maxAnnounced})) decided)`;
+const announced = (account: string) => `
+  (select effective_from from prices where model = wanted.model and account_id ${account}
+    and withdrawn_at is null and effective_from > now() order by effective_from limit ${maxAnnounced})`;
+const price = creditsPerSecondAt({ model: 'wanted.model', accountId: '$1', listed: 'wanted.listed::json', at: 'at' });
 
-type DecidedPrices = Omit<PriceSchedule, 'listed'> & { readonly at: number };
+type PriceAtInstant = {
+  readonly model: string;
+  readonly fromMs: number;
+  readonly creditsPerSecond: number | undefined;
+};
 
-const readDecided = many<DecidedPrices, [accountId: string | undefined, models: readonly string[]]>({
-  name: 'read-price-schedules',
+const readPricesAtInstants = many<PriceAtInstant, [accountId: string | undefined, models: readonly Model[]]>({
+  name: 'read-prices',
   text: `
-select now() as at, ${decided('= $1')} as own, ${decided('is null')} as general
-from unnest($2::text[]) with ordinality wanted (model, place) order by place`,
+select wanted.model, at as "fromMs", ${price} as "creditsPerSecond"
+from unnest($2::text[], $3::text[]) with ordinality wanted (model, listed, place)
+cross join lateral (
+  select now() as at union ${announced('= $1::uuid')} union ${announced('is null')}
+  union select effective_from from ${listedPrices('wanted.listed::json')} where effective_from > now()
+) instants
+order by place, at`,
+  values: (accountId, models) => [
+    accountId,
+    models.map(({ model }) => model),
+    models.map(({ prices }) => JSON.stringify(prices)),
+  ],
 });
 
-export type PricedModel = { readonly model: Model; readonly schedule: PriceSchedule };
-
 /**
- * What decides the prices of these models for an account, or for one without prices of its own: the prices in force now
- * and those that are announced. `atMs` is the instant of reading by the database's clock, by which creates are charged.
+ * What a second of each model costs an account, or one without prices of its own: first the price in force now, then those that are
+ * announced, each with the instant from which it counts by the database's clock.
  */
-export async function readPriceSchedules(
+export async function readPrices(
   db: Database,
   accountId: string | undefined,
   models: readonly Model[],
-): Promise<{ readonly atMs: number; readonly priced: readonly PricedModel[] }> {
-  const rows = await readDecided(
-    db,
-    accountId,
-    models.map(({ model }) => model),
-  );
-  const [first] = rows;
-  if (first === undefined) throw new Error('the catalogue is empty, which its loader refuses');
-  const priced = rows.flatMap(({ own, general }, place) => {
-    const model = models[place];
-    return model === undefined ? [] : [{ model, schedule: { own, general, listed: model.prices } }];
-  });
-  return { atMs: first.at, priced };
+): Promise<ReadonlyMap<string, readonly Price[]>> {
+  const prices = new Map<string, Price[]>();
+  for (const { model, fromMs, creditsPerSecond } of await readPricesAtInstants(db, accountId, models)) {
+    if (creditsPerSecond === undefined) throw new Error(`no price of ${model} is in force, not even in the catalogue`);
+    const ofModel = prices.get(model) ?? [];
+    prices.set(model, ofModel);
+    if (ofModel.at(-1)?.creditsPerSecond !== creditsPerSecond) ofModel.push({ creditsPerSecond, fromMs });
+  }
+  return prices;
 }

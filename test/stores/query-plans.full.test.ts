@@ -57,7 +57,7 @@ import {
 } from '../../src/stores/task-list.ts';
 import { bookCreditsAs, bookCredits, ledgerKinds, listTaskEntries, readBooks } from '../../src/stores/credits.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
-import { listPrices, readPriceSchedules, setPriceAs, withdrawPriceAs } from '../../src/stores/prices.ts';
+import { listPrices, readPrices, setPriceAs, withdrawPriceAs } from '../../src/stores/prices.ts';
 import * as operators from '../../src/stores/operators.ts';
 import * as pools from '../../src/stores/provider-pools.ts';
 import * as slots from '../../src/stores/slots.ts';
@@ -249,8 +249,8 @@ test('no statement of a request reads a growing table from end to end', async ()
   await usage.summariseAccount(watched, accountId);
   await listTaskEntries(watched, taskId);
   await accounts.findAccount(watched, accountId);
-  await readPriceSchedules(watched, accountId, defaultModels);
-  await readPriceSchedules(watched, undefined, defaultModels);
+  await readPrices(watched, accountId, defaultModels);
+  await readPrices(watched, undefined, defaultModels);
   await assertPlans();
 });
 

@@ -1,4 +1,4 @@
-import type { Price } from '../../src/domain/price.ts';
+import type { Price } from '../../src/domain/models.ts';
 import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/domain/task.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
 import type { Database } from '../../src/stores/database.ts';
