@@ -6,25 +6,24 @@ import { type Done, recordAction } from './operator-actions.ts';
 import { many, maybeOne } from './statement.ts';
 
 /**
- * A price begins, and may be withdrawn, at least so long ahead. When it begins, every statement of every process sees the
- * decision, so the price of any task follows from its `createdAt` alone: nothing is charged by half a decision.
+ * A price is set or withdrawn at least this long before it begins. When it begins, every process reads the same decision, so a task's
+ * price follows from its `createdAt` alone.
  */
 export const priceLeadMs = 5_000;
 
-/** Bounds of a price, as the table `prices` has them. */
 export const maxCreditsPerSecond = 1_000_000;
 export const maxReasonLength = 500;
 
 export const priceStates = ['announced', 'in_force', 'past', 'withdrawn'] as const;
 export type PriceState = (typeof priceStates)[number];
 
-/** A price that an operator has set. Times are Unix milliseconds. */
+/** An operator's price. Times are Unix milliseconds. */
 export type SetPrice = {
   readonly priceId: number;
   readonly model: string;
-  /** Undefined for everybody. */
+  /** Undefined for the general price. */
   readonly accountId: string | undefined;
-  /** Undefined for the end of the price before: back to the catalogue's. */
+  /** Undefined if it ends the price before, and the general or the catalogue's price applies again. */
   readonly creditsPerSecond: number | undefined;
   readonly effectiveFrom: number;
   readonly createdAt: number;
@@ -67,12 +66,12 @@ const priceColumns = `prices.id as "priceId", model, account_id as "accountId", 
   effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
 
 export type NewPrice = Pick<SetPrice, 'model' | 'accountId' | 'creditsPerSecond' | 'who' | 'reason'> & {
-  /** Unix milliseconds by the database's clock; as soon as possible without it. */
+  /** Unix milliseconds by the database's clock; as soon as possible by default. */
   readonly fromMs?: number | undefined;
   readonly leadMs?: number;
 };
 
-// Whole milliseconds, so that those who read the instant and the statement that charges by it mean the same one.
+// Whole milliseconds, so that readers and the accept statement use the same instant.
 const insertPrice = maybeOne<SetPrice, [price: NewPrice]>({
   name: 'set-price',
   text: `
@@ -95,18 +94,14 @@ returning ${priceColumns}, 'announced' as state`,
 
 export type PriceSetting =
   | { readonly kind: 'set'; readonly price: SetPrice }
-  /** A price never changes what has been. */
   | { readonly kind: 'in_the_past' }
   | { readonly kind: 'account_not_found' };
 
-/**
- * Decides what a second of a model costs from an instant on, for one account or everybody; tasks created before keep what they
- * were charged. An instant nearer than `leadMs` is moved to it, and the answer says so. The caller checks that the model exists.
- */
-export async function setPrice(db: Database, wanted: NewPrice): Promise<PriceSetting> {
-  const price = await insertPrice(db, wanted);
+/** Sets a general price or an account's own. An instant nearer than `leadMs` is postponed. The caller checks that the model exists. */
+export async function setPrice(db: Database, newPrice: NewPrice): Promise<PriceSetting> {
+  const price = await insertPrice(db, newPrice);
   if (price !== undefined) return { kind: 'set', price };
-  const isUnknown = wanted.accountId !== undefined && (await findAccount(db, wanted.accountId)) === undefined;
+  const isUnknown = newPrice.accountId !== undefined && (await findAccount(db, newPrice.accountId)) === undefined;
   return { kind: isUnknown ? 'account_not_found' : 'in_the_past' };
 }
 
@@ -118,16 +113,16 @@ where id = $1 and withdrawn_at is null and effective_from > clock_timestamp() + 
 returning id`,
 };
 
-export type PriceWithdrawal =
+export type WithdrawOutcome =
   | { readonly kind: 'withdrawn'; readonly price: SetPrice; readonly changed: boolean }
   | { readonly kind: 'too_late'; readonly price: SetPrice }
   | { readonly kind: 'price_not_found' };
 
-/** Withdraws a price that has not begun. One that has, or will within `leadMs`, stays: another one may follow it. */
+/** Withdraws a price that does not begin within `leadMs`. Another price can follow one that has begun. */
 export async function withdrawPrice(
   db: Database,
   { priceId, who, leadMs = priceLeadMs }: { readonly priceId: number; readonly who: string; readonly leadMs?: number },
-): Promise<PriceWithdrawal> {
+): Promise<WithdrawOutcome> {
   const withdrawn = await db.run(withdraw, [priceId, who, leadMs]);
   const price = await findPrice(db, priceId);
   if (price === undefined) return { kind: 'price_not_found' };
@@ -142,13 +137,13 @@ const findPrice = maybeOne<SetPrice, [priceId: number]>({
 
 export type PriceQuery = {
   readonly model?: string | undefined;
-  /** The prices of this account alone; without it all, those of accounts among them. */
+  /** The account's own prices only. Without it, all prices are listed. */
   readonly accountId?: string | undefined;
   readonly before?: number | undefined;
   readonly limit: number;
 };
 
-/** What was decided, the newest decision first: a page of at most `limit` before the given one. */
+/** Lists operators' prices, the newest decision first. */
 export const listPrices = many<SetPrice, [query: PriceQuery]>({
   name: 'list-prices',
   plannedAnew: true,
@@ -158,22 +153,20 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or model = $2)
   values: ({ accountId, model, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, model, before, limit],
 });
 
-/** As `setPrice`, for an operator, and in the audit log. */
-export function setPriceAs(db: Database, actor: Actor, wanted: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
+export function setPriceAs(db: Database, actor: Actor, newPrice: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
   return recordAction<PriceSetting>(db, actor, async (transaction) => {
-    const answer = await setPrice(transaction, { ...wanted, who: whoIs(actor) });
-    return answer.kind === 'set' ? { answer, done: done('prices.set', answer.price, wanted.reason) } : { answer };
+    const answer = await setPrice(transaction, { ...newPrice, who: authorOf(actor) });
+    return answer.kind === 'set' ? { answer, done: done('prices.set', answer.price, newPrice.reason) } : { answer };
   });
 }
 
-/** As `withdrawPrice`, for an operator, and in the audit log. */
 export function withdrawPriceAs(
   db: Database,
   actor: Actor,
   { priceId, reason }: { readonly priceId: number; readonly reason: string },
-): Promise<PriceWithdrawal> {
-  return recordAction<PriceWithdrawal>(db, actor, async (transaction) => {
-    const answer = await withdrawPrice(transaction, { priceId, who: whoIs(actor) });
+): Promise<WithdrawOutcome> {
+  return recordAction<WithdrawOutcome>(db, actor, async (transaction) => {
+    const answer = await withdrawPrice(transaction, { priceId, who: authorOf(actor) });
     if (answer.kind !== 'withdrawn' || !answer.changed) return { answer };
     return { answer, done: done('prices.withdraw', answer.price, reason) };
   });
@@ -185,17 +178,17 @@ function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason:
   return { action, ...(accountId !== undefined && { accountId }), details };
 }
 
-function whoIs({ kind, name }: Actor): string {
+function authorOf({ kind, name }: Actor): string {
   return kind === 'command_line' ? `${name} at the command line` : name;
 }
 
-/** Announced prices of one model that are read at most, for one account and as many for everybody. */
+/** Bounds the announced prices of a model that are read, own and general ones each. */
 const maxAnnounced = 100;
 
 const announced = (account: string) => `
-  (select effective_from from prices where model = wanted.model and account_id ${account}
+  (select effective_from from prices where model = request.model and account_id ${account}
     and withdrawn_at is null and effective_from > now() order by effective_from limit ${maxAnnounced})`;
-const price = creditsPerSecondAt({ model: 'wanted.model', accountId: '$1', listed: 'wanted.listed::json', at: 'at' });
+const price = creditsPerSecondAt({ model: 'request.model', accountId: '$1', listed: 'request.listed::json', at: 'at' });
 
 type PriceAtInstant = {
   readonly model: string;
@@ -206,13 +199,13 @@ type PriceAtInstant = {
 const readPricesAtInstants = many<PriceAtInstant, [accountId: string | undefined, models: readonly Model[]]>({
   name: 'read-prices',
   text: `
-select wanted.model, at as "fromMs", ${price} as "creditsPerSecond"
-from unnest($2::text[], $3::text[]) with ordinality wanted (model, listed, place)
+select request.model, at as "fromMs", ${price} as "creditsPerSecond"
+from unnest($2::text[], $3::text[]) with ordinality request (model, listed, position)
 cross join lateral (
   select now() as at union ${announced('= $1::uuid')} union ${announced('is null')}
-  union select effective_from from ${listedPrices('wanted.listed::json')} where effective_from > now()
+  union select effective_from from ${listedPrices('request.listed::json')} where effective_from > now()
 ) instants
-order by place, at`,
+order by position, at`,
   values: (accountId, models) => [
     accountId,
     models.map(({ model }) => model),
@@ -221,8 +214,8 @@ order by place, at`,
 });
 
 /**
- * What a second of each model costs an account, or one without prices of its own: first the price in force now, then those that are
- * announced, each with the instant from which it counts by the database's clock.
+ * Returns the prices of each model for an account, or for accounts without prices of their own: first the one in force, then the
+ * announced ones, each with the instant from which it applies.
  */
 export async function readPrices(
   db: Database,

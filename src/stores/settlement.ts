@@ -1,7 +1,6 @@
 import type { FailCode, TaskState } from '../domain/task.ts';
 import { many } from './statement.ts';
 
-/** How tasks have ended, and what was given back for them. */
 export type Endings = {
   readonly state: TaskState;
   readonly failCode: FailCode | undefined;
@@ -9,7 +8,7 @@ export type Endings = {
   readonly creditsRefunded: number;
 };
 
-/** Of the tasks that have ended since then (Unix milliseconds), by state and reason. */
+/** Counts tasks that have ended since a time (Unix milliseconds). */
 export const countEndings = many<Endings, [sinceMs: number]>({
   name: 'count-endings',
   text: `
@@ -18,13 +17,12 @@ from tasks where completed_at >= to_timestamp($1::float8 / 1000) and completed_a
 group by state, fail_code order by state, fail_code`,
 });
 
-/** Which of these tasks there are. */
 export const listKnownTasks = many<{ taskId: string }, [taskIds: readonly string[]]>({
   name: 'list-known-tasks',
   text: `select id as "taskId" from tasks where id = any($1::uuid[])`,
 });
 
-/** A result that clients may still fetch. */
+/** A video whose retention has not ended. */
 export type KeptResult = {
   readonly taskId: string;
   readonly accountId: string;
@@ -32,7 +30,7 @@ export type KeptResult = {
   readonly videoKey: string;
 };
 
-/** Oldest first, a bounded page of those after the given task. */
+/** Lists results, oldest first. */
 export const listKeptResults = many<KeptResult, [after: string | undefined, limit: number]>({
   name: 'list-kept-results',
   text: `

@@ -12,7 +12,7 @@ import { isFinished } from './task-states.ts';
 
 export type SlotRequest = {
   readonly taskId: string;
-  /** Of the row that takes the slot; one whose call was not made is used again. */
+  /** The number of the job's row. A row whose create was not sent is used again. */
   readonly ordinal: number;
   readonly accountId: string;
   readonly pool: string;
@@ -39,7 +39,7 @@ type LockedPool = {
   readonly coolingMs: number | undefined;
 };
 
-// The lock serializes the admissions to a pool. Only a later statement sees what the admission before has committed.
+// The lock serializes the admissions to a pool. Only a later statement reads what the previous admission has committed.
 const lockPool = {
   name: 'lock-pool',
   text: `
@@ -60,7 +60,7 @@ const [minPauseSeconds, maxPauseSeconds] = [2, 120];
 const countedPerSlot = maxPauseSeconds / minPauseSeconds;
 /** So often the first tasks of the queue check whether a pool that takes none is back. */
 const closedPauseSeconds = 5;
-const offer = `interval '15 s'`;
+const offerTime = `interval '15 s'`;
 /** A task overdue by this much is assumed to wait for another provider. Longer than a restart of all workers, which must not change the order. */
 const absence = `interval '5 minutes'`;
 
@@ -107,7 +107,7 @@ with taken as (
     select turn from slot_waits where pool = $3 and task_id <> $1 order by turn, asked_at, task_id limit 1
   )) from reserved where pool = $3
 ), offered as (
-  update slot_waits set offered_until = greatest(due_at, now()) + ${offer}
+  update slot_waits set offered_until = greatest(due_at, now()) + ${offerTime}
   where pool = $3 and offered_until is null
     and task_id in (select task_id from ahead order by turn, asked_at, task_id limit (select free from queue))
 ), left_queues as (
@@ -154,14 +154,14 @@ async function lockedPool(run: Database['run'], { pool, provider }: SlotRequest)
   if (known !== undefined) return known;
   await run(insertPool, [pool, provider]);
   const made = await lock();
-  if (made === undefined) throw new Error(`pool ${pool} is gone`);
+  if (made === undefined) throw new Error(`pool ${pool} not found after its creation`);
   return made;
 }
 
 const sweep = {
   name: 'sweep-slots',
   text: `
-with lapsed as (
+with expired as (
   update provider_jobs j set outcome = 'not_created', ended_at = now() from (
     select task_id, ordinal from provider_jobs
     where pool is not null and upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')

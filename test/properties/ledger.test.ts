@@ -164,7 +164,7 @@ const params: readonly [TaskParam, TaskParam] = [
 async function endOf(end: ReturnType<typeof completeTask>): Promise<Outcome> {
   const ended = await end.catch((error: Error) => error);
   if (!(ended instanceof Error)) return ended.task.state;
-  assert.match(ended.message, /does not exist/);
+  assert.match(ended.message, /not found/);
   return 'unknown';
 }
 

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { dialects, scopes } from '../../domain/api-key.ts';
 import { roles } from '../../domain/role.ts';
-import { literals } from '../literals.ts';
+import { literals } from '../sql.ts';
 import { linkPurposes } from '../one-time-links.ts';
 import type { ProofKind } from '../pending-proofs.ts';
 

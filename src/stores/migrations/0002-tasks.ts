@@ -3,7 +3,7 @@ import { dialects } from '../../domain/api-key.ts';
 import { taskStates } from '../../domain/task.ts';
 import { ledgerKinds } from '../credits.ts';
 import { deliveryStates } from '../deliveries.ts';
-import { literals } from '../literals.ts';
+import { literals } from '../sql.ts';
 import { maxCreditsPerSecond, maxReasonLength } from '../prices.ts';
 import { promptLexemes } from '../task-list.ts';
 import { isFinished, isUnfinished } from '../task-states.ts';

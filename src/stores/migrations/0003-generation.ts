@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { GenerationQueue } from '../../domain/catalogue/served.ts';
 import { operatorActions } from '../../domain/operator.ts';
-import { literals } from '../literals.ts';
+import { literals } from '../sql.ts';
 import { costBases, jobOutcomes } from '../provider-jobs.ts';
 import { providerStates, strikeReasons } from '../provider-pools.ts';
 
