@@ -17,7 +17,7 @@ import type { StartDeadline } from './deadline.ts';
 import type { Switches } from './switches.ts';
 
 /** The callback owed for a task; its body and secrets are made when they are needed. */
-export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
+export type OwedCallback = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
 
 /** What `reconcile` puts right beside tasks; `failed`: it could not, and tries again in its next run. */
 export const findings = [

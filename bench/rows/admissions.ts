@@ -72,7 +72,7 @@ returning id`,
     {
       name: 'bench-add-waits',
       text: `
-insert into slot_waits (pool, task_id, account_id, turn, due_at)
+insert into slot_waits (pool, task_id, account_id, ticket, due_at)
 select $1, id, $2, ${limit} + n, now() + interval '1 hour' from unnest($3::uuid[]) with ordinality as waits (id, n)`,
     },
     [pool, accountId, waiting.map(({ taskId }) => taskId)],

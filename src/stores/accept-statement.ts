@@ -57,7 +57,7 @@ const keyIsActive = `coalesce((select revoked_at is null and (expires_at is null
 
 // Each account is locked once and read in its latest version, because every further read of a changed row costs as much as the first.
 // The inner selects hide the lengths of the arrays from the planner, which would make a plan for each length; a select of one value is
-// a look-up by key whatever the planner's estimates are. The clock is read when all locks are held, so that a create which waited for
+// a look-up by key for any estimates of the planner. The clock is read when all locks are held, so that a create which waited for
 // a lock is not judged by an earlier time.
 const judged = (lock: string) => `
 request as (

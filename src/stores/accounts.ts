@@ -42,7 +42,7 @@ export class AccountClosed extends Error {
   override readonly name = 'AccountClosed';
 
   constructor(accountId: string) {
-    super(`account ${accountId} is closed`);
+    super(`account ${accountId} is closed for good`);
   }
 }
 

@@ -2,7 +2,7 @@ import type { Caller } from '../domain/api-key.ts';
 import type { Task } from '../domain/task.ts';
 import { createBatcher } from './batch.ts';
 import { type Database, readRows } from './database.ts';
-import { hashApiKey, looksLikeApiKey } from './key-format.ts';
+import { hashApiKey, isWellFormedKey } from './key-format.ts';
 import { many, none } from './statement.ts';
 import { taskColumns } from './tasks.ts';
 
@@ -12,7 +12,7 @@ select api_keys.id as "keyId", account_id as "callerId", scopes, suspended_at is
 from api_keys join accounts on accounts.id = account_id
 where hash = request.hash and revoked_at is null and (expires_at is null or expires_at > now())`;
 
-// `offset 0` keeps each look-up a look-up by key whatever the planner's estimates are. The inner selects hide the lengths of the arrays
+// `offset 0` keeps each look-up a look-up by key for any estimates of the planner. The inner selects hide the lengths of the arrays
 // from the planner, which would make a plan for each short one, at five times the cost of the look-ups.
 const selectCallers = {
   name: 'find-callers-with-tasks',
@@ -42,7 +42,7 @@ export function createCallerFinder(
   db: Database,
 ): (key: string, taskId?: string) => Promise<CallerWithTask | undefined> {
   const find = createBatcher((requests: readonly Request[]) => findCallers(db, requests), burst);
-  return async (key, taskId) => (looksLikeApiKey(key) ? find({ hash: hashApiKey(key), taskId }) : undefined);
+  return async (key, taskId) => (isWellFormedKey(key) ? find({ hash: hashApiKey(key), taskId }) : undefined);
 }
 
 const findTasks = many<Task, [taskIds: readonly string[]]>({

@@ -11,7 +11,7 @@ export const defaultQueueLimits: QueueLimits = { maxWaiting: 2_000, waitMs: 10_0
 
 /**
  * Lets `slots` callers at a time use the connection pool; one that waits too long gets what `refusal` makes. The pool's own queue
- * has one time limit for waiting and for connecting, so it cannot tell a busy database from an unreachable one.
+ * has one time limit for waiting and for connecting, so it cannot distinguish a busy database from an unreachable one.
  */
 export function createConnectionQueue(slots: number, { maxWaiting, waitMs }: QueueLimits, refusal: () => Error) {
   const limit = pLimit(slots);

@@ -19,8 +19,8 @@ export type Delivery = {
   /** The dialect of the key that created the task. */
   readonly dialect: Dialect;
   readonly state: DeliveryState;
-  /** 1, and one more with each requested redelivery. */
-  readonly round: number;
+  /** Requested redeliveries. */
+  readonly redeliveries: number;
   readonly createdAt: number;
   readonly finishedAt: number | undefined;
   /** When the next attempt begins at the latest; meaningless after the end of the delivery. */
@@ -41,7 +41,7 @@ export type DeliveryAttempt = {
 };
 
 /** The columns of `callback_deliveries` as the fields of a `Delivery`. */
-export const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, round, created_at as "createdAt",
+export const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, redeliveries, created_at as "createdAt",
   finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect`;
 
 /** Returns undefined while the task runs, and for a task without `callBackUrl`. */
@@ -53,7 +53,7 @@ export const findDelivery = maybeOne<Delivery, [taskId: string]>({
 const owe = maybeOne<Delivery, [taskId: string]>({
   name: 'request-redelivery',
   text: `
-update callback_deliveries set state = 'pending', round = round + 1, finished_at = null, due_at = now()
+update callback_deliveries set state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()
 where task_id = $1 returning ${deliveryColumns}`,
 });
 
@@ -66,8 +66,8 @@ export class ContentDeleted extends Error {
   }
 }
 
-/** Makes the callback pending again, whatever its state is. Returns undefined if there is no callback. Throws `ContentDeleted`. */
-export async function askForRedelivery(db: Pick<Database, 'run'>, taskId: string): Promise<Delivery | undefined> {
+/** Makes the callback pending again, in any state. Returns undefined if there is no callback. Throws `ContentDeleted`. */
+export async function requestRedelivery(db: Pick<Database, 'run'>, taskId: string): Promise<Delivery | undefined> {
   const owed = await owe(db, taskId);
   // The deletion may have been committed while this waited for it.
   if (owed === undefined && (await findTask(db, taskId))?.contentDeletedAt !== undefined) throw new ContentDeleted();
@@ -77,10 +77,10 @@ export async function askForRedelivery(db: Pick<Database, 'run'>, taskId: string
 /** Does the same for an operator, with an entry in the audit log. */
 export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise<Delivery | undefined> {
   return recordAction(db, actor, async (transaction) => {
-    const answer = await askForRedelivery(transaction, taskId);
+    const answer = await requestRedelivery(transaction, taskId);
     if (answer === undefined) return { answer };
-    const { accountId, round } = answer;
-    return { answer, done: { action: 'callbacks.redeliver', accountId, taskId, details: { round } } };
+    const { accountId, redeliveries } = answer;
+    return { answer, done: { action: 'callbacks.redeliver', accountId, taskId, details: { redeliveries } } };
   });
 }
 
@@ -147,7 +147,7 @@ from callback_attempts where task_id = $1 order by attempt desc limit ${maxAttem
 });
 
 export type MadeAttempt = {
-  readonly delivery: Pick<Delivery, 'taskId' | 'round'>;
+  readonly delivery: Pick<Delivery, 'taskId' | 'redeliveries'>;
   readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
   /** The delivery's new state, and for a pending one when the next attempt begins at the latest. */
   readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
@@ -167,10 +167,10 @@ with made as materialized (
 )
 update callback_deliveries set state = $8, due_at = to_timestamp($9::float8 / 1000),
   finished_at = case when $8 = 'pending' then null else now() end
-where task_id = $1 and round = $2 and state = 'pending'`,
-  values: ({ delivery: { taskId, round }, attempt, verdict }) => {
+where task_id = $1 and redeliveries = $2 and state = 'pending'`,
+  values: ({ delivery: { taskId, redeliveries }, attempt, verdict }) => {
     const { startedAt, durationMs, status, error, responseHead } = attempt;
-    return [taskId, round, startedAt, durationMs, status, error, responseHead, verdict.state, verdict.dueAt];
+    return [taskId, redeliveries, startedAt, durationMs, status, error, responseHead, verdict.state, verdict.dueAt];
   },
 });
 

@@ -17,7 +17,7 @@ export function newApiKey(kind: KeyKind = 'client'): string {
 }
 
 /** True for a well-formed key; it need not exist. */
-export function looksLikeApiKey(key: string, kind: KeyKind = 'client'): boolean {
+export function isWellFormedKey(key: string, kind: KeyKind = 'client'): boolean {
   const secret = key.slice(prefixes[kind].length);
   if (!key.startsWith(prefixes[kind]) || !shape.test(secret)) return false;
   return secret.endsWith(checksum(secret.slice(0, -checksumLength)));

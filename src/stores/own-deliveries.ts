@@ -68,7 +68,7 @@ with failed as (
     and not ${isHidden('$3::float8')}
   order by created_at, task_id limit ${maxRedelivered} for update
 )
-update callback_deliveries set state = 'pending', round = round + 1, finished_at = null, due_at = now()
+update callback_deliveries set state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()
 from failed where callback_deliveries.task_id = failed.task_id returning callback_deliveries.task_id as "taskId"`,
   values: ({ accountId, sinceMs, nowMs }) => [accountId, sinceMs, nowMs],
 });

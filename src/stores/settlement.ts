@@ -23,7 +23,7 @@ export const listKnownTasks = many<{ taskId: string }, [taskIds: readonly string
 });
 
 /** A video whose retention has not ended. */
-export type KeptResult = {
+export type StoredResult = {
   readonly taskId: string;
   readonly accountId: string;
   readonly creditsCharged: number;
@@ -31,8 +31,8 @@ export type KeptResult = {
 };
 
 /** Lists results, oldest first. */
-export const listKeptResults = many<KeptResult, [after: string | undefined, limit: number]>({
-  name: 'list-kept-results',
+export const listStoredResults = many<StoredResult, [after: string | undefined, limit: number]>({
+  name: 'list-stored-results',
   text: `
 select id as "taskId", account_id as "accountId", credits_charged as "creditsCharged", result->>'videoKey' as "videoKey"
 from tasks where state = 'success' and media_deleted_at is null

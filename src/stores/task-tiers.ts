@@ -17,7 +17,7 @@ update tasks set tiers_hash = $2 where id = $1 and state in ('waiting', 'queuing
 });
 
 /** Saves the model's current tiers for the task, unless its generation has begun or they are too long. */
-export async function keepTiers(db: Database, taskId: string, tiers: Tiers): Promise<void> {
+export async function saveTaskTiers(db: Database, taskId: string, tiers: Tiers): Promise<void> {
   const text = JSON.stringify(tiers);
   if (Buffer.byteLength(text) <= maxBytes) await saveTiers(db, taskId, hash('sha256', text), text);
 }

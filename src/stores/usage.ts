@@ -88,8 +88,8 @@ export type AccountSummary = {
 };
 
 /** `success` and `fail` count the last seven days. */
-export const summariseAccount = one<AccountSummary, [accountId: string]>({
-  name: 'summarise-account',
+export const summarizeAccount = one<AccountSummary, [accountId: string]>({
+  name: 'summarize-account',
   text: `
 select balance, ${counted('waiting')} as waiting, ${counted('queuing')} as queuing, ${counted('generating')} as generating,
   ${counted('success', lastWeek)} as success, ${counted('fail', lastWeek)} as fail,

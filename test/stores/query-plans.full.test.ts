@@ -237,9 +237,9 @@ select id, 1, 'preview', now(), 'job', case state when 'success' then 'success' 
 insert into provider_pools (pool, provider) values ('busy/model', 'busy');
 insert into provider_jobs (task_id, ordinal, provider, pool, account_id, job_id, reserved_at, intended_at, submitted_at)
 select id, 2, 'busy', 'busy/model', account_id, 'job', now(), now(), now() from tasks where state = 'generating';
-insert into slot_waits (task_id, pool, account_id, turn, due_at)
+insert into slot_waits (task_id, pool, account_id, ticket, due_at)
 select id, 'busy/model', account_id, row_number() over (), now() + interval '1 minute' from tasks where state <> 'generating' limit 10000;
-insert into slot_waits (task_id, pool, account_id, turn, due_at)
+insert into slot_waits (task_id, pool, account_id, ticket, due_at)
 select id, 'other/' || n % 100, account_id, n, now() + interval '1 minute' from (select *, row_number() over () as n from tasks) t;
 insert into callback_deliveries (task_id, account_id, url, state, finished_at)
 select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';

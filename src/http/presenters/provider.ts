@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Catalogue } from '../../domain/catalogue/models.ts';
 import type { Database } from '../../stores/database.ts';
 import type { MarginRow } from '../../stores/margin.ts';
-import { listPools, listProviderSwitches, providerStates, strikeReasons } from '../../stores/provider-pools.ts';
+import { listPools, listProviderSwitches, providerStates, cooldownReasons } from '../../stores/provider-pools.ts';
 import { unixMs } from '../fields.ts';
 
 const poolSchema = z.strictObject({
@@ -16,8 +16,8 @@ const poolSchema = z.strictObject({
   occupying: z.int().meta({ description: 'Jobs that run, or may run because their answer was lost.' }),
   waiting: z.int().meta({ description: 'Tasks that wait for a slot.' }),
   oldestWaitMs: z.int().nullable(),
-  strikes: z.int().meta({ description: 'Failures in a row; each makes the next cooldown longer.' }),
-  coolingReason: z.enum(strikeReasons).nullable(),
+  failures: z.int().meta({ description: 'Failures in a row; each makes the next cooldown longer.' }),
+  coolingReason: z.enum(cooldownReasons).nullable(),
   coolingMs: z.int().nullable().meta({ description: 'How long the cooldown lasts; null without one.' }),
 });
 
@@ -76,7 +76,7 @@ export async function presentProviders(db: Database, catalogue: Catalogue): Prom
           occupying: state?.occupying ?? 0,
           waiting: state?.waiting ?? 0,
           oldestWaitMs: state?.oldestWaitMs ?? null,
-          strikes: state?.strikes ?? 0,
+          failures: state?.failures ?? 0,
           coolingReason: state?.coolingReason ?? null,
           coolingMs: (state?.coolingMs ?? 0) > 0 ? (state?.coolingMs ?? null) : null,
         };

@@ -193,7 +193,7 @@ create table security_events (
   user_id uuid references users,
   -- Null for events that concern the person in all their accounts.
   account_id uuid references accounts,
-  -- The e-mail address or name of another person who caused the event.
+  -- The e-mail address or name of the person that caused the event, if it is another one.
   actor text,
   email text,
   address text,
@@ -206,7 +206,7 @@ create index security_events_by_account on security_events (account_id, id) wher
 create index security_events_by_time on security_events (created_at);
 create index security_events_by_email on security_events (email) where email is not null;
 create index security_events_by_actor on security_events (actor) where actor is not null;
--- Append-only, except in a transaction that erases a person or deletes what is past its retention, and says so.
+-- Append-only, except in a transaction that sets videogen.erasure to erase a person or to delete expired records.
 create trigger security_events_are_append_only before update or delete or truncate on security_events for each statement
   when (current_setting('videogen.erasure', true) is distinct from 'on') execute function refuse_change()`)
     .execute(db);

@@ -147,7 +147,7 @@ create table ledger_violations (
   constraint one_row_per_violation unique nulls not distinct (rule, account_id, entry_id, task_id)
 );
 
--- Operators' prices, for everybody (without an account) or for one account. A price without credits ends the one before it.
+-- Operators' prices: general ones, without an account, and those of one account. A price without credits ends the one before it.
 create table prices (
   id bigint generated always as identity primary key,
   model text not null check (length(model) between 1 and 100),
@@ -161,7 +161,7 @@ create table prices (
   withdrawn_by text check (length(withdrawn_by) between 1 and 300),
   constraint price_begins_after_its_decision check (effective_from > created_at),
   constraint withdrawn_before_it_began check (withdrawn_at < effective_from),
-  constraint withdrawal_has_author check ((withdrawn_at is null) = (withdrawn_by is null))
+  constraint withdrawn_has_author check ((withdrawn_at is null) = (withdrawn_by is null))
 );
 -- One index for each look-up of the accept statement: with a shared one it would sort all general prices at each create.
 create index general_prices on prices (model, effective_from desc, id desc) where account_id is null and withdrawn_at is null;
@@ -188,8 +188,8 @@ create table callback_deliveries (
   account_id uuid not null references accounts,
   url text not null,
   state text not null default 'pending' check (state in ${literals(deliveryStates)}),
-  -- 1, and one more with each redelivery. An attempt of an earlier round does not end a later one.
-  round integer not null default 1 check (round > 0),
+  -- The number of requested redeliveries. An attempt that began before a request does not end the delivery.
+  redeliveries integer not null default 0 check (redeliveries >= 0),
   due_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
   finished_at timestamptz,

@@ -3,7 +3,7 @@ import type { GenerationQueue } from '../../domain/catalogue/served.ts';
 import { operatorActions } from '../../domain/operator.ts';
 import { literals } from '../sql.ts';
 import { costBases, jobOutcomes } from '../provider-jobs.ts';
-import { providerStates, strikeReasons } from '../provider-pools.ts';
+import { providerStates, cooldownReasons } from '../provider-pools.ts';
 
 const generationQueues = ['generation', 'generation-remote'] as const satisfies readonly GenerationQueue[];
 
@@ -20,7 +20,7 @@ create table provider_jobs (
   -- The provider with its model; null for a job on our own machine.
   pool text check (length(pool) <= 250),
   account_id uuid,
-  turn bigint,
+  ticket bigint,
   job_id text,
   handle json check (octet_length(handle::text) <= 4096),
   config_hash text references provider_configs,
@@ -59,10 +59,10 @@ create index provider_jobs_in_pool on provider_jobs (pool)
 create table provider_pools (
   pool text primary key check (length(pool) <= 250),
   provider text not null,
-  strikes integer not null default 0,
+  failures integer not null default 0,
   cooling_until timestamptz,
-  cooling_reason text check (cooling_reason in ${literals(strikeReasons)}),
-  turn bigint not null default 0
+  cooling_reason text check (cooling_reason in ${literals(cooldownReasons)}),
+  ticket bigint not null default 0
 );
 create index provider_pools_by_provider on provider_pools (provider);
 
@@ -75,23 +75,23 @@ create table provider_switches (
   changed_at timestamptz not null default now()
 );
 
--- Tasks that wait for a slot. The lowest turn is next.
+-- Tasks that wait for a slot. The lowest ticket is next.
 create table slot_waits (
   pool text not null,
   task_id uuid not null references tasks,
   account_id uuid not null references accounts,
-  turn bigint not null,
-  asked_at timestamptz not null default now(),
+  ticket bigint not null,
+  queued_at timestamptz not null default now(),
   due_at timestamptz not null,
   -- Until when a free slot is offered to the task.
   offered_until timestamptz,
   primary key (pool, task_id)
 );
 -- A repeated request changes no indexed column.
-create index slot_waits_in_order on slot_waits (pool, turn, asked_at, task_id);
-create index slot_waits_by_account on slot_waits (pool, account_id, turn);
+create index slot_waits_in_order on slot_waits (pool, ticket, queued_at, task_id);
+create index slot_waits_by_account on slot_waits (pool, account_id, ticket);
 create index slot_waits_by_task on slot_waits (task_id);
-create index slot_waits_by_age on slot_waits (asked_at);
+create index slot_waits_by_age on slot_waits (queued_at);
 
 -- The models that each worker can generate.
 create table worker_reports (
