@@ -4,7 +4,7 @@ import { isFinal } from '../src/domain/task.ts';
 import { taskWorkflowId } from '../src/domain/task-queues.ts';
 import { isUuid } from '../src/domain/uuid.ts';
 import { acceptTask } from '../src/stores/accept-task.ts';
-import { keepTiers } from '../src/stores/task-tiers.ts';
+import { saveTaskTiers } from '../src/stores/task-tiers.ts';
 import { confirmCharge, type ConfirmedTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 
@@ -34,7 +34,7 @@ export function createChargeCredits(deps: ActivityDeps) {
     const known = deps.models.get(model);
     if (known === undefined && Date.now() - task.createdAt < catalogueReadMs)
       throw new Error(`model ${model} is not in the catalogue of this worker yet`);
-    if (known?.isRemote === true) await keepTiers(deps.db, taskId, known.tiers);
+    if (known?.isRemote === true) await saveTaskTiers(deps.db, taskId, known.tiers);
     return {
       accountId: task.accountId,
       model,

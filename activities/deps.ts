@@ -16,7 +16,7 @@ import type { StartDeadline } from './deadline.ts';
 import type { Switches } from './switches.ts';
 
 /** The callback owed for a task; its body and secrets are made when they are needed. */
-export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
+export type OwedCallback = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
 
 /** The dependencies of the activities; the worker wires them (src/main/worker-dependencies.ts). */
 export type ActivityDeps = {

@@ -1,7 +1,7 @@
 import type { HeldEnd } from '../../src/providers/contract.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import { recordLostRun, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
-import { clearStrikes } from '../../src/stores/provider-pools.ts';
+import { closeBreaker } from '../../src/stores/provider-pools.ts';
 import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
 import { failureIn, providerFailures } from './failures.ts';
 import { stageVideo } from './fetch.ts';
@@ -24,7 +24,7 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
       await markGenerating(performance.now() - begunAt);
       if (pool !== undefined) {
         await recordUpstreamEnd(deps.db, { taskId, ordinal, cost: end.cost });
-        await clearStrikes(deps.db, pool);
+        await closeBreaker(deps.db, pool);
       }
       return await stageVideo(attempt, end.video);
     case 'failed':

@@ -9,7 +9,7 @@ import {
   recordUpstreamEnd,
   succeedProviderJob,
 } from '../../src/stores/provider-jobs.ts';
-import { type StrikeReason, strikePool } from '../../src/stores/provider-pools.ts';
+import { type CooldownReason, recordPoolFailure } from '../../src/stores/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Attempt, interrupted, isCancelled } from './attempt.ts';
 import { failureFor, providerFailures } from './failures.ts';
@@ -176,14 +176,20 @@ const [passing, operators] = [
 export async function coolDown(
   { db, log }: ActivityDeps,
   { pool, open }: Pick<JobBase, 'pool' | 'open'>,
-  { reason, retryAfterMs }: { readonly reason: StrikeReason; readonly retryAfterMs?: number },
+  { reason, retryAfterMs }: { readonly reason: CooldownReason; readonly retryAfterMs?: number },
 ): Promise<void> {
   if (pool === undefined) return;
   const provider = open.provider.name;
   const isOfProvider = reason === 'operator';
   if (isOfProvider) log.error({ provider, pool }, 'provider credentials or quota rejected');
   const asked = retryAfterMs === undefined ? undefined : { baseMs: retryAfterMs, maxMs: retryAfterMs };
-  await strikePool(db, { pool, provider, reason, isOfProvider, ...(asked ?? (isOfProvider ? operators : passing)) });
+  await recordPoolFailure(db, {
+    pool,
+    provider,
+    reason,
+    isOfProvider,
+    ...(asked ?? (isOfProvider ? operators : passing)),
+  });
 }
 
 export function logFields({ taskId, ordinal, open }: JobBase) {

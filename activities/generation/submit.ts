@@ -8,7 +8,7 @@ import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { spellImageReferences } from '../../src/providers/task-values.ts';
 import { intendProviderJob, intendReservedJob, recordProviderJob } from '../../src/stores/provider-jobs.ts';
-import { clearStrikes } from '../../src/stores/provider-pools.ts';
+import { closeBreaker } from '../../src/stores/provider-pools.ts';
 import { imageFolderOf, incomingKeyOf } from '../task-files.ts';
 import { type Attempt, interrupted } from './attempt.ts';
 import { failureIn } from './failures.ts';
@@ -155,7 +155,7 @@ export async function recordAccepted(
     await provider.cancel(upstream, patientSignal);
     return { kind: 'undecided', detail: `the request for job ${jobId} had been given up; the job is stopped` };
   }
-  if (pool !== undefined) await clearStrikes(deps.db, pool);
+  if (pool !== undefined) await closeBreaker(deps.db, pool);
   await markGenerating();
   return { kind: 'job', job };
 }

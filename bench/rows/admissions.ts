@@ -59,8 +59,8 @@ async function fillQueue(db: Database, accountId: string, size: number): Promise
     {
       name: 'bench-add-tasks',
       text: `
-insert into tasks (id, account_id, model, param, credits_charged, request_sha256, state)
-select gen_random_uuid(), $1, 'm', '{"model":"m","input":{}}', 1, sha256(n::text::bytea), 'queuing' from generate_series(1, $2::int) n
+insert into tasks (id, account_id, model, param, credits_charged, request_sha256, deadline_ms, state)
+select gen_random_uuid(), $1, 'm', '{"model":"m","input":{}}', 1, sha256(n::text::bytea), 1800000, 'queuing' from generate_series(1, $2::int) n
 returning id`,
     },
     [accountId, size + limit],
@@ -72,7 +72,7 @@ returning id`,
     {
       name: 'bench-add-waits',
       text: `
-insert into slot_waits (pool, task_id, account_id, turn, due_at)
+insert into slot_waits (pool, task_id, account_id, ticket, due_at)
 select $1, id, $2, ${limit} + n, now() + interval '1 hour' from unnest($3::uuid[]) with ordinality as waits (id, n)`,
     },
     [pool, accountId, waiting.map(({ taskId }) => taskId)],

@@ -6,7 +6,7 @@ import { openFiles, usualStore } from '../main/open-store.ts';
 import { copyFiles, type CopyProgress } from '../media/copy-files.ts';
 import type { MediaFiles } from '../media/result-store.ts';
 import type { Database } from '../stores/database.ts';
-import { type KeptResult, listKeptResults } from '../stores/settlement.ts';
+import { type StoredResult, listStoredResults } from '../stores/settlement.ts';
 import { markMediaDeleted } from '../stores/task-list.ts';
 import { interrupted, listenForInterruptions } from './interruption.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
@@ -44,7 +44,7 @@ async function check({ db, config }: Context, { forget }: { readonly forget?: tr
   const { resultStore = usualStore(config), resultStoreAlso } = config;
   const locations = resultStoreAlso === undefined ? [resultStore] : [resultStore, resultStoreAlso];
   const stores = await Promise.all(locations.map((location) => openFiles(location, config)));
-  const tasks: Pick<KeptResult, 'taskId' | 'accountId' | 'creditsCharged'>[] = [];
+  const tasks: Pick<StoredResult, 'taskId' | 'accountId' | 'creditsCharged'>[] = [];
   const counts = { checked: 0, missing: 0, creditsCharged: 0 };
   for await (const { page, lost } of lostResults(db, stores)) {
     counts.checked += page.length;
@@ -73,13 +73,13 @@ async function check({ db, config }: Context, { forget }: { readonly forget?: tr
 /** Page after page of the results that clients may still fetch, and those of them that no store has. */
 async function* lostResults(db: Database, stores: readonly MediaFiles[]) {
   const limit = pLimit(askedAtOnce);
-  const isLost = async ({ videoKey }: KeptResult) => {
+  const isLost = async ({ videoKey }: StoredResult) => {
     for (const files of stores) if ((await files.sizeOf(videoKey)) !== undefined) return false;
     return true;
   };
   let after: string | undefined;
   for (;;) {
-    const page = await listKeptResults(db, after, pageSize);
+    const page = await listStoredResults(db, after, pageSize);
     const areLost = await Promise.all(page.map((result) => limit(isLost, result)));
     yield { page, lost: page.filter((_result, index) => areLost[index]) };
     after = page.at(-1)?.taskId;

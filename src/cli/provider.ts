@@ -120,10 +120,10 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Provide
   const why = reason === null ? '' : ` (${reason})`;
   return [
     [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`].join('  '),
-    ...pools.map(({ pool, limit, occupying, waiting, strikes, coolingReason, coolingMs }) => {
+    ...pools.map(({ pool, limit, occupying, waiting, failures, coolingReason, coolingMs }) => {
       const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
-      const struck = strikes === 0 ? '' : `, ${strikes} strikes${cooling}`;
-      return `  ${pool}  ${occupying} of ${limit ?? '?'} slots, ${waiting} waiting${struck}`;
+      const health = failures === 0 ? '' : `, ${failures} failures in a row${cooling}`;
+      return `  ${pool}  ${occupying} of ${limit ?? '?'} slots, ${waiting} waiting${health}`;
     }),
   ];
 }

@@ -1,11 +1,18 @@
 import { didYouMean } from './did-you-mean.ts';
-import type { Price } from './price.ts';
 
-/** A model of the catalogue: what a second costs from which instant on, who generates, and for how long at most. */
+/** The price of a second of video from an instant on. */
+export type Price = {
+  /** Whole credits. */
+  readonly creditsPerSecond: number;
+  /** Unix milliseconds. The price is charged for tasks created at or after this instant. */
+  readonly fromMs: number;
+};
+
+/** A model of the catalogue. */
 export type Model = {
   readonly model: string;
   readonly title: string;
-  /** Further names by which clients of the dialect `kie` may ask for the model; their records show the first one. */
+  /** Further names that clients of the dialect `kie` may use; their records show the first one. */
   readonly aliases?: readonly string[];
   readonly prices: readonly Price[];
   /** Providers in the order in which they are tried. */

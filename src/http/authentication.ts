@@ -14,9 +14,9 @@ import type { Database } from '../stores/database.ts';
 import { findOperator } from '../stores/operators.ts';
 import { findTask } from '../stores/tasks.ts';
 
-const maxRemembered = 10_000;
-/** Then the key is looked up again, which also records its use. */
-const rememberedForMs = 30_000;
+const maxCachedCallers = 10_000;
+/** Afterwards the key is read again, which also records its use. */
+const cachedForMs = 30_000;
 
 export type Authentication = ReturnType<typeof createAuthentication>;
 
@@ -29,9 +29,9 @@ export function createAuthentication({
   now = () => performance.now(),
 }: Pick<HttpDeps, 'db' | 'badKeys' | 'touchKey' | 'console' | 'now'>) {
   const findCaller = createCallerFinder(db);
-  const remembered = new LRUCache<string, Caller>({
-    max: maxRemembered,
-    ttl: rememberedForMs,
+  const callers = new LRUCache<string, Caller>({
+    max: maxCachedCallers,
+    ttl: cachedForMs,
     ttlResolution: 0,
     perf: { now },
   });
@@ -43,7 +43,7 @@ export function createAuthentication({
     const found = await lookUp(key);
     badKeys.record(ctx, hash, found !== undefined);
     if (found !== undefined) return found;
-    remembered.delete(hash);
+    callers.delete(hash);
     throw new HttpError('unauthorized');
   }
 
@@ -55,22 +55,20 @@ export function createAuthentication({
       const wanted = taskId !== null && isUuid(taskId) ? taskId : undefined;
       const found = await find(ctx, (key) => findCaller(key, wanted));
       const { caller } = found;
+      callers.set(hashedKey(ctx), caller);
       if (caller.useIsStale) touchKey(caller.by.keyId);
       ctx.state.accountId = caller.accountId;
       return found;
     },
     /**
-     * A caller of the last half minute: account, scopes and dialect of a key never change. Whether the key is still good and the
-     * account not suspended must be judged by the statement that the request ends in.
+     * A caller of the last half minute: account, scopes and dialect of a key never change. The statement that accepts a task checks
+     * that the key is active and the account not suspended; `suspended` is false here, because a suspension may have ended.
      */
-    knownCaller: (ctx: Context): Caller | undefined => {
-      const caller = remembered.get(hashedKey(ctx));
-      if (caller !== undefined) ctx.state.accountId = caller.accountId;
-      return caller;
-    },
-    remember: (ctx: Context, caller: Caller): void => {
-      // Suspension ends and begins; what was true now must not refuse the next request.
-      remembered.set(hashedKey(ctx), { ...caller, suspended: false });
+    cachedCaller: (ctx: Context): Caller | undefined => {
+      const caller = callers.get(hashedKey(ctx));
+      if (caller === undefined) return undefined;
+      ctx.state.accountId = caller.accountId;
+      return { ...caller, suspended: false };
     },
     /** The operator by an operator's key, as the audit log names it. */
     operator: async (ctx: Context): Promise<Actor> => {

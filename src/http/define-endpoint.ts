@@ -87,7 +87,7 @@ async function guard(request: Request, proceed: Proceed): Promise<void> {
   if (scope === 'operator') return proceed({ actor: await operatorOf(request) });
   if (scope === 'session' || scope === 'member' || scope === 'owner') return proceed(await personOf(request, scope));
   if (operation.isCreate === true) return guardCreate(request, proceed);
-  const identity = await lookUp(request);
+  const identity = await findIdentity(request);
   limitReads(ctx, deps.reads, countedFor(identity.caller));
   authorize(operation, identity);
   return proceed(identity);
@@ -114,30 +114,27 @@ async function personOf(
   return identity;
 }
 
-/** Every refusal counts, also for want of the scope. A known caller is not looked up unless the request is refused. */
+/** Every refusal counts, also a missing scope. A cached caller is read from the database only if the request is refused. */
 async function guardCreate(request: Request, proceed: Proceed): Promise<void> {
   const { ctx, deps, authentication, operation } = request;
-  const known = authentication.knownCaller(ctx);
-  const identity = known === undefined ? await lookUp(request) : identityOf(ctx, known);
+  const cached = authentication.cachedCaller(ctx);
+  const identity = cached === undefined ? await findIdentity(request) : identityOf(ctx, cached);
   return limitRefusals(deps.refusedCreates, identity.caller, async () => {
     try {
       authorize(operation, identity);
       await proceed(identity);
     } catch (error) {
       // A revoked key or a suspended account is answered with that alone. A fault of ours may concern a charge, and stands.
-      if (known !== undefined && isRefusal(error)) authorize(operation, await lookUp(request));
+      if (cached !== undefined && isRefusal(error)) authorize(operation, await findIdentity(request));
       throw error;
     }
   });
 }
 
-async function lookUp(request: Request): Promise<ClientIdentity> {
-  const { ctx, deps, authentication, operation } = request;
-  const { isCreate, readsTask } = operation;
-  const taskId = readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
+async function findIdentity({ ctx, deps, authentication, operation }: Request): Promise<ClientIdentity> {
+  const taskId = operation.readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
   if (authentication.people.isFromConsole(ctx)) return personWithTask(ctx, deps, authentication, taskId);
   const { caller, task } = await authentication.client(ctx, taskId);
-  if (isCreate === true) authentication.remember(ctx, caller);
   return identityOf(ctx, caller, task);
 }
 

@@ -1,16 +1,16 @@
 import { fingerprint } from '../domain/task-input.ts';
 import type { NewTask } from './acceptance.ts';
-import { inForce } from './prices.ts';
+import { creditsPerSecondAt } from './prices.ts';
 
-// The rule of acceptance, written once, for one task or many, of one account or many. A task must be new, its key live and its
-// account not suspended; of those, each account takes the first so many that its balance, its places and its rate allow.
-// Running sums stand for what the tasks before have used, so what is accepted is what would have been, one by one.
+// The rule of acceptance, for a batch of tasks of one or many accounts. A task must be new, its key active and its account not
+// suspended. Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow:
+// running sums over the earlier tasks give the same result as one statement per task.
 
 type Column = { readonly type: string; readonly of: (task: NewTask) => unknown };
 type Columns = Readonly<Record<string, Column>>;
 
-/** What both statements are told of each task, an array for each. */
-const question = {
+/** The values that decide about a task. Each is a parameter of the statements: an array with one element per task. */
+const decisive = {
   task_id: { type: 'uuid', of: ({ taskId }) => taskId },
   account_id: { type: 'uuid', of: ({ accountId }) => accountId },
   key_id: { type: 'uuid', of: ({ by }) => (by?.kind === 'key' ? by.keyId : undefined) },
@@ -22,7 +22,7 @@ const question = {
   listed: { type: 'json', of: ({ listedPrices }) => JSON.stringify(listedPrices) },
 } as const satisfies Columns;
 
-/** What else is written of an accepted one, by the names of its columns. */
+/** Further columns of an accepted task. */
 const content = {
   param: { type: 'json', of: ({ param }) => JSON.stringify(param) },
   callback_url: { type: 'text', of: ({ param }) => param.callBackUrl },
@@ -33,59 +33,58 @@ const content = {
   providers: { type: 'json', of: ({ providers }) => providers && JSON.stringify(providers) },
 } as const satisfies Columns;
 
-const columns = { ...question, ...content };
+const columns = { ...decisive, ...content };
 const names = Object.keys(columns);
-/** The value for the task in this place. */
-const given = (name: keyof typeof columns) => `($${names.indexOf(name) + 1}::${columns[name].type}[])[place]`;
-// The keys of a table are its columns' names.
-const written = Object.keys(content) as readonly (keyof typeof content)[];
+/** SQL for the value of the task at `position`. */
+const valueOf = (name: keyof typeof columns) => `($${names.indexOf(name) + 1}::${columns[name].type}[])[position]`;
+// The keys of an object literal are its declared keys.
+const contentNames = Object.keys(content) as readonly (keyof typeof content)[];
 
-function valuesOf(asked: Columns, tasks: readonly NewTask[]): unknown[] {
-  return Object.values(asked).map(({ of }) => tasks.map(of));
+function valuesOf(given: Columns, tasks: readonly NewTask[]): unknown[] {
+  return Object.values(given).map(({ of }) => tasks.map(of));
 }
 
-// The account's own price of the model, else that for everybody, else the catalogue's. However long the statement waits for
-// a lock, now() is the task's created_at, and a decided price is known to all before it counts (prices.ts).
-const price = `coalesce(
-      ${inForce('credits_per_second', { model: 'asked.model', account: '= asked.account_id' })},
-      ${inForce('credits_per_second', { model: 'asked.model', account: 'is null' })},
-      (select "creditsPerSecond" from json_to_recordset(${given('listed')}) listed ("creditsPerSecond" integer, "fromMs" float8)
-        where to_timestamp("fromMs" / 1000) <= now() order by "fromMs" desc limit 1))`;
+// now() is the task's created_at, however long the statement waits for a lock.
+const price = creditsPerSecondAt({
+  model: 'request.model',
+  accountId: 'request.account_id',
+  listed: valueOf('listed'),
+  at: 'now()',
+});
 
-// Scopes and account of a key never change.
-const keyIsLive = `coalesce((select revoked_at is null and (expires_at is null or expires_at > now())
-        from api_keys where id = key_id and account_id = asked.account_id), key_id is null)`;
+const keyIsActive = `coalesce((select revoked_at is null and (expires_at is null or expires_at > now())
+        from api_keys where id = key_id and account_id = request.account_id), key_id is null)`;
 
-// Each account is locked once, in its latest version: of a row that was changed meanwhile, every further look costs as much as
-// the first. The inner selects hide the arrays' lengths from the planner, which would plan each one anew; a select of one value is a
-// look-up by key, independent of what the planner estimates. The clock is read once, when all locks are held: a create that waited
-// for a lock must not be judged by the time before it.
+// Each account is locked once and read in its latest version, because every further read of a changed row costs as much as the first.
+// The inner selects hide the lengths of the arrays from the planner, which would make a plan for each length; a select of one value is
+// a look-up by key for any estimates of the planner. The clock is read when all locks are held, so that a create which waited for
+// a lock is not judged by an earlier time.
 const judged = (lock: string) => `
-asked as (
-  select place, task_id, ${given('account_id')} as account_id, ${given('key_id')} as key_id,
-    ${given('idempotency_key')} as idempotency_key, ${given('model')} as model
-  from unnest((select $1::uuid[])) with ordinality asked (task_id, place)
+request as (
+  select position, task_id, ${valueOf('account_id')} as account_id, ${valueOf('key_id')} as key_id,
+    ${valueOf('idempotency_key')} as idempotency_key, ${valueOf('model')} as model
+  from unnest((select $1::uuid[])) with ordinality request (task_id, position)
 ), locked as materialized (
   select id, balance, unfinished_tasks, max_unfinished_tasks, suspended_at, create_due_at, create_quota, create_window_ms
   from accounts where id = any((select $2::uuid[])::uuid[]) ${lock}
 ), priced as materialized (
-  select asked.*, account.*, ${given('duration')} * ${price} as credits,
+  select request.*, account.*, ${valueOf('duration')} * ${price} as credits,
     case
-      when (select id from tasks where id = asked.task_id) is not null then 'known'
+      when (select id from tasks where id = request.task_id) is not null then 'known'
       when account.id is null then 'account_not_found'
-      when not ${keyIsLive} then 'key_not_active'
+      when not ${keyIsActive} then 'key_not_active'
       when suspended_at is not null then 'account_suspended'
-      when (select id from tasks where account_id = asked.account_id and idempotency_key = asked.idempotency_key) is not null
+      when (select id from tasks where account_id = request.account_id and idempotency_key = request.idempotency_key) is not null
         then 'known'
-    end as bar
-  from asked left join lateral (
-    select *, coalesce(create_quota, ${given('quota')}) as quota, coalesce(create_window_ms, ${given('window_ms')}) as window_ms
-    from locked where id = asked.account_id offset 0
+    end as obstacle
+  from request left join lateral (
+    select *, coalesce(create_quota, ${valueOf('quota')}) as quota, coalesce(create_window_ms, ${valueOf('window_ms')}) as window_ms
+    from locked where id = request.account_id offset 0
   ) account on true
 ), judged as materialized (
   select *,
     case
-      when bar is not null then bar
+      when obstacle is not null then obstacle
       when credits is null then 'no_price'
       when balance_after < 0 then 'insufficient_credits'
       when unfinished_after > max_unfinished_tasks then 'too_many_unfinished_tasks'
@@ -96,18 +95,18 @@ asked as (
       greatest(create_due_at, at) + nth * create_window / quota as due_after
     from (
       select *, (select clock_timestamp()) as at, window_ms * interval '1 ms' as create_window,
-        sum(credits) filter (where bar is null) over earlier as spent,
-        count(credits) filter (where bar is null) over earlier as nth
-      from priced window earlier as (partition by account_id order by place rows unbounded preceding)
+        sum(credits) filter (where obstacle is null) over earlier as spent,
+        count(credits) filter (where obstacle is null) over earlier as nth
+      from priced window earlier as (partition by account_id order by position rows unbounded preceding)
     ) summed
   ) after
-  order by account_id, place
+  order by account_id, position
 )`;
 const answer = `refusal, credits, quota, window_ms, (extract(epoch from
   case when refusal is null then due_after else create_due_at end - clock_timestamp()) * 1000)::float8 as due_in_ms`;
 
-// The account gets the figures that were judged under its lock: figures relative to the row would be held against its CHECK
-// constraints as of the snapshot, which is older than a lock that was waited for.
+// The account gets the absolute figures that were judged under its lock. Relative ones would be checked against its constraints as of
+// the snapshot, which is older than a lock that the statement waited for.
 const acceptText = (lock: string) => `
 with ${judged(lock)}, accepted as not materialized (
   select * from judged where refusal is null
@@ -119,21 +118,21 @@ with ${judged(lock)}, accepted as not materialized (
   ) last
   where id = account_id
 ), task as (
-  insert into tasks (id, account_id, model, credits_charged, idempotency_key, key_id, ${written.join(', ')})
-  select task_id, account_id, model, credits, idempotency_key, key_id, ${written.map(given).join(', ')} from accepted
+  insert into tasks (id, account_id, model, credits_charged, idempotency_key, key_id, ${contentNames.join(', ')})
+  select task_id, account_id, model, credits, idempotency_key, key_id, ${contentNames.map(valueOf).join(', ')} from accepted
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
-  select account_id, task_id, 'charge', -credits, balance_after from accepted order by account_id, place
+  select account_id, task_id, 'charge', -credits, balance_after from accepted order by account_id, position
 )
-select place, ${answer} from judged`;
+select position, ${answer} from judged`;
 
 export const acceptTasks = { name: 'accept-tasks', text: acceptText('for no key update skip locked') };
 export const acceptTasksOfOne = { name: 'accept-tasks-of-one-account', text: acceptText('for no key update') };
 export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
 
 /**
- * Why a task is refused, without a lock: in one snapshot with the earlier task, which `acceptTasks` misses when it was committed
- * while it waited for the account.
+ * Returns why a task is refused. It takes no lock and reads the earlier task in the same snapshot; `acceptTasks` misses one that was
+ * committed while it waited for the account.
  */
 export const explainTask = {
   name: 'explain-task',
@@ -148,4 +147,4 @@ from judged left join lateral (
   limit 1
 ) earlier on refusal = 'known'`,
 };
-export const explainValues = (task: NewTask) => valuesOf(question, [task]);
+export const explainValues = (task: NewTask) => valuesOf(decisive, [task]);

@@ -8,15 +8,15 @@ import { type Database, isDeadlock, violatedUniqueConstraint } from './database.
 const maxTries = 5;
 
 /**
- * Accepts a task: price, charge, task row and ledger entry in one statement, whose commit is the acceptance. Nothing is charged
- * unless the answer is `accepted`. May be repeated with the same `taskId`: it answers `replayed`.
+ * Accepts a task: one statement writes its price, charge, row and ledger entry, and its commit is the acceptance. Only `accepted` means
+ * a charge. A repeated call with the same `taskId` returns `replayed`.
  */
 export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
-    const answer = (await whyNot(db, task)) ?? (await acceptAlone(db, task));
-    if (answer !== undefined) return answer;
+    const acceptance = (await explainRefusal(db, task)) ?? (await acceptAlone(db, task));
+    if (acceptance !== undefined) return acceptance;
   }
-  throw new Error(`account ${task.accountId} could take a task, and refused it ${maxTries} times`);
+  throw new Error(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
 }
 
 async function acceptAlone(db: Database, task: NewTask): Promise<Accepted | undefined> {
@@ -29,40 +29,37 @@ async function acceptAlone(db: Database, task: NewTask): Promise<Accepted | unde
   }
 }
 
-/** The account's row lock puts rivals in a queue, so the loser of a race learns it after the winner's commit. */
+/** True if another process accepted the same task or idempotency key first. The next read finds its task. */
 export function lostRace(error: unknown): boolean {
   return violatedUniqueConstraint(error) !== undefined || isDeadlock(error);
 }
 
-/** `locked`: somebody else is at work on the account. `left_out`: it repeats another task, or is to be refused. */
+/** `locked`: another process has locked the account. `left_out`: the task repeats another one or is refused. */
 export type NotInBatch = 'locked' | 'left_out';
 
 /**
- * Accepts in one statement what it can of some dozens of tasks: of each account the first ones, as many as its balance, its places
- * and its rate allow. The others are not charged. Waits for a locked account only when told to, for tasks of one account. A
- * statement that fails has accepted nothing.
+ * Accepts as many of some dozens of tasks as the rules allow, in one statement. The others are not charged. With `waits` it waits for a
+ * locked account, which is for tasks of one account only. A failed statement has accepted nothing.
  */
 export async function acceptBatch(
   db: Database,
   tasks: readonly NewTask[],
   { waits }: { readonly waits: boolean },
 ): Promise<readonly (Accepted | NotInBatch)[]> {
-  const distinct = withoutTwins(tasks);
+  const distinct = withoutDuplicates(tasks);
   const answers = new Map<NewTask, Accepted | NotInBatch>();
-  for (const row of await db.run<AnswerRow & { place: number }>(
-    waits ? acceptTasksOfOne : acceptTasks,
-    acceptValues(distinct),
-  )) {
-    const task = distinct[row.place - 1];
-    if (task === undefined) throw new Error(`no task has place ${row.place}`);
+  const statement = waits ? acceptTasksOfOne : acceptTasks;
+  for (const row of await db.run<AnswerRow & { position: number }>(statement, acceptValues(distinct))) {
+    const task = distinct[row.position - 1];
+    if (task === undefined) throw new Error(`accept-tasks returned the unknown position ${row.position}`);
     const notAccepted = row.refusal === 'account_not_found' ? 'locked' : 'left_out';
     answers.set(task, row.refusal === null ? acceptedFromRow(task, row) : notAccepted);
   }
   return tasks.map((task) => answers.get(task) ?? 'left_out');
 }
 
-/** The statement sees none of its own rows: who comes twice must not count twice. */
-function withoutTwins(tasks: readonly NewTask[]): readonly NewTask[] {
+/** Duplicates are removed here, because a statement cannot read the rows that it inserts. */
+function withoutDuplicates(tasks: readonly NewTask[]): readonly NewTask[] {
   const seen = new Set<string>();
   return tasks.filter(({ taskId, accountId, idempotencyKey }) => {
     const names = idempotencyKey === undefined ? [taskId] : [taskId, `${accountId} ${idempotencyKey}`];
@@ -93,7 +90,7 @@ type EarlierRow = {
   state: TaskState;
   content_deleted_at: number | null;
 };
-type WhyNotRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
+type ExplainedRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
     | { refusal: null }
     | { refusal: 'no_price' | 'too_many_unfinished_tasks' | 'too_fast' }
     | { refusal: 'key_not_active' | 'account_suspended' | 'account_not_found' }
@@ -101,16 +98,13 @@ type WhyNotRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
     | ({ refusal: 'known' } & EarlierRow)
   );
 
-/** The earlier answer, or what stands in the way; undefined when nothing does. */
-async function whyNot(db: Database, task: NewTask): Promise<Acceptance | undefined> {
-  const [row] = await db.run<WhyNotRow>(explainTask, explainValues(task));
-  return row === undefined || row.refusal === null ? undefined : refused(task, row);
-}
-
-function refused(task: NewTask, row: Exclude<WhyNotRow, { refusal: null }>): Acceptance {
+/** Returns undefined if the task can be accepted now. */
+async function explainRefusal(db: Database, task: NewTask): Promise<Acceptance | undefined> {
+  const [row] = await db.run<ExplainedRow>(explainTask, explainValues(task));
+  if (row === undefined || row.refusal === null) return undefined;
   switch (row.refusal) {
     case 'known':
-      return earlierAnswer(task, row);
+      return earlierAcceptance(task, row);
     case 'insufficient_credits':
       return { kind: row.refusal, required: row.credits, balance: row.balance };
     case 'too_many_unfinished_tasks':
@@ -130,7 +124,7 @@ function refused(task: NewTask, row: Exclude<WhyNotRow, { refusal: null }>): Acc
   }
 }
 
-function earlierAnswer({ param }: NewTask, row: EarlierRow): Acceptance {
+function earlierAcceptance({ param }: NewTask, row: EarlierRow): Acceptance {
   if (row.content_deleted_at !== null) return { kind: 'content_deleted' };
   if (!row.request_sha256.equals(fingerprint(param))) return { kind: 'key_reused' };
   return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };

@@ -1,38 +1,36 @@
 import type { Dialect } from '../domain/api-key.ts';
-import type { Price as ListedPrice } from '../domain/price.ts';
+import type { Price } from '../domain/models.ts';
 import type { Rate, RateLeft } from '../domain/rate-limit.ts';
 import type { TaskParam, TaskState } from '../domain/task.ts';
 
-/** Who makes a task: a key, or a person at the console. */
 export type TaskMaker =
   | { readonly kind: 'key'; readonly keyId: string }
   | { readonly kind: 'person'; readonly userId: string };
 
 export type NewTask = {
-  /** A UUID made by the caller, version 7 so that tasks lie in order of arrival. */
+  /** A UUID of version 7, so that tasks are stored in the order of arrival. */
   readonly taskId: string;
   readonly accountId: string;
-  /** Nothing new is accepted for a key that is revoked or has expired by now; a person's session is the caller's to judge. */
+  /** A key must be active; the caller has checked a person's session. */
   readonly by?: TaskMaker | undefined;
   readonly param: TaskParam;
-  /** What the catalogue says that a second costs; counts where no operator has decided otherwise. */
-  readonly listedPrices: readonly ListedPrice[];
-  /** What the catalogue says of its generation; the task stores both. */
-  readonly deadlineMs?: number | undefined;
+  /** The catalogue's prices, which apply where no operator has set one. */
+  readonly listedPrices: readonly Price[];
+  readonly deadlineMs: number;
   readonly providers?: readonly string[] | undefined;
   readonly idempotencyKey?: string | undefined;
-  /** How fast an account may create tasks unless it has a rate of its own; no limit without it. */
+  /** The limit for accounts that have none of their own; undefined for no limit. */
   readonly createRate?: Rate | undefined;
-  /** How its callback speaks; native without it. */
+  /** The dialect of its callback; native by default. */
   readonly dialect?: Dialect | undefined;
 };
 
 export type Acceptance =
   | Accepted
-  /** The same idempotency key came before with the same body: the first answer again. `state` is the task's own by now. */
+  /** The idempotency key was used before for the same request. `state` is the task's current state. */
   | (Pick<Accepted, 'taskId' | 'creditsCharged'> & { readonly kind: 'replayed'; readonly state: TaskState })
   | { readonly kind: 'key_reused' }
-  /** The task of this idempotency key was deleted: what it was about is not known any more, and it is not made again. */
+  /** The task with this idempotency key was deleted, so its request cannot be compared. */
   | { readonly kind: 'content_deleted' }
   | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
   | { readonly kind: 'too_many_unfinished_tasks'; readonly limit: number }
@@ -49,5 +47,5 @@ export type Accepted = {
   readonly rate?: CreateRate;
 };
 
-/** The rate that an account's creates are held to, and what is left of it. */
+/** The account's limit of creates, and the remainder. */
 export type CreateRate = { readonly limit: Rate; readonly left: RateLeft };

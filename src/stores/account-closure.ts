@@ -6,9 +6,9 @@ import { recordAction } from './operator-actions.ts';
 import { recordEvent } from './security-events.ts';
 import { many, none, one } from './statement.ts';
 
-// The end of an account. The commit closes it; the workflow `closeAccount` deletes the contents of its tasks afterwards.
+// The commit closes an account; the workflow `closeAccount` deletes the content of its tasks afterwards.
 
-const shut = none<[accountId: string]>({
+const closeOpenAccount = none<[accountId: string]>({
   name: 'close-account',
   text: `
 with account as (
@@ -32,11 +32,11 @@ async function close(db: Pick<Database, 'run'>, accountId: string): Promise<'cha
   const before = await lockAccount(db, accountId);
   if (before === undefined) return 'not_found';
   if (before.closedAt !== undefined) return 'unchanged';
-  await shut(db, accountId);
+  await closeOpenAccount(db, accountId);
   return 'changed';
 }
 
-/** Closes an account for good, for an operator; undefined when there is none. One that is closed stays as it is. */
+/** Closes an account for good, for an operator. Returns undefined for an unknown account. */
 export function closeAccountAs(
   db: Database,
   actor: Actor,
@@ -50,7 +50,7 @@ export function closeAccountAs(
   });
 }
 
-/** As `closeAccountAs`, for an owner. */
+/** Closes an account for good, for its owner. */
 export function closeOwnAccount(db: Database, { session, accountId, origin }: By): Promise<void> {
   return db.transaction(async (run) => {
     if ((await close({ run }, accountId)) !== 'changed') return;
@@ -59,7 +59,6 @@ export function closeOwnAccount(db: Database, { session, accountId, origin }: By
   });
 }
 
-/** Closures that have not finished, a bounded page of them after the given one. */
 export const listOpenClosures = many<
   { readonly accountId: string },
   [page: { readonly after: string | undefined; readonly limit: number }]
@@ -77,10 +76,10 @@ export const isClosing = one<{ readonly isClosing: boolean }, [accountId: string
 select exists (select from account_closures where account_id = $1 and finished_at is null) as "isClosing"`,
 });
 
-/** `isEmpty`: the content of the task was deleted, in the database and outside it. */
+/** `isEmpty`: its content was deleted in the database and outside of it. */
 export type TaskToEmpty = { readonly taskId: string; readonly isEmpty: boolean };
 
-/** Tasks of a closed account, the newest first, a bounded page of them after the given one. */
+/** Lists tasks of a closed account, the newest first. */
 export const listTasksToEmpty = many<
   TaskToEmpty,
   [accountId: string, page: { readonly after: string | undefined; readonly limit: number }]
@@ -95,15 +94,14 @@ order by created_at desc, id desc limit $3`,
   values: (accountId, { after, limit }) => [accountId, after, limit],
 });
 
-/** The images of an account. */
 export const listUploadsOf = many<{ readonly uploadId: string }, [accountId: string, limit: number]>({
   name: 'list-uploads-of-account',
   text: `select id as "uploadId" from uploads where account_id = $1 order by expires_at limit $2`,
 });
 
 /**
- * Ends a closure whose tasks are empty, unless deletions or images are left. The secrets go last, because callbacks were signed with
- * them. `not_open`: it has ended before, or the account is not being closed.
+ * Finishes a closure unless deletions or images are left, and deletes the account's callback secrets. `not_open`: the closure has
+ * finished before, or the account is not being closed.
  */
 export const finishClosure = one<{ readonly outcome: 'finished' | 'not_empty' | 'not_open' }, [accountId: string]>({
   name: 'finish-account-closure',

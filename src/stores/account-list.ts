@@ -1,13 +1,14 @@
 import { type Account, accountColumns } from './accounts.ts';
 import { isActive } from './keys.ts';
 import { many, one } from './statement.ts';
+import { leastId } from './sql.ts';
 import { isUnfinished } from './task-states.ts';
 
 export const countLimit = 10_000;
 
 type AccountCounts = Readonly<Record<'activeKeys' | 'waiting' | 'queuing' | 'generating' | 'tasks', number>>;
 
-/** So many of each, at most `countLimit`: an account with millions of tasks is not counted through. */
+/** Counts up to `countLimit`, so that an account with millions of tasks costs no more. */
 export const countOfAccount = one<AccountCounts, [accountId: string]>({
   name: 'count-of-account',
   text: `
@@ -28,17 +29,17 @@ from (
 });
 
 export type AccountFilter = {
-  /** How the name begins, in any case. */
+  /** Ignores case. */
   readonly prefix?: string | undefined;
   readonly suspended?: boolean | undefined;
-  /** The last account of the page before this one; a UUID. */
+  /** The UUID of the last account of the page before. */
   readonly after?: string | undefined;
   readonly limit: number;
 };
 
 /**
- * Accounts by name, at most `limit`. Names are compared byte by byte, in which order a prefix is a range: up to the last code point
- * there is. Where the page begins is one row to compare with, of the cursor or of the prefix; a cursor may be of another search.
+ * Lists accounts by name. Names are compared byte by byte, so that a prefix is a range, up to the greatest code point. The page begins
+ * at one row, that of the cursor or of the prefix.
  */
 export const listAccounts = many<Account, [filter: AccountFilter]>({
   name: 'list-accounts',
@@ -48,7 +49,7 @@ select ${accountColumns} from accounts
 where ($4::boolean is null or suspended_at is not null = $4) and lower(name) collate "C" < lower($1) || chr(1114111)
   and (lower(name) collate "C", id) > (
     case when $2::uuid is null then lower($1) else (select lower(name) from accounts where id = $2) end collate "C",
-    coalesce($2, '00000000-0000-0000-0000-000000000000'))
+    coalesce($2, ${leastId}))
   and starts_with(lower(name), lower($1))
 order by lower(name) collate "C", id limit $3`,
   values: ({ prefix = '', suspended, after, limit }) => [prefix, after, limit, suspended],

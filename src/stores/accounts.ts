@@ -6,17 +6,17 @@ import type { Database } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 import { maybeOne } from './statement.ts';
 
-/** An account. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export type Account = {
   readonly accountId: string;
   readonly name: string;
   readonly balance: number;
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;
-  /** The account's own rate of creates; undefined when the installation's counts. */
+  /** The account's own rate of creates; undefined for the installation's. */
   readonly createRate: Rate | undefined;
   readonly suspendedAt: number | undefined;
-  /** It is suspended for good, and what its tasks were about is being deleted or gone. */
+  /** A closed account stays suspended, and the content of its tasks is deleted. */
   readonly closedAt: number | undefined;
   readonly createdAt: number;
 };
@@ -32,13 +32,12 @@ const selectAccount = `select ${accountColumns} from accounts where id = $1`;
 
 export const findAccount = maybeOne<Account, [accountId: string]>({ name: 'find-account', text: selectAccount });
 
-/** As `findAccount`, and locks the account until the transaction ends. */
+/** Locks the account until the transaction ends. */
 export const lockAccount = maybeOne<Account, [accountId: string]>({
   name: 'lock-account',
   text: `${selectAccount} for no key update`,
 });
 
-/** A closed account gets no access and no credits any more. */
 export class AccountClosed extends Error {
   override readonly name = 'AccountClosed';
 
@@ -47,7 +46,7 @@ export class AccountClosed extends Error {
   }
 }
 
-/** As `lockAccount`. Throws `AccountClosed` for a closed one; one that is open stays so until the transaction ends. */
+/** Locks an open account, which stays open until the transaction ends. Throws `AccountClosed` for a closed one. */
 export async function lockOpenAccount(db: Pick<Database, 'run'>, accountId: string): Promise<Account | undefined> {
   const account = await lockAccount(db, accountId);
   if (account?.closedAt !== undefined) throw new AccountClosed(accountId);
@@ -72,21 +71,21 @@ select id from account`,
 const open = opening('create-account', 'true');
 const openFirst = opening('create-first-account', 'not exists (select from accounts)');
 
-/** Opens an account, with credits when asked, and answers its id. `credits` is a whole number, not negative. */
+/** Returns the id of the account. `credits` is a whole number, not negative. */
 export async function createAccount(db: Database, account: NewAccount): Promise<string> {
   const accountId = uuidv7();
   await open(db, accountId, account);
   return accountId;
 }
 
-/** As `createAccount`, when there is no account at all; undefined when there was one. */
+/** Creates an account if none exists. */
 export async function createFirstAccount(db: Pick<Database, 'run'>, account: NewAccount): Promise<string | undefined> {
   return (await openFirst(db, uuidv7(), account))?.id;
 }
 
 type Limits = Pick<Account, 'maxUnfinishedTasks' | 'createRate'>;
 
-/** Gives an account limits of its own, from the next create on; undefined when there is no such account. */
+/** The limits apply from the next create on. Returns undefined for an unknown account. */
 export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Limits]>({
   name: 'set-account-limits',
   text: `
@@ -100,13 +99,12 @@ where id = $1 returning ${accountColumns}`,
   ],
 });
 
-/** As `createAccount`, for an operator, and in the audit log. Answers the account. */
-export function openAccountAs(db: Database, actor: Actor, wanted: NewAccount): Promise<Account> {
+export function openAccountAs(db: Database, actor: Actor, account: NewAccount): Promise<Account> {
   return recordAction(db, actor, async (transaction) => {
-    const accountId = await createAccount(transaction, wanted);
+    const accountId = await createAccount(transaction, account);
     const answer = await findAccount(transaction, accountId);
-    if (answer === undefined) throw new Error(`account ${accountId} is gone`);
-    return { answer, done: { action: 'accounts.create', accountId, details: wanted } };
+    if (answer === undefined) throw new Error(`account ${accountId} not found after its creation`);
+    return { answer, done: { action: 'accounts.create', accountId, details: account } };
   });
 }
 
@@ -119,10 +117,7 @@ where id = $1 returning ${accountColumns}`,
 
 export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
 
-/**
- * Suspends an account, or lifts that; undefined when there is no such account. One that is as wanted stays untouched. Throws
- * `AccountClosed`.
- */
+/** Suspends an account or lifts its suspension. Returns undefined for an unknown account. Throws `AccountClosed`. */
 export function suspendAccountAs(
   db: Database,
   actor: Actor,
@@ -130,33 +125,33 @@ export function suspendAccountAs(
 ): Promise<Account | undefined> {
   return recordAction(db, actor, async (transaction) => {
     const before = await lockOpenAccount(transaction, accountId);
-    const isAsWanted = (before?.suspendedAt !== undefined) === suspended;
-    if (before === undefined || isAsWanted) return { answer: before };
+    const isUnchanged = (before?.suspendedAt !== undefined) === suspended;
+    if (before === undefined || isUnchanged) return { answer: before };
     const answer = await setSuspended(transaction, accountId, suspended, reason);
     const action = suspended ? 'accounts.suspend' : 'accounts.unsuspend';
     return { answer, done: { action, accountId, details: { reason } } };
   });
 }
 
-export type WantedLimits = {
+/** A limit that is left out stays unchanged. */
+export type LimitChange = {
   readonly accountId: string;
-  /** Stays as it is when left out. */
   readonly maxUnfinishedTasks?: number | undefined;
-  /** Null for the installation's; stays as it is when left out. */
+  /** Null for the installation's limit. */
   readonly createRate?: Rate | null | undefined;
 };
 
-/** Gives an account limits of its own, from the next create on; undefined when there is no such account. Throws `AccountClosed`. */
+/** The limits apply from the next create on. Returns undefined for an unknown account. Throws `AccountClosed`. */
 export function limitAccountAs(
   db: Database,
   actor: Actor,
-  { accountId, ...wanted }: WantedLimits,
+  { accountId, ...change }: LimitChange,
 ): Promise<Account | undefined> {
   return recordAction(db, actor, async (transaction) => {
     const before = await lockOpenAccount(transaction, accountId);
     if (before === undefined) return { answer: undefined };
-    const createRate = wanted.createRate === undefined ? before.createRate : (wanted.createRate ?? undefined);
-    const { maxUnfinishedTasks = before.maxUnfinishedTasks } = wanted;
+    const createRate = change.createRate === undefined ? before.createRate : (change.createRate ?? undefined);
+    const { maxUnfinishedTasks = before.maxUnfinishedTasks } = change;
     const [from, to] = [limitsOf(before), limitsOf({ maxUnfinishedTasks, createRate })];
     if (isDeepStrictEqual(from, to)) return { answer: before };
     const answer = await setAccountLimits(transaction, accountId, { maxUnfinishedTasks, createRate });
@@ -175,7 +170,7 @@ const setName = maybeOne<Account, [accountId: string, name: string]>({
 
 export type Renaming = { readonly accountId: string; readonly name: string };
 
-/** Renames an account; undefined when there is none. Throws `AccountClosed`. */
+/** Returns undefined for an unknown account. Throws `AccountClosed`. */
 export function renameAccountAs(
   db: Database,
   actor: Actor,

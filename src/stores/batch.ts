@@ -2,39 +2,36 @@ import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 
 export type BatchLimits = {
-  /** Questions in one statement at most; what comes beyond goes into the next. */
+  /** Requests per statement; further ones go into the next statement. */
   readonly maxBatchSize: number;
-  /** Statements at the same time; what comes meanwhile waits for one of them to end, and then goes into one batch. */
+  /** Concurrent statements. Requests that arrive in the meantime form the next batch. */
   readonly maxStatements: number;
 };
 
-/**
- * Answers the questions that come at the same time with one statement. A lone question is asked in the turn of the event loop
- * in which it came; under load each statement takes all that came while the ones before it ran. `ask` answers in order.
- */
-export function createBatcher<Question, Answer>(
-  ask: (questions: readonly Question[]) => Promise<readonly (Answer | Error)[]>,
+/** Batches concurrent requests into one statement; a single one is sent on the next tick. `runBatch` returns results in order. */
+export function createBatcher<Request, Result>(
+  runBatch: (requests: readonly Request[]) => Promise<readonly (Result | Error)[]>,
   { maxBatchSize, maxStatements }: BatchLimits,
-): (question: Question) => Promise<Answer> {
-  const inTurn = pLimit(maxStatements);
-  let asked: Promise<unknown> = Promise.resolve();
-  const askAndTell = (questions: readonly Question[]) => {
-    const answers = ask(questions);
-    asked = answers;
-    return answers;
+): (request: Request) => Promise<Result> {
+  const limit = pLimit(maxStatements);
+  let running: Promise<unknown> = Promise.resolve();
+  const run = (requests: readonly Request[]) => {
+    const results = runBatch(requests);
+    running = results;
+    return results;
   };
-  const loader = new DataLoader(askAndTell, {
-    // What was true for one question need not be for the next: a key may have been revoked.
+  const loader = new DataLoader(run, {
+    // A key may be revoked between two requests.
     cache: false,
     maxBatchSize,
-    batchScheduleFn: (start) => {
+    batchScheduleFn: (dispatch) => {
       const statement = async () => {
-        start();
-        // The questions get the error.
-        await asked.catch(() => {});
+        dispatch();
+        // The requests receive the error.
+        await running.catch(() => {});
       };
-      setImmediate(() => void inTurn(statement));
+      setImmediate(() => void limit(statement));
     },
   });
-  return (question) => loader.load(question);
+  return (request) => loader.load(request);
 }

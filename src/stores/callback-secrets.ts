@@ -2,10 +2,10 @@ import { lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import { many, maybeOne, none } from './statement.ts';
 
-/** A callback secret as it rests in the database: sealed with a key that the database does not know. */
+/** A secret is sealed with a key that is not in the database. */
 export type SealedSecret = { readonly sealed: string; readonly expiresAt: number | undefined };
 
-/** The account's secrets that sign today: the current one first, then those still in their overlap after a rotation, the ten newest at most. */
+/** Lists the secrets that sign callbacks: the current one, then the former ones in their overlap; at most ten. */
 export const listCallbackSecrets = many<SealedSecret, [accountId: string]>({
   name: 'list-callback-secrets',
   text: `
@@ -13,7 +13,7 @@ select sealed, expires_at as "expiresAt" from callback_secrets
 where account_id = $1 and (expires_at is null or expires_at > now()) order by id desc limit 10`,
 });
 
-/** Keeps the account's first secret; when another process was faster, that one's stays. Read it back to know which. */
+/** Stores the account's first secret, unless another process stored one first: the caller reads it back. */
 export const createFirstCallbackSecret = none<[accountId: string, sealed: string]>({
   name: 'create-first-callback-secret',
   text: `insert into callback_secrets (account_id, sealed) values ($1, $2) on conflict do nothing`,
@@ -26,7 +26,7 @@ update callback_secrets set shown_at = now()
 where account_id = $1 and expires_at is null and shown_at is null returning sealed`,
 };
 
-/** Marks the current secret as shown to its owner and answers it; undefined when it was shown before, or there is none. */
+/** Marks the current secret as shown and returns it. Returns undefined if it was shown before, or none exists. */
 export async function showCallbackSecret(db: Database, accountId: string): Promise<string | undefined> {
   const [row] = await db.run<{ sealed: string }>(showCurrent, [accountId]);
   return row?.sealed;
@@ -43,23 +43,19 @@ const createNext = none<[accountId: string, sealed: string]>({
   text: `insert into callback_secrets (account_id, sealed, shown_at) values ($1, $2, now())`,
 });
 
-/**
- * Replaces the current secret; the old one goes on signing beside it for `overlapSeconds`. The new one counts as shown. Throws
- * `AccountClosed`: the end of a closing deletes the secrets of the account.
- */
+/** Replaces the current secret, which also signs for `overlapSeconds` more. The new one counts as shown. Throws `AccountClosed`. */
 export function rotateCallbackSecret(
   db: Database,
   { accountId, sealed, overlapSeconds }: { accountId: string; sealed: string; overlapSeconds: number },
 ): Promise<void> {
   return db.transaction(async (run) => {
-    // Two concurrent rotations would both find the same current secret, so they wait for each other at the account.
+    // The lock serializes rotations: two concurrent ones would find the same current secret.
     await lockOpenAccount({ run }, accountId);
     await expireCurrent({ run }, accountId, overlapSeconds);
     await createNext({ run }, accountId, sealed);
   });
 }
 
-/** Secrets of all accounts, a bounded page of them after the one with this number. */
 export const listSecretsToReseal = many<
   { readonly secretId: number; readonly accountId: string; readonly sealed: string },
   [after: number, limit: number]
@@ -69,7 +65,7 @@ export const listSecretsToReseal = many<
 select id as "secretId", account_id as "accountId", sealed from callback_secrets where id > $1 order by id limit $2`,
 });
 
-/** Seals a secret anew, unless it was changed or dropped meanwhile. */
+/** Replaces the sealed text, unless the secret was changed or deleted in the meantime. */
 export const resealSecret = maybeOne<{ secretId: number }, [secretId: number, from: string, to: string]>({
   name: 'reseal-secret',
   text: `update callback_secrets set sealed = $3 where id = $1 and sealed = $2 returning id as "secretId"`,

@@ -1,9 +1,8 @@
 import pLimit from 'p-limit';
 
 export type QueueLimits = {
-  /** Callers that may wait; one more is refused. */
+  /** Waiting callers; further ones are refused. */
   readonly maxWaiting: number;
-  /** How long each of them waits. */
   readonly waitMs: number;
 };
 
@@ -12,19 +11,19 @@ export const defaultQueueLimits: QueueLimits = { maxWaiting: 2_000, waitMs: 10_0
 
 /**
  * Lets `slots` callers at a time use the connection pool; one that waits too long gets what `refusal` makes. The pool's own queue
- * has one time limit for waiting and for connecting, so it cannot tell a busy database from an unreachable one.
+ * has one time limit for waiting and for connecting, so it cannot distinguish a busy database from an unreachable one.
  */
 export function createConnectionQueue(slots: number, { maxWaiting, waitMs }: QueueLimits, refusal: () => Error) {
-  const inTurn = pLimit(slots);
+  const limit = pLimit(slots);
   return <T>(work: () => Promise<T>): Promise<T> => {
-    if (inTurn.pendingCount >= maxWaiting) return Promise.reject(refusal());
+    if (limit.pendingCount >= maxWaiting) return Promise.reject(refusal());
     return new Promise<T>((resolve, reject) => {
       let isRefused = false;
       const timer = setTimeout(() => {
         isRefused = true;
         reject(refusal());
       }, waitMs);
-      void inTurn(async () => {
+      void limit(async () => {
         clearTimeout(timer);
         if (!isRefused) await work().then(resolve, reject);
       });

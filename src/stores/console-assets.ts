@@ -1,7 +1,7 @@
 import type { Database } from './database.ts';
 import { maybeOne, none } from './statement.ts';
 
-// The files of the console's releases. Their names contain a hash of the content, so a file never changes.
+// The names of the console's files contain a hash of the content, so a file never changes.
 
 export type ConsoleAsset = { readonly name: string; readonly content: Buffer };
 
@@ -17,15 +17,15 @@ const replaceOthers = none<[names: readonly string[]]>({
   text: `update console_assets set replaced_at = now() where replaced_at is null and name <> all ($1)`,
 });
 
-/** Tabs of an earlier release may still be open for this long. */
+/** Tabs of an earlier release may still be open for a week. */
 const deleteReplaced = none<[]>({
   name: 'delete-console-assets',
   text: `delete from console_assets where replaced_at < now() - interval '7 days'`,
 });
 
-/** Makes these the files of the current release. Those of earlier releases stay for a week. */
+/** Publishes the files of the current release, and deletes those that were replaced a week ago. */
 export function publishConsoleAssets(db: Database, assets: readonly ConsoleAsset[]): Promise<void> {
-  // Processes that start together take the rows in one order.
+  // Concurrent processes lock the rows in the same order.
   const sorted = assets.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const names = sorted.map(({ name }) => name);
   return db.transaction(async (run) => {

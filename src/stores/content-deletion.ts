@@ -4,14 +4,16 @@ import { isFinal, type Task } from '../domain/task.ts';
 import type { Database } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 import { many, maybeOne, none } from './statement.ts';
+import { microseconds, pageStart } from './sql.ts';
+import { isFinished, isUnfinished } from './task-states.ts';
 import { findTask, taskColumns } from './tasks.ts';
 
-// Deletion of a task's content. The commit removes it from the database; files and Temporal's histories are deleted later.
+// The deletion of a task's content. The commit removes it from the database; files and Temporal's histories are deleted later.
 
 const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
 
-// The attempts at the callback go with its delivery, by the foreign key: so does one that is being recorded at this moment.
-const takeOut = maybeOne<{ deletedAt: number }, [task: Task, uploadIds: readonly string[]]>({
+// The foreign key deletes the attempts with the delivery, also one that is being recorded.
+const deleteContent = maybeOne<{ deletedAt: number }, [task: Task, uploadIds: readonly string[]]>({
   name: 'delete-task-content',
   text: `
 with task as (
@@ -19,7 +21,7 @@ with task as (
     callback_url = null, request_sha256 = decode(repeat('00', 32), 'hex'),
     fail_msg = case when fail_msg is not null then $3::text end,
     result = case when result is not null then (result::jsonb || '{"sha256": ""}')::json end
-  where id = $1 and state in ('success', 'fail') and content_deleted_at is null
+  where id = $1 and ${isFinished} and content_deleted_at is null
   returning id, account_id, content_deleted_at
 ), job as (
   update provider_jobs set ${jobContent('$3::text')},
@@ -43,7 +45,7 @@ select content_deleted_at as "deletedAt" from task`,
   ],
 });
 
-/** What upstreams said. The handle of a job that may still run is needed to stop it, and goes later, as `sent_input` does. */
+/** SQL that deletes upstreams' messages. The handle of a job that may still run is needed to stop it, and deleted later, like `sent_input`. */
 function jobContent(message: string): string {
   return `detail = null, fail_msg = case when fail_msg is not null then ${message} end,
     handle = case when ${mayRun} then handle end`;
@@ -52,8 +54,8 @@ function jobContent(message: string): string {
 export type ContentDeletion = { readonly deletedAt: number; readonly changed: boolean };
 
 /**
- * Deletes what a task was about, of whose uploaded images these are; undefined while the task has not ended. Its skeleton and the
- * ledger stay, and so does the first deletion.
+ * Deletes a task's content. `uploadIds`: the uploaded images that it used. The rest of the task's row and the ledger stay. Returns
+ * undefined for an unfinished task, and the time of the first deletion for a deleted one.
  */
 export async function deleteTaskContent(
   db: Pick<Database, 'run'>,
@@ -61,7 +63,7 @@ export async function deleteTaskContent(
   uploadIds: readonly string[],
 ): Promise<ContentDeletion | undefined> {
   if (!isFinal(task.state)) return undefined;
-  const deleted = await takeOut(db, task, uploadIds);
+  const deleted = await deleteContent(db, task, uploadIds);
   const deletedAt = deleted?.deletedAt ?? (await findTask(db, task.taskId))?.contentDeletedAt;
   if (deletedAt === undefined) throw new Error(`the content of task ${task.taskId} is not deleted`);
   return { deletedAt, changed: deleted !== undefined };
@@ -78,8 +80,8 @@ order by completed_at limit $2`,
 });
 
 /**
- * Deletes the content of a page of tasks that ended before a time (Unix milliseconds). A task whose job may still run upstream, or whose
- * callback is owed, keeps it until that is settled. Uploaded images have a retention of their own.
+ * Deletes the content of a page of tasks that ended before a time (Unix milliseconds). Tasks whose job may still run upstream, or whose
+ * callback is pending, are left out. Uploaded images have a retention of their own.
  */
 export async function deleteExpiredContent(db: Database, before: number, limit: number): Promise<number> {
   const tasks = await listExpiredContent(db, before, limit);
@@ -87,7 +89,6 @@ export async function deleteExpiredContent(db: Database, before: number, limit: 
   return tasks.length;
 }
 
-/** As `deleteTaskContent`, for an operator, and in the audit log. */
 export function deleteTaskContentAs(
   db: Database,
   actor: Actor,
@@ -101,23 +102,23 @@ export function deleteTaskContentAs(
   });
 }
 
-/** A deletion whose files and histories are still to be looked for. */
+/** A deletion whose files and histories must still be deleted. */
 export type OwedDeletion = {
   readonly taskId: string;
   readonly accountId: string;
   readonly uploadIds: readonly string[];
-  /** Whether no attempt at the task can be alive any more, which would leave a file behind, or words. */
+  /** True if no attempt can be alive any more that could write a file or a history. */
   readonly isLast: boolean;
-  /** The cursor of the list holds it, because a sweep deletes the row or moves it. */
+  /** The cursor of the list, because a sweep moves or deletes the row. */
   readonly dueAtUs: number;
 };
 
-/** As long as a worker that is cut off from everything may go on. */
+/** Longer than a cut-off worker can continue. */
 const lastAfter = `interval '26 hours'`;
 
 const selectOwed = `
 select task_id as "taskId", content_deletions.account_id as "accountId", upload_ids as "uploadIds",
-  completed_at < now() - ${lastAfter} as "isLast", (extract(epoch from due_at) * 1000000)::bigint as "dueAtUs"
+  completed_at < now() - ${lastAfter} as "isLast", ${microseconds('due_at')} as "dueAtUs"
 from content_deletions join tasks on tasks.id = task_id`;
 
 export const findOwedDeletion = maybeOne<OwedDeletion, [taskId: string]>({
@@ -125,7 +126,7 @@ export const findOwedDeletion = maybeOne<OwedDeletion, [taskId: string]>({
   text: `${selectOwed} where task_id = $1`,
 });
 
-/** Deletions that are due, in order, a bounded page of them after the given one. */
+/** Lists due deletions. */
 export const listOwedDeletions = many<
   OwedDeletion,
   [page: { after: Pick<OwedDeletion, 'dueAtUs' | 'taskId'> | undefined; limit: number }]
@@ -133,26 +134,24 @@ export const listOwedDeletions = many<
   name: 'list-owed-deletions',
   text: `
 ${selectOwed}
-where due_at <= now() and (due_at, task_id) > (
-  coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', '-infinity'),
-  coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
+where due_at <= now() and (due_at, task_id) > ${pageStart('$1', '$2')}
 order by due_at, task_id limit $3`,
   values: ({ after, limit }) => [after?.dueAtUs, after?.taskId, limit],
 });
 
-/** Of these images, those that a task may still be made with. */
+/** Returns those images that an unfinished task of the account uses. */
 export const listNeededUploads = many<{ readonly uploadId: string }, [accountId: string, uploadIds: readonly string[]]>(
   {
     name: 'list-needed-uploads',
     text: `
 select uploads.id as "uploadId" from uploads
 where uploads.id = any($2::uuid[]) and exists (
-  select from tasks where account_id = $1 and state in ('waiting', 'queuing', 'generating')
+  select from tasks where account_id = $1 and ${isUnfinished}
     and strpos(param::text, uploads.id::text) > 0)`,
   },
 );
 
-/** Takes out what came after the deletion, from attempts that were alive; answers the jobs that may still run upstream. */
+/** Deletes what live attempts have recorded since the deletion. Returns the jobs that may still run upstream. */
 export const clearJobs = many<{ readonly ordinal: number }, [taskId: string]>({
   name: 'clear-provider-jobs',
   text: `
@@ -165,11 +164,11 @@ select ordinal from provider_jobs where task_id = $1 and ${mayRun}`,
   values: (taskId) => [taskId, deletedMessage],
 });
 
-/** Everything outside the database is gone; it is looked for once more when no attempt can be alive. */
+/** Ends a sweep. The deletion is swept once more when no attempt can be alive. */
 export const finishDeletion = none<[owed: OwedDeletion]>({
   name: 'finish-content-deletion',
   text: `
-with gone as (delete from content_deletions where task_id = $1 and $2)
+with finished as (delete from content_deletions where task_id = $1 and $2)
 update content_deletions set swept_at = coalesce(swept_at, now()),
   due_at = (select completed_at + ${lastAfter} from tasks where id = $1)
 where task_id = $1 and not $2`,

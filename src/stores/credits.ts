@@ -7,7 +7,7 @@ import { many, maybeOne } from './statement.ts';
 export const ledgerKinds = ['grant', 'charge', 'refund', 'adjustment'] as const;
 export type LedgerKind = (typeof ledgerKinds)[number];
 
-/** One line of an account's books. `amount` is signed: charges are negative. Times are Unix milliseconds. */
+/** `amount` is signed: charges are negative. Times are Unix milliseconds. */
 export type LedgerEntry = {
   readonly entryId: number;
   readonly taskId: string | undefined;
@@ -22,9 +22,9 @@ export type LedgerEntry = {
 const entryColumns = `id as "entryId", task_id as "taskId", kind, amount, balance_after as "balanceAfter", reason,
   created_at as "createdAt"`;
 
-// Entries are found by their id, and have no index of their times: each create would pay for it. An account's entries are numbered in the
-// order of their times, but for the seconds that a statement may wait. So the charges of its tasks, which are found by their time, show
-// between which ids the entries of a time lie; five minutes are more than any transaction lasts.
+// Entries have no index of their times, because each create would pay for it. Their ids have the order of their times, except for the
+// seconds that a statement may wait. The charges of tasks, which have an index of times, show between which ids the entries of a period
+// lie. Five minutes are longer than any transaction.
 
 /** SQL: an id below those of the account's entries from this time on, in Unix milliseconds. */
 export function lastEntryBefore(account: string, ms: string): string {
@@ -49,7 +49,7 @@ export type Booking = Pick<LedgerEntry, 'amount'> & {
   readonly idempotencyKey?: string | undefined;
 };
 
-/** Books credits; undefined when there is no such account, or its balance would fall below zero or grow beyond 2^53, which cannot be read. */
+/** Returns undefined for an unknown account, and if the balance would leave the range from 0 to 2^53. */
 export const bookCredits = maybeOne<LedgerEntry, [booking: Booking]>({
   name: 'book-credits',
   text: `
@@ -97,19 +97,19 @@ select balance, entry.* from accounts left join lateral (
   ],
 });
 
-/** The balance and the entries before the given one, newest first, at most `limit`, of one snapshot. Throws for an unknown account. */
+/** Reads the balance and a page of entries, newest first, in one snapshot. Throws for an unknown account. */
 export async function readBooks(
   db: Database,
   page: BooksFilter,
 ): Promise<{ readonly balance: number; readonly entries: readonly LedgerEntry[] }> {
   const rows = await listBooks(db, page);
   const [first] = rows;
-  if (first === undefined) throw new Error(`account ${page.accountId} does not exist`);
+  if (first === undefined) throw new Error(`account ${page.accountId} not found`);
   const entries = rows.flatMap((row) => (row.entryId === undefined ? [] : [row]));
   return { balance: first.balance, entries };
 }
 
-/** A task's entries, oldest first: its charge, and its refund when it failed. */
+/** Lists a task's charge and refund. */
 export const listTaskEntries = many<LedgerEntry, [taskId: string]>({
   name: 'list-task-ledger-entries',
   text: `select ${entryColumns} from ledger_entries where task_id = $1 order by id`,
@@ -117,21 +117,18 @@ export const listTaskEntries = many<LedgerEntry, [taskId: string]>({
 
 export type BookingOutcome =
   | { readonly kind: 'booked'; readonly entry: LedgerEntry }
-  /** The same idempotency key came before with the same booking: its entry again, nothing booked. */
+  /** The idempotency key was used before for the same booking. */
   | { readonly kind: 'replayed'; readonly entry: LedgerEntry }
   | { readonly kind: 'key_reused' }
   | { readonly kind: 'account_not_found' }
   | { readonly kind: 'balance_out_of_range'; readonly balance: number };
 
-/**
- * Gives or takes credits, once for each idempotency key. Nothing is booked unless the answer is `booked`. A grant to a closed account
- * throws `AccountClosed`; an adjustment corrects its books.
- */
+/** Books once for each idempotency key. A grant to a closed account throws `AccountClosed`; an adjustment may correct its books. */
 export async function bookCreditsAs(db: Database, actor: Actor, booking: Booking): Promise<BookingOutcome> {
   try {
     return await recordAction(db, actor, (transaction) => bookOnce(transaction, booking));
   } catch (error) {
-    // Bookings of one account wait for its lock, so the other one with the same key was for another account.
+    // Bookings of one account are serialized by its lock, so the other booking is for another account.
     if (violatedUniqueConstraint(error) !== 'ledger_by_idempotency_key') throw error;
     return { kind: 'key_reused' };
   }

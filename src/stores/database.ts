@@ -4,22 +4,22 @@ import { errorCode, messageOf } from '../domain/errors.ts';
 import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
 
 /**
- * A statement: its name is unique in the program, its text never varies. It is prepared once on each connection, unless it is
- * `plannedAnew` each time: then one text serves filters that are given or not, because a filter that is null costs nothing.
+ * The name is unique in the program, and the text never varies. A statement is prepared once on each connection, unless it is
+ * `plannedAnew` for each run, which makes optional filters free when they are null.
  */
 export type Statement = { readonly name: string; readonly text: string; readonly plannedAnew?: boolean };
 
-/** Runs one statement and answers its rows. Throws `DatabaseUnavailable` when no answer can be had, `DatabaseBusy` among them. */
+/** Throws `DatabaseUnavailable`, or its subclass `DatabaseBusy`, if there is no response. */
 type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
 
 export type Database = {
   readonly run: Run;
-  /** Runs the statements that `work` issues in one transaction, all or none, and answers what it does. `work` must not touch the network. */
+  /** Runs the statements of `work` in one transaction. `work` must not use the network. */
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
-/** Runs a statement whose columns are named as the fields of `Row`; a field that is null in the database is undefined. */
+/** Runs a statement whose columns have the names of the fields of `Row`; null becomes undefined. */
 export async function readRows<Row extends pg.QueryResultRow>(
   db: Pick<Database, 'run'>,
   statement: Statement,
@@ -33,7 +33,6 @@ export async function readRows<Row extends pg.QueryResultRow>(
   return rows;
 }
 
-/** As `readRows`, for a statement that answers one row or none. */
 export async function readRow<Row extends pg.QueryResultRow>(
   db: Pick<Database, 'run'>,
   statement: Statement,
@@ -43,19 +42,19 @@ export async function readRow<Row extends pg.QueryResultRow>(
   return row;
 }
 
-/** The database cannot be reached, is starting, or is shutting down: try again later. */
+/** The database is unreachable, starting or shutting down. */
 export class DatabaseUnavailable extends Error {
   override readonly name = 'DatabaseUnavailable';
-  /** True when a statement was on its way, and so may have been committed; false when there was not even a connection. */
+  /** True if a statement was sent, so that it may have been committed. */
   readonly wasSent: boolean;
 
-  constructor(wasSent: boolean, cause: unknown, place?: string) {
-    super(`database unavailable${place === undefined ? '' : ` at ${place}`}: ${messageOf(cause)}`, { cause });
+  constructor(wasSent: boolean, cause: unknown, address?: string) {
+    super(`database unavailable${address === undefined ? '' : ` at ${address}`}: ${messageOf(cause)}`, { cause });
     this.wasSent = wasSent;
   }
 }
 
-/** Every connection was in use for as long as a caller may wait, or too many callers waited: nothing was sent. */
+/** No connection was free in time, or too many callers waited. Nothing was sent. */
 export class DatabaseBusy extends DatabaseUnavailable {
   constructor() {
     super(false, new Error('every database connection is in use'));
@@ -64,15 +63,14 @@ export class DatabaseBusy extends DatabaseUnavailable {
 
 export type DatabaseOptions = {
   readonly url: string;
-  /** Connections at most; 10 by default. */
+  /** The limit of connections; 10 by default. */
   readonly poolSize?: number;
-  /** Bounds on the callers that wait for a connection; `defaultQueueLimits` for what is left out. */
+  /** Limits for callers that wait for a connection. */
   readonly queue?: Partial<QueueLimits>;
-  /** Called for an idle connection that broke; the pool replaces it by itself. */
+  /** Called when an idle connection breaks. The pool replaces it. */
   readonly onIdleError?: (error: Error) => void;
 };
 
-/** How the connections of a pool are used now. */
 export type DatabaseUsage = {
   readonly limit: number;
   readonly idle: number;
@@ -83,11 +81,11 @@ export type DatabaseUsage = {
 
 export type DatabasePool = Database & { readonly usage: () => DatabaseUsage };
 
-/** How long connecting may take, which on a busy machine is seconds, and how long one statement may run. */
+/** On a busy machine, connecting takes seconds. */
 const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 15_000;
 
-/** A pool of connections to PostgreSQL. Nothing is connected until the first statement. */
+/** Creates a pool of connections, which connects at the first statement. */
 export function createDatabase({ url, poolSize = 10, queue, onIdleError }: DatabaseOptions): DatabasePool {
   const pool = new pg.Pool({
     connectionString: url,
@@ -99,12 +97,12 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
     types,
   });
   pool.on('error', (error) => onIdleError?.(error));
-  const place = placeOf(url);
-  const inTurn = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
+  const address = addressOf(url);
+  const withSlot = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
   let callers = 0;
   const queued = async <T>(work: () => Promise<T>): Promise<T> => {
     callers += 1;
-    return await inTurn(work).finally(() => (callers -= 1));
+    return await withSlot(work).finally(() => (callers -= 1));
   };
   return {
     usage: () => ({
@@ -114,15 +112,16 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
       waiting: Math.max(0, callers - poolSize),
     }),
     run: (statement, values) =>
-      queued(() => onConnection({ pool, place }, (connection) => runOn(connection, statement, values))),
-    transaction: (work) => queued(() => onConnection({ pool, place }, (connection) => inTransaction(connection, work))),
+      queued(() => onConnection({ pool, address }, (connection) => runOn(connection, statement, values))),
+    transaction: (work) =>
+      queued(() => onConnection({ pool, address }, (connection) => inTransaction(connection, work))),
     close: () => pool.end(),
   };
 }
 
-/** The same database for callers who go on without an answer after this time. */
+/** Limits how long callers wait for a response. */
 export function inTime(db: Database, limitMs: number): Database {
-  const late = () => new DatabaseUnavailable(true, new Error(`no answer in ${limitMs} ms`));
+  const late = () => new DatabaseUnavailable(true, new Error(`no response in ${limitMs} ms`));
   return {
     ...db,
     run: (statement, values) => {
@@ -131,23 +130,23 @@ export function inTime(db: Database, limitMs: number): Database {
   };
 }
 
-/** Host and port of the address, without the password in it. */
-function placeOf(url: string): string {
-  if (!URL.canParse(url)) return 'an address that is none';
+/** Returns host and port, without the password. */
+function addressOf(url: string): string {
+  if (!URL.canParse(url)) return 'an invalid address';
   const { hostname, port, searchParams } = new URL(url);
   return `${searchParams.get('host') ?? hostname}:${port === '' ? '5432' : port}`;
 }
 
-/** A connection that broke is dropped; one on which a statement merely failed goes back to the pool. */
+/** A broken connection is closed; one whose statement failed returns to the pool. */
 async function onConnection<T>(
-  { pool, place }: { readonly pool: pg.Pool; readonly place: string },
+  { pool, address }: { readonly pool: pg.Pool; readonly address: string },
   work: (connection: pg.PoolClient) => Promise<T>,
 ): Promise<T> {
   const connection = await connecting(pool).catch((error: unknown) => {
-    throw isUnavailable(error) ? new DatabaseUnavailable(false, error, place) : error;
+    throw isUnavailable(error) ? new DatabaseUnavailable(false, error, address) : error;
   });
   let isBroken = false;
-  // A connection that breaks rejects its statement and then emits an error, which would end the process without a listener.
+  // A broken connection rejects its statement and then emits an error, which would end the process without a listener.
   const onBroken = () => {
     isBroken = true;
   };
@@ -156,14 +155,14 @@ async function onConnection<T>(
     return await work(connection);
   } catch (error) {
     isBroken ||= isUnavailable(error);
-    throw isUnavailable(error) ? new DatabaseUnavailable(true, error, place) : error;
+    throw isUnavailable(error) ? new DatabaseUnavailable(true, error, address) : error;
   } finally {
     connection.off('error', onBroken);
     connection.release(isBroken);
   }
 }
 
-/** The pool throws, instead of rejecting, when a certificate that the address names cannot be read. */
+/** `async`, because the pool throws instead of rejecting if it cannot read the certificate in the address. */
 async function connecting(pool: pg.Pool): Promise<pg.PoolClient> {
   return await pool.connect();
 }
@@ -180,17 +179,17 @@ async function runOn<Row extends pg.QueryResultRow>(
 async function inTransaction<T>(connection: pg.PoolClient, work: (run: Run) => Promise<T>): Promise<T> {
   await connection.query('begin');
   try {
-    const answer = await work((statement, values) => runOn(connection, statement, values));
+    const result = await work((statement, values) => runOn(connection, statement, values));
     await connection.query('commit');
-    return answer;
+    return result;
   } catch (error) {
-    // On a broken connection the server rolls back by itself, and the first error is the one that matters.
+    // On a broken connection the server rolls back anyway. The first error is reported.
     await connection.query('rollback').catch(() => {});
     throw error;
   }
 }
 
-/** Timestamps become Unix milliseconds; a bigint beyond 2^53 throws rather than lose a credit. */
+/** Timestamps become Unix milliseconds. A bigint beyond 2^53 throws, because rounding would lose credits. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, parseInt8);
 types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp);
@@ -202,37 +201,34 @@ function parseInt8(text: string): number {
 }
 
 function parseTimestamp(text: string): number {
-  // PostgreSQL writes "2026-11-21 10:00:00.123456+00"; ECMAScript wants a T and minutes in the offset.
+  // PostgreSQL writes "2026-11-21 10:00:00.123456+00"; ECMAScript needs a T, and minutes in the offset.
   return Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
 }
 
-/**
- * Classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby, as during a failover) and errors below SQL, such
- * as of TLS; a unique violation is none of these.
- */
+/** True for the classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby), and for errors of sockets and TLS. */
 function isUnavailable(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined)
-    return /^(?:(08|53|57|25006)|E[A-Z]+$|ERR_(SSL|TLS|OSSL)_)/.test(code) || isCertificateFault(code);
+    return /^(?:(08|53|57|25006)|E[A-Z]+$|ERR_(SSL|TLS|OSSL)_)/.test(code) || isCertificateError(code);
   return error instanceof Error && /timeout|terminated|connection|not queryable/i.test(error.message);
 }
 
-/** What Node's TLS finds in a certificate, such as CERT_HAS_EXPIRED and SELF_SIGNED_CERT_IN_CHAIN. */
-function isCertificateFault(code: string): boolean {
+/** True for codes such as CERT_HAS_EXPIRED and SELF_SIGNED_CERT_IN_CHAIN. */
+function isCertificateError(code: string): boolean {
   return /(^|_)(CERT|SIGNED|VERIFY|ISSUER|CRL)(_|$)/.test(code);
 }
 
-/** The name of the broken constraint when the error is a unique violation, else undefined. */
+/** Returns the name of the violated unique constraint. */
 export function violatedUniqueConstraint(error: unknown): string | undefined {
   return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined;
 }
 
-/** True when the server broke a circle of statements that waited for each other by ending this one; it may be repeated. */
+/** The statement may be repeated. */
 export function isDeadlock(error: unknown): boolean {
   return errorCode(error) === '40P01';
 }
 
-/** True when the server ended the statement before its time, mostly for taking too long: nothing of it was committed. */
+/** True if the server cancelled the statement, mostly after its time limit. Nothing was committed. */
 export function wasCancelled({ cause }: DatabaseUnavailable): boolean {
   return errorCode(cause) === '57014';
 }

@@ -4,59 +4,60 @@ import type { Actor } from '../domain/operator.ts';
 import { type Database, violatedUniqueConstraint } from './database.ts';
 import { recordAction } from './operator-actions.ts';
 import { many, maybeOne, none } from './statement.ts';
+import { microseconds, pageStart } from './sql.ts';
 import { findTask } from './tasks.ts';
 
-/** `pending` is still to be delivered; `gone` was refused for good by the receiver (410). */
+/** `gone`: the receiver responded with 410 Gone. */
 export const deliveryStates = ['pending', 'delivered', 'failed', 'gone'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** The callback owed for a task. Its `webhook-id` is derived from the task and so the same over all attempts. Times are Unix milliseconds. */
+/** The callback of a task. Times are Unix milliseconds. */
 export type Delivery = {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
-  /** That of the key which created the task. */
+  /** The dialect of the key that created the task. */
   readonly dialect: Dialect;
   readonly state: DeliveryState;
-  /** 1 at first, one more with each redelivery that was asked for. */
-  readonly round: number;
+  /** Requested redeliveries. */
+  readonly redeliveries: number;
   readonly createdAt: number;
   readonly finishedAt: number | undefined;
-  /** When the next attempt begins at the latest; means nothing once the delivery has ended. */
+  /** When the next attempt begins at the latest; meaningless after the end of the delivery. */
   readonly dueAt: number;
 };
 
-/** What came of one attempt: an HTTP status, or the kind of network error. */
+/** One attempt. It has an HTTP status, or the kind of a network error. */
 export type DeliveryAttempt = {
   readonly attempt: number;
   /** Unix milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;
   readonly status: number | undefined;
-  /** For operators: to a client every kind is the same. */
+  /** Shown to operators only; clients get the same message for every kind. */
   readonly error: string | undefined;
-  /** The first 1 KiB of the answer, for the operator's eyes only. */
+  /** The first 1 KiB of the response, shown to operators only. */
   readonly responseHead: Buffer | undefined;
 };
 
 /** The columns of `callback_deliveries` as the fields of a `Delivery`. */
-export const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, round, created_at as "createdAt",
+export const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, redeliveries, created_at as "createdAt",
   finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect`;
 
-/** The callback of a task, or undefined while the task runs or when it was created without `callBackUrl`. */
+/** Returns undefined while the task runs, and for a task without `callBackUrl`. */
 export const findDelivery = maybeOne<Delivery, [taskId: string]>({
   name: 'find-delivery',
   text: `select ${deliveryColumns} from callback_deliveries where task_id = $1`,
 });
 
 const owe = maybeOne<Delivery, [taskId: string]>({
-  name: 'ask-for-redelivery',
+  name: 'request-redelivery',
   text: `
-update callback_deliveries set state = 'pending', round = round + 1, finished_at = null, due_at = now()
+update callback_deliveries set state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()
 where task_id = $1 returning ${deliveryColumns}`,
 });
 
-/** What the task was about was deleted, and its callback is not sent again. */
+/** The task's content was deleted, so its callback is not sent again. */
 export class ContentDeleted extends Error {
   override readonly name = 'ContentDeleted';
 
@@ -65,73 +66,63 @@ export class ContentDeleted extends Error {
   }
 }
 
-/**
- * Owes the callback anew, however it stands: from this commit on it will be sent. Undefined when there is none to send. Throws
- * `ContentDeleted`.
- */
-export async function askForRedelivery(db: Pick<Database, 'run'>, taskId: string): Promise<Delivery | undefined> {
+/** Makes the callback pending again, in any state. Returns undefined if there is no callback. Throws `ContentDeleted`. */
+export async function requestRedelivery(db: Pick<Database, 'run'>, taskId: string): Promise<Delivery | undefined> {
   const owed = await owe(db, taskId);
   // The deletion may have been committed while this waited for it.
   if (owed === undefined && (await findTask(db, taskId))?.contentDeletedAt !== undefined) throw new ContentDeleted();
   return owed;
 }
 
-/** Owes the callback of a task of any account anew; undefined when there is none to send. Throws `ContentDeleted`. */
+/** Does the same for an operator, with an entry in the audit log. */
 export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise<Delivery | undefined> {
   return recordAction(db, actor, async (transaction) => {
-    const answer = await askForRedelivery(transaction, taskId);
+    const answer = await requestRedelivery(transaction, taskId);
     if (answer === undefined) return { answer };
-    const { accountId, round } = answer;
-    return { answer, done: { action: 'callbacks.redeliver', accountId, taskId, details: { round } } };
+    const { accountId, redeliveries } = answer;
+    return { answer, done: { action: 'callbacks.redeliver', accountId, taskId, details: { redeliveries } } };
   });
 }
 
 export type OverdueDelivery = Pick<Delivery, 'taskId' | 'accountId'> & {
-  /** Its place in the list, kept because an attempt moves the callback, and a deletion takes it out. */
+  /** The cursor, because an attempt moves the row and a deletion removes it. */
   readonly dueAtUs: number;
 };
 
-/**
- * Callbacks whose next attempt is overdue by `minAgeMs`, longest first, a bounded page of them after the given one. Those
- * that wait for their turn in the schedule are not among them.
- */
+/** Lists callbacks whose next attempt is overdue by `minAgeMs`, longest first. */
 export const listPendingDeliveries = many<
   OverdueDelivery,
   [page: { minAgeMs: number; after?: Pick<OverdueDelivery, 'dueAtUs' | 'taskId'> | undefined; limit: number }]
 >({
   name: 'list-overdue-deliveries',
   text: `
-select task_id as "taskId", account_id as "accountId", (extract(epoch from due_at) * 1000000)::bigint as "dueAtUs"
+select task_id as "taskId", account_id as "accountId", ${microseconds('due_at')} as "dueAtUs"
 from callback_deliveries
-where state = 'pending' and due_at < now() - $1 * interval '1 millisecond' and (due_at, task_id) > (
-  coalesce(timestamptz 'epoch' + $2::float8 * interval '1 microsecond', '-infinity'),
-  coalesce($3::uuid, '00000000-0000-0000-0000-000000000000'))
+where state = 'pending' and due_at < now() - $1 * interval '1 millisecond' and (due_at, task_id) > ${pageStart('$2', '$3')}
 order by due_at, task_id limit $4`,
   values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.dueAtUs, after?.taskId, limit],
 });
 
-/** Where a page of failed callbacks ends: a redelivery takes the callback itself out of the list, so its time is kept. */
+/** Includes the time, because a redelivery removes the callback from the list. */
 export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly taskId: string };
 
-/** Callbacks of all accounts that were given up or refused for good, those that ended last first, at most `limit`. */
+/** Lists failed and refused callbacks of all accounts, the latest end first. */
 export const listFailedDeliveries = many<
   Delivery & FailedDeliveryCursor,
   [page: { after?: FailedDeliveryCursor | undefined; limit: number }]
 >({
   name: 'list-failed-deliveries',
   text: `
-select ${deliveryColumns}, (extract(epoch from finished_at) * 1000000)::bigint as "finishedAtUs" from callback_deliveries
-where state in ('failed', 'gone') and (finished_at, task_id) < (
-  coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', 'infinity'),
-  coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
+select ${deliveryColumns}, ${microseconds('finished_at')} as "finishedAtUs" from callback_deliveries
+where state in ('failed', 'gone') and (finished_at, task_id) < ${pageStart('$1', '$2', 'infinity')}
 order by finished_at desc, task_id desc limit $3`,
   values: ({ after, limit }) => [after?.finishedAtUs, after?.taskId, limit],
 });
 
-/** Attempts that are kept of a delivery; older ones are dropped, for a client may ask for redelivery without end. */
+/** Stored attempts per delivery, because a client may request any number of redeliveries. */
 export const maxAttempts = 100;
 
-/** The latest attempts of a delivery, newest first. */
+/** Lists the latest attempts, newest first. */
 export const listDeliveryAttempts = many<DeliveryAttempt, [taskId: string]>({
   name: 'list-delivery-attempts',
   text: `
@@ -139,11 +130,10 @@ select attempt, started_at as "startedAt", duration_ms as "durationMs", status, 
 from callback_attempts where task_id = $1 order by attempt desc limit ${maxAttempts}`,
 });
 
-/** An attempt at a delivery that stood in this round, and what came of it. */
 export type MadeAttempt = {
-  readonly delivery: Pick<Delivery, 'taskId' | 'round'>;
+  readonly delivery: Pick<Delivery, 'taskId' | 'redeliveries'>;
   readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
-  /** What it means for the delivery: how that ended, or by when (Unix milliseconds) it is tried again. */
+  /** The delivery's new state, and for a pending one when the next attempt begins at the latest. */
   readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
 };
 
@@ -161,16 +151,16 @@ with made as materialized (
 )
 update callback_deliveries set state = $8, due_at = to_timestamp($9::float8 / 1000),
   finished_at = case when $8 = 'pending' then null else now() end
-where task_id = $1 and round = $2 and state = 'pending'`,
-  values: ({ delivery: { taskId, round }, attempt, verdict }) => {
+where task_id = $1 and redeliveries = $2 and state = 'pending'`,
+  values: ({ delivery: { taskId, redeliveries }, attempt, verdict }) => {
     const { startedAt, durationMs, status, error, responseHead } = attempt;
-    return [taskId, round, startedAt, durationMs, status, error, responseHead, verdict.state, verdict.dueAt];
+    return [taskId, redeliveries, startedAt, durationMs, status, error, responseHead, verdict.state, verdict.dueAt];
   },
 });
 
 /**
- * Adds an attempt to the log of its delivery, numbered after the last one, and moves the delivery on. When a redelivery was
- * asked for meanwhile, the attempt is logged and the delivery stays owed.
+ * Adds an attempt to the delivery's log and updates the delivery. If a redelivery was requested in the meantime, the attempt is logged
+ * and the delivery stays pending.
  */
 export async function recordDeliveryAttempt(db: Database, made: MadeAttempt): Promise<void> {
   for (let tries = 1; ; tries += 1) {
@@ -178,7 +168,7 @@ export async function recordDeliveryAttempt(db: Database, made: MadeAttempt): Pr
       await insertAttempt(db, made);
       return;
     } catch (error) {
-      // Another attempt at the same task took the number, as when a worker was taken for dead. A callback that is not recorded is sent again.
+      // A concurrent attempt took the number, for example of a worker that was considered dead.
       if (violatedUniqueConstraint(error) === undefined || tries === maxTries) throw error;
     }
   }

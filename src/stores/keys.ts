@@ -7,7 +7,7 @@ import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
 import { recordAction } from './operator-actions.ts';
 import { many, maybeOne, one } from './statement.ts';
 
-/** A key as its owner may see it; the secret itself is not kept. Times are Unix milliseconds. */
+/** A key without its secret, which is not stored. Times are Unix milliseconds. */
 export type ApiKey = {
   readonly keyId: string;
   readonly name: string;
@@ -23,7 +23,7 @@ export type ApiKey = {
 export type NewKey = Pick<ApiKey, 'name' | 'scopes'> & {
   readonly accountId: string;
   readonly expiresAt?: number | undefined;
-  /** Native without it. */
+  /** Native by default. */
   readonly dialect?: Dialect | undefined;
 };
 
@@ -44,32 +44,29 @@ where id = $2 and ($9::int is null or $9 > (select count(*) from api_keys where 
 returning ${apiKeyColumns}`,
 };
 
-/** A new key with its secret, which is shown this once. */
+/** A new key with its secret, which is returned only once. */
 export type MadeKey = { readonly kind: 'made'; readonly key: string; readonly apiKey: ApiKey };
 export type TooManyKeys = { readonly kind: 'too_many_keys' };
 
-/** Undefined when there is no such account, or when it has `maxActive` keys. */
-async function insert(db: Pick<Database, 'run'>, wanted: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
-  const { accountId, name, scopes, expiresAt, dialect = 'native' } = wanted;
+/** Returns undefined for an unknown account, and for one with `maxActive` keys. */
+async function insert(db: Pick<Database, 'run'>, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
+  const { accountId, name, scopes, expiresAt, dialect = 'native' } = newKey;
   const key = newApiKey();
   const values = [uuidv7(), accountId, name, hashApiKey(key), apiKeyHint(key), scopes, expiresAt, dialect, maxActive];
   const apiKey = await readRow<ApiKey>(db, insertKey, values);
   return apiKey === undefined ? undefined : { kind: 'made', key, apiKey };
 }
 
-/**
- * Makes a key, however many the account has, and answers it for the only time; undefined when there is no such account. Whether that
- * is closed is the caller's to ask.
- */
+/** Creates a key without a limit per account. Returns undefined for an unknown account. The caller checks that it is open. */
 export async function createApiKey(
   db: Pick<Database, 'run'>,
-  wanted: NewKey,
+  newKey: NewKey,
 ): Promise<{ readonly keyId: string; readonly key: string } | undefined> {
-  const made = await insert(db, wanted);
+  const made = await insert(db, newKey);
   return made && { keyId: made.apiKey.keyId, key: made.key };
 }
 
-/** The account's keys, active ones first and then newest first, revoked ones included; at most 1,000. */
+/** Lists at most 1,000 keys, including revoked ones: active ones first, then the newest. */
 export const listApiKeys = many<ApiKey, [accountId: string]>({
   name: 'list-api-keys',
   text: `
@@ -84,11 +81,11 @@ select ${apiKeyColumns} from api_keys
 where account_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`,
 });
 
-/** A revoked key. `changed` is false when it had been revoked before. */
+/** `changed`: it was not revoked before. */
 export type RevokedKey = Pick<NewKey, 'accountId'> &
   Pick<ApiKey, 'name' | 'hint'> & { readonly revokedAt: number; readonly changed: boolean };
 
-/** Revokes a key, of this account or of any, from the next request on; undefined when there is no such key. */
+/** Revokes a key of the account, or of any account without `accountId`, from the next request on. */
 export const revokeApiKey = maybeOne<RevokedKey, [keyId: string, accountId?: string]>({
   name: 'revoke-api-key',
   text: `
@@ -100,24 +97,24 @@ returning account_id as "accountId", name, hint, revoked_at as "revokedAt", chan
   values: (keyId, accountId) => [keyId, accountId],
 });
 
-/** Active keys of an account at most, those in the overlap of a rotation included. */
+/** Includes keys in the overlap of a rotation. */
 export const maxActiveKeys = 100;
 
-/** Makes a key for an account that exists, unless it has too many. Throws `AccountClosed`. */
-export function createAccountKey(db: Database, wanted: NewKey): Promise<MadeKey | TooManyKeys> {
+/** The account must exist. Throws `AccountClosed`. */
+export function createAccountKey(db: Database, newKey: NewKey): Promise<MadeKey | TooManyKeys> {
   return db.transaction(async (run) => {
-    // Two concurrent calls cannot both take the last place.
-    await lockOpenAccount({ run }, wanted.accountId);
-    return (await insert({ run }, wanted, maxActiveKeys)) ?? { kind: 'too_many_keys' };
+    // The lock serializes creates, so that concurrent ones do not exceed the limit.
+    await lockOpenAccount({ run }, newKey.accountId);
+    return (await insert({ run }, newKey, maxActiveKeys)) ?? { kind: 'too_many_keys' };
   });
 }
 
 export type Rotation = {
   readonly accountId: string;
   readonly keyId: string;
-  /** The scopes of the caller; a key with more of them is not rotated, for the caller would gain them with its successor. */
+  /** The scopes of the caller. A key with further scopes is not rotated, because the caller would gain them. */
   readonly within: readonly Scope[];
-  /** How long the old key lives on, unless it expires before. */
+  /** The old key stays valid for this time, unless it expires earlier. */
   readonly overlapSeconds: number;
 };
 
@@ -137,14 +134,14 @@ select name, scopes, dialect, now() + (expires_at - created_at) as "expiresAt", 
 from api_keys where id = $1 and account_id = $2`,
 });
 
-const letExpire = one<{ oldExpiresAt: number }, [keyId: string, overlapSeconds: number]>({
-  name: 'let-key-expire',
+const expireOld = one<{ oldExpiresAt: number }, [keyId: string, overlapSeconds: number]>({
+  name: 'expire-rotated-key',
   text: `
 update api_keys set expires_at = least(expires_at, now() + $2 * interval '1 second') where id = $1
 returning expires_at as "oldExpiresAt"`,
 });
 
-/** Makes a successor with a key's name, scopes, dialect and length of life; the key then lives on for the overlap. */
+/** Creates a key with the same name, scopes, dialect and lifetime. The old key expires after the overlap. */
 export function rotateAccountKey(
   db: Database,
   { accountId, keyId, within, overlapSeconds }: Rotation,
@@ -158,16 +155,16 @@ export function rotateAccountKey(
     if (missing !== undefined) return { kind: 'scope_missing', scope: missing };
     const made = await insert({ run }, { accountId, ...old }, maxActiveKeys);
     if (made === undefined) return { kind: 'too_many_keys' };
-    return { ...made, ...(await letExpire({ run }, keyId, overlapSeconds)) };
+    return { ...made, ...(await expireOld({ run }, keyId, overlapSeconds)) };
   });
 }
 
-/** Makes a key for an account, with any scopes; undefined when there is no such account. Throws `AccountClosed`. */
-export function createKeyAs(db: Database, actor: Actor, wanted: NewKey): Promise<MadeKey | TooManyKeys | undefined> {
+/** Returns undefined for an unknown account. Throws `AccountClosed`. */
+export function createKeyAs(db: Database, actor: Actor, newKey: NewKey): Promise<MadeKey | TooManyKeys | undefined> {
   return recordAction<MadeKey | TooManyKeys | undefined>(db, actor, async (transaction) => {
-    const { accountId } = wanted;
+    const { accountId } = newKey;
     if ((await lockOpenAccount(transaction, accountId)) === undefined) return { answer: undefined };
-    const answer = await createAccountKey(transaction, wanted);
+    const answer = await createAccountKey(transaction, newKey);
     if (answer.kind !== 'made') return { answer };
     const { keyId, name, scopes, dialect, expiresAt = null } = answer.apiKey;
     const details = { name, scopes, dialect, expiresAt };
@@ -175,7 +172,7 @@ export function createKeyAs(db: Database, actor: Actor, wanted: NewKey): Promise
   });
 }
 
-/** Revokes a key of any account from the next request on, and answers since when; undefined when there is no such key. */
+/** Returns the time of the revocation, or undefined for an unknown key. */
 export function revokeKeyAs(db: Database, actor: Actor, keyId: string): Promise<number | undefined> {
   return recordAction(db, actor, async (transaction) => {
     const revoked = await revokeApiKey(transaction, keyId);

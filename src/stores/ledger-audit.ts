@@ -3,20 +3,19 @@ import type { Database } from './database.ts';
 import { type AuditScope, checkBooks, checkGuards, type LedgerViolation } from './ledger-rules.ts';
 import { many, none, one } from './statement.ts';
 
-/** A statement checks this many rows in some tens of milliseconds, far below its time limit. */
+/** A statement checks a page in some tens of milliseconds. */
 const auditPageSize = 2_000;
-/** One violation is already an alarm. */
 const maxViolations = 1_000;
 
 /**
- * Checks the whole database and returns every violation (at most 1,000). Each rule holds in any snapshot, so the audit reads page by
- * page and holds no long snapshot. `onPage` is called between statements.
+ * Checks the whole database and returns at most 1,000 violations. Each rule holds in any snapshot, so each page has a snapshot of its
+ * own. `onPage` is called between statements.
  */
 export function auditLedger(db: Database, onPage = () => {}): Promise<readonly LedgerViolation[]> {
   return check(db, [accountsAfter, entriesAfter, tasksAfter], {}, onPage);
 }
 
-/** Audits, and records what is wrong now; a violation stays recorded until an audit finds that it is corrected. */
+/** Audits and records violations. A violation stays recorded until an audit finds it corrected. */
 export async function runAudit(db: Database, kind: AuditKind, onPage = () => {}): Promise<readonly LedgerViolation[]> {
   const start = await readAuditStart(db);
   const violations = await (kind === 'full' ? auditLedger(db, onPage) : auditRecent(db, start, onPage));
@@ -38,14 +37,13 @@ async function auditRecent(
 }
 
 type Id = string | number;
-/** One row makes up to three things worth checking; the next page starts after its `id`. */
 type Row = {
   readonly id: Id;
   readonly accountId?: string;
   readonly entryId?: number;
   readonly taskId?: string;
 };
-/** Returns the next page in the order of `id`. */
+/** Returns the page after `last`. */
 type Pass = (db: Database, last: Id | undefined, limit: number) => Promise<readonly Row[]>;
 
 async function check(
@@ -100,7 +98,7 @@ const recentEntriesAfter = many<Row, Page>({
 select id, account_id as "accountId", id as "entryId", task_id as "taskId"
 from ledger_entries where id > $1 order by id limit $2`,
 });
-// A task may lack its charge, and one that succeeds adds no entry, so both are also found by their times.
+// A task may lack its charge, and success adds no entry, so tasks are also found by their times.
 const recentTasksAfter = (event: 'created' | 'completed') =>
   many<Row, [...Page, sinceMs: number]>({
     name: `list-recently-${event}-tasks`,
@@ -119,8 +117,8 @@ type AuditStart = Required<AuditScope> & {
   readonly entryId: number;
 };
 
-// Ten minutes more than since the last audit: a statement that was running then may have committed older rows after it. No index has
-// the time of an entry; the newest older one is found from the end.
+// The audit begins ten minutes before the last one, because statements that ran at that time may have committed older rows afterwards.
+// Entries have no index of their times; the newest older one is found from the end.
 const readAuditStart = one<AuditStart>({
   name: 'read-audit-start',
   text: `
@@ -132,8 +130,7 @@ select (extract(epoch from now()) * 1000000)::bigint as "startedAtUs", (extract(
 from (select coalesce(audited_at, 'epoch') - interval '10 minutes' as since from maintenance) start`,
 });
 
-// Another audit at the same time may record the same violations, and others that this one could not see: those stay. The next audit goes
-// on from the start of this one.
+// Violations that a concurrent audit has recorded since the start of this one stay. The next audit begins where this one began.
 const recordAudit = none<[violations: string, isFull: boolean, startedAtUs: number]>({
   name: 'record-audit',
   text: `

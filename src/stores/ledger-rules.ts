@@ -1,7 +1,8 @@
 import type { Database } from './database.ts';
 import { many } from './statement.ts';
+import { isUnfinished } from './task-states.ts';
 
-/** The invariants of the books. Together the first two say: balance = sum of entries, at every entry. */
+/** The invariants of the ledger. The first two mean that the balance is the sum of the entries, at every entry. */
 export const ledgerRules = [
   'balance_is_that_of_last_entry',
   'balance_after_is_running_sum',
@@ -15,7 +16,6 @@ export const ledgerRules = [
 ] as const;
 export type LedgerRule = (typeof ledgerRules)[number];
 
-/** A broken invariant: which rule, where, and what was found. */
 export type LedgerViolation = {
   readonly rule: LedgerRule;
   readonly accountId: string | undefined;
@@ -24,7 +24,6 @@ export type LedgerViolation = {
   readonly detail: string;
 };
 
-/** What is to be checked. Every rule looks at one thing and its neighbours, in one snapshot of its own. */
 export type AuditScope = {
   readonly accounts?: readonly string[];
   readonly entries?: readonly number[];
@@ -33,7 +32,7 @@ export type AuditScope = {
 
 const noEntry = 'null::bigint as "entryId"';
 
-// Each rule says in `detail` what is broken, and nothing when it holds.
+// Each rule explains a violation in `detail`, which is null when the rule holds.
 const accountRules = many<LedgerViolation, [accounts: readonly string[]]>({
   name: 'check-accounts',
   text: `
@@ -45,7 +44,7 @@ with checked as (
   ) last on true
   left join (
     select account_id, count(*) as tasks from tasks
-    where state in ('waiting', 'queuing', 'generating') and account_id = any($1::uuid[]) group by account_id
+    where ${isUnfinished} and account_id = any($1::uuid[]) group by account_id
   ) live on live.account_id = a.id
   where a.id = any($1::uuid[])
 )
@@ -53,7 +52,7 @@ select rule, id as "accountId", ${noEntry}, null::uuid as "taskId", detail from 
   ('balance_is_that_of_last_entry', case when balance <> booked then format('balance %s, last entry %s', balance, booked) end),
   ('nothing_is_below_zero', case when balance < 0 then format('balance %s', balance) end),
   ('unfinished_count_is_true',
-    case when unfinished_tasks <> live then format('account says %s, tasks say %s', unfinished_tasks, live) end)
+    case when unfinished_tasks <> live then format('the account has %s, %s tasks are unfinished', unfinished_tasks, live) end)
 ) rules (rule, detail) where detail is not null`,
 });
 
@@ -96,19 +95,19 @@ with checked as (
 )
 select rule, account_id as "accountId", ${noEntry}, id as "taskId", detail from checked cross join lateral (values
   ('task_has_its_charge', case when charges <> 1 or charged <> -credits_charged
-    then format('the task says %s, %s entries say %s', credits_charged, charges, charged) end),
+    then format('charged %s, sum of %s charges %s', credits_charged, charges, charged) end),
   ('failed_task_is_refunded_in_full', case
     when state = 'fail' and (refunds <> 1 or refunded <> credits_charged or credits_refunded <> credits_charged)
-    then format('charged %s, the task says refunded %s, %s entries say %s', credits_charged, credits_refunded, refunds, refunded) end),
+    then format('charged %s, refunded %s, sum of %s refunds %s', credits_charged, credits_refunded, refunds, refunded) end),
   ('only_failed_tasks_are_refunded', case when state <> 'fail' and (refunds > 0 or credits_refunded <> 0)
-    then format('state %s, the task says refunded %s, %s entries say %s', state, credits_refunded, refunds, refunded) end)
+    then format('state %s, refunded %s, sum of %s refunds %s', state, credits_refunded, refunds, refunded) end)
 ) rules (rule, detail) where detail is not null`,
 });
 
-/** Names of triggers and constraints; the operators' log tells who has given the credits, and so is guarded as the books are. */
+/** Triggers and constraints of the ledger and of the audit log, which shows who granted credits. */
 const guards = [
   'final_tasks_never_change',
-  'tasks_are_kept',
+  'tasks_are_never_deleted',
   'ledger_is_append_only',
   'operator_actions_are_append_only',
   'accounts_balance_check',
@@ -124,7 +123,7 @@ const guardRule = many<LedgerViolation, [guards: readonly string[]]>({
   name: 'check-guards',
   text: `
 select 'books_are_guarded' as rule, null::uuid as "accountId", ${noEntry}, null::uuid as "taskId",
-  format('%s is missing or switched off', guard) as detail
+  format('%s is missing or disabled', guard) as detail
 from unnest($1::text[]) guard
 where not exists (
   select from pg_trigger where tgname = guard and tgenabled in ('O', 'A')
@@ -135,10 +134,10 @@ where not exists (
 )`,
 });
 
-/** The triggers and constraints that keep the books from being rewritten, as far as they are missing or switched off. */
+/** Returns the guards that are missing or disabled. */
 export const checkGuards = (db: Database) => guardRule(db, guards);
 
-/** Every violation of a rule by one of these accounts, entries and tasks. A few thousand of each at most, please. */
+/** Returns the violations by these accounts, entries and tasks. Callers pass at most 2,000 ids per list. */
 export async function checkBooks(
   db: Database,
   { accounts = [], entries = [], tasks = [] }: AuditScope,

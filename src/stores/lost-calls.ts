@@ -1,7 +1,7 @@
 import type { Database } from './database.ts';
 import { takesSlot } from './provider-pools.ts';
 
-// What tells apart the jobs that a lost call may have made.
+// These queries help to match an upstream job to a create whose response was lost.
 
 /** An index has no room for a whole id. */
 const indexedLength = 1000;
@@ -13,7 +13,7 @@ select job_id as "jobId" from provider_jobs
 where provider = $1 and left(job_id, ${indexedLength}) = any($2::text[]) and job_id = any($3::text[])`,
 };
 
-/** Which of these upstream ids belong to jobs of ours. */
+/** Returns those upstream ids that belong to jobs of ours. */
 export async function listClaimedJobs(
   db: Database,
   provider: string,
@@ -35,7 +35,7 @@ where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null and ${take
   and abs(extract(epoch from intended_at - to_timestamp($4::float8 / 1000))) < 600`,
 };
 
-/** Other calls to the pool without an answer, intended within ten minutes of this one. */
+/** Counts other creates at the pool without a response, intended within ten minutes of this one. */
 export async function countRivals(
   db: Database,
   { pool, taskId, ordinal, intendedAt }: { pool: string; taskId: string; ordinal: number; intendedAt: number },

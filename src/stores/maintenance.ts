@@ -1,12 +1,11 @@
 import { maybeOne, none, one } from './statement.ts';
 
 export type Maintenance = {
-  /** Violations of the ledger rules that are not corrected. */
   readonly violations: number;
-  /** When the last audit that has ended began, in Unix milliseconds; 0 means never. */
+  /** The start of the last audit that has ended, in Unix milliseconds; 0 means never. */
   readonly auditedAt: number;
   readonly fullyAuditedAt: number;
-  /** When `reconcile` last went through all unfinished tasks. */
+  /** When `reconcile` last finished a pass over all unfinished tasks. */
   readonly reconciledAt: number;
 };
 
@@ -18,10 +17,9 @@ select (select count(*) from ledger_violations) as violations, coalesce(audited_
 from maintenance`,
 });
 
-/** Every unfinished task was compared with its workflow, in one run or several. */
 export const markReconciled = none({ name: 'mark-reconciled', text: 'update maintenance set reconciled_at = now()' });
 
-// Where a loop over many rows was when its run ended early.
+// The positions of loops over many rows whose run ended early.
 
 export const readCursor = maybeOne<{ readonly row: unknown }, [name: string]>({
   name: 'read-cursor',

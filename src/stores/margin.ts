@@ -33,25 +33,25 @@ where $5::text is null or coalesce(cost.provider, 'none') = $5
 group by 1, 2 order by 1, 2`,
 };
 
-/** What the tasks that ended in a time have brought in and have cost, for one model at one provider. */
+/** Revenue and cost of the tasks that ended in a period, for one model at one provider. */
 export type MarginRow = {
   readonly model: string;
-  /** `none` for tasks that never came to a provider. */
+  /** `none` for tasks without a provider. */
   readonly provider: string;
-  /** Tasks with a job there; a task that went on to another provider counts at both. */
+  /** Tasks with a job at the provider. A task that tried two providers counts at both. */
   readonly tasks: number;
   readonly jobs: number;
-  /** Of the tasks whose last job was there. */
+  /** Sums of the tasks whose last job was at the provider. */
   readonly creditsCharged: number;
   readonly creditsRefunded: number;
-  /** What is known, in micro-units of the currency that was asked for. */
+  /** The known costs, in micro-units of the requested currency. */
   readonly costMicros: number;
   readonly unknownJobs: number;
   /** Jobs whose cost is in another currency. */
   readonly foreignJobs: number;
 };
 
-/** So long a time may be asked about at most: 92 days, a quarter. */
+/** A quarter. */
 export const maxMarginMs = 92 * dayMs;
 
 export type MarginQuery = {

@@ -3,17 +3,16 @@ import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
 import pg from 'pg';
 
-/** The files of this folder run in the order of their names. */
 const migrationFolder = path.join(import.meta.dirname, 'migrations');
 const provider = new FileMigrationProvider({ fs, path, migrationFolder });
 
 /**
- * Brings the schema up to date in one transaction and returns the names of the migrations that ran. Of several processes one runs
- * them, and the others wait for it.
+ * Runs the missing migrations in one transaction, in the order of their names, which it returns. Concurrent processes wait for one
+ * another.
  */
 export async function migrateToLatest(databaseUrl: string): Promise<readonly string[]> {
   const pool = new pg.Pool({ connectionString: databaseUrl, max: 1 });
-  // A server that stops ends an idle connection with an error event; the error of the query is enough.
+  // Without a listener, an idle connection that breaks would end the process. The query reports the error.
   pool.on('error', () => {});
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
@@ -25,7 +24,6 @@ export async function migrateToLatest(databaseUrl: string): Promise<readonly str
   }
 }
 
-/** The names of the migrations that this release has. */
 export async function listMigrations(): Promise<readonly string[]> {
   return Object.keys(await provider.getMigrations()).toSorted();
 }

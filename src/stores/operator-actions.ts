@@ -2,31 +2,28 @@ import type { Actor, OperatorAction } from '../domain/operator.ts';
 import type { Database } from './database.ts';
 import { many, none } from './statement.ts';
 
-/** What an operator has done, for the audit log. */
+/** The action of an operator, for the audit log. */
 export type Done = {
   readonly action: OperatorAction;
   readonly accountId?: string | undefined;
   readonly taskId?: string | undefined;
   /** The id of a client's key. */
   readonly keyId?: string | undefined;
-  /** Old and new values, amounts, the reason; never a secret. */
+  /** Old and new values, amounts and the reason; never a secret. */
   readonly details: Readonly<Record<string, unknown>>;
 };
 
-/** What a change answers; without `done` it has changed nothing, and nothing is written down. */
+/** The result of a change. Without `done` nothing was changed, and nothing is recorded. */
 export type Change<Answer> = { readonly answer: Answer; readonly done?: Done | undefined };
 
-/**
- * Makes an operator's change and writes it into the audit log in one transaction: both or neither. `change` must use the
- * database that it is given, and must not touch the network.
- */
+/** Makes an operator's change and records it in the audit log, in one transaction. `change` must not use the network. */
 export function recordAction<Answer>(
   db: Database,
   actor: Actor,
   change: (transaction: Database) => Promise<Change<Answer>>,
 ): Promise<Answer> {
   return db.transaction(async (run) => {
-    // Stores that open a transaction of their own take part in this one.
+    // Functions that open a transaction of their own take part in this one.
     const transaction: Database = { run, transaction: (work) => work(run), close: () => Promise.resolve() };
     const { answer, done } = await change(transaction);
     if (done !== undefined) await insertAction({ run }, actor, done);
@@ -47,7 +44,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
   },
 });
 
-/** An entry of the audit log. Times are Unix milliseconds. */
+/** Times are Unix milliseconds. */
 export type RecordedAction = Done & {
   readonly actionId: number;
   readonly actor: Actor;
@@ -57,12 +54,12 @@ export type RecordedAction = Done & {
 export type ActionFilter = {
   readonly accountId?: string | undefined;
   readonly operatorId?: string | undefined;
-  /** The last entry of the page before this one. */
+  /** The last entry of the page before. */
   readonly before?: number | undefined;
   readonly limit: number;
 };
 
-/** What operators have done, newest first, at most `limit`. */
+/** Lists the audit log, newest first. */
 export const listActions = many<RecordedAction, [filter: ActionFilter]>({
   name: 'list-operator-actions',
   plannedAnew: true,

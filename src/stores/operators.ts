@@ -1,6 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Operator } from '../domain/operator.ts';
-import { apiKeyHint, hashApiKey, looksLikeApiKey, newApiKey } from './key-format.ts';
+import { apiKeyHint, hashApiKey, isWellFormedKey, newApiKey } from './key-format.ts';
 import type { Database } from './database.ts';
 import { type ApiKey, isActive, keyColumns, type RevokedKey } from './keys.ts';
 import { many, maybeOne, none } from './statement.ts';
@@ -38,7 +38,7 @@ select id as "operatorId", name from found`,
 
 /** The operator of a key; undefined for one that is malformed, unknown, revoked or expired, without saying which. */
 export async function findOperator(db: Database, key: string): Promise<Operator | undefined> {
-  return looksLikeApiKey(key, 'operator') ? findByHash(db, hashApiKey(key)) : undefined;
+  return isWellFormedKey(key, 'operator') ? findByHash(db, hashApiKey(key)) : undefined;
 }
 
 /** An operator as others may see it. */

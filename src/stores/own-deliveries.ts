@@ -2,20 +2,19 @@ import { callbackTimeoutMs } from '../domain/callback.ts';
 import { type Delivery, type DeliveryAttempt, type DeliveryState, deliveryColumns } from './deliveries.ts';
 import { many } from './statement.ts';
 
-// Callbacks as their account may list them. A client must not learn how long an unreachable address took to fail, so a delivery that
-// was given up counts as pending until its last attempt without an answer could have timed out.
+// Callbacks for their account. A client must not learn how long an unreachable address took to fail, so a failed delivery is shown as
+// pending until its last attempt without a response could have timed out.
 
 export type OwnDeliveryFilter = {
   readonly accountId: string;
   readonly state?: DeliveryState | undefined;
-  /** The last task of the page before this one; a UUID. One that is not the account's leads to an empty page. */
+  /** The UUID of the last task of the page before. A task of another account leads to an empty page. */
   readonly after?: string | undefined;
   readonly limit: number;
-  /** Unix milliseconds; by it is judged what still counts as pending. */
+  /** Unix milliseconds. */
   readonly nowMs: number;
 };
 
-/** The latest attempts of a delivery in a list. */
 export const attemptsInList = 10;
 
 export type ListedDelivery = Delivery & {
@@ -29,7 +28,7 @@ const isHidden = (
     where task_id = callback_deliveries.task_id and status is null
       and started_at > to_timestamp((${now} - ${callbackTimeoutMs}) / 1000)))`;
 
-/** The account's callbacks, those of the tasks that ended last first, at most `limit`. Redelivery changes no place. */
+/** Lists the account's callbacks by the end of their tasks, the latest first. A redelivery does not change the order. */
 export const listOwnDeliveries = many<ListedDelivery, [filter: OwnDeliveryFilter]>({
   name: 'list-own-deliveries',
   plannedAnew: true,
@@ -53,12 +52,12 @@ order by created_at desc, task_id desc limit $4`,
   values: ({ accountId, state, after, limit, nowMs }) => [accountId, state, after, limit, nowMs],
 });
 
-/** Callbacks that one request has sent again at most. */
+/** Limit per request. */
 export const maxRedelivered = 1_000;
 
 type Failed = { readonly accountId: string; readonly sinceMs: number; readonly nowMs: number };
 
-/** Owes anew what was given up for tasks that ended at this time (Unix milliseconds) or later, the oldest first, 1,000 at most. */
+/** Makes failed callbacks of tasks that ended at or after `sinceMs` pending again, the oldest first. */
 export const redeliverFailed = many<{ readonly taskId: string }, [failed: Failed]>({
   name: 'redeliver-failed',
   plannedAnew: true,
@@ -69,7 +68,7 @@ with failed as (
     and not ${isHidden('$3::float8')}
   order by created_at, task_id limit ${maxRedelivered} for update
 )
-update callback_deliveries set state = 'pending', round = round + 1, finished_at = null, due_at = now()
+update callback_deliveries set state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()
 from failed where callback_deliveries.task_id = failed.task_id returning callback_deliveries.task_id as "taskId"`,
   values: ({ accountId, sinceMs, nowMs }) => [accountId, sinceMs, nowMs],
 });

@@ -1,31 +1,29 @@
-import type { Model } from '../domain/models.ts';
 import type { Actor } from '../domain/operator.ts';
-import type { PriceSchedule } from '../domain/price.ts';
+import type { Model, Price } from '../domain/models.ts';
 import { findAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import { type Done, recordAction } from './operator-actions.ts';
 import { many, maybeOne } from './statement.ts';
 
 /**
- * A price begins, and may be withdrawn, at least so long ahead. When it begins, every statement of every process sees the
- * decision, so the price of any task follows from its `createdAt` alone: nothing is charged by half a decision.
+ * A price is set or withdrawn at least this long before it begins. When it begins, every process reads the same decision, so a task's
+ * price follows from its `createdAt` alone.
  */
 export const priceLeadMs = 5_000;
 
-/** Bounds of a price, as the table `prices` has them. */
 export const maxCreditsPerSecond = 1_000_000;
 export const maxReasonLength = 500;
 
 export const priceStates = ['announced', 'in_force', 'past', 'withdrawn'] as const;
 export type PriceState = (typeof priceStates)[number];
 
-/** A price that an operator has set. Times are Unix milliseconds. */
+/** An operator's price. Times are Unix milliseconds. */
 export type SetPrice = {
   readonly priceId: number;
   readonly model: string;
-  /** Undefined for everybody. */
+  /** Undefined for the general price. */
   readonly accountId: string | undefined;
-  /** Undefined for the end of the price before: back to the catalogue's. */
+  /** Undefined if it ends the price before, and the general or the catalogue's price applies again. */
   readonly creditsPerSecond: number | undefined;
   readonly effectiveFrom: number;
   readonly createdAt: number;
@@ -35,31 +33,45 @@ export type SetPrice = {
 };
 
 /**
- * SQL for the set price that is in force by the database's clock: the latest one of a model and an account that has begun and
- * is not withdrawn. `account` is what to compare the account with; `is null` means the price for everybody. A row of its own
- * without credits ends the price before.
+ * SQL for a column of the set price that is in force at an instant: the latest one of a model and an account that has begun and is
+ * not withdrawn. `account` is what the account is compared with; `is null` means the general price. A row without credits ends the
+ * price before it.
  */
-export const inForce = (what: string, { model, account }: { readonly model: string; readonly account: string }) => `
-  (select ${what} from prices decided where decided.model = ${model} and decided.account_id ${account}
-    and decided.withdrawn_at is null and decided.effective_from <= now()
+const inForce = (column: string, { model, account, at }: { model: string; account: string; at: string }) => `
+  (select ${column} from prices decided where decided.model = ${model} and decided.account_id ${account}
+    and decided.withdrawn_at is null and decided.effective_from <= ${at}
     order by decided.effective_from desc, decided.id desc limit 1)`;
+
+/** SQL for the catalogue's prices of a model, a JSON array of `Price`. */
+const listedPrices = (json: string) => `
+  (select "creditsPerSecond", to_timestamp("fromMs" / 1000) as effective_from
+    from json_to_recordset(${json}) listed ("creditsPerSecond" integer, "fromMs" float8)) listed`;
+
+/**
+ * SQL for the credits that a second costs a task created at an instant: the account's own price, else the general one, else the
+ * catalogue's. Null if no price has begun. Charges and price lists use this one rule.
+ */
+export const creditsPerSecondAt = (of: { model: string; accountId: string; listed: string; at: string }) => `coalesce(
+  ${inForce('credits_per_second', { ...of, account: `= ${of.accountId}` })},
+  ${inForce('credits_per_second', { ...of, account: 'is null' })},
+  (select "creditsPerSecond" from ${listedPrices(of.listed)} where effective_from <= ${of.at} order by effective_from desc limit 1))`;
 
 const state = `
 case when withdrawn_at is not null then 'withdrawn' when effective_from > now() then 'announced'
-  when prices.id = case when account_id is null then ${inForce('id', { model: 'prices.model', account: 'is null' })}
-    else ${inForce('id', { model: 'prices.model', account: '= prices.account_id' })} end then 'in_force' else 'past' end as state`;
+  when prices.id = case when account_id is null then ${inForce('id', { model: 'prices.model', account: 'is null', at: 'now()' })}
+    else ${inForce('id', { model: 'prices.model', account: '= prices.account_id', at: 'now()' })} end then 'in_force' else 'past' end as state`;
 
 /** The columns of `prices` as the fields of a `SetPrice`. */
 const priceColumns = `prices.id as "priceId", model, account_id as "accountId", credits_per_second as "creditsPerSecond",
   effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
 
 export type NewPrice = Pick<SetPrice, 'model' | 'accountId' | 'creditsPerSecond' | 'who' | 'reason'> & {
-  /** Unix milliseconds by the database's clock; as soon as possible without it. */
+  /** Unix milliseconds by the database's clock; as soon as possible by default. */
   readonly fromMs?: number | undefined;
   readonly leadMs?: number;
 };
 
-// Whole milliseconds, so that those who read the instant and the statement that charges by it mean the same one.
+// Whole milliseconds, so that readers and the accept statement use the same instant.
 const insertPrice = maybeOne<SetPrice, [price: NewPrice]>({
   name: 'set-price',
   text: `
@@ -82,18 +94,14 @@ returning ${priceColumns}, 'announced' as state`,
 
 export type PriceSetting =
   | { readonly kind: 'set'; readonly price: SetPrice }
-  /** A price never changes what has been. */
   | { readonly kind: 'in_the_past' }
   | { readonly kind: 'account_not_found' };
 
-/**
- * Decides what a second of a model costs from an instant on, for one account or everybody; tasks created before keep what they
- * were charged. An instant nearer than `leadMs` is moved to it, and the answer says so. The caller checks that the model exists.
- */
-export async function setPrice(db: Database, wanted: NewPrice): Promise<PriceSetting> {
-  const price = await insertPrice(db, wanted);
+/** Sets a general price or an account's own. An instant nearer than `leadMs` is postponed. The caller checks that the model exists. */
+export async function setPrice(db: Database, newPrice: NewPrice): Promise<PriceSetting> {
+  const price = await insertPrice(db, newPrice);
   if (price !== undefined) return { kind: 'set', price };
-  const isUnknown = wanted.accountId !== undefined && (await findAccount(db, wanted.accountId)) === undefined;
+  const isUnknown = newPrice.accountId !== undefined && (await findAccount(db, newPrice.accountId)) === undefined;
   return { kind: isUnknown ? 'account_not_found' : 'in_the_past' };
 }
 
@@ -105,16 +113,16 @@ where id = $1 and withdrawn_at is null and effective_from > clock_timestamp() + 
 returning id`,
 };
 
-export type PriceWithdrawal =
+export type WithdrawOutcome =
   | { readonly kind: 'withdrawn'; readonly price: SetPrice; readonly changed: boolean }
   | { readonly kind: 'too_late'; readonly price: SetPrice }
   | { readonly kind: 'price_not_found' };
 
-/** Withdraws a price that has not begun. One that has, or will within `leadMs`, stays: another one may follow it. */
+/** Withdraws a price that does not begin within `leadMs`. Another price can follow one that has begun. */
 export async function withdrawPrice(
   db: Database,
   { priceId, who, leadMs = priceLeadMs }: { readonly priceId: number; readonly who: string; readonly leadMs?: number },
-): Promise<PriceWithdrawal> {
+): Promise<WithdrawOutcome> {
   const withdrawn = await db.run(withdraw, [priceId, who, leadMs]);
   const price = await findPrice(db, priceId);
   if (price === undefined) return { kind: 'price_not_found' };
@@ -129,13 +137,13 @@ const findPrice = maybeOne<SetPrice, [priceId: number]>({
 
 export type PriceQuery = {
   readonly model?: string | undefined;
-  /** The prices of this account alone; without it all, those of accounts among them. */
+  /** The account's own prices only. Without it, all prices are listed. */
   readonly accountId?: string | undefined;
   readonly before?: number | undefined;
   readonly limit: number;
 };
 
-/** What was decided, the newest decision first: a page of at most `limit` before the given one. */
+/** Lists operators' prices, the newest decision first. */
 export const listPrices = many<SetPrice, [query: PriceQuery]>({
   name: 'list-prices',
   plannedAnew: true,
@@ -145,22 +153,20 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or model = $2)
   values: ({ accountId, model, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, model, before, limit],
 });
 
-/** As `setPrice`, for an operator, and in the audit log. */
-export function setPriceAs(db: Database, actor: Actor, wanted: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
+export function setPriceAs(db: Database, actor: Actor, newPrice: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
   return recordAction<PriceSetting>(db, actor, async (transaction) => {
-    const answer = await setPrice(transaction, { ...wanted, who: whoIs(actor) });
-    return answer.kind === 'set' ? { answer, done: done('prices.set', answer.price, wanted.reason) } : { answer };
+    const answer = await setPrice(transaction, { ...newPrice, who: authorOf(actor) });
+    return answer.kind === 'set' ? { answer, done: done('prices.set', answer.price, newPrice.reason) } : { answer };
   });
 }
 
-/** As `withdrawPrice`, for an operator, and in the audit log. */
 export function withdrawPriceAs(
   db: Database,
   actor: Actor,
   { priceId, reason }: { readonly priceId: number; readonly reason: string },
-): Promise<PriceWithdrawal> {
-  return recordAction<PriceWithdrawal>(db, actor, async (transaction) => {
-    const answer = await withdrawPrice(transaction, { priceId, who: whoIs(actor) });
+): Promise<WithdrawOutcome> {
+  return recordAction<WithdrawOutcome>(db, actor, async (transaction) => {
+    const answer = await withdrawPrice(transaction, { priceId, who: authorOf(actor) });
     if (answer.kind !== 'withdrawn' || !answer.changed) return { answer };
     return { answer, done: done('prices.withdraw', answer.price, reason) };
   });
@@ -172,52 +178,56 @@ function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason:
   return { action, ...(accountId !== undefined && { accountId }), details };
 }
 
-function whoIs({ kind, name }: Actor): string {
+function authorOf({ kind, name }: Actor): string {
   return kind === 'command_line' ? `${name} at the command line` : name;
 }
 
-/** Announced prices of one model that are read at most, for one account and as many for everybody. */
+/** Bounds the announced prices of a model that are read, own and general ones each. */
 const maxAnnounced = 100;
 
-const columns = 'credits_per_second, effective_from, id';
-/** SQL for the decided prices of a model, the one in force and those that are announced, in order. */
-const decided = (account: string) => `
-  (select coalesce(json_agg(json_strip_nulls(json_build_object('creditsPerSecond', credits_per_second,
-      'fromMs', floor(extract(epoch from effective_from) * 1000))) order by effective_from, id), '[]')
-    from (${inForce(columns, { model: 'wanted.model', account })} union all
-      (select ${columns} from prices where model = wanted.model and account_id ${account}
-        and withdrawn_at is null and effective_from > now() order by effective_from, id limit ${maxAnnounced})) decided)`;
+const announced = (account: string) => `
+  (select effective_from from prices where model = request.model and account_id ${account}
+    and withdrawn_at is null and effective_from > now() order by effective_from limit ${maxAnnounced})`;
+const price = creditsPerSecondAt({ model: 'request.model', accountId: '$1', listed: 'request.listed::json', at: 'at' });
 
-type DecidedPrices = Omit<PriceSchedule, 'listed'> & { readonly at: number };
+type PriceAtInstant = {
+  readonly model: string;
+  readonly fromMs: number;
+  readonly creditsPerSecond: number | undefined;
+};
 
-const readDecided = many<DecidedPrices, [accountId: string | undefined, models: readonly string[]]>({
-  name: 'read-price-schedules',
+const readPricesAtInstants = many<PriceAtInstant, [accountId: string | undefined, models: readonly Model[]]>({
+  name: 'read-prices',
   text: `
-select now() as at, ${decided('= $1')} as own, ${decided('is null')} as general
-from unnest($2::text[]) with ordinality wanted (model, place) order by place`,
+select request.model, at as "fromMs", ${price} as "creditsPerSecond"
+from unnest($2::text[], $3::text[]) with ordinality request (model, listed, position)
+cross join lateral (
+  select now() as at union ${announced('= $1::uuid')} union ${announced('is null')}
+  union select effective_from from ${listedPrices('request.listed::json')} where effective_from > now()
+) instants
+order by position, at`,
+  values: (accountId, models) => [
+    accountId,
+    models.map(({ model }) => model),
+    models.map(({ prices }) => JSON.stringify(prices)),
+  ],
 });
 
-export type PricedModel = { readonly model: Model; readonly schedule: PriceSchedule };
-
 /**
- * What decides the prices of these models for an account, or for one without prices of its own: the prices in force now
- * and those that are announced. `atMs` is the instant of reading by the database's clock, by which creates are charged.
+ * Returns the prices of each model for an account, or for accounts without prices of their own: first the one in force, then the
+ * announced ones, each with the instant from which it applies.
  */
-export async function readPriceSchedules(
+export async function readPrices(
   db: Database,
   accountId: string | undefined,
   models: readonly Model[],
-): Promise<{ readonly atMs: number; readonly priced: readonly PricedModel[] }> {
-  const rows = await readDecided(
-    db,
-    accountId,
-    models.map(({ model }) => model),
-  );
-  const [first] = rows;
-  if (first === undefined) throw new Error('the catalogue is empty, which its loader refuses');
-  const priced = rows.flatMap(({ own, general }, place) => {
-    const model = models[place];
-    return model === undefined ? [] : [{ model, schedule: { own, general, listed: model.prices } }];
-  });
-  return { atMs: first.at, priced };
+): Promise<ReadonlyMap<string, readonly Price[]>> {
+  const prices = new Map<string, Price[]>();
+  for (const { model, fromMs, creditsPerSecond } of await readPricesAtInstants(db, accountId, models)) {
+    if (creditsPerSecond === undefined) throw new Error(`no price of ${model} is in force, not even in the catalogue`);
+    const ofModel = prices.get(model) ?? [];
+    prices.set(model, ofModel);
+    if (ofModel.at(-1)?.creditsPerSecond !== creditsPerSecond) ofModel.push({ creditsPerSecond, fromMs });
+  }
+  return prices;
 }

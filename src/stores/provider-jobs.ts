@@ -7,41 +7,42 @@ import { isFinished } from './task-states.ts';
 export const jobOutcomes = ['success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success'] as const;
 export type ProviderJobOutcome = (typeof jobOutcomes)[number];
 
+export const costBases = ['reported', 'estimated', 'unknown'] as const;
 /** Micro-units of a currency: 1,000,000 are one dollar. */
 export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
 
-/** One call for a job upstream. Without `jobId` the call's answer is unknown: it may or may not have made a job. */
+/** One create at an upstream. An intended one without `jobId` has lost its response: a job may exist or not. */
 export type ProviderJob = {
   readonly ordinal: number;
   readonly provider: string;
   /** The provider with its model; undefined for a job on our own machine. */
   readonly pool: string | undefined;
-  /** False for a place that was reserved, and for which no call was made. */
+  /** False for a reserved slot that no create was sent for. */
   readonly isIntended: boolean;
   readonly jobId: string | undefined;
   readonly handle: unknown;
-  /** For a create whose response was lost and whose task's content was deleted since: what was sent. */
+  /** The input of a create whose response was lost, if the task's content was deleted since. */
   readonly sentInput: TaskInput | undefined;
-  /** What was frozen with the call. */
+  /** The provider's configuration at the time of the create. */
   readonly config: unknown;
   readonly outcome: ProviderJobOutcome | undefined;
-  /** Why the task failed with this job; set for the job that decided the task's end. */
+  /** Set for the job that decided the task's end. */
   readonly failure: TaskFailure | undefined;
-  /** Unix milliseconds of the database's clock, as are those below. */
+  /** Unix milliseconds by the database's clock, like the other times. */
   readonly intendedAt: number | undefined;
   readonly submittedAt: number | undefined;
   readonly upstreamEndedAt: number | undefined;
-  /** When its outcome was known. */
+  /** When its outcome was recorded. */
   readonly endedAt: number | undefined;
   readonly costMicros: number | undefined;
   readonly costCurrency: string | undefined;
-  readonly costBasis: JobCost['basis'] | 'unknown' | undefined;
+  readonly costBasis: (typeof costBases)[number] | undefined;
   readonly detail: string | undefined;
-  /** Milliseconds since the intent was committed, or the place reserved. */
+  /** Milliseconds since the intent was committed, or the slot reserved. */
   readonly ageMs: number;
 };
 
-/** Every job of a task, oldest first; a task has no more than a handful. */
+/** Lists a task's jobs, oldest first. There are at most as many as providers. */
 export const listProviderJobs = many<ProviderJob, [taskId: string]>({
   name: 'list-provider-jobs',
   text: `
@@ -58,13 +59,11 @@ from provider_jobs left join provider_configs on hash = config_hash where task_i
 const insertIntent = {
   name: 'intend-provider-job',
   text: `
-insert into provider_jobs (task_id, ordinal, provider, job_id) values ($1, $2, $3, $4) on conflict do nothing returning ordinal`,
+insert into provider_jobs (task_id, ordinal, provider, job_id, intended_at) values ($1, $2, $3, $4, now())
+on conflict do nothing returning ordinal`,
 };
 
-/**
- * Commits the intent to make a job on our own machine, which has no places. Answers false when this ordinal is taken: another
- * attempt of the same task is ahead.
- */
+/** Commits the intent to create a job on our own machine, which needs no slot. Returns false if another attempt committed it first. */
 export async function intendProviderJob(
   db: Database,
   { taskId, ordinal, provider, jobId }: { taskId: string; ordinal: number; provider: string; jobId?: string },
@@ -88,16 +87,16 @@ export type ReservedJob = {
   readonly pool: string;
   /** SHA-256 of `config`, in hex. */
   readonly configHash: string;
-  /** What is needed to speak to the upstream about the job, as JSON; no secret. */
+  /** The settings that a worker needs to follow the job, as JSON without secrets. */
   readonly config: string;
-  /** For a job that lives in the call. */
+  /** Set if the job runs within the request that creates it. */
   readonly jobId?: string | undefined;
   readonly cost?: JobCost | undefined;
 };
 
 /**
- * Commits the intent to ask a provider for the job whose place is reserved. Answers false when another attempt was first, or the
- * reservation has lapsed: asking as well could pay for a second job.
+ * Commits the intent to create the job whose slot is reserved. Returns false if another attempt was first or the reservation has
+ * expired; a create then could pay for a second job.
  */
 export async function intendReservedJob(db: Database, job: ReservedJob): Promise<boolean> {
   const { taskId, ordinal, pool, configHash, config, jobId, cost } = job;
@@ -113,21 +112,20 @@ update provider_jobs set job_id = $3, handle = coalesce($4::json, handle), submi
   settled_at = case when outcome in ('not_created', 'abandoned') and job_id is distinct from $3 then null else settled_at end,
   outcome = case outcome when 'not_created' then 'abandoned' else outcome end
 where task_id = $1 and ordinal = $2
-returning outcome is distinct from 'abandoned' as is_wanted`,
+returning outcome is distinct from 'abandoned' as "isOpen"`,
 };
 
 /**
- * Commits the id of the job that the provider made, and what it gave beside the id. Answers false when the call was given up
- * meanwhile (its worker was frozen): the job must then be stopped, and `reconcile` finds it until it is. If another attempt has
- * recorded an end of the same job, that end stays.
+ * Commits the id and handle of the job that the provider created. Returns false if the job was abandoned in the meantime, while its
+ * worker was frozen: it must be stopped, and `reconcile` retries that. An end that another attempt recorded stays.
  */
 export async function recordProviderJob(
   db: Database,
   { taskId, ordinal, jobId, handle }: { taskId: string; ordinal: number; jobId: string; handle?: object | undefined },
 ): Promise<boolean> {
   const values = [taskId, ordinal, jobId, handle === undefined ? undefined : JSON.stringify(handle)];
-  const [row] = await db.run<{ is_wanted: boolean }>(recordSubmitted, values);
-  return row?.is_wanted === true;
+  const [row] = await db.run<{ isOpen: boolean }>(recordSubmitted, values);
+  return row?.isOpen === true;
 }
 
 const recordLost = {
@@ -136,7 +134,7 @@ const recordLost = {
 update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordinal = $2 returning lost_runs as "lostRuns"`,
 };
 
-/** The connection in which the job ran broke. Returns how many runs of the job have been lost in this way. */
+/** Counts a run whose connection broke, and returns the number of lost runs of the job. */
 export async function recordLostRun(
   db: Database,
   { taskId, ordinal }: { taskId: string; ordinal: number },
@@ -152,7 +150,7 @@ update provider_jobs set upstream_ended_at = now(), cost_micros = case when $5::
 where task_id = $1 and ordinal = $2 and upstream_ended_at is null`,
 };
 
-/** The job has ended upstream: its place is free, and what it cost is known, or as unknown as `cost` says. The first end stays. */
+/** Frees the job's slot, and records its cost if the upstream reported one. The first recorded end stays. */
 export async function recordUpstreamEnd(
   db: Database,
   { taskId, ordinal, cost }: { taskId: string; ordinal: number; cost?: JobCost | 'unknown' | undefined },
@@ -161,10 +159,10 @@ export async function recordUpstreamEnd(
   await db.run(recordEndUpstream, [taskId, ordinal, micros, currency, basis]);
 }
 
-/** A call as its end was recorded, for those who count: a call that has ended already is not told again. */
+/** A job whose end was recorded just now, for metrics. */
 export type EndedCall = Pick<ProviderJob, 'provider' | 'pool' | 'costMicros' | 'costCurrency' | 'costBasis'> & {
   readonly outcome: ProviderJobOutcome;
-  /** From the acceptance of the job to its end; undefined when there was none. */
+  /** From the acceptance of the job to its end; undefined if no job was created. */
   readonly runMs: number | undefined;
 };
 
@@ -186,24 +184,24 @@ export type ProviderJobEnd = {
   readonly taskId: string;
   readonly ordinal: number;
   readonly outcome: ProviderJobOutcome;
-  /** Given when this job decides that the task fails: a repeated attempt then comes to the same end. */
+  /** Set if this job ends the task, so that a repeated attempt ends it in the same way. */
   readonly failure?: TaskFailure;
-  /** For operators. */
+  /** Shown to operators. */
   readonly detail?: string | undefined;
-  /** Whether nothing is left to be stopped upstream. */
+  /** True if nothing is left to be stopped upstream. */
   readonly isSettled?: boolean;
   /** Replaces the estimate that was recorded with the intent. */
   readonly cost?: 'free' | 'unknown' | undefined;
 };
 
-/** Commits how a job ended; the first outcome stays. Undefined when that is another one. */
+/** Commits the outcome of a job. Returns undefined if an earlier outcome stays. */
 export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise<EndedCall | undefined> {
   const { taskId, ordinal, outcome, failure, detail, isSettled = false, cost } = end;
   const values = [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg, detail, isSettled, cost];
   return readRow<EndedCall>(db, recordEnded, values);
 }
 
-/** Ends the task's open job, of which there is one at most, because it has given its video. */
+/** Ends the task's open job in success; a task has at most one open job. */
 export const succeedProviderJob = maybeOne<EndedCall, [taskId: string]>({
   name: 'succeed-provider-job',
   text: `
@@ -212,19 +210,16 @@ where task_id = $1 and job_id is not null and outcome is null
 returning ${endedCall}`,
 });
 
-/** A video came after its task had been refunded: it was paid for upstream and is never delivered. */
+/** Records that a video arrived after its task was refunded: it was paid for upstream, and is never delivered. */
 export const recordLateSuccess = maybeOne<EndedCall, [taskId: string]>({
   name: 'record-late-success',
-  // What it cost, and how long it ran, was told with its success.
+  // Cost and duration were counted with its success.
   text: `
 update provider_jobs set outcome = 'late_success', settled_at = now() where task_id = $1 and outcome = 'success'
 returning provider, pool, outcome`,
 });
 
-/**
- * A call without an answer may still make its job for so long, from a worker that was taken for dead. A provider that knows no
- * job before that is asked again later.
- */
+/** A worker that was considered dead may send a create for this long, so a look-up that finds no job is repeated until then. */
 export const callSettledAfterMs = 60_000;
 
 /** A job that may still run, and cost, upstream although its task has ended. */
@@ -233,7 +228,7 @@ export type UnsettledJob = {
   readonly ordinal: number;
   readonly provider: string;
   readonly jobId: string | undefined;
-  /** Whether the task ended more than a day ago. */
+  /** True if the task ended more than a day ago. */
   readonly isOld: boolean;
 };
 
@@ -250,7 +245,7 @@ where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
 order by j.intended_at, j.task_id, j.ordinal limit $4`,
 };
 
-/** Jobs without a known end whose task ended `minAgeMs` ago or earlier and whose call cannot still be on its way, oldest first, a bounded page after the given one. */
+/** Lists jobs of ended tasks that may still run upstream, oldest first. Creates that may still be in flight are left out. */
 export async function listUnsettledJobs(
   db: Database,
   { minAgeMs, after, limit }: { minAgeMs: number; after?: UnsettledJob | undefined; limit: number },
@@ -267,8 +262,8 @@ returning ${endedCall}, ended_at = now() as "isFirst"`,
 };
 
 /**
- * Commits that the job of a task that has ended was looked at for the last time: stopped, or finished too late. Tells of one that had
- * been abandoned before only when it finished after all.
+ * Commits that the job of an ended task has stopped, or finished too late. Returns a job that was abandoned before only if it finished
+ * after all.
  */
 export async function settleProviderJob(
   db: Database,
@@ -286,7 +281,7 @@ export async function settleProviderJob(
   return row?.isFirst === true || outcome === 'late_success' ? row : undefined;
 }
 
-/** What replaces the estimate of a job whose end is known to be `free`, or is not known. */
+/** SQL that replaces the estimated cost, for a job that is certainly free or whose cost is unknown. */
 function replacedCost(cost: '$4' | '$8'): string {
   return `cost_micros = case ${cost}::text when 'free' then cost_micros * 0 when 'unknown' then null else cost_micros end,
   cost_currency = case when ${cost} = 'unknown' then null else cost_currency end,

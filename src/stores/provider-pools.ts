@@ -15,13 +15,13 @@ export const isReserved = `intended_at is null and outcome is null and reserved_
 export const takesSlot = `upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
     and (intended_at is not null or reserved_at > now() - ${lease})`;
 
-export const strikeReasons = ['busy', 'overloaded', 'unreachable', 'operator', 'unknown'] as const;
-export type StrikeReason = (typeof strikeReasons)[number];
+export const cooldownReasons = ['busy', 'overloaded', 'unreachable', 'operator', 'unknown'] as const;
+export type CooldownReason = (typeof cooldownReasons)[number];
 
-export type Strike = {
+export type PoolFailure = {
   readonly pool: string;
   readonly provider: string;
-  readonly reason: StrikeReason;
+  readonly reason: CooldownReason;
   /** Length of the first cooldown; each further one is twice as long. */
   readonly baseMs: number;
   readonly maxMs: number;
@@ -29,26 +29,26 @@ export type Strike = {
   readonly isOfProvider: boolean;
 };
 
-const strike = {
-  name: 'strike-pool',
+const recordFailure = {
+  name: 'record-pool-failure',
   text: `
-update provider_pools set strikes = strikes + 1, cooling_reason = $4,
-  cooling_until = now() + least($6::float8, $5::float8 * power(2, least(strikes, 16))) * interval '1 millisecond'
+update provider_pools set failures = failures + 1, cooling_reason = $4,
+  cooling_until = now() + least($6::float8, $5::float8 * power(2, least(failures, 16))) * interval '1 millisecond'
 where (pool = $1 or ($3 and provider = $2)) and (cooling_until is null or cooling_until <= now())`,
 };
 
 /** Starts a cooldown of the pool. Failures during a cooldown do not count. */
-export async function strikePool(db: Database, strikeOf: Strike): Promise<void> {
-  const { pool, provider, isOfProvider, reason, baseMs, maxMs } = strikeOf;
-  await db.run(strike, [pool, provider, isOfProvider, reason, baseMs, maxMs]);
+export async function recordPoolFailure(db: Database, failure: PoolFailure): Promise<void> {
+  const { pool, provider, isOfProvider, reason, baseMs, maxMs } = failure;
+  await db.run(recordFailure, [pool, provider, isOfProvider, reason, baseMs, maxMs]);
 }
 
 const hold = {
   name: 'hold-pool',
   text: `
-insert into provider_pools (pool, provider, strikes, cooling_until, cooling_reason)
+insert into provider_pools (pool, provider, failures, cooling_until, cooling_reason)
 values ($1, $2, 1, now() + $3::float8 * interval '1 millisecond', 'operator')
-on conflict (pool) do update set strikes = greatest(provider_pools.strikes, 1), cooling_reason = 'operator',
+on conflict (pool) do update set failures = greatest(provider_pools.failures, 1), cooling_reason = 'operator',
   cooling_until = greatest(provider_pools.cooling_until, excluded.cooling_until)`,
 };
 
@@ -61,25 +61,25 @@ export async function holdPool(
 }
 
 const clear = {
-  name: 'clear-strikes',
-  text: `update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null where pool = $1 and strikes > 0`,
+  name: 'close-breaker',
+  text: `update provider_pools set failures = 0, cooling_until = null, cooling_reason = null where pool = $1 and failures > 0`,
 };
 
 /** Closes the circuit breaker, because the upstream has accepted a job. */
-export async function clearStrikes(db: Database, pool: string): Promise<void> {
+export async function closeBreaker(db: Database, pool: string): Promise<void> {
   await db.run(clear, [pool]);
 }
 
 const endCooling = {
   name: 'end-cooldown',
-  text: `update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null
+  text: `update provider_pools set failures = 0, cooling_until = null, cooling_reason = null
 where pool = $1 and cooling_reason = any($2)`,
 };
 
 /** Ends the pool's cooldown if it has one of these reasons. */
 export async function endCooldown(
   db: Database,
-  { pool, reasons }: { readonly pool: string; readonly reasons: readonly StrikeReason[] },
+  { pool, reasons }: { readonly pool: string; readonly reasons: readonly CooldownReason[] },
 ): Promise<void> {
   await db.run(endCooling, [pool, reasons]);
 }
@@ -97,8 +97,8 @@ written as (
   on conflict (provider) do update set state = $2, reason = $3, who = $4, changed_at = now()
   where provider_switches.state <> $2
 ), cleared as (
-  update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null
-  where provider = $1 and $2 = 'enabled' and strikes > 0 returning pool
+  update provider_pools set failures = 0, cooling_until = null, cooling_reason = null
+  where provider = $1 and $2 = 'enabled' and failures > 0 returning pool
 )
 select coalesce((select state from before), 'enabled') as before, exists (select from cleared) as cleared`,
 };
@@ -140,7 +140,7 @@ export async function listProviderSwitches(db: Database): Promise<readonly SetSw
 const selectPools = {
   name: 'list-provider-pools',
   text: `
-select pool, provider, strikes, cooling_reason as "coolingReason",
+select pool, provider, failures, cooling_reason as "coolingReason",
   greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.slots as occupying,
   waiting.tasks as waiting, (extract(epoch from now() - waiting.since) * 1000)::bigint as "oldestWaitMs"
 from provider_pools p
@@ -149,7 +149,7 @@ cross join lateral (
   where j.pool = p.pool and ${takesSlot}
 ) taken
 cross join lateral (
-  select count(*)::int as tasks, min(asked_at) as since from slot_waits w where w.pool = p.pool
+  select count(*)::int as tasks, min(queued_at) as since from slot_waits w where w.pool = p.pool
 ) waiting
 order by pool`,
 };
@@ -158,8 +158,8 @@ order by pool`,
 export type PoolState = {
   readonly pool: string;
   readonly provider: string;
-  readonly strikes: number;
-  readonly coolingReason: StrikeReason | undefined;
+  readonly failures: number;
+  readonly coolingReason: CooldownReason | undefined;
   /** Remaining cooldown; undefined or 0 without one. */
   readonly coolingMs: number | undefined;
   readonly occupying: number;

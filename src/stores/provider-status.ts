@@ -1,6 +1,6 @@
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import type { Database } from './database.ts';
-import { listPools, listProviderSwitches, type ProviderSwitch, type StrikeReason } from './provider-pools.ts';
+import { listPools, listProviderSwitches, type ProviderSwitch, type CooldownReason } from './provider-pools.ts';
 
 /** A provider with its pools, from the catalogue and the database. */
 export type ProviderStatus = {
@@ -21,8 +21,8 @@ export type ProviderStatus = {
     readonly occupying: number;
     readonly waiting: number;
     readonly oldestWaitMs: number | null;
-    readonly strikes: number;
-    readonly coolingReason: StrikeReason | null;
+    readonly failures: number;
+    readonly coolingReason: CooldownReason | null;
     readonly coolingMs: number | null;
   }[];
 };
@@ -64,7 +64,7 @@ export async function readProviderStatuses(db: Database, catalogue: Catalogue): 
           occupying: state?.occupying ?? 0,
           waiting: state?.waiting ?? 0,
           oldestWaitMs: state?.oldestWaitMs ?? null,
-          strikes: state?.strikes ?? 0,
+          failures: state?.failures ?? 0,
           coolingReason: state?.coolingReason ?? null,
           coolingMs: (state?.coolingMs ?? 0) > 0 ? (state?.coolingMs ?? null) : null,
         };

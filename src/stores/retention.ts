@@ -2,7 +2,7 @@ import type { Database } from './database.ts';
 import { allowErasure } from './erasure.ts';
 import { one } from './statement.ts';
 
-// Records that are deleted after a time. Each function deletes a page of those from before a time (Unix milliseconds).
+// Each function deletes a page of the records from before a time (Unix milliseconds).
 
 type Expired = { readonly name: string; readonly table: string; readonly key: string; readonly time: string };
 
@@ -10,13 +10,13 @@ function expired({ name, table, key, time }: Expired) {
   const deleteRows = one<{ readonly deleted: number }, [before: number, limit: number]>({
     name,
     text: `
-with gone as (
+with deleted as (
   delete from ${table} where ${key} = any(array(
     select ${key} from ${table} where ${time} < to_timestamp($1::float8 / 1000)
     order by ${time} limit $2 for update skip locked))
   returning 1
 )
-select count(*)::int as deleted from gone`,
+select count(*)::int as deleted from deleted`,
   });
   return async (db: Pick<Database, 'run'>, before: number, limit: number): Promise<number> =>
     (await deleteRows(db, before, limit)).deleted;

@@ -1,7 +1,6 @@
 import type { FailCode, TaskState } from '../domain/task.ts';
 import { many } from './statement.ts';
 
-/** How tasks have ended, and what was given back for them. */
 export type Endings = {
   readonly state: TaskState;
   readonly failCode: FailCode | undefined;
@@ -9,7 +8,7 @@ export type Endings = {
   readonly creditsRefunded: number;
 };
 
-/** Of the tasks that have ended since then (Unix milliseconds), by state and reason. */
+/** Counts tasks that have ended since a time (Unix milliseconds). */
 export const countEndings = many<Endings, [sinceMs: number]>({
   name: 'count-endings',
   text: `
@@ -18,23 +17,22 @@ from tasks where completed_at >= to_timestamp($1::float8 / 1000) and completed_a
 group by state, fail_code order by state, fail_code`,
 });
 
-/** Which of these tasks there are. */
 export const listKnownTasks = many<{ taskId: string }, [taskIds: readonly string[]]>({
   name: 'list-known-tasks',
   text: `select id as "taskId" from tasks where id = any($1::uuid[])`,
 });
 
-/** A result that clients may still fetch. */
-export type KeptResult = {
+/** A video whose retention has not ended. */
+export type StoredResult = {
   readonly taskId: string;
   readonly accountId: string;
   readonly creditsCharged: number;
   readonly videoKey: string;
 };
 
-/** Oldest first, a bounded page of those after the given task. */
-export const listKeptResults = many<KeptResult, [after: string | undefined, limit: number]>({
-  name: 'list-kept-results',
+/** Lists results, oldest first. */
+export const listStoredResults = many<StoredResult, [after: string | undefined, limit: number]>({
+  name: 'list-stored-results',
   text: `
 select id as "taskId", account_id as "accountId", credits_charged as "creditsCharged", result->>'videoKey' as "videoKey"
 from tasks where state = 'success' and media_deleted_at is null

@@ -1,18 +1,18 @@
 import { type Database, readRow } from './database.ts';
-import { isReserved, type ProviderSwitch, type StrikeReason, takesSlot } from './provider-pools.ts';
+import { isReserved, type ProviderSwitch, type CooldownReason, takesSlot } from './provider-pools.ts';
 import { isFinished } from './task-states.ts';
 
 // A pool has a limit of jobs at the same time, over all workers. The job's own row in `provider_jobs` takes the slot, so no crash of
 // ours can overbook an upstream. Tasks without a slot wait in `slot_waits` and repeat their request:
 //
-// - Each request of an account that joins the queue gets the account's next turn. The lowest turn is next, so accounts alternate and
-//   an account's own tasks keep their order. A newcomer starts at the turn that the pool has reached.
+// - Each request of an account that joins the queue gets the account's next ticket. The lowest ticket is next, so accounts alternate and
+//   an account's own tasks keep their order. A newcomer starts at the ticket that the pool has reached.
 // - A task that was declined by the upstream goes behind the next task of its account, so that one bad request does not block the queue.
 // - A free slot is offered to the first task of the queue. If it does not repeat its request in time, the slot is offered to the next.
 
 export type SlotRequest = {
   readonly taskId: string;
-  /** Of the row that takes the slot; one whose call was not made is used again. */
+  /** The number of the job's row. A row whose create was not sent is used again. */
   readonly ordinal: number;
   readonly accountId: string;
   readonly pool: string;
@@ -25,7 +25,7 @@ export type Admission =
   | { readonly kind: 'granted' }
   | { readonly kind: 'full'; readonly againInMs: number }
   /** The circuit breaker is open; or it is half open, and another task tries whether the upstream works again. */
-  | { readonly kind: 'cooling'; readonly reason: StrikeReason | undefined; readonly againInMs: number }
+  | { readonly kind: 'cooling'; readonly reason: CooldownReason | undefined; readonly againInMs: number }
   | {
       readonly kind: 'switched_off';
       readonly state: Exclude<ProviderSwitch, 'enabled'>;
@@ -34,16 +34,16 @@ export type Admission =
 
 type LockedPool = {
   readonly switch: ProviderSwitch;
-  readonly strikes: number;
-  readonly reason: StrikeReason | undefined;
+  readonly failures: number;
+  readonly reason: CooldownReason | undefined;
   readonly coolingMs: number | undefined;
 };
 
-// The lock serializes the admissions to a pool. Only a later statement sees what the admission before has committed.
+// The lock serializes the admissions to a pool. Only a later statement reads what the previous admission has committed.
 const lockPool = {
   name: 'lock-pool',
   text: `
-select coalesce(s.state, 'enabled') as switch, strikes, cooling_reason as reason,
+select coalesce(s.state, 'enabled') as switch, failures, cooling_reason as reason,
   ceil(extract(epoch from cooling_until - clock_timestamp()) * 1000)::bigint as "coolingMs"
 from provider_pools p left join provider_switches s on s.provider = p.provider
 where pool = $1 for no key update of p`,
@@ -60,7 +60,7 @@ const [minPauseSeconds, maxPauseSeconds] = [2, 120];
 const countedPerSlot = maxPauseSeconds / minPauseSeconds;
 /** So often the first tasks of the queue check whether a pool that takes none is back. */
 const closedPauseSeconds = 5;
-const offer = `interval '15 s'`;
+const offerTime = `interval '15 s'`;
 /** A task overdue by this much is assumed to wait for another provider. Longer than a restart of all workers, which must not change the order. */
 const absence = `interval '5 minutes'`;
 
@@ -70,52 +70,52 @@ const admit = {
   name: 'admit-to-pool',
   text: `
 with taken as (
-  select count(*)::int as slots, max(turn) filter (where account_id = $5) as turn,
+  select count(*)::int as slots, max(ticket) filter (where account_id = $5) as ticket,
     count(*) filter (where submitted_at is null and outcome is null and reserved_at >= (
       select cooling_until from provider_pools where pool = $3
     )) as probes
   from provider_jobs where pool = $3 and (task_id, ordinal) <> ($1, $2) and ${takesSlot}
 ), own as materialized (
   select coalesce(
-    (select turn from slot_waits where pool = $3 and task_id = $1),
-    (select case when outcome is null then turn else turn + 1 end from provider_jobs
+    (select ticket from slot_waits where pool = $3 and task_id = $1),
+    (select case when outcome is null then ticket else ticket + 1 end from provider_jobs
       where task_id = $1 and pool = $3 and (outcome is null or outcome = 'not_created') order by ordinal desc limit 1),
     greatest(
-      (select turn from provider_pools where pool = $3),
-      (select turn + 1 from taken),
-      (select max(turn) + 1 from slot_waits where pool = $3 and account_id = $5)
+      (select ticket from provider_pools where pool = $3),
+      (select ticket + 1 from taken),
+      (select max(ticket) + 1 from slot_waits where pool = $3 and account_id = $5)
     )
-  ) as turn, coalesce((select asked_at from slot_waits where pool = $3 and task_id = $1), now()) as asked_at
+  ) as ticket, coalesce((select queued_at from slot_waits where pool = $3 and task_id = $1), now()) as queued_at
 ), ahead as materialized (
-  select task_id, turn, asked_at from slot_waits
-  where pool = $3 and (turn, asked_at, task_id) < ((select turn from own), (select asked_at from own), $1)
+  select task_id, ticket, queued_at from slot_waits
+  where pool = $3 and (ticket, queued_at, task_id) < ((select ticket from own), (select queued_at from own), $1)
     and (offered_until is null or offered_until > now()) and due_at > now() - ${absence}
-  order by turn, asked_at, task_id limit $6 * ${countedPerSlot}
+  order by ticket, queued_at, task_id limit $6 * ${countedPerSlot}
 ), queue as (
   select greatest(0, least($6 - slots, $7 - probes)) as free, case when exists (
     select from provider_jobs where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved}
   ) then 0 else (select count(*)::int from ahead) end as ahead from taken
 ), reserved as (
-  insert into provider_jobs (task_id, ordinal, provider, pool, account_id, intended_at, reserved_at, turn)
-  select $1, $2, $4, $3, $5, null, now(), turn from own, queue where ahead < free
+  insert into provider_jobs (task_id, ordinal, provider, pool, account_id, reserved_at, ticket)
+  select $1, $2, $4, $3, $5, now(), ticket from own, queue where ahead < free
   on conflict (task_id, ordinal) do update
-    set reserved_at = now(), provider = excluded.provider, pool = excluded.pool, turn = excluded.turn
+    set reserved_at = now(), provider = excluded.provider, pool = excluded.pool, ticket = excluded.ticket
     where provider_jobs.intended_at is null and provider_jobs.outcome is null
-  returning turn
+  returning ticket
 ), reached as (
-  update provider_pools set turn = greatest(provider_pools.turn, reserved.turn, (
-    select turn from slot_waits where pool = $3 and task_id <> $1 order by turn, asked_at, task_id limit 1
+  update provider_pools set ticket = greatest(provider_pools.ticket, reserved.ticket, (
+    select ticket from slot_waits where pool = $3 and task_id <> $1 order by ticket, queued_at, task_id limit 1
   )) from reserved where pool = $3
 ), offered as (
-  update slot_waits set offered_until = greatest(due_at, now()) + ${offer}
+  update slot_waits set offered_until = greatest(due_at, now()) + ${offerTime}
   where pool = $3 and offered_until is null
-    and task_id in (select task_id from ahead order by turn, asked_at, task_id limit (select free from queue))
+    and task_id in (select task_id from ahead order by ticket, queued_at, task_id limit (select free from queue))
 ), left_queues as (
   delete from slot_waits where (pool, task_id) in (select pool, task_id from slot_waits where task_id = $1 for update skip locked)
     and exists (select from reserved)
 ), waits as (
-  insert into slot_waits (pool, task_id, account_id, turn, asked_at, due_at)
-  select $3, $1, $5, turn, asked_at,
+  insert into slot_waits (pool, task_id, account_id, ticket, queued_at, due_at)
+  select $3, $1, $5, ticket, queued_at,
     now() + least(${maxPauseSeconds}, greatest($8::int, ${minPauseSeconds} * (1 + ahead / $6))) * interval '1 s'
   from own, queue where not exists (select from reserved)
   on conflict (pool, task_id) do update set due_at = excluded.due_at, offered_until = null
@@ -132,10 +132,10 @@ type Admitted = { readonly hasSlot: boolean; readonly isProbed: boolean; readonl
 export async function reserveSlot(db: Database, request: SlotRequest): Promise<Admission> {
   const { taskId, ordinal, accountId, pool, provider, limit } = request;
   return db.transaction(async (run) => {
-    const { switch: state, strikes, reason, coolingMs = 0 } = await lockedPool(run, request);
+    const { switch: state, failures, reason, coolingMs = 0 } = await lockedPool(run, request);
     const isOpen = state === 'enabled' && coolingMs <= 0;
     // After a cooldown the breaker is half open: one task tries the upstream.
-    const allowed = isOpen ? (strikes > 0 ? 1 : limit) : 0;
+    const allowed = isOpen ? (failures > 0 ? 1 : limit) : 0;
     const pauseSeconds = allowed < limit ? closedPauseSeconds : minPauseSeconds;
     const values = [taskId, ordinal, pool, provider, accountId, limit, allowed, pauseSeconds];
     const admitted = await readRow<Admitted>({ run }, admit, values);
@@ -154,14 +154,14 @@ async function lockedPool(run: Database['run'], { pool, provider }: SlotRequest)
   if (known !== undefined) return known;
   await run(insertPool, [pool, provider]);
   const made = await lock();
-  if (made === undefined) throw new Error(`pool ${pool} is gone`);
+  if (made === undefined) throw new Error(`pool ${pool} not found after its creation`);
   return made;
 }
 
 const sweep = {
   name: 'sweep-slots',
   text: `
-with lapsed as (
+with expired as (
   update provider_jobs j set outcome = 'not_created', ended_at = now() from (
     select task_id, ordinal from provider_jobs
     where pool is not null and upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
@@ -172,9 +172,9 @@ with lapsed as (
 )
 delete from slot_waits w using (
   select task_id, pool from slot_waits
-  where asked_at < now() - interval '10 minutes' and (due_at < now() - interval '1 hour'
+  where queued_at < now() - interval '10 minutes' and (due_at < now() - interval '1 hour'
     or exists (select from tasks where id = task_id and ${isFinished}))
-  order by asked_at limit $1
+  order by queued_at limit $1
 ) one
 where w.task_id = one.task_id and w.pool = one.pool`,
 };

@@ -2,18 +2,18 @@ import type pg from 'pg';
 import { type Database, readRow, readRows, type Statement } from './database.ts';
 
 // A statement and the function that runs it are one declaration. The function's arguments after the database are the statement's
-// values in their order, unless `values` makes them.
+// values, unless `values` computes them.
 
 type Runner = Pick<Database, 'run'>;
 type Declared<Arguments extends readonly unknown[]> = Statement & {
   readonly values?: (...given: Arguments) => readonly unknown[];
 };
-/** A bounded page of what is older than `minAgeMs`, after the row with this id. */
+/** A page of rows older than `minAgeMs`, after the row with this id. */
 export type AgedPage = { readonly minAgeMs: number; readonly after?: string | undefined; readonly limit: number };
 
 const asGiven = (...given: readonly unknown[]) => given;
 
-/** All rows, with the fields of `Row`; null is undefined. */
+/** Returns all rows, with null as undefined. */
 export function many<Row extends pg.QueryResultRow, Arguments extends readonly unknown[] = []>({
   values = asGiven,
   ...statement
@@ -21,7 +21,7 @@ export function many<Row extends pg.QueryResultRow, Arguments extends readonly u
   return (db: Runner, ...given: Arguments): Promise<readonly Row[]> => readRows<Row>(db, statement, values(...given));
 }
 
-/** The only row, or undefined. */
+/** Returns the only row, or undefined. */
 export function maybeOne<Row extends pg.QueryResultRow, Arguments extends readonly unknown[] = []>({
   values = asGiven,
   ...statement
@@ -29,19 +29,18 @@ export function maybeOne<Row extends pg.QueryResultRow, Arguments extends readon
   return (db: Runner, ...given: Arguments): Promise<Row | undefined> => readRow<Row>(db, statement, values(...given));
 }
 
-/** The only row; throws when there is none. */
+/** Returns the only row, and throws if there is none. */
 export function one<Row extends pg.QueryResultRow, Arguments extends readonly unknown[] = []>({
   values = asGiven,
   ...statement
 }: Declared<Arguments>) {
   return async (db: Runner, ...given: Arguments): Promise<Row> => {
     const row = await readRow<Row>(db, statement, values(...given));
-    if (row === undefined) throw new Error(`${statement.name} answers no row`);
+    if (row === undefined) throw new Error(`${statement.name} returned no row`);
     return row;
   };
 }
 
-/** No rows. */
 export function none<Arguments extends readonly unknown[]>({ values = asGiven, ...statement }: Declared<Arguments>) {
   return async (db: Runner, ...given: Arguments): Promise<void> => {
     await db.run(statement, values(...given));

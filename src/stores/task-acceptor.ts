@@ -1,32 +1,32 @@
 import { LRUCache } from 'lru-cache';
-import { acceptTask, acceptBatch, lostRace, type NotInBatch } from './accept-task.ts';
+import { acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
 import type { Acceptance, Accepted, NewTask } from './acceptance.ts';
-import { defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
-import { type Database, DatabaseUnavailable, DatabaseBusy, wasCancelled } from './database.ts';
 import { createBatcher } from './batch.ts';
+import { defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
+import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from './database.ts';
 
-/** In one statement at most; a task brings some 90 KB at most, a prompt and ten addresses. */
+/** Bounds a statement to about 3 MB, because a task has up to 90 KB. */
 export const maxBatchSize = 32;
-/** An account that was found locked has a queue of its own for a while, in which its tasks wait; so many at most. */
+/** A locked account gets a queue of its own for this time after its last task. */
 const ownQueueMs = 1_000;
 const maxOwnQueues = 1_000;
 
 /**
- * Accepts tasks as `acceptTask` does, all that come while one statement runs with the next one, at a fifth of the cost. Tasks of an
- * account that is locked wait in a queue of their own; what cannot be decided together is decided alone. Throws `DatabaseBusy` for
- * a task that finds too many others waiting, or is not sent in time.
+ * Accepts tasks as `acceptTask` does, at a fifth of the cost: tasks that arrive while a statement runs share the next one. Tasks of a
+ * locked account wait in a queue of that account, and refused ones are explained one by one. Throws `DatabaseBusy` if too many tasks
+ * wait, or if a task is not sent in time.
  */
 export function createTaskAcceptor(
   db: Database,
   { maxWaiting, waitMs }: QueueLimits = defaultQueueLimits,
 ): (task: NewTask) => Promise<Acceptance> {
-  const createBatchQueue = (options: { readonly waits: boolean }): BatchQueue =>
+  const createQueue = (options: { readonly waits: boolean }): BatchQueue =>
     createBatcher((waiting) => acceptInTime(db, waiting, { ...options, waitMs }), { maxBatchSize, maxStatements: 1 });
-  const shared = createBatchQueue({ waits: false });
+  const shared = createQueue({ waits: false });
   const own = new LRUCache<string, BatchQueue>({ max: maxOwnQueues, ttl: ownQueueMs, ttlResolution: 0 });
   const waitInOwnQueue = (waiting: WaitingTask) => {
     const { accountId } = waiting.task;
-    const queue = own.get(accountId) ?? createBatchQueue({ waits: true });
+    const queue = own.get(accountId) ?? createQueue({ waits: true });
     own.set(accountId, queue);
     return queue(waiting);
   };
@@ -49,7 +49,7 @@ export function createTaskAcceptor(
 }
 
 type Answer = Accepted | NotInBatch;
-/** `since` is when it came, by the clock of `performance`. */
+/** `since`: its arrival, by the clock of `performance`. */
 type WaitingTask = { readonly task: NewTask; readonly since: number };
 type BatchQueue = (waiting: WaitingTask) => Promise<Answer>;
 
@@ -61,11 +61,11 @@ async function acceptInTime(
   const latest = performance.now() - waitMs;
   const inTime = waiting.filter(({ since }) => since >= latest).map(({ task }) => task);
   const answers = inTime.length === 0 ? [] : await acceptAll(db, inTime, { waits });
-  const answerOf = new Map(answers.map((answer, place) => [inTime[place], answer]));
+  const answerOf = new Map(answers.map((answer, index) => [inTime[index], answer]));
   return waiting.map(({ task }) => answerOf.get(task) ?? new DatabaseBusy());
 }
 
-/** A task that makes the common statement fail must not hurt the others; alone, its fault is its own, but for a lost race. */
+/** If one task makes the shared statement fail, each is tried alone. */
 async function acceptAll(
   db: Database,
   tasks: readonly NewTask[],
@@ -74,8 +74,8 @@ async function acceptAll(
   try {
     return await acceptBatch(db, tasks, options);
   } catch (error) {
-    const isOwnFault = tasks.length === 1 && !lostRace(error);
-    if (isOwnFault || (error instanceof DatabaseUnavailable && !wasCancelled(error))) throw error;
+    const failedAlone = tasks.length === 1 && !lostRace(error);
+    if (failedAlone || (error instanceof DatabaseUnavailable && !wasCancelled(error))) throw error;
     return tasks.map(() => 'left_out');
   }
 }

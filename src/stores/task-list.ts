@@ -5,28 +5,31 @@ import type { Database } from './database.ts';
 import { findDelivery, listDeliveryAttempts } from './deliveries.ts';
 import { listProviderJobs } from './provider-jobs.ts';
 import { type AgedPage, many, none, one } from './statement.ts';
-import { promptLexemes } from './migrations/0025-task-search.ts';
+import { leastId, microseconds, pageStart } from './sql.ts';
 import { makerColumn, type Maker } from './task-maker.ts';
 import { taskColumns } from './tasks.ts';
 import { isUnfinished } from './task-states.ts';
 
+/** The words of prompts. The account is a lexeme among them, so that a search reads the index entries of one account only. */
+export const promptLexemes = `(array_to_tsvector(array[account_id::text]) || to_tsvector('simple', param->'input'->>'prompt'))`;
+
 export type TaskFilter = {
-  /** Without it the tasks of all accounts. */
+  /** Without it, tasks of all accounts are listed. */
   readonly accountId?: string | undefined;
-  /** For this and the next one no list is kept: without an account they need a bounded time. */
+  /** This and `provider` have no index: without an account they need a bounded time. */
   readonly model?: string | undefined;
-  /** Tasks with a job there. */
+  /** A provider that has a job of the task. */
   readonly provider?: string | undefined;
   readonly state?: TaskState | undefined;
   readonly failCode?: FailCode | undefined;
-  /** A key or a person; a UUID. */
+  /** The UUID of a key or person. */
   readonly createdBy?: string | undefined;
-  /** A part of the id, or words of the prompt. Needs an account, since no index covers parts of ids. */
+  /** A part of the id, or words of the prompt. It needs an account, because no index covers parts of ids. */
   readonly search?: TaskSearch | undefined;
   /** Unix milliseconds of creation, from (inclusive) and to (exclusive). */
   readonly fromMs?: number | undefined;
   readonly toMs?: number | undefined;
-  /** The last task of the page before this one; a UUID. One that is not the account's leads to an empty page. */
+  /** The UUID of the last task of the page before. A task of another account leads to an empty page. */
   readonly after?: string | undefined;
   readonly limit: number;
 };
@@ -34,9 +37,8 @@ export type TaskFilter = {
 export type ListedTask = Task & { readonly createdBy: Maker | undefined };
 
 /**
- * Tasks, newest first, at most `limit`. Pages are cut by time of creation and id, so new tasks neither shift nor repeat what follows.
- * Where the page begins is one row to compare with, of the cursor or of `toMs`: given both as conditions, PostgreSQL would begin
- * at the wrong one and walk the index from there.
+ * Lists tasks, newest first. The page begins at one row, that of the cursor or of `toMs`: with two conditions PostgreSQL would begin at
+ * the less selective one and read the index from there.
  */
 export const listTasks = many<ListedTask, [filter: TaskFilter]>({
   name: 'list-tasks',
@@ -48,7 +50,7 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
   and (created_at, id) < (
     case when $6::uuid is null then coalesce(to_timestamp($5::float8 / 1000), 'infinity')
       else (select created_at from tasks where id = $6 and ($1 is null or account_id = $1)) end,
-    coalesce($6, '00000000-0000-0000-0000-000000000000'))
+    coalesce($6, ${leastId}))
   and ($5 is null or created_at < to_timestamp($5 / 1000))
   and ($8::text is null or (state = 'fail' and fail_code = $8))
   and ($9::uuid is null or key_id = $9 or user_id = $9)
@@ -81,23 +83,20 @@ order by created_at desc, id desc limit $7`,
 
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly model: string;
-  /** Milliseconds since it was accepted, by the database's clock. */
+  /** Milliseconds since its creation, by the database's clock. */
   readonly ageMs: number;
-  /** How long its generation has run, over all attempts, as far as they were seen alive. */
+  /** The time in which its generation has run, over all attempts, until their last reports. */
   readonly ranMs: number;
   readonly deadlineMs: number;
-  /** Whether its workflow's code could not go on when it was last described. */
+  /** True if its workflow failed at its code when it was last described. */
   readonly isStuck: boolean;
-  /** Whether an attempt to generate it was alive in the last two minutes. */
+  /** True if an attempt was alive in the last two minutes. */
   readonly isGenerating: boolean;
-  /** Whether its job has ended upstream, and its video is still to be fetched. */
+  /** True if its job has ended upstream and its video is not fetched yet. */
   readonly isFetching: boolean;
 };
 
-/**
- * Unfinished tasks older than `minAgeMs` in order of arrival, a bounded page of them after the given one. A task that was accepted
- * before tasks kept their deadline, and has not begun since, has the longest one there is.
- */
+/** Lists unfinished tasks older than `minAgeMs`, oldest first. */
 export const listUnfinishedTasks = many<UnfinishedTask, [page: AgedPage]>({
   name: 'list-unfinished-tasks',
   text: `
@@ -105,7 +104,7 @@ select id as "taskId", account_id as "accountId", model, state, (extract(epoch f
   generation_spent_ms + (extract(epoch from
     coalesce(attempt_seen_at - attempt_started_at, case when attempt_seen_at is null then now() - generation_started_at end,
       interval '0')) * 1000)::bigint as "ranMs",
-  coalesce(deadline_ms, 86400000) as "deadlineMs", stuck_since is not null as "isStuck",
+  deadline_ms as "deadlineMs", stuck_since is not null as "isStuck",
   coalesce(attempt_seen_at > now() - interval '2 minutes', false) as "isGenerating",
   coalesce((select true from provider_jobs
     where task_id = tasks.id and upstream_ended_at is not null and outcome is null limit 1), false) as "isFetching"
@@ -125,10 +124,7 @@ where id = $1 and ${isUnfinished}
 returning id`,
 };
 
-/**
- * The code of the task's workflow cannot go on, and has failed since then (Unix milliseconds); undefined when it goes on again. Answers
- * whether that is new.
- */
+/** Records since when (Unix milliseconds) the task's workflow has failed at its code; undefined if it runs again. Returns whether that is new. */
 export async function markStuck(db: Database, taskId: string, since: number | undefined): Promise<boolean> {
   return (await db.run(markStuckTask, [taskId, since])).length > 0;
 }
@@ -140,14 +136,13 @@ select count(*)::int as tasks from tasks
 where stuck_since is not null and ${isUnfinished}`,
 });
 
-/** Unfinished tasks whose workflow's code could not go on when it was last described. */
 export async function countStuckTasks(db: Database): Promise<number> {
   return (await countStuck(db)).tasks;
 }
 
 /**
- * Tasks whose media is to go: successful ones past their retention, and failed ones after `leftoverMs`, because a killed attempt may
- * have left a file. These are listed once more after 26 hours: a worker that is cut off goes on until the deadline, 24 hours at most.
+ * Lists tasks whose media must be deleted: successful ones past their retention, and failed ones after `leftoverMs`, because a killed
+ * attempt may have left a file. Failed ones are listed again after 26 hours, because a cut-off worker continues for up to 24 hours.
  */
 export const listExpiredMedia = many<
   { readonly taskId: string },
@@ -171,36 +166,32 @@ function expiredMedia(condition: string): string {
     order by completed_at, id limit $4)`;
 }
 
-/** Records that the media is gone; the task's record stays as it is. */
 export const markMediaDeleted = none<[taskId: string]>({
   name: 'mark-media-deleted',
   text: `update tasks set media_deleted_at = now() where id = $1 and (media_deleted_at is null or state = 'fail')`,
 });
 
-/** A workflow that is to be ended because its task is final; written by `refundTask`, in the same statement. */
+/** A workflow to be terminated because its task is final; `refundTask` inserts it. */
 export type WorkflowTermination = { readonly taskId: string; readonly reason: string; readonly dueAtUs: number };
 
 type PageOf<Row> = { readonly after: Row | undefined; readonly limit: number };
 
-/** Terminations that are due, oldest first, a bounded page of them after the given one. */
+/** Lists due terminations, oldest first. */
 export const listDueTerminations = many<WorkflowTermination, [page: PageOf<WorkflowTermination>]>({
   name: 'list-due-terminations',
   text: `
-select task_id as "taskId", reason, (extract(epoch from due_at) * 1000000)::bigint as "dueAtUs" from workflow_terminations
-where due_at <= now() and (due_at, task_id) > (
-  coalesce(timestamptz 'epoch' + $1::float8 * interval '1 microsecond', '-infinity'),
-  coalesce($2::uuid, '00000000-0000-0000-0000-000000000000'))
+select task_id as "taskId", reason, ${microseconds('due_at')} as "dueAtUs" from workflow_terminations
+where due_at <= now() and (due_at, task_id) > ${pageStart('$1', '$2')}
 order by due_at, task_id limit $3`,
   values: ({ after, limit }) => [after?.dueAtUs, after?.taskId, limit],
 });
 
-/** The workflow has ended, by us or by itself. */
 export const removeTermination = none<[taskId: string]>({
   name: 'remove-termination',
   text: `delete from workflow_terminations where task_id = $1`,
 });
 
-/** What an operator may know of a task beside its record. */
+/** Reads what operators see of a task in addition to its record. */
 export async function readTaskDetail(db: Database, taskId: string) {
   return {
     ledger: await listTaskEntries(db, taskId),

@@ -1,14 +1,14 @@
 import { erasedUser } from '../domain/user.ts';
 import { maybeOne, one } from './statement.ts';
 
-/** The key or the person that made a task, as its account may see it; `name` is what the key is called, or an e-mail address. */
+/** `name`: the key's name, or the person's e-mail address. */
 export type Maker = {
   readonly kind: 'key' | 'person';
   readonly id: string;
   readonly name: string | null;
 };
 
-/** A column of `tasks`: undefined for a task that an operator started by hand. */
+/** SQL for the maker of a task; null for a task that an operator started by hand. */
 export const makerColumn = `case
     when key_id is not null then
       json_build_object('kind', 'key', 'id', key_id, 'name', (select name from api_keys where api_keys.id = key_id))
@@ -21,12 +21,10 @@ const findMakerOf = maybeOne<{ createdBy: Maker | undefined }, [taskId: string]>
   text: `select ${makerColumn} from tasks where id = $1`,
 });
 
-/** Who made the task. */
 export async function findMaker(...args: Parameters<typeof findMakerOf>): Promise<Maker | undefined> {
   return (await findMakerOf(...args))?.createdBy;
 }
 
-/** More are not counted. */
 const maxAhead = 1_000;
 
 const countAheadOf = one<{ tasks: number }, [taskId: string]>({
@@ -40,7 +38,7 @@ select count(*)::int as tasks from (
 ) ahead`,
 });
 
-/** Tasks of the same account that came before this one and are not being generated yet; 1,000 at most. */
+/** Counts earlier tasks of the same account that are not being generated yet, up to 1,000. */
 export async function countAhead(...args: Parameters<typeof countAheadOf>): Promise<number> {
   return (await countAheadOf(...args)).tasks;
 }

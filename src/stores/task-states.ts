@@ -1,10 +1,7 @@
 import { finalStates, unfinishedStates } from '../domain/task.ts';
+import { literals } from './sql.ts';
 
-// Conditions on a row of `tasks`. Partial indexes have the same text, so that PostgreSQL uses them.
+// Conditions on a row of `tasks`, or of an alias when prefixed with its name. PostgreSQL uses a partial index only if the text is the same.
 
-export const isUnfinished = `state in (${listOf(unfinishedStates)})`;
-export const isFinished = `state in (${listOf(finalStates)})`;
-
-function listOf(states: readonly string[]): string {
-  return states.map((state) => `'${state}'`).join(', ');
-}
+export const isUnfinished = `state in ${literals(unfinishedStates)}`;
+export const isFinished = `state in ${literals(finalStates)}`;

@@ -3,22 +3,21 @@ import type { CatalogueModel } from '../domain/catalogue/models.ts';
 import type { Database } from './database.ts';
 import { maybeOne, none } from './statement.ts';
 
-// A task that waits for an upstream keeps its model's tiers, because its model may leave the catalogue meanwhile. Many tasks share one text.
+// The tiers of a waiting task's model are stored, because the model may leave the catalogue. Many tasks share one row.
 
 type Tiers = CatalogueModel['tiers'];
 
-/** Tiers beyond this length are not stored. */
 const maxBytes = 65_536;
 
 const saveTiers = none<[taskId: string, hash: string, text: string]>({
   name: 'save-tiers',
   text: `
-with known as (insert into provider_configs (hash, config) values ($2, $3) on conflict do nothing)
+with config as (insert into provider_configs (hash, config) values ($2, $3) on conflict do nothing)
 update tasks set tiers_hash = $2 where id = $1 and state in ('waiting', 'queuing') and tiers_hash is distinct from $2`,
 });
 
-/** Saves the model's current tiers for the task, unless its generation has begun. */
-export async function keepTiers(db: Database, taskId: string, tiers: Tiers): Promise<void> {
+/** Saves the model's current tiers for the task, unless its generation has begun or they are too long. */
+export async function saveTaskTiers(db: Database, taskId: string, tiers: Tiers): Promise<void> {
   const text = JSON.stringify(tiers);
   if (Buffer.byteLength(text) <= maxBytes) await saveTiers(db, taskId, hash('sha256', text), text);
 }

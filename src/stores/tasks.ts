@@ -6,14 +6,13 @@ import { isReserved } from './provider-pools.ts';
 import { maybeOne, none } from './statement.ts';
 import { isFinished, isUnfinished } from './task-states.ts';
 
-/** The columns of `tasks` as the fields of a `Task`. */
 export const taskColumns = `id as "taskId", account_id as "accountId", param, state, credits_charged as "creditsCharged",
   credits_refunded as "creditsRefunded", result, created_at as "createdAt", updated_at as "updatedAt",
   generation_started_at as "generationStartedAt", completed_at as "completedAt", media_deleted_at as "mediaDeletedAt",
   content_deleted_at as "contentDeletedAt",
   case when state = 'fail' then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure`;
 
-/** The task, of any account, or undefined. `taskId` must be a UUID. */
+/** Finds a task of any account. `taskId` must be a UUID. */
 export const findTask = maybeOne<Task, [taskId: string]>({
   name: 'find-task',
   text: `select ${taskColumns} from tasks where id = $1`,
@@ -24,57 +23,50 @@ const selectEnded = {
   text: `select id from tasks where id = any($1::uuid[]) and ${isFinished}`,
 };
 
-/** Which of these tasks are final; the caller bounds how many it asks about. */
+/** Returns the final ones among these tasks. The caller bounds their number. */
 export async function listEndedAmong(db: Database, taskIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await db.run<{ id: string }>(selectEnded, [taskIds]);
   return new Set(rows.map(({ id }) => id));
 }
 
-export type ConfirmedTask = Task & {
-  /** How long its generation may run. */
-  readonly deadlineMs: number;
-};
-
-// Without a deadline of its own a task has half an hour.
-const deadline = `coalesce(deadline_ms, ${30 * 60_000})`;
+export type ConfirmedTask = Task & { readonly deadlineMs: number };
 
 const markQueuing = maybeOne<ConfirmedTask, [taskId: string]>({
   name: 'mark-queuing',
   text: `
 update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
-returning ${taskColumns}, ${deadline} as "deadlineMs"`,
+returning ${taskColumns}, deadline_ms as "deadlineMs"`,
 });
 const findConfirmed = maybeOne<ConfirmedTask, [taskId: string]>({
   name: 'find-confirmed-task',
-  text: `select ${taskColumns}, ${deadline} as "deadlineMs" from tasks where id = $1`,
+  text: `select ${taskColumns}, deadline_ms as "deadlineMs" from tasks where id = $1`,
 });
 
-/** The workflow has begun: `waiting` becomes `queuing`; any later state stays. Answers the task, or undefined when there is none. */
+/** Records that the workflow has begun: `waiting` becomes `queuing`; any later state stays. */
 export async function confirmCharge(db: Database, taskId: string): Promise<ConfirmedTask | undefined> {
   return (await markQueuing(db, taskId)) ?? findConfirmed(db, taskId);
 }
 
-/** How often an attempt at the generation says that it is alive. */
+/** The interval in which a generation attempt reports that it is alive. */
 export const attemptTouchMs = 15_000;
 
-/** A task at the start of an attempt at its generation. */
 export type GeneratingTask = Task & {
-  /** Whether its generation began with this attempt. */
+  /** True if its generation began with this attempt. */
   readonly isFirst: boolean;
-  /** How long the generation may still run; nothing, or less, when its deadline has passed. */
+  /** The rest of the deadline; 0 or less after it has passed. */
   readonly leftMs: number;
   readonly deadlineMs: number;
-  /** The names of its providers at acceptance, or the hash of its tiers since its workflow began (`task-tiers.ts`). */
+  /** The names of its providers at acceptance. */
   readonly providers: readonly string[] | undefined;
 };
 
-// A deadline limits how long the generation runs, over all attempts, by the database's clock. An attempt that died may have lived for
-// a while after it was last seen alive; that is counted, but never more than a quarter of the deadline. The gap between attempts
-// counts only while a job runs upstream, but for the last minute, in which the job's video can be fetched.
+// The deadline limits the time in which a generation runs, over all attempts, by the database's clock. An attempt that died may have
+// lived for some time after its last report, which counts up to a quarter of the deadline. The gap between attempts counts only while a
+// job runs upstream, and leaves one minute to fetch the job's video.
 const spentMs = `generation_spent_ms + coalesce(extract(epoch from
-  least(now(), attempt_seen_at + least(${attemptTouchMs}, ${deadline} / 4) * interval '1 millisecond')
+  least(now(), attempt_seen_at + least(${attemptTouchMs}, deadline_ms / 4) * interval '1 millisecond')
     - attempt_started_at) * 1000, 0)::bigint`;
-const spentUpstreamMs = `least(${deadline} - 60000, generation_spent_ms
+const spentUpstreamMs = `least(deadline_ms - 60000, generation_spent_ms
   + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
 
 // A task that waits for its first upstream job stays `queuing`.
@@ -85,7 +77,7 @@ const beginAttempt = maybeOne<GeneratingTask, [taskId: string, waitsForJob: bool
   text: `
 update tasks set state = ${attemptState},
   generation_started_at = coalesce(generation_started_at, case when not $2 then now() end),
-  attempt_started_at = now(), attempt_seen_at = now(), deadline_ms = ${deadline},
+  attempt_started_at = now(), attempt_seen_at = now(),
   generation_spent_ms = greatest(${spentMs}, case when exists (
     select from provider_jobs
     where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null
@@ -96,15 +88,15 @@ returning ${taskColumns}, providers, deadline_ms as "deadlineMs",
   deadline_ms - generation_spent_ms as "leftMs", coalesce(generation_started_at = now(), false) as "isFirst"`,
 });
 
-/** A task that is to be generated, before an attempt at it begins; undefined when it is final or unknown. */
+/** Finds an unfinished task before an attempt begins. */
 export const findGeneration = maybeOne<Task & Pick<GeneratingTask, 'providers'>, [taskId: string]>({
   name: 'find-generation',
   text: `select ${taskColumns}, providers from tasks where id = $1 and ${isUnfinished}`,
 });
 
 /**
- * An attempt at the generation has begun. Undefined when the task is final or unknown: there is nothing to generate. With
- * `waitsForJob` the task is not `generating` before `recordGenerating`.
+ * Records the start of a generation attempt. Returns undefined for a final or unknown task. With `waitsForJob` the task becomes
+ * `generating` only with `recordGenerating`.
  */
 export function startGeneration(
   db: Database,
@@ -115,8 +107,8 @@ export function startGeneration(
 }
 
 /**
- * An upstream has made a job for the task, `sinceMs` ago. Returns when the generation began, and undefined when the task was
- * `generating` before, or has ended.
+ * Records that an upstream created a job for the task `sinceMs` ago. Returns undefined if the task was `generating` before, or has
+ * ended.
  */
 export const recordGenerating = maybeOne<{ readonly generationStartedAt: number }, [taskId: string, sinceMs: number]>({
   name: 'record-generating',
@@ -127,7 +119,7 @@ where id = $1 and state in ('waiting', 'queuing')
 returning generation_started_at as "generationStartedAt"`,
 });
 
-/** Records that these attempts are alive, which renews the slots that they have reserved. */
+/** Records that these attempts are alive, and renews their reserved slots. */
 export const touchGenerations = none<[taskIds: readonly string[]]>({
   name: 'touch-generations',
   text: `
@@ -135,7 +127,7 @@ with renewed as (update provider_jobs set reserved_at = now() where task_id = an
 update tasks set attempt_seen_at = now() where id = any($1::uuid[]) and state in ('queuing', 'generating')`,
 });
 
-/** The attempt has ended, and the next one waits for a provider: that time is none of the deadline's. */
+/** Ends an attempt. The time until the next one does not count towards the deadline. */
 export const pauseGeneration = none<[taskId: string]>({
   name: 'pause-generation',
   text: `
@@ -144,17 +136,15 @@ update tasks set attempt_started_at = null, attempt_seen_at = now(),
 where id = $1 and state in ('queuing', 'generating')`,
 });
 
-/** A final task, with what came of the call that was to end it. */
 export type EndedTask = {
   readonly task: Task;
-  /** Whether a callback is owed for it. */
   readonly hasCallback: boolean;
-  /** True when this very call ended it; false when it was final before, or an earlier call was lost after its commit. */
+  /** False if the task was final before, perhaps by an earlier call whose response was lost. */
   readonly changed: boolean;
 };
 
 // Both endings decrement the account's unfinished tasks, and create the callback's delivery with the final state.
-const freePlace = `account_freed as (
+const finishedTask = `account as (
   update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
 )`;
 const owedDelivery = `delivery as (
@@ -169,11 +159,11 @@ with ended as (
   update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
   where id = $1 and ${isUnfinished}
   returning *
-), ${freePlace}, ${owedDelivery}
+), ${finishedTask}, ${owedDelivery}
 select ${taskColumns} from ended`,
 });
 
-/** Ends the task in `success`. A task that is final already keeps its state, which is then the answer. Throws for an unknown task. */
+/** Ends the task in `success`. A final task keeps its state, and is returned. Throws for an unknown task. */
 export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
   return endedTask(db, taskId, await succeed(db, taskId, JSON.stringify(result)));
 }
@@ -203,12 +193,12 @@ select ${taskColumns} from ended`,
   values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
 });
 
-/** The workflow of a task that was cancelled has so long to end by itself. */
+/** The workflow of a cancelled task is terminated after this time. */
 export const cancelGraceMs = 10 * 60_000;
 
 /**
- * Ends the task in `fail` and refunds it in full, in one transaction. A final task keeps its state. Throws for an unknown task.
- * `terminatesAfterMs` is for callers other than the task's own workflow: `reconcile` terminates that one if it still runs after so long.
+ * Ends the task in `fail` and refunds it in full, in one statement. A final task keeps its state. Throws for an unknown task. Callers
+ * other than the task's own workflow set `terminatesAfterMs`: `reconcile` terminates the workflow if it still runs by that time.
  */
 export async function refundTask(
   db: Database,
@@ -221,7 +211,7 @@ export async function refundTask(
 
 async function endedTask(db: Database, taskId: string, ended: Task | undefined): Promise<EndedTask> {
   const task = ended ?? (await findTask(db, taskId));
-  if (task === undefined) throw new Error(`task ${taskId} does not exist`);
+  if (task === undefined) throw new Error(`task ${taskId} not found`);
   return { task, hasCallback: task.param.callBackUrl !== undefined, changed: ended !== undefined };
 }
 
@@ -230,7 +220,7 @@ const cancelled: TaskFailure = {
   failMsg: 'The task was cancelled by the operator of the service.',
 };
 
-/** Ends a task of any account in `fail`, with its refund. A final task keeps its state. Throws for an unknown task. */
+/** Cancels a task of any account and refunds it. A final task keeps its state. Throws for an unknown task. */
 export function cancelTaskAs(
   db: Database,
   actor: Actor,

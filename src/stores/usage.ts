@@ -1,9 +1,9 @@
 import { firstEntryAfter, lastEntryBefore } from './credits.ts';
 import { many, one } from './statement.ts';
 
-// What an account has used, in sums. Each reads a bounded time by the index of the account's tasks, and of entries other than charges.
+// Sums for an account. Each statement reads a bounded time with the indexes of the account's tasks, and of entries other than charges.
 
-/** One day of UTC, with one model, or without one for what was booked by hand. */
+/** A day in UTC and a model. Bookings by operators have no model. */
 export type UsageDay = {
   readonly day: string;
   readonly model: string | undefined;
@@ -47,10 +47,9 @@ group by 1, 2 order by 1, 2 nulls last`,
   values: ({ accountId, fromMs, toMs }) => [accountId, fromMs, toMs],
 });
 
-/** What was made with a key. */
 export type KeyUse = { readonly keyId: string; readonly tasks: number; readonly credits: number };
 
-/** So many of the account's newest tasks are looked at. */
+/** Bounds the read to the account's newest tasks. */
 export const maxTasksOfUse = 50_000;
 
 /** The last 30 days of each key that has made a task in them; `credits` are charges less refunds. */
@@ -66,7 +65,7 @@ from (
 where key_id is not null group by key_id`,
 });
 
-/** No state is counted further. */
+/** Limit of each count. */
 export const maxCounted = 10_000;
 
 const counted = (state: string, since = '') =>
@@ -88,9 +87,9 @@ export type AccountSummary = {
   readonly violations: number;
 };
 
-/** Where an account stands; the tasks that have ended are those of the last seven days. */
-export const summariseAccount = one<AccountSummary, [accountId: string]>({
-  name: 'summarise-account',
+/** `success` and `fail` count the last seven days. */
+export const summarizeAccount = one<AccountSummary, [accountId: string]>({
+  name: 'summarize-account',
   text: `
 select balance, ${counted('waiting')} as waiting, ${counted('queuing')} as queuing, ${counted('generating')} as generating,
   ${counted('success', lastWeek)} as success, ${counted('fail', lastWeek)} as fail,

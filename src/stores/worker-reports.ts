@@ -1,7 +1,7 @@
 import type { WorkerReport } from '../domain/catalogue/served.ts';
 import { many, none } from './statement.ts';
 
-/** Records what a worker can generate, and deletes what workers of other days left behind. */
+/** Stores a worker's report, and deletes those of workers that stopped a day ago. */
 export const saveWorkerReport = none<[report: WorkerReport]>({
   name: 'save-worker-report',
   text: `
@@ -11,13 +11,12 @@ on conflict (worker_id, queue) do update set models = excluded.models, refusal =
   values: ({ workerId, queue, models, refusal }) => [workerId, queue, models, refusal],
 });
 
-/** A worker that stops does not count from now on. */
 export const deleteWorkerReports = none<[workerId: string]>({
   name: 'delete-worker-reports',
   text: 'delete from worker_reports where worker_id = $1',
 });
 
-/** The reports of workers that reported in the last 30 seconds. */
+/** Lists the reports of the last 30 seconds. */
 export const listWorkerReports = many<WorkerReport>({
   name: 'list-worker-reports',
   text: `

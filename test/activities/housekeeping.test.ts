@@ -183,7 +183,7 @@ test('a row that the store does not answer about is left behind, and the next on
 
 test('queue rows of tasks that wait no longer are deleted', async () => {
   const taskId = await failedTask();
-  await ask(`insert into slot_waits (task_id, pool, account_id, turn, asked_at, due_at)
+  await ask(`insert into slot_waits (task_id, pool, account_id, ticket, queued_at, due_at)
     values ('${taskId}', 'a/b', '${accountId}', 1, now() - interval '1 hour', now())`);
   await run('sweepSlots');
   assert.equal(await count('slot_waits'), 0);

@@ -267,7 +267,7 @@ test('a full provider is waited for, and not passed over; one that cools down is
   await assert.rejects(generate(waits), { type: 'waiting' });
   assert.equal((await findTask(database.db, waits))?.state, 'waiting', 'its deadline does not run');
   assert.equal(second.asked.length, 0);
-  const text = `update provider_pools set strikes = 1, cooling_until = now() + interval '1 hour' where provider = $1`;
+  const text = `update provider_pools set failures = 1, cooling_until = now() + interval '1 hour' where provider = $1`;
   await database.db.run({ name: 'test-cools', text }, [first.provider.name]);
   await generate(waits);
   assert.deepEqual(second.asked, [waits]);

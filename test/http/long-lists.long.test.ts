@@ -116,11 +116,11 @@ for (const { operationId, path, query } of lists) {
 const manyRows = (busy: string) => `
 insert into accounts (id, name) select gen_random_uuid(), 'account ' || n from generate_series(1, 5000) n;
 insert into tasks (id, account_id, model, param, state, credits_charged, credits_refunded, fail_code, fail_msg, result,
-  request_sha256, created_at, generation_started_at, completed_at, media_deleted_at, callback_url)
+  request_sha256, deadline_ms, created_at, generation_started_at, completed_at, media_deleted_at, callback_url)
 select gen_random_uuid(), '${busy}', 'videogen-2.0-fast', '{"model":"videogen-2.0-fast","input":{"prompt":"a boat","resolution":"720p","duration":4,"ratio":"16:9","generateAudio":true,"imageUrls":[]}}', s.state, 132,
   case s.state when 'fail' then 132 else 0 end, case s.state when 'fail' then 'internal' end,
   case s.state when 'fail' then 'It failed.' end, case s.state when 'success' then '${JSON.stringify({ ...madeUpMeasures, videoKey: 'results/00000000-0000-4000-8000-000000000000/video.mp4', posterKey: 'results/00000000-0000-4000-8000-000000000000/poster.jpg' })}'::json end,
-  sha256(n::text::bytea), now() - n * interval '1 minute', now() - n * interval '1 minute',
+  sha256(n::text::bytea), 1800000, now() - n * interval '1 minute', now() - n * interval '1 minute',
   case when s.state <> 'generating' then now() - n * interval '1 minute' end,
   case when n > 5000 and s.state <> 'generating' then now() end, 'http://127.0.0.1/'
 from generate_series(1, 10000) n

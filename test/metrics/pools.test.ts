@@ -8,7 +8,7 @@ import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { DatabaseUnavailable } from '../../src/stores/database.ts';
 import { reserveSlot } from '../../src/stores/slots.ts';
-import { setProviderSwitchAs, strikePool } from '../../src/stores/provider-pools.ts';
+import { setProviderSwitchAs, recordPoolFailure } from '../../src/stores/provider-pools.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
@@ -62,11 +62,11 @@ test('slots, waiting tasks, cooldowns and switches of the catalogue are scraped 
     const place = { taskId, ordinal: 1, accountId, pool: 'alpha/org/wan-2', provider: 'alpha', limit: 1 };
     assert.equal((await reserveSlot(db, place)).kind, kind);
   }
-  const strike = { pool: 'beta/org/wan-2', provider: 'beta', reason: 'busy', isOfProvider: false } as const;
+  const failure = { pool: 'beta/org/wan-2', provider: 'beta', reason: 'busy', isOfProvider: false } as const;
   const place = { ordinal: 1, accountId, limit: 1, provider: 'beta' };
   for (const pool of ['beta/org/wan-2', 'beta/gone'])
     await reserveSlot(db, { ...place, pool, taskId: await acceptTestTask(db, accountId, taskParam('b')) });
-  await strikePool(db, { ...strike, baseMs: 3_600_000, maxMs: 3_600_000 });
+  await recordPoolFailure(db, { ...failure, baseMs: 3_600_000, maxMs: 3_600_000 });
   const actor = { kind: 'command_line', name: 'ada' } as const;
   await setProviderSwitchAs(db, actor, { provider: 'beta', state: 'draining', reason: 'a test' });
   reads = 0;

@@ -13,7 +13,7 @@ import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
-import { listedPrices, madeUpResult, taskParam } from '../support/tasks.ts';
+import { listedTerms, madeUpResult, taskParam } from '../support/tasks.ts';
 import {
   bodySeconds,
   emptyModel,
@@ -149,7 +149,7 @@ async function acceptAs(
     taskId: taskIds[index] ?? '',
     accountId,
     param: params[bodyIndex],
-    listedPrices,
+    ...listedTerms,
     idempotencyKey: keyIndex === undefined ? undefined : `key ${keyIndex}`,
   });
   if (answer.kind !== 'accepted' && answer.kind !== 'replayed') return answer.kind;
@@ -164,7 +164,7 @@ const params: readonly [TaskParam, TaskParam] = [
 async function endOf(end: ReturnType<typeof completeTask>): Promise<Outcome> {
   const ended = await end.catch((error: Error) => error);
   if (!(ended instanceof Error)) return ended.task.state;
-  assert.match(ended.message, /does not exist/);
+  assert.match(ended.message, /not found/);
   return 'unknown';
 }
 
@@ -215,7 +215,7 @@ test('of any number of creates at once exactly as many are accepted as the balan
       const { accountId, accept } = await newAccount(credits, isShared);
       const param = params[0];
       const accepting = Array.from({ length: creates }, () =>
-        accept({ taskId: uuidv7(), accountId, param, listedPrices }),
+        accept({ taskId: uuidv7(), accountId, param, ...listedTerms }),
       );
       const accepted = (await Promise.all(accepting)).filter(({ kind }) => kind === 'accepted');
       assert.equal(accepted.length, Math.min(creates, affordable, maxUnfinished));

@@ -3,17 +3,17 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { priceAt, type PriceSchedule } from '../../src/domain/price.ts';
+import type { Price } from '../../src/domain/models.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
 import type { Acceptance } from '../../src/stores/acceptance.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listPrices, priceLeadMs, readPriceSchedules, setPrice, withdrawPrice } from '../../src/stores/prices.ts';
+import { listPrices, priceLeadMs, readPrices, setPrice, withdrawPrice } from '../../src/stores/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
-import { listedPrices, taskParam } from '../support/tasks.ts';
+import { listedPrices, listedTerms, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let database: TestDatabase;
@@ -34,11 +34,28 @@ async function newAccount(credits = 1_000_000_000): Promise<string> {
   return accountId;
 }
 
-type Order = { accountId: string; model: string; duration?: number; listed?: PriceSchedule['listed'] };
+type Order = { accountId: string; model: string; duration?: number; listed?: readonly Price[] };
+
+type Decided = Pick<DecidedLongAgo, 'creditsPerSecond' | 'fromMs'>;
+type Decisions = {
+  readonly own: readonly Decided[];
+  readonly general: readonly Decided[];
+  readonly listed: readonly Price[];
+};
+
+/** The rule on paper: the latest beginning counts, of several the last one; the account's own price before the general and the listed one. */
+function priceAt({ own, general, listed: inCatalogue }: Decisions, atMs: number): number {
+  const last = (prices: readonly Decided[]) => {
+    let found: Decided | undefined;
+    for (const price of prices) if (price.fromMs <= atMs && price.fromMs >= (found?.fromMs ?? 0)) found = price;
+    return found?.creditsPerSecond;
+  };
+  return last(own) ?? last(general) ?? last(inCatalogue) ?? NaN;
+}
 
 function accept({ accountId, model, duration = 4, listed = listedPrices }: Order): Promise<Acceptance> {
   const param = { ...taskParam('priced', { duration }), model };
-  return acceptTask(database.db, { taskId: uuidv7(), accountId, param, listedPrices: listed });
+  return acceptTask(database.db, { taskId: uuidv7(), accountId, param, ...listedTerms, listedPrices: listed });
 }
 
 /** Hours, so that nothing that is in the future is reached while the test runs. */
@@ -94,13 +111,15 @@ test('what is charged, asked for and shown is what the rule says on paper, for a
       const refused = await accept({ accountId: poorId, model, duration, listed: unique });
       assert.deepEqual(refused, { kind: 'insufficient_credits', required: expected * duration, balance: 1 });
       const catalogue = [{ model, title: model, prices: unique, providers: [], deadlineMs: 1 }];
-      const { atMs, priced } = await readPriceSchedules(database.db, accountId, catalogue);
-      const [shown] = priced;
-      assert.ok(shown);
+      const shown = (await readPrices(database.db, accountId, catalogue)).get(model) ?? [];
+      const [current] = shown;
+      assert.ok(current);
+      assert.equal(current.creditsPerSecond, expected);
       for (const offsetMs of [0.5, 1.5, 2.5, 3.5].map((hours) => hours * hourMs)) {
-        assert.equal(priceAt(shown.schedule, atMs + offsetMs), priceAt(schedule, nowMs + offsetMs));
+        const announced = shown.findLast(({ fromMs }) => fromMs <= nowMs + offsetMs);
+        assert.equal(announced?.creditsPerSecond, priceAt(schedule, nowMs + offsetMs));
       }
-      assert.equal(priceAt(shown.schedule, atMs), expected);
+      assert.ok(shown.every(({ creditsPerSecond }, index) => creditsPerSecond !== shown[index + 1]?.creditsPerSecond));
     }),
     runs(60),
   );

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
-import { comingPrices, priceAt, type PriceSchedule } from '../../src/domain/price.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import type { TaskParam } from '../../src/domain/task.ts';
 import { runs } from '../support/property.ts';
@@ -10,54 +9,10 @@ import { runs } from '../support/property.ts';
 const models = modelCatalogue(defaultModels);
 const parse = createTaskRequestParser({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
 
-/** Instants are few, so that prices often begin at the same one, or at the very one that is asked about. */
-const instant = fc.nat({ max: 40 });
-const creditsPerSecond = fc.integer({ min: 1, max: 100_000 });
-const listed = fc
-  .uniqueArray(fc.record({ creditsPerSecond, fromMs: instant }), { maxLength: 4, selector: ({ fromMs }) => fromMs })
-  .map((prices) => [{ creditsPerSecond: 33, fromMs: -1 }, ...prices]);
-const decided = fc.array(
-  fc.record({ creditsPerSecond: fc.option(creditsPerSecond, { nil: undefined }), fromMs: instant }),
-  { maxLength: 5 },
-);
-const schedule: fc.Arbitrary<PriceSchedule> = fc.record({ own: decided, general: decided, listed });
-
-/** The rule as it would be followed by hand: go through all that was decided in order of time, and remember the last word. */
-function lastWord(prices: PriceSchedule['own'], atMs: number): number | undefined {
-  let word: PriceSchedule['own'][number] | undefined;
-  for (const price of prices) if (price.fromMs <= atMs && price.fromMs >= (word?.fromMs ?? -1)) word = price;
-  return word?.creditsPerSecond;
-}
-
-test("the latest beginning counts, an account's own price before the general one, and both before the catalogue's", () => {
-  fc.assert(
-    fc.property(schedule, instant, (all, atMs) => {
-      const byHand = lastWord(all.own, atMs) ?? lastWord(all.general, atMs) ?? lastWord(all.listed, atMs);
-      assert.equal(priceAt(all, atMs), byHand);
-    }),
-    runs(12_000),
-  );
-  assert.throws(() => priceAt({ own: [], general: [], listed: [] }, 0));
-});
-
-test('what is announced tells the price of every later instant, and announces nothing that changes nothing', () => {
-  fc.assert(
-    fc.property(schedule, instant, (all, nowMs) => {
-      const coming = comingPrices(all, nowMs);
-      for (let atMs = nowMs; atMs <= 41; atMs += 1) {
-        const told = coming.filter(({ fromMs }) => fromMs <= atMs).at(-1)?.creditsPerSecond ?? priceAt(all, nowMs);
-        assert.equal(told, priceAt(all, atMs));
-      }
-      const told = [priceAt(all, nowMs), ...coming.map((price) => price.creditsPerSecond)];
-      assert.ok(told.every((price, index) => price !== told[index + 1]));
-    }),
-    runs(12_000),
-  );
-});
-
 /** What the charge is made from, while no operator has decided anything. */
 function listedCharge({ model, input }: TaskParam): number {
-  return input.duration * priceAt({ own: [], general: [], listed: models.get(model)?.prices ?? [] }, Date.now());
+  const [price] = models.get(model)?.prices ?? [];
+  return input.duration * (price?.creditsPerSecond ?? NaN);
 }
 
 test('a duration is rounded half up, then must lie in 4 to 15, and what is charged is what was rounded to', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { callbackWorkflowId, taskQueuesOf, taskWorkflowId } from '../../src/domain/task-queues.ts';
-import { askForRedelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
+import { requestRedelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
 import { markMediaDeleted } from '../../src/stores/task-list.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import type { Engine } from '../../src/domain/ports.ts';
@@ -141,7 +141,7 @@ describe('callbacks', () => {
     const { taskId, accountId } = await owed('/unheard');
     await engine.startDelivery({ taskId, accountId });
     await waitForAttempts(service.database.db, taskId, 2);
-    await askForRedelivery(service.database.db, taskId);
+    await requestRedelivery(service.database.db, taskId);
     const text = `update callback_deliveries set due_at = now() - interval '2 minutes' where task_id = $1`;
     await service.database.db.run({ name: 'test-overdue', text }, [taskId]);
     await triggerSchedule(temporal.client, taskQueuesOf(service.settings.taskQueue), 'reconcile');

@@ -9,7 +9,7 @@ import { createDatabase } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { listedPrices, taskParam } from '../support/tasks.ts';
+import { listedPrices, listedTerms, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // What is accepted and what it is answered: test/properties/accept-batch.test.ts.
@@ -32,7 +32,7 @@ function newAccount(credits = 100 * price): Promise<string> {
 }
 
 function taskOf(accountId: string, more: Partial<NewTask> = {}): NewTask {
-  return { taskId: uuidv7(), accountId, param: taskParam('batch'), listedPrices, ...more };
+  return { taskId: uuidv7(), accountId, param: taskParam('batch'), ...listedTerms, ...more };
 }
 
 async function balanceOf(accountId: string): Promise<number | undefined> {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/stores/accounts.ts';
 import {
-  askForRedelivery,
+  requestRedelivery,
   type Delivery,
   findDelivery,
   listDeliveryAttempts,
@@ -44,8 +44,8 @@ const overdue = async (minAgeMs: number) =>
   (await listPendingDeliveries(database.db, { minAgeMs, limit: 1_000 })).map(({ taskId }) => taskId);
 
 test('a callback is owed from the commit that ends the task, and overdue once nobody has tried it for a while', async () => {
-  const { taskId, state, round } = await newDelivery();
-  assert.deepEqual([state, round], ['pending', 1]);
+  const { taskId, state, redeliveries } = await newDelivery();
+  assert.deepEqual([state, redeliveries], ['pending', 0]);
   assert.ok((await overdue(-60_000)).includes(taskId));
   assert.ok(!(await overdue(60_000)).includes(taskId));
 });
@@ -106,8 +106,8 @@ test('an attempt at a callback that does not exist is not recorded', async () =>
 
 test('an attempt that was under way when a redelivery was asked for is logged, but does not end it', async () => {
   const earlier = await newDelivery();
-  const asked = await askForRedelivery(database.db, earlier.taskId);
-  assert.deepEqual([asked?.state, asked?.round], ['pending', 2]);
+  const asked = await requestRedelivery(database.db, earlier.taskId);
+  assert.deepEqual([asked?.state, asked?.redeliveries], ['pending', 1]);
   await note(earlier, 'delivered');
   const delivery = await found(earlier.taskId);
   assert.deepEqual([delivery.state, delivery.finishedAt], ['pending', undefined]);
@@ -121,7 +121,7 @@ for (const state of ['delivered', 'failed', 'gone'] as const) {
     const delivery = await newDelivery();
     await note(delivery, state);
     assert.ok(!(await overdue(-7_200_000)).includes(delivery.taskId));
-    await askForRedelivery(database.db, delivery.taskId);
+    await requestRedelivery(database.db, delivery.taskId);
     assert.ok((await overdue(-60_000)).includes(delivery.taskId));
   });
 }
@@ -145,7 +145,7 @@ test('a list of overdue callbacks goes on behind its last one, which was tried o
 test('a task without a callback has nothing to redeliver', async () => {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('x'));
   await refundTask(database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
-  assert.equal(await askForRedelivery(database.db, taskId), undefined);
+  assert.equal(await requestRedelivery(database.db, taskId), undefined);
 });
 
 test('of redeliveries without end the latest hundred attempts are kept, numbered on', async () => {

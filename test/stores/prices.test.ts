@@ -29,19 +29,19 @@ test('a price is never deleted and never changed, by any statement; only one tha
   const [inForce] = await listPrices(database.db, { limit: 1 });
   assert.ok(inForce);
   const mark = `withdrawn_by = 'x', withdrawn_at = effective_from - interval '1 ms'`;
-  await assert.rejects(run(`update prices set ${mark} where id = ${inForce.priceId}`), /can not be changed any more/);
+  await assert.rejects(run(`update prices set ${mark} where id = ${inForce.priceId}`), /cannot be changed any more/);
   const priceId = await announced();
   await assert.rejects(
     run(`update prices set credits_per_second = 1 where id = ${priceId}`),
-    /can not be changed any more/,
+    /cannot be changed any more/,
   );
   await assert.rejects(
     run(`update prices set effective_from = now() where id = ${priceId}`),
-    /can not be changed any more/,
+    /cannot be changed any more/,
   );
   assert.equal((await withdrawPrice(database.db, { priceId, who: 'test' })).kind, 'withdrawn');
   const undo = `update prices set withdrawn_at = null, withdrawn_by = null where id = ${priceId}`;
-  await assert.rejects(run(undo), /can not be changed any more/);
+  await assert.rejects(run(undo), /cannot be changed any more/);
   await assert.rejects(run('delete from prices'), /not allowed/);
   await assert.rejects(run('truncate prices'), /not allowed/);
 });
@@ -53,7 +53,7 @@ test('a price of zero, one that begins immediately, and one without an author ar
     );
   await assert.rejects(insert('0', `now() + interval '1 day'`), /credits_per_second_check/);
   await assert.rejects(insert('1000001', `now() + interval '1 day'`), /credits_per_second_check/);
-  await assert.rejects(insert('5', 'now()'), /price_comes_after_its_decision/);
+  await assert.rejects(insert('5', 'now()'), /price_begins_after_its_decision/);
   await assert.rejects(insert('5', `now() + interval '1 day'`, `''`), /who_check/);
 });
 

@@ -12,7 +12,7 @@ import {
   recordUpstreamEnd,
   settleProviderJob,
 } from '../../src/stores/provider-jobs.ts';
-import { clearStrikes, listPools, setProviderSwitchAs, strikePool } from '../../src/stores/provider-pools.ts';
+import { closeBreaker, listPools, setProviderSwitchAs, recordPoolFailure } from '../../src/stores/provider-pools.ts';
 import { refundTask, touchGenerations } from '../../src/stores/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
@@ -52,8 +52,8 @@ describe('slots of a pool', () => {
        where pool = $1`,
       [pool, seconds],
     );
-  const strike = (reason: 'busy' | 'operator' = 'busy') =>
-    strikePool(database.db, {
+  const fail = (reason: 'busy' | 'operator' = 'busy') =>
+    recordPoolFailure(database.db, {
       pool,
       provider,
       reason,
@@ -204,17 +204,17 @@ describe('slots of a pool', () => {
       const state = (await listPools(database.db)).find((one) => one.pool === pool);
       return [admission.reason, Math.ceil((state?.coolingMs ?? 0) / 5_000)];
     };
-    await Promise.all(Array.from({ length: 8 }, () => strike()));
+    await Promise.all(Array.from({ length: 8 }, () => fail()));
     assert.deepEqual(await coolingMs(), ['busy', 1]);
     await coolingIsOver();
-    await strike();
+    await fail();
     assert.deepEqual(await coolingMs(), ['busy', 2]);
-    for (let strikes = 0; strikes < 20; strikes += 1) {
+    for (let failures = 0; failures < 20; failures += 1) {
       await coolingIsOver();
-      await strike();
+      await fail();
     }
     assert.deepEqual(await coolingMs(), ['busy', 60]);
-    await clearStrikes(database.db, pool);
+    await closeBreaker(database.db, pool);
     assert.equal(await coolingMs(), 'granted');
   });
 
@@ -224,7 +224,7 @@ describe('slots of a pool', () => {
     await reserve(first, 1);
     await endProviderJob(database.db, { taskId: first.taskId, ordinal: 1, outcome: 'not_created' });
     const hour = 3_600_000;
-    await strikePool(database.db, {
+    await recordPoolFailure(database.db, {
       pool,
       provider,
       reason: 'operator',
@@ -258,7 +258,7 @@ describe('slots of a pool', () => {
     assert.ok(first);
     await reserve(first, 8);
     await endProviderJob(database.db, { taskId: first.taskId, ordinal: 1, outcome: 'not_created' });
-    await strike();
+    await fail();
     await coolingIsOver();
     const kinds = await Promise.all(
       waiters.map(async (waiter) => ({ waiter, kind: await kindOf(reserve(waiter, 8, 2)) })),
@@ -271,7 +271,7 @@ describe('slots of a pool', () => {
     assert.equal(await kindOf(reserve(probe.waiter, 8, 2)), 'granted');
     assert.ok(await intend(probe.waiter, 2));
     await recordProviderJob(database.db, { taskId: probe.waiter.taskId, ordinal: 2, jobId: 'job' });
-    await clearStrikes(database.db, pool);
+    await closeBreaker(database.db, pool);
     const others = waiters.filter((waiter) => waiter !== probe.waiter);
     for (const waiter of others) assert.equal(await kindOf(reserve(waiter, 8, 2)), 'granted');
   });
@@ -280,7 +280,7 @@ describe('slots of a pool', () => {
     const accountId = await newAccount();
     const [probe, next] = [await newTask(accountId), await newTask(accountId)];
     await reserve(probe, 8);
-    await strike();
+    await fail();
     await coolingIsOver();
     assert.equal(await kindOf(reserve(probe, 8)), 'granted');
     assert.equal(await kindOf(reserve(next, 8)), 'cooling');
@@ -292,7 +292,7 @@ describe('slots of a pool', () => {
   test('are not granted while an operator has disabled the provider; enabling it ends its cooldowns', async () => {
     const waiter = await newTask(await newAccount());
     await reserve(waiter, 1);
-    await strike('operator');
+    await fail('operator');
     for (const state of ['draining', 'off'] as const) {
       await setProviderSwitchAs(database.db, actor, { provider, state, reason: 'the upstream moves' });
       assert.deepEqual(await reserve(waiter, 1), { kind: 'switched_off', state, againInMs: 5_000 });
@@ -317,13 +317,13 @@ describe('slots of a pool', () => {
       // The last one asks before the first.
       const asking = new Set([...waiting.slice(-1), ...waiting.slice(0, 1)]);
       if (ended === 100) {
-        await strike();
+        await fail();
         for (const one of asking) assert.equal(await ask(one), 'cooling');
         await coolingIsOver();
       }
       await endProviderJob(database.db, { taskId: granted[ended]?.taskId ?? '', ordinal: 1, outcome: 'fail' });
       for (const one of asking) await ask(one);
-      if (ended === 100) await clearStrikes(database.db, pool);
+      if (ended === 100) await closeBreaker(database.db, pool);
     }
     assert.deepEqual(
       granted.map(({ taskId }) => tasks.findIndex((task) => task.taskId === taskId)),
@@ -351,16 +351,16 @@ describe('slots of a pool', () => {
     const rows = await run(
       `
 with crowd as (
-  insert into tasks (id, account_id, model, param, credits_charged, request_sha256, state)
-  select gen_random_uuid(), $1, 'm', '{}', 1, sha256(n::text::bytea), 'queuing' from generate_series(1, 10000) n returning id
+  insert into tasks (id, account_id, model, param, credits_charged, request_sha256, deadline_ms, state)
+  select gen_random_uuid(), $1, 'm', '{}', 1, sha256(n::text::bytea), 1800000, 'queuing' from generate_series(1, 10000) n returning id
 )
-insert into slot_waits (pool, task_id, account_id, turn, due_at)
+insert into slot_waits (pool, task_id, account_id, ticket, due_at)
 select $2, id, $1, row_number() over (), now() + interval '1 minute' from crowd
-returning task_id as "taskId", turn`,
+returning task_id as "taskId", ticket`,
       [many, pool],
     );
     const crowd = rows
-      .toSorted((one, other) => Number(one['turn']) - Number(other['turn']))
+      .toSorted((one, other) => Number(one['ticket']) - Number(other['ticket']))
       .map(({ taskId }) => ({ accountId: many, taskId: String(taskId) }));
     const [first, second] = [await newTask(few), await newTask(few)];
     for (const one of [first, second]) assert.equal(await kindOf(reserve(one, 1)), 'full');
@@ -394,7 +394,7 @@ returning task_id as "taskId", turn`,
     // A request that was on its way when its task ended.
     assert.equal(await kindOf(reserve(waited, 1)), 'full');
     assert.equal(await kindOf(reserve(alive, 1)), 'full');
-    await run(`update slot_waits set asked_at = now() - interval '11 minutes' where pool = $1`, [pool]);
+    await run(`update slot_waits set queued_at = now() - interval '11 minutes' where pool = $1`, [pool]);
     await sweepSlots(database.db, 100);
     assert.equal((await listProviderJobs(database.db, ended.taskId))[0]?.outcome, 'not_created');
     assert.deepEqual(await run('select task_id from slot_waits where pool = $1', [pool]), [{ task_id: alive.taskId }]);

@@ -8,7 +8,7 @@ import { createDatabase, type Database, DatabaseUnavailable, DatabaseBusy } from
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { createTaskAcceptor, maxBatchSize } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { listedPrices, taskParam } from '../support/tasks.ts';
+import { listedTerms, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const price = 132;
@@ -28,7 +28,7 @@ function newAccount(credits = 500 * price): Promise<string> {
 }
 
 function taskOf(accountId: string, more: Partial<NewTask> = {}): NewTask {
-  return { taskId: uuidv7(), accountId, param: taskParam('acceptor'), listedPrices, ...more };
+  return { taskId: uuidv7(), accountId, param: taskParam('acceptor'), ...listedTerms, ...more };
 }
 
 async function tasksPaidBy(accountId: string): Promise<number> {

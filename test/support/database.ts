@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { migrateToLatest } from '../../src/stores/migrator.ts';
@@ -27,11 +27,10 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 // Named for its migrations, so that a server that outlives a change of the schema makes a new one.
-const schema = createHash('sha256')
-  .update(readdirSync('src/stores/migrations').toSorted().join())
-  .digest('hex')
-  .slice(0, 12);
-const template = `videogen_template_${schema}`;
+const migrations = readdirSync('src/stores/migrations').toSorted();
+const schema = createHash('sha256');
+for (const name of migrations) schema.update(readFileSync(`src/stores/migrations/${name}`));
+const template = `videogen_template_${schema.digest('hex').slice(0, 12)}`;
 /** Of each server, whether this process has made sure of its template. */
 const templates: Record<string, Promise<void>> = {};
 // Other processes do the same at the same time, so the template is made under a lock of the server's.

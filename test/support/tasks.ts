@@ -1,4 +1,4 @@
-import type { Price } from '../../src/domain/price.ts';
+import type { Price } from '../../src/domain/models.ts';
 import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/domain/task.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
 import type { Database } from '../../src/stores/database.ts';
@@ -29,13 +29,14 @@ export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
 /** What the books need to know of such a video. */
 export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster', ...madeUpMeasures };
 
-/** What the catalogue of the tests says that a second costs. */
+/** The catalogue's price of the tests, and with its deadline all terms of a model. */
 export const listedPrices: readonly Price[] = [{ creditsPerSecond: 33, fromMs: 0 }];
+export const listedTerms = { listedPrices, deadlineMs: 30 * 60_000 };
 
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */
 export async function acceptTestTask(db: Database, accountId: string, param: TaskParam): Promise<string> {
   const taskId = uuidv7();
-  const acceptance = await acceptTask(db, { taskId, accountId, param, listedPrices });
+  const acceptance = await acceptTask(db, { taskId, accountId, param, ...listedTerms });
   if (acceptance.kind !== 'accepted') throw new Error(`not accepted: ${acceptance.kind}`);
   return taskId;
 }

@@ -261,5 +261,5 @@ update provider_jobs set intended_at = intended_at - $2::integer * interval '1 s
 };
 const endCooldown = {
   name: 'test-end-cooldown',
-  text: `update provider_pools set strikes = 0, cooling_until = null, cooling_reason = null where provider = $1`,
+  text: `update provider_pools set failures = 0, cooling_until = null, cooling_reason = null where provider = $1`,
 };

@@ -581,7 +581,7 @@ export type Provider = {
     readonly waiting: number;
     readonly oldestWaitMs: number | null;
     /** Failures in a row; each makes the next cooldown longer. */
-    readonly strikes: number;
+    readonly failures: number;
     readonly coolingReason: 'busy' | 'overloaded' | 'unreachable' | 'operator' | 'unknown' | null;
     /** How long the cooldown lasts; null without one. */
     readonly coolingMs: number | null;
@@ -745,8 +745,8 @@ export type Delivery = {
   readonly accountId: string;
   readonly url: string;
   readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
-  /** 1 at first, one more with each redelivery. */
-  readonly round: number;
+  /** Requested redeliveries. */
+  readonly redeliveries: number;
   readonly createTime: number;
   readonly completeTime: number | null;
   readonly nextAttemptTime: number | null;

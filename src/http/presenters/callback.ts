@@ -74,7 +74,7 @@ export const deliverySchema = z
     accountId: z.string(),
     url: z.string(),
     state: callbackState,
-    round: z.int().positive().meta({ description: '1 at first, one more with each redelivery.' }),
+    redeliveries: z.int().meta({ description: 'Requested redeliveries.' }),
     createTime: unixMs,
     completeTime: unixMs.nullable(),
     nextAttemptTime: unixMs.nullable(),

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { ModelCatalogue } from '../../domain/models.ts';
-import { comingPrices, priceAt } from '../../domain/price.ts';
 import type { Database } from '../../stores/database.ts';
-import { priceStates, readPriceSchedules, type SetPrice } from '../../stores/prices.ts';
+import { priceStates, readPrices, type SetPrice } from '../../stores/prices.ts';
 import { unixMs } from '../fields.ts';
 import { view } from './view.ts';
 
@@ -45,10 +44,11 @@ export async function presentPrices(
   { db, models }: { readonly db: Database; readonly models: ModelCatalogue },
   accountId: string | undefined,
 ) {
-  const { atMs, priced } = await readPriceSchedules(db, accountId, [...models.values()]);
-  return priced.map(({ model: { model, title }, schedule }) => {
-    const coming = comingPrices(schedule, atMs);
-    const nextPrices = coming.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, fromTime: fromMs }));
-    return { model, title, creditsPerSecond: priceAt(schedule, atMs), nextPrices };
+  const prices = await readPrices(db, accountId, [...models.values()]);
+  return [...models.values()].map(({ model, title }) => {
+    const [current, ...next] = prices.get(model) ?? [];
+    if (current === undefined) throw new Error(`no price of ${model} is in force`);
+    const nextPrices = next.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, fromTime: fromMs }));
+    return { model, title, creditsPerSecond: current.creditsPerSecond, nextPrices };
   });
 }

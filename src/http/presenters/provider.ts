@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Catalogue } from '../../domain/catalogue/models.ts';
 import type { MarginRow } from '../../stores/margin.ts';
-import { providerStates, strikeReasons } from '../../stores/provider-pools.ts';
+import { cooldownReasons, providerStates } from '../../stores/provider-pools.ts';
 import { unixMs } from '../fields.ts';
 
 const poolSchema = z.strictObject({
@@ -15,8 +15,8 @@ const poolSchema = z.strictObject({
   occupying: z.int().meta({ description: 'Jobs that run, or may run because their answer was lost.' }),
   waiting: z.int().meta({ description: 'Tasks that wait for a slot.' }),
   oldestWaitMs: z.int().nullable(),
-  strikes: z.int().meta({ description: 'Failures in a row; each makes the next cooldown longer.' }),
-  coolingReason: z.enum(strikeReasons).nullable(),
+  failures: z.int().meta({ description: 'Failures in a row; each makes the next cooldown longer.' }),
+  coolingReason: z.enum(cooldownReasons).nullable(),
   coolingMs: z.int().nullable().meta({ description: 'How long the cooldown lasts; null without one.' }),
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { TaskRecord } from '../../domain/task-record.ts';
 import type { Task } from '../../domain/task.ts';
-import { jobOutcomes, type ProviderJob } from '../../stores/provider-jobs.ts';
+import { costBases, jobOutcomes, type ProviderJob } from '../../stores/provider-jobs.ts';
 import type { readTaskDetail } from '../../stores/task-list.ts';
 import { taskWorkflowId } from '../../domain/task-queues.ts';
 import type { Maker } from '../../stores/task-maker.ts';
@@ -33,7 +33,7 @@ const providerJobSchema = z.strictObject({
   endTime: unixMs.nullable().meta({ description: 'When its outcome was known here.' }),
   costMicros: z.int().nullable().meta({ description: 'In millionths of the currency; null when it is not known.' }),
   costCurrency: z.string().nullable(),
-  costBasis: z.enum(['reported', 'estimated', 'unknown']).nullable(),
+  costBasis: z.enum(costBases).nullable(),
   detail: z.string().nullable().meta({ description: 'What the upstream said.' }),
 });
 

@@ -3,7 +3,7 @@ import { webhookId } from '../../domain/callback.ts';
 import { isFinal, type Task } from '../../domain/task.ts';
 import { uuidPattern } from '../../domain/uuid.ts';
 import {
-  askForRedelivery,
+  requestRedelivery,
   type Delivery,
   deliveryStates,
   type FailedDeliveryCursor,
@@ -123,7 +123,7 @@ const redeliver = defineEndpoint({
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
   handler: async ({ caller, input }, deps) => {
     const task = await ownTask(deps.db, input.taskId, caller.accountId);
-    const { taskId } = await sendAgain(task, () => askForRedelivery(deps.db, task.taskId), deps);
+    const { taskId } = await sendAgain(task, () => requestRedelivery(deps.db, task.taskId), deps);
     return { taskId, webhookId: webhookId(taskId) };
   },
 });

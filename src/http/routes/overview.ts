@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dayMs } from '../../domain/duration.ts';
-import { listUsageDays, maxCounted, summariseAccount } from '../../stores/usage.ts';
+import { listUsageDays, maxCounted, summarizeAccount } from '../../stores/usage.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { unixMs } from '../fields.ts';
 import { presentUsageDay, usageDaySchema } from '../presenters/usage.ts';
@@ -39,7 +39,7 @@ export const showOverview = defineEndpoint({
   handler: async ({ caller: { accountId } }, { db, now = Date.now }) => {
     const today = Math.floor(now() / dayMs) * dayMs;
     const [summary, days] = await Promise.all([
-      summariseAccount(db, accountId),
+      summarizeAccount(db, accountId),
       listUsageDays(db, { accountId, fromMs: today - 6 * dayMs, toMs: today + dayMs }),
     ]);
     const { balance, hasKey, hasTask, hasCallback, auditedAt = null, violations } = summary;

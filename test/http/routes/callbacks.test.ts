@@ -36,7 +36,7 @@ async function note(
 ) {
   const plain = { startedAt: 1_790_000_000_123, durationMs: 77, responseHead: undefined };
   const made = {
-    delivery: { taskId, round: 1 },
+    delivery: { taskId, redeliveries: 0 },
     attempt: { ...plain, status: undefined, error: undefined, ...attempt },
     verdict: { state, dueAt },
   };
@@ -135,7 +135,7 @@ test('200 redelivery owes the callback anew and has it sent, the same webhook-id
   const answer = await post('/redeliver', { taskId });
   assert.deepEqual(answer.json.data, { taskId, webhookId: `msg_${taskId.replaceAll('-', '')}` });
   const delivery = await findDelivery(service.database.db, taskId);
-  assert.deepEqual([delivery?.state, delivery?.round], ['pending', 2]);
+  assert.deepEqual([delivery?.state, delivery?.redeliveries], ['pending', 1]);
   assert.deepEqual(service.redelivered.at(-1), { taskId, accountId: account.accountId });
 });
 
@@ -204,7 +204,7 @@ test('200 all that has failed since a time is sent again, and nothing else', asy
   assert.deepEqual(json.data, { redelivered: 1, hasMore: false }, 'what counts as pending is left alone');
   assert.deepEqual(service.redelivered.slice(earlier), [{ taskId: failed, accountId }]);
   const delivery = await findDelivery(service.database.db, failed);
-  assert.deepEqual([delivery?.state, delivery?.round], ['pending', 2]);
+  assert.deepEqual([delivery?.state, delivery?.redeliveries], ['pending', 1]);
   assert.equal((await findDelivery(service.database.db, hidden))?.state, 'failed');
 });
 

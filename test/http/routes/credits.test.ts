@@ -119,8 +119,8 @@ async function newTask(key: string): Promise<string> {
 /** A charge and a grant every three hours of a week, as they would have been booked; only a clock is needed for that. */
 const pastWeek = `
 with made as (
-  insert into tasks (id, account_id, model, param, credits_charged, request_sha256, created_at)
-  select gen_random_uuid(), $1, 'past', '{}', n, sha256(n::text::bytea), now() - (57 - n) * interval '3 hours'
+  insert into tasks (id, account_id, model, param, credits_charged, request_sha256, deadline_ms, created_at)
+  select gen_random_uuid(), $1, 'past', '{}', n, sha256(n::text::bytea), 1800000, now() - (57 - n) * interval '3 hours'
   from generate_series(1, 56) n returning *
 )
 insert into ledger_entries (account_id, task_id, kind, amount, balance_after, created_at)

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { scopes } from '../../../src/domain/api-key.ts';
 import { deleteTaskContent } from '../../../src/stores/content-deletion.ts';
 import type { Database } from '../../../src/stores/database.ts';
-import { askForRedelivery, recordDeliveryAttempt } from '../../../src/stores/deliveries.ts';
+import { requestRedelivery, recordDeliveryAttempt } from '../../../src/stores/deliveries.ts';
 import { findTask, refundTask } from '../../../src/stores/tasks.ts';
 import { settledOrBlocked } from '../../support/held-statement.ts';
 import { type Answer, assertRefused } from '../../support/http-client.ts';
@@ -71,12 +71,12 @@ for (const who of people) {
   test(`200 to ${who} also while an attempt at the callback is being recorded, and nothing is left of it`, async () => {
     const { db } = service.database;
     const taskId = await ended();
-    const { round } = (await askForRedelivery(db, taskId)) ?? assert.fail();
+    const { redeliveries } = (await requestRedelivery(db, taskId)) ?? assert.fail();
     const commit = await held((run) =>
       recordDeliveryAttempt(
         { ...db, run },
         {
-          delivery: { taskId, round },
+          delivery: { taskId, redeliveries },
           attempt: {
             startedAt: 1,
             durationMs: 1,

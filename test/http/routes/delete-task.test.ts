@@ -69,7 +69,7 @@ async function finished(headers?: Record<string, string>, imageUrls?: readonly s
     posterKey: `results/${taskId}/poster.jpg`,
   });
   await recordDeliveryAttempt(db, {
-    delivery: { taskId, round: 1 },
+    delivery: { taskId, redeliveries: 0 },
     attempt: { startedAt: 1, durationMs: 1, status: 500, error: undefined, responseHead: Buffer.from(secret) },
     verdict: { state: 'failed', dueAt: 1 },
   });

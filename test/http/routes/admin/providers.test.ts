@@ -11,7 +11,7 @@ import {
   recordUpstreamEnd,
   succeedProviderJob,
 } from '../../../../src/stores/provider-jobs.ts';
-import { strikePool } from '../../../../src/stores/provider-pools.ts';
+import { recordPoolFailure } from '../../../../src/stores/provider-pools.ts';
 import { completeTask } from '../../../../src/stores/tasks.ts';
 import { type Answer, assertRefused } from '../../../support/http-client.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
@@ -44,7 +44,7 @@ after(() => service.close());
 type Pool = {
   pool: string;
   limit: number | null;
-  strikes: number;
+  failures: number;
   coolingReason: string | null;
   coolingMs: number | null;
 };
@@ -78,14 +78,14 @@ describe('the list of providers', () => {
       name: 'a-pool',
       text: `insert into provider_pools (pool, provider) values ('box/wan', 'box') on conflict do nothing`,
     });
-    const strike = { pool: 'box/wan', provider: 'box', baseMs: 60_000, maxMs: 60_000, isOfProvider: false } as const;
-    await strikePool(db, { ...strike, reason: 'overloaded' });
+    const failure = { pool: 'box/wan', provider: 'box', baseMs: 60_000, maxMs: 60_000, isOfProvider: false } as const;
+    await recordPoolFailure(db, { ...failure, reason: 'overloaded' });
     const [pool] = (await providers()).get('box')?.pools ?? [];
-    assert.deepEqual([pool?.strikes, pool?.coolingReason], [1, 'overloaded']);
+    assert.deepEqual([pool?.failures, pool?.coolingReason], [1, 'overloaded']);
     assert.ok((pool?.coolingMs ?? 0) > 0);
     await set({ provider: 'box', state: 'enabled' });
     const [enabled] = (await providers()).get('box')?.pools ?? [];
-    assert.deepEqual([enabled?.strikes, enabled?.coolingReason, enabled?.coolingMs], [0, null, null]);
+    assert.deepEqual([enabled?.failures, enabled?.coolingReason, enabled?.coolingMs], [0, null, null]);
   });
 });
 
