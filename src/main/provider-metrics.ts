@@ -70,7 +70,7 @@ function createCounters(registry: Metrics['registry']) {
     }),
     polls: new Counter({
       name: 'videogen_provider_polls_total',
-      help: 'Questions about jobs; hung: still without an answer when its jobs were asked about in others',
+      help: 'Requests for the status of jobs',
       labelNames: byOutcome,
       registers,
     }),

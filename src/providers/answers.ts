@@ -1,6 +1,7 @@
+import type { z } from 'zod';
 import { parseRetryAfter } from '../outbound/webhook.ts';
 import type {
-  Job,
+  CancelOutcome,
   JobStatus,
   JsonObject,
   NotAccepted,
@@ -95,12 +96,29 @@ export function classifyPoll(reply: Reply, isMissing: (body: JsonObject, status:
   return { status: { state: 'unclear', ...retryOf(reply.answer), detail } };
 }
 
-/** Asks about each job alone. */
-export async function statusOfEach(
-  jobs: readonly Job[],
-  ask: (job: Job) => Promise<JobStatus>,
-): Promise<ReadonlyMap<string, JobStatus>> {
-  return new Map(await Promise.all(jobs.map(async (job) => [job.jobKey, await ask(job)] as const)));
+export type NoVerdict = Extract<Poll, { status: object }>;
+
+export function noVerdict(reply: Reply): NoVerdict {
+  return { status: { state: 'unclear', detail: detailOf(reply) } };
+}
+
+/** Returns the record of the job in an answer, or the status that the answer proves. A record of another job proves nothing. */
+export function readRecord<JobRecord extends { readonly id: string }>(
+  reply: Reply,
+  schema: z.ZodType<JobRecord>,
+  id: string,
+  isMissing: (body: JsonObject, status: number) => boolean,
+): { readonly record: JobRecord } | NoVerdict {
+  const poll = classifyPoll(reply, isMissing);
+  if ('status' in poll) return poll;
+  const { data } = schema.safeParse(poll.body);
+  return data?.id === id ? { record: data } : noVerdict(reply);
+}
+
+/** The outcome of a cancellation that was not answered with the job's record. */
+export function cancelOutcome(reply: Reply, { state }: NoVerdict['status']): CancelOutcome {
+  if (state === 'missing') return 'ended';
+  return declinesCancel(reply) ? 'runs_on' : 'unclear';
 }
 
 /** Whether the vendor declined to cancel a job. A missing right or too many requests say nothing about the job. */

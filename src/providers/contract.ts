@@ -166,17 +166,6 @@ export type PolledProvider = Capabilities & {
   cancel(job: Job, signal: AbortSignal): Promise<CancelOutcome>;
 };
 
-/** What every provider whose jobs run upstream is opened with. */
-export type PolledProviderDeps = {
-  readonly name: string;
-  /** What `options` hold is said by the adapter of the kind. */
-  readonly config: FrozenConfig;
-  readonly client: UpstreamClient;
-  readonly pollsPerSecond: number;
-  readonly submitTimeoutMs: number;
-  readonly warn: Warn;
-};
-
 /** The folder is empty, belongs to this attempt, and is deleted after it. */
 export type WorkPlace = { readonly workFolder: string; readonly signal: AbortSignal };
 

@@ -6,8 +6,7 @@ import type { Catalogue, TierEntry } from '../domain/catalogue/models.ts';
 import type { SecretReader } from '../domain/catalogue/providers.ts';
 import { adapterOf, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
-import { createPollRate, type PollRate } from './poll-rate.ts';
-import { createPoller, type Poller, type PollerDeps } from './poller.ts';
+import { createPoller, createPollRate, type Poller, type PollerDeps, type PollRate } from './poller.ts';
 import { type OnProviderEvent, tellDownloads } from './provider-events.ts';
 
 // From the catalogue to providers that can be spoken to, and from what was frozen with a job to the provider that it was made at.

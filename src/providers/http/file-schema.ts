@@ -11,7 +11,10 @@ import { compileExpression, type Expression, ExpressionError } from './expressio
 const maxFileBytes = 40_960;
 
 /** The file as it is used, or everything that is wrong with it. */
-export function readProviderFile(data: unknown): { readonly file?: ProviderFile; readonly problems: readonly Problem[] } {
+export function readProviderFile(data: unknown): {
+  readonly file?: ProviderFile;
+  readonly problems: readonly Problem[];
+} {
   const { data: file, problems } = check(providerFile, data);
   if (file !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxFileBytes)
     return { problems: [{ path: [], message: `must be at most ${maxFileBytes} bytes as JSON` }] };
