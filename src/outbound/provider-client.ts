@@ -79,8 +79,6 @@ export function createProviderClient(options: ProviderClientOptions) {
         ...limits,
         headers: { ...headers, ...more, ...secrets, ...(body !== undefined && { 'content-type': body.contentType }) },
         body: body?.bytes,
-        // A connection that waited may break with the request half read, which nobody minds about a question.
-        poolKey: method === 'GET' ? 'upstream' : undefined,
       });
       return { ...answer, body: redacted(answer.body, secrets) };
     },

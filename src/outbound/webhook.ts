@@ -64,7 +64,7 @@ export function createCallbackPoster(deps: CallbackPosterDeps) {
 
 async function post(
   { client, dialectHeaders, onUnreachable, now = Date.now }: CallbackPosterDeps,
-  { taskId, accountId, url, dialect, body: makeBody, secrets: openSecrets, signal }: CallbackPost,
+  { taskId, url, dialect, body: makeBody, secrets: openSecrets, signal }: CallbackPost,
 ): Promise<CallbackAnswer> {
   const [secrets, body] = await Promise.all([openSecrets(), makeBody()]);
   const timestampSeconds = Math.floor(now() / 1000);
@@ -75,8 +75,7 @@ async function post(
   const since = () => ({ startedAt, durationMs: now() - startedAt });
   try {
     const limits = { timeoutMs: callbackTimeoutMs, maxResponseBytes, signal };
-    // No account's answers come over another's connection, even when their common host confuses requests.
-    const answer = await client.post(url, { headers, body, ...limits, poolKey: accountId });
+    const answer = await client.post(url, { headers, body, ...limits });
     const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now());
     return { ...since(), status: answer.status, error: undefined, retryAfterMs, responseHead: answer.body };
   } catch (error) {
