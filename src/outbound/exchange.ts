@@ -18,7 +18,7 @@ export type OutboundRequest = {
 
 export type Read<T> = (response: IncomingMessage) => Promise<T>;
 
-/** How far a request has come decides what an error means: once it may have been sent, the other side has `closed`. */
+/** The stage decides what an error means: once the request may have been sent, the other side has `closed`. */
 type Progress = { stage: 'connect' | 'tls' | 'closed' };
 
 /**
