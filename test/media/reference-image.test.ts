@@ -286,7 +286,7 @@ test('an image that was uploaded is read from the store, and its address is neve
   const [image] = await fetchReferenceImages({ client, readUpload, urls: [urlOf(0)], folder, signal });
   assert.deepEqual([image?.widthPx, image?.heightPx], [320, 300]);
   const gone = fetchReferenceImages({ client, readUpload: async () => false, urls: [urlOf(0)], folder, signal });
-  const message = 'input.imageUrls[0] is no longer kept; upload it again.';
+  const message = 'input.imageUrls[0] has expired; upload it again.';
   await assert.rejects(gone, isImageFault('image_unreachable', message));
 });
 

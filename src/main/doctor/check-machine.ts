@@ -5,7 +5,7 @@ import { provideFontSettings } from '../../config.ts';
 import { errorCode, messageOf } from '../../domain/errors.ts';
 import { maxUploadBytes } from '../../domain/upload.ts';
 import type { QueueName } from '../../domain/worker-queues.ts';
-import { inspectFfmpeg } from '../../media/ffmpeg-report.ts';
+import { inspectFfmpeg } from '../../media/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../local-faults.ts';
 import { mainQueue } from '../worker-options.ts';
 import { fault, type Finding, ok, warning } from './finding.ts';
