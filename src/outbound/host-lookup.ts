@@ -73,7 +73,8 @@ async function queryDns(
   try {
     const families = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
-    if (addresses.length === 0) throw new Error('no address', { cause: families });
+    const reasons = families.flatMap((family) => (family.status === 'rejected' ? [String(family.reason)] : []));
+    if (addresses.length === 0) throw new Error(reasons.join('; ') || 'no address');
     return addresses;
   } finally {
     signal.removeEventListener('abort', cancel);

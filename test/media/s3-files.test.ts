@@ -135,7 +135,7 @@ describe('a bucket and its server', { skip }, () => {
     const checking = checkBucket({ location, s3: server.s3 }, { writes: false });
     await assert.rejects(checking, {
       name: 'SetupError',
-      message: /NoSuchBucket.*There is no such bucket\. Create it/,
+      message: /NoSuchBucket.*The bucket does not exist\. Create it/,
     });
     await assert.rejects(files.fetchTo(key, join(scratch, 'none')), { name: 'StoreUnavailable' });
     await assert.rejects(files.sizeOf(key), { name: 'StoreUnavailable' });
