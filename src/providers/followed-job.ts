@@ -19,7 +19,7 @@ export type FollowedJob = Pick<FollowOptions, 'onProgress'> & {
   isPolled: boolean;
   /** The time of the next request. */
   dueAt: number;
-  /** How many jobs a request with it may hold. */
+  /** The largest request that may include it. */
   maxGroup: number;
   unclearInARow: number;
   missing: { readonly sinceMs: number; readonly answers: number } | undefined;

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../../domain/ports.ts';
 import { TaskFault } from '../../domain/errors.ts';
-import type { GeneratedVideo, HeldProvider, JobRequest, WorkPlace } from '../contract.ts';
+import type { GeneratedVideo, HeldProvider, JobRequest, Workspace } from '../contract.ts';
 import { renderFilm } from './render-film.ts';
 
 export type PreviewDeps = {
@@ -42,7 +42,7 @@ async function film(
   { ffmpeg, faults: isObeyed }: PreviewDeps,
   request: JobRequest,
   report: Report,
-  { workFolder, signal }: WorkPlace,
+  { workFolder, signal }: Workspace,
 ): Promise<GeneratedVideo> {
   signal.throwIfAborted();
   const { prompt } = request.input;

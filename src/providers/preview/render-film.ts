@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { frameSize } from '../../domain/frame-size.ts';
 import type { Ffmpeg, ReferenceImage } from '../../domain/ports.ts';
-import type { GeneratedVideo, JobRequest, WorkPlace } from '../contract.ts';
+import type { GeneratedVideo, JobRequest, Workspace } from '../contract.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
 import { photographs } from './photographs.ts';
 import { createRandom, filmSeed } from './random.ts';
@@ -29,7 +29,7 @@ export function encoderArguments(withSound: boolean, soundInput: number): string
 
 /** `title` is the part of the prompt that is shown. */
 export type Film = Pick<JobRequest, 'model' | 'input'> &
-  Pick<WorkPlace, 'workFolder'> & {
+  Pick<Workspace, 'workFolder'> & {
     readonly title: string;
     readonly images: readonly ReferenceImage[];
   };
