@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
-import { resolveCatalogue } from './domain/catalogue/catalogue.ts';
-import { type Fault, fieldOf, fieldsOf } from './domain/catalogue/faults.ts';
+import { type ReferencedFile, resolveCatalogue } from './domain/catalogue/catalogue.ts';
+import { type Problem, fieldOf, fieldsOf } from './domain/catalogue/problems.ts';
 import type { Catalogue } from './domain/catalogue/models.ts';
 import { ConfigError, errorCode, SetupError } from './domain/errors.ts';
-import { placeholderFaults } from './domain/placeholders.ts';
+import { placeholderProblems } from './domain/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from './domain/field-errors.ts';
 import type { SecretReader } from './domain/catalogue/providers.ts';
 import { defaultModels } from './domain/models.ts';
@@ -29,34 +29,29 @@ export type CatalogueSource = {
  */
 export function readCatalogueFile(source: CatalogueSource): Catalogue {
   const { path, readSecret, publicUrl, readText = readWholeFile } = source;
-  const reaches = (baseUrl: string) => publicUrl === undefined || canReach(publicUrl, baseUrl);
-  const { data, faults: unreadable } = parsedFile(() => readText(path));
+  const { data, problems: unreadable } = parsedFile(() => readText(path));
   if (unreadable.length > 0) throw configError(path, unreadable);
-  const files = new Map<string, unknown>();
-  const { catalogue, faults } = resolveCatalogue(data, {
-    fileFault: (kind, file) => {
-      const shipped = kind === 'http' ? shippedPath(file) : undefined;
+  const { catalogue, problems } = resolveCatalogue(data, {
+    readFile: (kind, name) => {
+      const included = kind === 'http' ? shippedPath(name) : undefined;
       const parsed = parsedFile(() =>
-        shipped === undefined ? readText(resolve(dirname(path), file)) : readWholeFile(shipped),
+        included === undefined ? readText(resolve(dirname(path), name)) : readWholeFile(included),
       );
-      files.set(file, parsed.data);
-      return fileFault(kind, parsed);
+      return referencedFile(kind, parsed);
     },
-    lacksImages: ({ file, baseUrl }) => fieldOf(files.get(file), 'images') === 'link' && !reaches(baseUrl),
-    rulesInFile: (file) => readProviderFile(files.get(file)).file?.rules ?? [],
-    keepsJobsHours: (file) => fieldOf(files.get(file), 'keepsJobsHours'),
-    secretFault: (ref) => (readSecret === undefined ? undefined : secretFault(readSecret(ref))),
+    isReachableFrom: (baseUrl) => publicUrl === undefined || canReach(publicUrl, baseUrl),
+    secretProblem: (ref) => (readSecret === undefined ? undefined : secretProblem(readSecret(ref))),
   });
-  if (catalogue === undefined) throw configError(path, faults);
-  return { ...catalogue, files };
+  if (catalogue === undefined) throw configError(path, problems);
+  return catalogue;
 }
 
 /** Reads a single file of the kind `http`, by path or as `builtin:NAME`. Throws a `ConfigError` with every problem. */
 export function readHttpFile(path: string): ProviderFile {
-  const { data, faults: unreadable } = parsedFile(() => readWholeFile(shippedPath(path) ?? path));
+  const { data, problems: unreadable } = parsedFile(() => readWholeFile(shippedPath(path) ?? path));
   if (unreadable.length > 0) throw configError(path, unreadable);
-  const { file, faults } = readProviderFile(data);
-  if (file === undefined) throw configError(path, faults);
+  const { file, problems } = readProviderFile(data);
+  if (file === undefined) throw configError(path, problems);
   return file;
 }
 
@@ -73,20 +68,21 @@ export function builtInCatalogue(): Catalogue {
     prices: prices.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, from: new Date(fromMs).toISOString() })),
     deadlineSeconds: deadlineMs / 1000,
   }));
-  const none = () => undefined;
-  const { catalogue } = resolveCatalogue({ models }, { fileFault: none, secretFault: none });
-  if (catalogue === undefined) throw new Error('the built-in catalogue is faulty');
-  return { ...catalogue, files: new Map() };
+  const { catalogue } = resolveCatalogue({ models });
+  if (catalogue === undefined) throw new Error('the built-in catalogue is invalid');
+  return catalogue;
 }
 
-type Parsed = { readonly data?: unknown; readonly faults: readonly Fault[] };
+type Parsed = { readonly data?: unknown; readonly problems: readonly Problem[] };
 
-const [maxFileCharacters, maxDepth, maxFaults] = [1024 * 1024, 32, 200];
+const [maxFileCharacters, maxDepth, maxProblems] = [1024 * 1024, 32, 200];
 
-function configError(path: string, faults: readonly Fault[]): ConfigError {
-  const fields = firstOfEachPath(faults.map((fault) => ({ path: fieldPath(fault.path), message: fault.message })));
-  const lines = fields.slice(0, maxFaults).map((fault) => `${path}: ${describeFieldError(fault)}`);
-  return new ConfigError(fields.length > maxFaults ? [...lines, `${path}: ${fields.length - maxFaults} more`] : lines);
+function configError(path: string, problems: readonly Problem[]): ConfigError {
+  const fields = firstOfEachPath(problems.map((one) => ({ path: fieldPath(one.path), message: one.message })));
+  const lines = fields.slice(0, maxProblems).map((one) => `${path}: ${describeFieldError(one)}`);
+  return new ConfigError(
+    fields.length > maxProblems ? [...lines, `${path}: ${fields.length - maxProblems} more`] : lines,
+  );
 }
 
 function readWholeFile(path: string): string {
@@ -122,11 +118,11 @@ function parsedYaml(text: string): Parsed {
 }
 
 function bounded(data: unknown): Parsed {
-  return isDeep(data) ? faulty(`must not be nested deeper than ${maxDepth} levels`) : { data, faults: [] };
+  return isDeep(data) ? faulty(`must not be nested deeper than ${maxDepth} levels`) : { data, problems: [] };
 }
 
 function faulty(...messages: readonly string[]): Parsed {
-  return { faults: messages.map((message) => ({ path: [], message })) };
+  return { problems: messages.map((message) => ({ path: [], message })) };
 }
 
 /** Messages with these codes contain no text of the file; of others only the code is shown. */
@@ -144,23 +140,26 @@ function isDeep(data: unknown, levels = maxDepth): boolean {
   return levels === 0 || Object.values(data).some((inner) => isDeep(inner, levels - 1));
 }
 
-/** Why a file that the catalogue refers to is of no use. */
-function fileFault(kind: 'workflow' | 'http', { data, faults }: Parsed): string | undefined {
-  if (faults[0] !== undefined) return `this file ${faults[0].message}`;
-  if (kind === 'http') {
-    const wrong = readProviderFile(data).faults.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
-    return wrong.length === 0 ? undefined : `this file is wrong: ${wrong.join('; ')}`;
-  }
+function referencedFile(kind: 'workflow' | 'http', { data, problems }: Parsed): ReferencedFile {
+  if (problems[0] !== undefined) return { problem: `this file ${problems[0].message}` };
+  if (kind === 'workflow') return { data, problem: workflowProblem(data) };
+  const { file, problems: wrong } = readProviderFile(data);
+  if (file !== undefined) return { data, ...file };
+  const messages = wrong.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
+  return { problem: `this file is wrong: ${messages.join('; ')}` };
+}
+
+function workflowProblem(data: unknown): string | undefined {
   const nodes = fieldsOf(data).map(([, node]) => node);
   if (nodes.length > 0 && nodes.every((node) => typeof fieldOf(node, 'class_type') === 'string')) {
-    const [fault] = placeholderFaults(data);
-    return fault === undefined ? undefined : `this file is wrong in a placeholder: ${fault}`;
+    const [problem] = placeholderProblems(data);
+    return problem === undefined ? undefined : `this file is wrong in a placeholder: ${problem}`;
   }
   const isEditors = Array.isArray(fieldOf(data, 'nodes'));
   return `this file must be a map of nodes, each with its class_type${isEditors ? '; export the workflow for the API' : ''}`;
 }
 
-function secretFault(read: () => string): string | undefined {
+function secretProblem(read: () => string): string | undefined {
   try {
     read();
     return undefined;

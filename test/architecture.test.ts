@@ -81,7 +81,6 @@ const doors: Record<string, readonly string[]> = {
   'openid-client': ['src/oidc'],
   '@simplewebauthn/server': ['src/http'],
   '@aws-sdk/client-s3': ['src/media'],
-  '@aws-sdk/lib-storage': ['src/media'],
   '@aws-sdk/s3-request-presigner': ['src/media'],
 };
 

@@ -173,7 +173,7 @@ test('a deadline is refused that is longer than a provider of the model keeps it
   const faultsFor = (deadlineSeconds: number, names: readonly string[]) =>
     faultsOf({ providers, models: [{ ...model, deadlineSeconds, providers: names }] });
   const message = (deadlineSeconds: number) =>
-    `models[0].deadlineSeconds: is ${deadlineSeconds}, but provider replicate forgets a job after 3600 seconds; allowed: 10 to 3600`;
+    `models[0].deadlineSeconds: is ${deadlineSeconds}, but provider replicate deletes a job after 3600 seconds; allowed: 10 to 3600`;
   assert.deepEqual(faultsFor(3600, ['kling', 'replicate']), []);
   assert.deepEqual(faultsFor(3601, ['kling', 'replicate']), [message(3601)]);
   assert.deepEqual(faultsFor(86_400, ['replicate']), [message(86_400)]);

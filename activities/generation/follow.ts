@@ -19,7 +19,7 @@ export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promis
         return { kind: 'job', job: { ...job, state: 'succeeded', success: ended } };
       case 'failed':
         return await settleFailure(attempt, job, ended);
-      case 'gone':
+      case 'lost':
         return (await fetchUpload(attempt, job)) ?? (await settleLost(attempt, job, goneJob));
       case 'interrupted':
         return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJob(attempt, job);

@@ -2,7 +2,7 @@ import { Argument, type Command } from 'commander';
 import { dirname } from 'node:path';
 import { dayMs } from '../domain/duration.ts';
 import { type Config, secretReader } from '../config.ts';
-import { unknownName } from '../domain/catalogue/faults.ts';
+import { unknownName } from '../domain/did-you-mean.ts';
 import { unservedModels } from '../domain/catalogue/served.ts';
 import { presentMargin } from '../http/presenters/provider.ts';
 import { checkWorkflows, type CheckedWorkflow } from '../main/workflow-checks.ts';

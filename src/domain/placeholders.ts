@@ -1,4 +1,4 @@
-import { unknownName } from './catalogue/faults.ts';
+import { unknownName } from './did-you-mean.ts';
 import type { FrameSize } from './frame-size.ts';
 import type { TaskInput } from './task-input.ts';
 
@@ -55,7 +55,7 @@ export function fillPlaceholders(template: JsonValue, task: PlaceholderTask): Js
 }
 
 /** Everything that looks like a placeholder and is none, with what was probably meant; each once. */
-export function placeholderFaults(template: unknown): readonly string[] {
+export function placeholderProblems(template: unknown): readonly string[] {
   const faults = stringsIn(template).flatMap((text) => {
     const [, name, step] = form.exec(text) ?? [];
     if (name === undefined) return [];

@@ -1,4 +1,4 @@
-import { unknownName } from './catalogue/faults.ts';
+import { unknownName } from './did-you-mean.ts';
 import type { TaskQueues } from './task-queues.ts';
 
 /** The queues of an installation, as an operator names them; a worker serves some of them, or all. */

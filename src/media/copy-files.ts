@@ -15,13 +15,13 @@ const unfinishedFolders = ['staging', 'images'] as const;
 
 /** Files that are copied at the same time. */
 const maxParallel = 4;
-/** After so many failures the store is at fault, not the files. */
+/** After so many failures the store is the cause, not the files. */
 const maxFailed = 20;
 
 export type CopyProgress = {
   readonly files: number;
   readonly bytes: number;
-  /** What was looked at, copied or not. */
+  /** Files that were checked, copied or not. */
   doneFiles: number;
   doneBytes: number;
   copied: number;

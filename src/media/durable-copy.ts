@@ -32,8 +32,8 @@ export async function durableCopy(source: string, root: string, path: string): P
 }
 
 /**
- * Moves files that are on the disk from one path inside `root` to another, so that each always lies at one of its two. Returns
- * once their new places are on the disk, also when an earlier move was cut off before that and left nothing to move.
+ * Moves files that are on the disk from one path inside `root` to another, so that each always is at one of its two. Returns
+ * once their new paths are on the disk, also when an earlier move was cut off before that and left nothing to move.
  */
 export async function durableMove(root: string, moves: readonly Move[]): Promise<void> {
   for (const { from, to } of moves) {
@@ -50,7 +50,7 @@ export async function sweepDrafts(root: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names) {
     const draft = join(folder, name);
-    // A missing one has just been moved to its place by its writer.
+    // The writer of a missing one has just moved it.
     const { mtimeMs } = await stat(draft).catch(() => ({ mtimeMs: Infinity }));
     if (Date.now() - mtimeMs > staleDraftMs) await rm(draft, { force: true });
   }

@@ -46,17 +46,17 @@ const protocolOptions = ['-protocol_whitelist', 'file'];
 
 /** The end of the child's standard error that an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;
-/** What it may write before it is killed; hours of progress are less. */
+/** Hours of progress are less than this limit. */
 const mostOutputBytes = 16 * 1024 * 1024;
 
 const execute = promisify(execFile);
 
-/** Finds the binary once (throws when there is none, see `ffmpegBinary`) and answers the function that runs it. */
+/** Returns the function that runs ffmpeg. Throws as `ffmpegBinary` does. */
 export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
   const binary = ffmpegBinary(options.path);
   return async ({ args, cwd, signal, stallMs = longestStallMs, limitMs, onFrame }) => {
     signal.throwIfAborted();
-    // Without its own signal and timeout, at which it would answer before the child has ended and left the folder alone.
+    // The signal and timeout of `execFile` would reject before the child has ended and stopped writing to the folder.
     const running = execute(binary, [...globalOptions, ...beforeEachInput(args)], { cwd, maxBuffer: mostOutputBytes });
     const { child } = running;
     const kill = () => child.kill('SIGKILL');
@@ -98,7 +98,7 @@ export function createFfmpeg(options: { readonly path?: string } = {}): Ffmpeg {
 
 /** `code` is an exit code, or a system's error such as EMFILE when the child was not started. */
 function endOf(error: unknown): Omit<FfmpegFailure, 'stalled' | 'timedOut'> {
-  // What `execFile` rejects with, by its documentation.
+  // `execFile` rejects with this type, by its documentation.
   const { code, signal, stderr = '' } = error as ExecFileException;
   const exitCode = typeof code === 'number' ? code : null;
   return { exitCode, killedBy: signal ?? null, stderr: stderr.slice(-stderrTailCharacters).trim() };
@@ -110,7 +110,7 @@ function lowerPriority(pid: number | undefined): void {
   try {
     setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // The child may be gone already, and some systems forbid it; rendering works anyway.
+    // The child may have ended, and some systems forbid it; rendering works anyway.
   }
 }
 

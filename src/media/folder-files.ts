@@ -60,7 +60,7 @@ async function sizeIfThere(path: string): Promise<number | undefined> {
   }
 }
 
-/** What is deleted while they are read is left out. */
+/** Leaves out files that are deleted meanwhile. */
 async function* filesUnder(root: string, folder: string): AsyncGenerator<StoredFile> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (errorCode(error) === 'ENOENT') return [];

@@ -15,7 +15,7 @@ export class ImageRefusal extends Error {
 /**
  * Decodes the bytes of a stranger into a plain picture: upright, sRGB with 8 bits, transparency on white, no metadata, a JPEG of
  * high quality, for every provider takes one. Throws `ImageRefusal`. An image that is not decoded within `maxSeconds` is a plain
- * error, because it is a fault of this machine, and may be retried.
+ * error, because this machine is the cause, and may be retried.
  */
 export async function decodeImage(bytes: Buffer, maxSeconds = maxDecodeSeconds) {
   await checkHeader(bytes);
@@ -28,7 +28,7 @@ export async function decodeImage(bytes: Buffer, maxSeconds = maxDecodeSeconds) 
     .jpeg({ quality: 95, chromaSubsampling: '4:4:4' })
     .toBuffer({ resolveWithObject: true })
     .catch((error: unknown) => {
-      // libvips reports a run that it ends as a timeout, or as a fault of the file that it was reading just then.
+      // libvips reports a run that it ends as a timeout, or as an error of the file.
       const isLate = performance.now() - startedAt >= maxSeconds * 1000;
       if (isLate || (error instanceof Error && error.message.startsWith('timeout: '))) {
         throw new Error(`an image was not decoded within ${maxSeconds} s`, { cause: error });
@@ -56,7 +56,7 @@ async function header(bytes: Buffer) {
   }
 }
 
-/** An animated PNG says so in a chunk of eight bytes before its pixels; libvips sees its first frame only. */
+/** libvips reads the first frame only, so this searches for the chunk of an animated PNG before its pixels. */
 function isAnimatedPng(bytes: Buffer): boolean {
   const animationControl = bytes.indexOf('\0\0\0\x08acTL', 0, 'latin1');
   return animationControl !== -1 && animationControl < bytes.indexOf('IDAT', 0, 'latin1');

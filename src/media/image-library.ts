@@ -9,11 +9,11 @@ sharp.unblock({
   operation: ['Jpeg', 'Png', 'Webp', 'Svg'].map((format) => `VipsForeignLoad${format}Buffer`),
 });
 
-/** One thread for each image, and nothing remembered of an image that will not come again: images run beside ffmpeg. */
+/** One thread for each image, because images run beside ffmpeg, and no cache, because no image is read twice. */
 sharp.concurrency(1);
 sharp.cache(false);
 
-/** Whether bytes begin as a JPEG, PNG or WebP image does. Every file from outside is checked: sharp would also read an SVG. */
+/** True for the first bytes of JPEG, PNG and WebP. Every file from outside is checked, because sharp would also read an SVG. */
 export function isPhotoFormat(bytes: Buffer): boolean {
   const start = bytes.toString('latin1', 0, 12);
   return start.startsWith('\xff\xd8\xff') || start.startsWith('\x89PNG\r\n\x1a\n') || /^RIFF[^]{4}WEBP/.test(start);

@@ -10,7 +10,7 @@ type VideoInspection = {
   readonly videoPath: string;
   /** The poster that came with the video, if one did; it may turn out to be invalid. */
   readonly deliveredPoster: string | undefined;
-  /** Where a poster is written when one has to be made. */
+  /** The path of a poster that has to be made. */
   readonly posterPath: string;
   readonly signal: AbortSignal;
 };
@@ -24,8 +24,8 @@ export async function measureWhole(videoPath: string, posterPath: string): Promi
 }
 
 /**
- * Checks that a generated video plays and measures it; a bad one is a `TaskFault`, `result_invalid`. The delivered poster is kept
- * when it is a JPEG of the size that posters have; otherwise one is made, and `isPosterMade` is true.
+ * Checks that a generated video plays and measures it; a bad one is a `TaskFault`, `result_invalid`. A delivered poster is used
+ * if it is a JPEG of the right size; otherwise one is made, and `isPosterMade` is true.
  */
 export function createVideoInspector(ffmpeg: Ffmpeg) {
   // A poster is all CPU: running more of them than there are cores ends no sooner, and delays everything else.
@@ -40,18 +40,18 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
     });
 }
 
-/** Makes a `TaskFault` of what a video's file is to blame for; other errors are thrown unchanged, and may be retried. */
+/** Converts errors that the file caused to a `TaskFault`; other errors are thrown unchanged, and may be retried. */
 export async function blamingFile<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (!isFaultOfFile(cause)) throw cause;
+    if (!isCausedByFile(cause)) throw cause;
     throw new TaskFault('result_invalid', 'The provider delivered a file that is not a playable video.', { cause });
   }
 }
 
-/** An ffmpeg that was not started, was killed, made no progress or filled the disk is a fault of this machine, not of the file. */
-function isFaultOfFile(error: unknown): boolean {
+/** If ffmpeg was not started, was killed, made no progress or filled the disk, this machine is the cause, not the file. */
+function isCausedByFile(error: unknown): boolean {
   if (error instanceof VideoFileError) return true;
   if (!(error instanceof FfmpegError)) return false;
   const { exitCode, stalled, stderr } = error.failure;

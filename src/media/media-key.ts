@@ -4,7 +4,7 @@ const maxKeyLength = 512;
 const segment = '[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}';
 const keyShape = new RegExp(`^${segment}(?:/${segment}){0,7}$`);
 
-/** What is stored under each ending, so that a key alone says how its file is served. */
+/** The ending of a key decides how its file is served. */
 const contentTypes: ReadonlyMap<string, string> = new Map([
   ['.mp4', 'video/mp4'],
   ['.jpg', 'image/jpeg'],

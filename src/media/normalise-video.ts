@@ -11,7 +11,7 @@ import { VideoFileError } from './probe-video.ts';
 
 type Normalisation = {
   readonly videoPath: string;
-  /** Where a new file is written when one has to be made. */
+  /** The path of a new file, if one is needed. */
   readonly targetPath: string;
   readonly wants: VideoWants;
   readonly signal: AbortSignal;
@@ -21,20 +21,20 @@ export type VideoNormaliser = ReturnType<typeof createVideoNormaliser>;
 
 /** For one run, to decode and to encode: a lone video is not slow, and many beside each other lose nothing. */
 const threads = 2;
-/** As much as is downloaded of a result. ffmpeg ends without an error when it has written that much. */
+/** The limit of a download, too. ffmpeg ends without an error when it has written that much. */
 const defaultMostBytes = 1024 ** 3;
-/** What is longer is cut: far beyond what anybody orders, and a small file can hold days of one picture. */
+/** Longer videos are cut. It is far beyond every order, and a small file can hold days of one picture. */
 const mostSeconds = 600;
-/** Of a picture that is decoded: 8192 × 4096. A larger one would take the memory of all tasks. */
+/** The largest decoded picture has 8192 × 4096 pixels. A larger one would take the memory of all tasks. */
 const mostPixels = 33_554_432;
 /** One run of ffmpeg; below the time limit of `storeResult`, which includes the wait for a free core and the store. */
 const limitMs = 10 * 60_000;
-/** Of the length that a file claims. A file that was cut short decodes without an error up to the cut. */
+/** The least share of the claimed length. A file that was cut short decodes without an error up to the cut. */
 const leastShare = 0.9;
 
 /**
  * Makes an MP4 with H.264 and AAC, its index first, of what an upstream delivered, and answers its path: that of the video itself
- * when it is one already, of the size and with the sound that is wanted. A bad file is a `TaskFault`, `result_invalid`.
+ * when it is one already, of the requested size and with the requested sound. A bad file is a `TaskFault`, `result_invalid`.
  */
 export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostBytes) {
   const limited = pLimit(Math.ceil(availableParallelism() / threads));
@@ -59,7 +59,7 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
 
 type Streams = NonNullable<Awaited<ReturnType<typeof streamsOf>>>;
 
-/** What the file says of its first picture and sound, which are those that ffmpeg is told to take; undefined when it is unread. */
+/** Reads the first picture and sound of the file, which are those that ffmpeg uses; undefined for a file that cannot be read. */
 async function streamsOf(path: string) {
   const input = new Input({ formats: [MP4, QTFF, MATROSKA, WEBM, MPEG_TS], source: new FilePathSource(path) });
   try {
@@ -113,7 +113,7 @@ function encodedPicture(size: FrameSize | undefined): string[] {
 /** The boxes at the top of an MP4 before its data are a handful. */
 const mostBoxes = 64;
 
-/** Whether a player that has read the beginning can start: `moov` comes before the data, and holds the times of all pictures. */
+/** True if a player can start with the beginning of the file: `moov` precedes the data and has the times of all pictures. */
 async function isIndexFirst(path: string): Promise<boolean> {
   await using file = await open(path);
   const header = Buffer.alloc(16);

@@ -5,9 +5,9 @@ import type { Ffmpeg } from '../domain/ports.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
 
 /** Past the opening fade and before the end, where a film most often shows what it is about. */
-const goodMoment = 0.4;
+const posterAt = 0.4;
 
-/** A JPEG has the colours of BT.601 in their full range; ffmpeg 4.1 cannot change both in one step. */
+/** A JPEG has the colors of BT.601 in their full range; ffmpeg 4.1 cannot change both in one step. */
 function jpegFilters({ widthPx, heightPx }: FrameSize): string {
   return `scale=${widthPx}:${heightPx}:out_color_matrix=bt601,format=yuv420p,scale=out_range=pc`;
 }
@@ -31,10 +31,10 @@ export async function makePoster(
   posterPath: string,
   { durationSeconds, signal, ...video }: PosterOptions,
 ): Promise<void> {
-  const atSeconds = (durationSeconds * goodMoment).toFixed(3);
+  const atSeconds = (durationSeconds * posterAt).toFixed(3);
   await ffmpeg({
     // Seeking before the input decodes from the nearest key frame only, without the frames that no other one needs, which halves the
-    // cost and takes a neighbour at worst; `-update 1` says that one picture is meant.
+    // cost and takes a neighbor at worst; `-update 1` writes a single picture.
     args: ['-skip_frame', 'noref', '-ss', atSeconds, '-i', videoPath, '-frames:v', '1', '-an']
       .concat(['-vf', jpegFilters(posterSize(video)), '-pix_fmt', 'yuvj420p', '-q:v', '4'])
       .concat(['-f', 'image2', '-update', '1'])
@@ -44,11 +44,11 @@ export async function makePoster(
   });
 }
 
-/** The colour spaces of a JPEG that every browser shows: grey and sRGB, not CMYK. */
-const shownColours: readonly string[] = ['srgb', 'b-w'];
+/** Every browser shows these color spaces of a JPEG, but not CMYK. */
+const webColors: readonly string[] = ['srgb', 'b-w'];
 const endOfImage = 0xff_d9;
 
-/** Whether the file is a whole JPEG of the size of this video's poster. It is not decoded: that costs much of what making one costs. */
+/** True for a whole JPEG of the size of this video's poster. It is not decoded, which would cost almost as much as making one. */
 export async function isPosterOf(path: string, video: FrameSize): Promise<boolean> {
   const { widthPx, heightPx } = posterSize(video);
   const bytes = await readFile(path);
@@ -56,7 +56,7 @@ export async function isPosterOf(path: string, video: FrameSize): Promise<boolea
   const header = await sharp(bytes, { limitInputPixels: false })
     .metadata()
     .catch(() => undefined);
-  if (header?.format !== 'jpeg' || !shownColours.includes(header.space)) return false;
+  if (header?.format !== 'jpeg' || !webColors.includes(header.space)) return false;
   // A picture with a rotation is shown in another size.
   return header.width === widthPx && header.height === heightPx && (header.orientation ?? 1) === 1;
 }

@@ -14,12 +14,12 @@ import {
 } from 'mediabunny';
 import type { TaskResult } from '../domain/task.ts';
 
-/** A file that is not a video which plays. The message says why, for the log. */
+/** The file is not a playable video. The message gives the reason, for the log. */
 export class VideoFileError extends Error {
   override readonly name = 'VideoFileError';
 }
 
-/** What a video file says of itself, measured from its packets; `sha256` is of the whole file. */
+/** Measured from the packets of a video; `sha256` is of the whole file. */
 export type VideoFacts = Omit<TaskResult, 'videoKey' | 'posterKey'>;
 
 /** An hour at 60 pictures a second: far beyond what the service makes, so a file with more is not one of ours. */
@@ -68,7 +68,7 @@ async function checkDecodable(video: InputVideoTrack): Promise<number> {
   return ((description[4] ?? 0) & 3) + 1;
 }
 
-/** Reads the data of every packet, so a file that was cut short is found out. */
+/** Reads the data of every packet, which fails for a file that was cut short. */
 async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boolean = () => true) {
   const sink = new EncodedPacketSink(track);
   const first = await sink.getFirstPacket();
@@ -93,7 +93,7 @@ async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boo
   return { packets: seen.packets, durationSeconds };
 }
 
-/** Whether a packet begins with a unit of H.264 that lies within it: a hole in a file, and text in the place of a picture, do not. */
+/** True for a packet that begins with a complete unit of H.264, unlike a hole in a file or text instead of a picture. */
 function beginsWithNalUnit(packet: Uint8Array, lengthBytes: number): boolean {
   if (packet.length <= lengthBytes) return false;
   const length = packet.subarray(0, lengthBytes).reduce((sum, byte) => sum * 256 + byte, 0);

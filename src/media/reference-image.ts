@@ -37,7 +37,7 @@ const decoding = createSlots({ maxHeld: 2, maxWaiting: 1000, maxWaitMs: 10 * 60_
 
 /**
  * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskFault` for the first bad one and stops
- * the others; ends after the last fetch has ended, because the folder is deleted then. An error that is no fault of an image is
+ * the others; ends after the last fetch has ended, because the folder is deleted then. An error that no image caused is
  * thrown unchanged and may be retried.
  */
 export async function fetchReferenceImages(request: FetchReferenceImages): Promise<readonly ReferenceImage[]> {
@@ -67,33 +67,33 @@ async function download(request: FetchReferenceImages, index: number, url: strin
   const { client, signal, readUpload } = request;
   const isThere = await readUpload?.(url, path);
   if (isThere === true) return;
-  if (isThere === false) throw imageFault('image_unreachable', index, 'is no longer kept; upload it again');
+  if (isThere === false) throw imageError('image_unreachable', index, 'has expired; upload it again');
   const answer = await client.download(url, path, { ...limits, headers, signal }).catch((error: unknown) => {
-    throw asImageFault(error, index);
+    throw toImageError(error, index);
   });
   if (answer.status < 200 || answer.status > 299) {
-    throw imageFault('image_unreachable', index, `could not be fetched: its server answered ${answer.status}`);
+    throw imageError('image_unreachable', index, `could not be fetched: its server answered ${answer.status}`);
   }
 }
 
-/** One sentence for every network error, so that it says nothing about our network. */
-function asImageFault(error: unknown, index: number): unknown {
+/** The message is the same for every network error, so that it reveals nothing about our network. */
+function toImageError(error: unknown, index: number): unknown {
   if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') return error;
-  if (error.kind === 'too_large') return imageFault('image_invalid', index, `is larger than ${maxMegabytes} MB`, error);
+  if (error.kind === 'too_large') return imageError('image_invalid', index, `is larger than ${maxMegabytes} MB`, error);
   const detail = new Error(`${error.kind}: ${error.detail}`, { cause: error });
-  return imageFault('image_unreachable', index, 'could not be fetched', detail);
+  return imageError('image_unreachable', index, 'could not be fetched', detail);
 }
 
 async function reencode(index: number, fetchedPath: string, path: string): Promise<FrameSize> {
   const bytes = await readFile(fetchedPath);
   const { jpeg, widthPx, heightPx } = await decodeImage(bytes).catch((error: unknown) => {
-    throw error instanceof ImageRefusal ? imageFault('image_invalid', index, error.message, error) : error;
+    throw error instanceof ImageRefusal ? imageError('image_invalid', index, error.message, error) : error;
   });
   await writeFile(path, jpeg);
   return { widthPx, heightPx };
 }
 
 /** Final, because retrying only where it might help would show a client which addresses we refuse. */
-function imageFault(failCode: FailCode, index: number, why: string, cause?: unknown): TaskFault {
+function imageError(failCode: FailCode, index: number, why: string, cause?: unknown): TaskFault {
   return new TaskFault(failCode, `input.imageUrls[${index}] ${why}.`, { cause });
 }

@@ -2,14 +2,14 @@ import type { Readable } from 'node:stream';
 import { contentTypeOf, type Move, requireMediaKey } from './media-key.ts';
 import { createLinkSigner, type LinkSignerOptions, type PresentedLink } from './signed-link.ts';
 
-/** The store cannot be reached, or does not do what it is asked for; tried again, it may. */
+/** The store cannot be reached or rejects a request, which may be retried. */
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
 /**
  * Files by key (see `contentTypeOf`), in a folder or a bucket. Methods that take keys throw for what is none. An outage, or a
- * refusal of the store, is an error that may be retried; it never looks like a missing file.
+ * refusal of the store, is an error that may be retried; it is never reported as a missing file.
  */
 export type MediaFiles = {
   /** Stores a copy of a file. The same key may be written again; readers see the old or the new file, never a part. */
@@ -30,11 +30,11 @@ export type MediaFiles = {
   readonly deleteFolder: (folder: string) => Promise<void>;
   /** Undefined when there is no such file. */
   readonly sizeOf: (key: string) => Promise<number | undefined>;
-  /** A link by which anybody may write this one file until it expires; undefined where only we can write. */
+  /** Returns a link that allows writing this one file until it expires; undefined where only we can write. */
   readonly uploadLink: (key: string, lifeMs: number) => Promise<string | undefined>;
   /** Every file whose key begins with the folder. */
   readonly list: (folder: string) => AsyncIterable<StoredFile>;
-  /** How the file behind a link is sent to a client; undefined when there is none. */
+  /** Returns the way to send the file behind a link to a client; undefined when there is none. */
   readonly sourceOf: (link: OpenedLink, method: 'GET' | 'HEAD') => Promise<MediaSource | undefined>;
 };
 
@@ -57,7 +57,7 @@ export type MediaSource =
   | { readonly kind: 'file'; readonly root: string; readonly path: string }
   /** The client fetches it there. */
   | { readonly kind: 'redirect'; readonly url: string }
-  /** Without a body for HEAD. */
+  /** It has no body for HEAD. */
   | { readonly kind: 'stream'; readonly sizeBytes: number; readonly body: Readable | undefined };
 
 export type ResultStore = ReturnType<typeof createResultStore>;
@@ -68,7 +68,7 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
   return {
     ...files,
     /**
-     * An absolute URL that anybody may read for a limited time, by default a day, signed for this call. Does not check whether the
+     * Returns an absolute URL that works without a key for a limited time, by default a day, signed for this call. Does not check whether the
      * file exists.
      */
     link: (key: string, lifeMs?: number): string => signer.sign(requireMediaKey(key), lifeMs),

@@ -3,9 +3,9 @@ import { type BucketLocation, nameOfStore } from '../domain/store-location.ts';
 import { SetupError } from '../domain/errors.ts';
 import { StoreUnavailable } from './result-store.ts';
 
-// The SDK is loaded with this module, which is imported only where results are kept in a bucket.
+// This module loads the SDK, so it is imported only where results are stored in a bucket.
 
-/** How a bucket is reached; what is left open is the SDK's to find, as are the credentials. */
+/** The SDK finds what is undefined, such as the credentials. */
 export type S3Settings = {
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;
@@ -20,7 +20,7 @@ export type S3Settings = {
 export function createS3Client({ endpoint, region, pathStyle, credentials, idleMs = 30_000 }: S3Settings): S3Client {
   const config: S3ClientConfig = {
     forcePathStyle: pathStyle ?? endpoint !== undefined,
-    // Compatible stores know no newer checksums than those that a request must have.
+    // Compatible stores support only the checksums that a request must have.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: { connectionTimeout: 5_000, socketTimeout: idleMs },
@@ -31,7 +31,7 @@ export function createS3Client({ endpoint, region, pathStyle, credentials, idleM
   return new S3Client(config);
 }
 
-/** What the SDK throws: the error's code is its name. */
+/** The SDK stores the error's code in its name. */
 function codeOf(error: unknown): string {
   return error instanceof Error ? error.name : '';
 }
@@ -43,17 +43,17 @@ function statusOf(error: unknown): number | undefined {
   return typeof metadata.httpStatusCode === 'number' ? metadata.httpStatusCode : undefined;
 }
 
-/** Whether the store says that there is no such object. A 404 alone may also mean its bucket, or the user who asks. */
+/** A 404 without this code may also mean a missing bucket. */
 function isMissing(error: unknown): boolean {
   return codeOf(error) === 'NoSuchKey';
 }
 
-/** What may pass although the status says that the request is at fault. */
-const passing: readonly (number | undefined)[] = [408, 425, 429];
+/** Client errors that are temporary. */
+const temporary: readonly (number | undefined)[] = [408, 425, 429];
 
-/** Refusals that no waiting mends, and what the person who starts the program can do. */
+/** Permanent errors, and what the operator can do. */
 const refusals: readonly [codes: readonly string[], sentence: string][] = [
-  [['NoSuchBucket'], 'There is no such bucket. Create it, or correct RESULT_STORE.'],
+  [['NoSuchBucket'], 'The bucket does not exist. Create it, or correct RESULT_STORE.'],
   [
     ['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidToken', 'ExpiredToken', 'TokenRefreshRequired'],
     'The store does not accept the credentials. Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or what stands for them.',
@@ -73,22 +73,22 @@ const refusals: readonly [codes: readonly string[], sentence: string][] = [
   [['RequestTimeTooSkewed'], 'The clock of this machine differs from that of the store. Correct it.'],
 ];
 
-/** The sentence for what only a person can mend; undefined for what may pass, such as an outage. */
+/** Returns an error for problems that an operator has to fix; undefined for temporary ones, such as an outage. */
 export function refusalOf(error: unknown, location: BucketLocation): SetupError | undefined {
   const code = codeOf(error);
   const noRegion = error instanceof Error && error.message === 'Region is missing';
   const known = refusals.find(([codes]) => codes.includes(code))?.[1];
   const sentence = noRegion ? 'Set AWS_REGION to the region of the bucket.' : known;
   const status = statusOf(error) ?? 500;
-  if (sentence === undefined && (status >= 500 || passing.includes(status))) return undefined;
+  if (sentence === undefined && (status >= 500 || temporary.includes(status))) return undefined;
   const reason = sentence ?? `The store refuses the request: ${error instanceof Error ? error.message : code}`;
   return new SetupError(`The result store ${nameOfStore(location)} cannot be used (${code}). ${reason}`, {
     cause: error,
   });
 }
 
-/** Runs requests to the store; whatever they throw becomes one kind of error. */
-export async function asked<T>(location: BucketLocation, what: string, work: () => Promise<T>): Promise<T> {
+/** Sends requests to the store and converts their errors. */
+export async function sendTo<T>(location: BucketLocation, what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
@@ -97,9 +97,9 @@ export async function asked<T>(location: BucketLocation, what: string, work: () 
   }
 }
 
-/** As `asked`, for a file that may not be there. */
-export function askedFor<T>(location: BucketLocation, what: string, work: () => Promise<T>): Promise<T | undefined> {
-  return asked(location, what, () =>
+/** Like `sendTo`, but returns undefined for a missing file. */
+export function sendForFile<T>(location: BucketLocation, what: string, work: () => Promise<T>): Promise<T | undefined> {
+  return sendTo(location, what, () =>
     work().catch((error: unknown) => {
       if (isMissing(error)) return undefined;
       throw error;

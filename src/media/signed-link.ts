@@ -14,7 +14,7 @@ export type LinkSignerOptions = {
 /** A link to the media route, as the client sent it. */
 export type PresentedLink = { readonly key: string; readonly expires: string; readonly signature: string };
 
-/** Of a client's link to its result. */
+/** The life of a client's link to its result. */
 const linkLifeMs = 24 * 60 * 60_000;
 
 export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date.now }: LinkSignerOptions) {

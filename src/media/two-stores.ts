@@ -32,7 +32,7 @@ export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles
   };
 }
 
-/** What one process has staged in the other store is finished here. */
+/** Copies a file that another process has staged in the other store. */
 async function bringOver(first: MediaFiles, also: MediaFiles, key: Move['from']): Promise<void> {
   if ((await first.sizeOf(key)) !== undefined) return;
   await withScratch(async (folder) => {

@@ -11,13 +11,13 @@ export type AllowedNetwork = {
   readonly port: number | undefined;
 };
 
-/** What the outbound guard lets through beside public addresses. */
+/** Targets that the outbound guard allows beside public addresses. */
 export type AllowList = { readonly hosts: readonly AllowedHost[]; readonly networks: readonly AllowedNetwork[] };
 
 /** The default in embedded mode; setting CALLBACK_ALLOW or IMAGE_ALLOW replaces it. */
 export const loopbackAllowance = '127.0.0.0/8,::1,localhost';
 
-/** An entry of an allow-list that cannot be understood; `message` is meant for the operator who wrote it. */
+/** An invalid entry of an allow-list; `message` is for the operator. */
 export class AllowListError extends Error {
   override readonly name = 'AllowListError';
   readonly entry: string;
@@ -54,7 +54,7 @@ function parseNetwork(entry: string): AllowedNetwork {
   return { address, prefixBits, port: undefined };
 }
 
-/** The guard refuses IPv4-mapped addresses always, so such an entry could never do what its writer wanted. */
+/** The guard refuses IPv4-mapped addresses always, so such an entry would have no effect. */
 function refuseMapped(entry: string, address: ipaddr.IPv4 | ipaddr.IPv6): void {
   if (address.range() === 'ipv4Mapped') throw new AllowListError(entry, 'is IPv4-mapped: write the IPv4 form');
 }
@@ -88,7 +88,6 @@ export function parseNetworks(text: string): readonly AllowedNetwork[] {
   return networks;
 }
 
-/** Whether one of the networks has this address. */
 export function isInNetworks(address: string, networks: readonly AllowedNetwork[]): boolean {
   const parsed = ipaddr.process(address);
   return networks.some((network) => {

@@ -8,7 +8,7 @@ import { OutboundError } from './outbound-error.ts';
 export type Head = { readonly status: number; readonly headers: IncomingHttpHeaders };
 export type Answer = Head & { readonly body: Buffer };
 
-/** The chunks of a body. A fault of the other side is an `OutboundError`, and so is a body of more than `maxBytes`. */
+/** Yields the chunks of a body. Throws `OutboundError` for errors of the other side and for more than `maxBytes`. */
 export async function* chunksOf(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
   const tooLarge = () => new OutboundError('too_large', `more than ${maxBytes} bytes`);
   if (Number(response.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
@@ -25,7 +25,7 @@ export async function* chunksOf(response: IncomingMessage, maxBytes: number): As
   }
 }
 
-/** Reads a body in chunks, and returns what is kept of it in memory. */
+/** Reads a body in chunks, and returns the part that belongs in memory. */
 export type ReadBody = (chunks: AsyncIterable<Buffer>) => Promise<Buffer>;
 
 /** The whole body, in memory unless `read` puts it elsewhere. */
@@ -58,7 +58,7 @@ export async function readStart(response: IncomingMessage, maxBytes: number): Pr
       if (bytes >= maxBytes) break;
     }
   } catch {
-    // What has arrived is the answer; see above.
+    // The part that has arrived is the answer.
   }
   return { ...headOf(response), body: Buffer.concat(chunks) };
 }

@@ -2,7 +2,6 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './allow-list.ts';
 import { type Answer, type Head, type ReadBody, readStart, readSuccess, readWhole, save } from './body.ts';
-import { type ConnectionPool, createConnectionPool, type PoolLimits } from './connection-pool.ts';
 import { exchange, type OutboundRequest, type Read } from './exchange.ts';
 import { literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './host-lookup.ts';
@@ -12,23 +11,21 @@ import { traced } from './trace.ts';
 
 export type GuardedClientOptions = {
   readonly allow: AllowList;
-  /** Refused even when the allow-list names it. */
+  /** Rejected even when the allow-list names it. */
   readonly own?: readonly OwnEndpoint[];
-  /** Exchanges with one host at the same time, callers that may wait for one, and for how long; then they are `busy`. */
+  /** Concurrent exchanges with one host, callers that may wait for one, and their time limit; then they are `busy`. */
   readonly maxPerHost?: number;
   readonly maxWaitingPerHost?: number;
   readonly maxWaitMs?: number;
   /** Replaces DNS, in tests. */
   readonly lookup?: HostLookup;
   readonly lookupTimeoutMs?: number;
-  /** Bounds of the connections that are kept for requests with a pool key. */
-  readonly poolLimits?: Partial<PoolLimits>;
   /** PEM certificates instead of the public authorities, in tests; operators have NODE_EXTRA_CA_CERTS. */
   readonly ca?: string;
 };
 
 type ExchangeOptions = {
-  /** For everything: slots, look-ups, redirects and the body. */
+  /** Includes slots, look-ups, redirects and the body. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 };
@@ -38,13 +35,13 @@ type Headers = Readonly<Record<string, string>>;
 export type GetOptions = ExchangeOptions & {
   readonly maxBytes: number;
   readonly maxRedirects: number;
-  /** Sent to every host that a redirect leads to, so they must hold no credentials. */
+  /** Sent to every host that a redirect leads to, so they must contain no credentials. */
   readonly headers?: Headers;
 };
 
 export type OpenOptions = ExchangeOptions & {
   readonly maxRedirects: number;
-  /** Called for each hop in turn, which may get credentials of its own. */
+  /** Returns the headers of each hop, which may contain credentials for it. */
   readonly headersFor: (url: URL) => Headers;
 };
 
@@ -53,42 +50,37 @@ export type RequestOptions = ExchangeOptions & {
   readonly body?: string | Uint8Array | undefined;
   readonly maxBytes: number;
   readonly readBody?: ReadBody | undefined;
-  /** As in `PostOptions`; without a key the request gets a connection of its own. */
-  readonly poolKey?: string | undefined;
 };
 
 export type PostOptions = ExchangeOptions & {
   readonly headers: Headers;
   readonly body: string | Uint8Array;
-  /** So much of the answer is read; the connection is dropped behind it. */
+  /** The rest of the response is not read. */
   readonly maxResponseBytes: number;
-  /** Keeps the connection in the pool for a short time, for the next post with the same key to the same origin only. */
-  readonly poolKey?: string;
 };
 
 export type GuardedClient = ReturnType<typeof createGuardedClient>;
 
 type Unchecked = Omit<OutboundRequest, 'url' | 'addresses' | 'ca' | 'signal'> & { readonly url: string };
 
-/** One exchange with a URL that is checked, in a slot of its host. */
+/** One exchange with a checked URL, in a slot of its host. */
 type Send = <T>(request: Unchecked, signal: AbortSignal, read: Read<T>) => Promise<T>;
 
 /**
- * The only way out to addresses that a client gave us. Every method throws `OutboundError` when there was no answer; a status of
- * 404 or 500 is an answer.
+ * The only way out to addresses that a client gave us. Every method throws `OutboundError` when there was no response; a status of
+ * 404 or 500 is a response.
  */
 export function createGuardedClient(options: GuardedClientOptions) {
-  const pool = createConnectionPool(options.poolLimits);
-  const send = createSend(options, pool);
+  const send = createSend(options);
   const closing = new AbortController();
-  // Every exchange under way listens to it, so a dozen of them are no leak.
+  // Every exchange adds a listener, so many of them are no leak.
   setMaxListeners(0, closing.signal);
-  const underWay = new Set<Promise<unknown>>();
+  const running = new Set<Promise<unknown>>();
   const run = async <T>({ timeoutMs, signal }: ExchangeOptions, work: (signal: AbortSignal) => Promise<T>) => {
     const signals = signal === undefined ? [closing.signal] : [closing.signal, signal];
-    const running = withDeadline(timeoutMs, signals, work);
-    underWay.add(running);
-    return await running.finally(() => underWay.delete(running));
+    const one = withDeadline(timeoutMs, signals, work);
+    running.add(one);
+    return await one.finally(() => running.delete(one));
   };
   const get = <T>(url: string, { headers = {}, ...limits }: GetOptions, read: Read<T>): Promise<T> =>
     run(limits, (signal) => follow(send, url, { ...limits, headersFor: () => headers }, signal, read));
@@ -96,58 +88,54 @@ export function createGuardedClient(options: GuardedClientOptions) {
     /** Follows redirects, each checked like the first address. The body is empty unless the status is 2xx. */
     get: (url: string, limits: GetOptions): Promise<Answer> =>
       get(url, limits, (response) => readSuccess(response, limits.maxBytes)),
-    /** As `get`, but into a new file at `path`, so that many slow downloads cost no memory. Writes no file unless 2xx. */
+    /** Like `get`, but writes the body of a 2xx to a new file at `path`, so that slow downloads need no memory. */
     download: (url: string, path: string, limits: GetOptions): Promise<Head> =>
       get(url, limits, (response) => save(response, path, limits.maxBytes)),
-    /** As `get`, but `read` is given every answer that is no redirect. */
+    /** Like `get`, but `read` receives every response that is no redirect. */
     open: <T>(url: string, limits: OpenOptions, read: Read<T>): Promise<T> =>
       run(limits, (signal) => follow(send, url, limits, signal, read)),
-    /** Follows no redirect: a 3xx is an answer. A status that came in time counts, even when its body breaks off. */
+    /** Follows no redirect. A status that arrived in time counts, even when its body is cut off. */
     post: (url: string, { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions): Promise<Answer> =>
       run({ timeoutMs, signal: caller }, (signal) =>
         send({ method: 'POST', url, ...request }, signal, (response) => readStart(response, maxResponseBytes)),
       ),
-    /** Follows no redirect either. The body is kept for every status; an answer without its whole body is none. */
+    /** Follows no redirect. Reads the body of every status; a response whose body is cut off is an error. */
     request: (
       method: string,
       url: string,
       { timeoutMs, signal: caller, maxBytes, readBody, ...request }: RequestOptions,
     ): Promise<Answer> =>
       run({ timeoutMs, signal: caller }, (signal) => {
-        const headers = { ...wholeBodies, ...request.headers };
-        return send(
-          { method, url, ...request, headers },
-          signal,
-          whole(signal, (response) => readWhole(response, maxBytes, readBody)),
-        );
+        const headers = { ...identity, ...request.headers };
+        const read = whole(signal, (response) => readWhole(response, maxBytes, readBody));
+        return send({ method, url, ...request, headers }, signal, read);
       }),
-    /** Breaks off what is under way (`aborted`) and waits until it is gone; later calls are `aborted` too. */
+    /** Aborts what is running (`aborted`) and waits for its end; later calls are `aborted` too. */
     close: async (): Promise<void> => {
       closing.abort();
-      pool.close();
-      await Promise.allSettled(underWay);
+      await Promise.allSettled(running);
     },
   };
 }
 
-function createSend(options: GuardedClientOptions, pool: ConnectionPool): Send {
+function createSend(options: GuardedClientOptions): Send {
   const { allow, own = [], lookup = createHostLookup(allow), lookupTimeoutMs = 5000, ca } = options;
   const guard = { allow, own, lookup, lookupTimeoutMs };
   const { maxPerHost = 16, maxWaitingPerHost = 64, maxWaitMs = 5000 } = options;
   const slots = createSlots({ maxHeld: maxPerHost, maxWaiting: maxWaitingPerHost, maxWaitMs });
-  return async ({ url: text, headers, poolKey, ...request }, signal, read) => {
+  return async ({ url: text, headers, ...request }, signal, read) => {
     const refusal = literalRefusal(text, allow);
     if (refusal !== undefined) throw new OutboundError('blocked', `the URL ${refusal}`);
     const url = new URL(text);
     const target = targetOf(url);
-    // Certificates do not know the dot of a full name.
+    // Certificates do not contain the final dot of a full name.
     if (url.hostname.endsWith('.')) url.hostname = target.hostname;
-    // The look-up needs the slot too, for it asks a server of the same host.
+    // The look-up needs the slot too, because it queries a server of the same host.
     return await slots.hold(target.hostname, signal, async () => {
       const addresses = await checkedAddresses(target, guard, signal);
-      const sent = { ...request, url, headers: { 'user-agent': 'Videogen', ...headers }, addresses, ca, signal };
-      return await traced(sent.method, url, (onResponse) =>
-        exchange(pool, { ...sent, poolKey: poolKey && `${poolKey} ${url.origin}` }, (response) => {
+      const checked = { ...request, url, headers: { 'user-agent': 'Videogen', ...headers }, addresses, ca, signal };
+      return await traced(checked.method, url, (onResponse) =>
+        exchange(checked, (response) => {
           onResponse(response);
           return read(response);
         }),
@@ -167,7 +155,7 @@ async function follow<T>(
 ): Promise<T> {
   let url = first;
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
-    const headers = { ...wholeBodies, ...(URL.canParse(url) && headersFor(new URL(url))) };
+    const headers = { ...identity, ...(URL.canParse(url) && headersFor(new URL(url))) };
     const outcome = await send(
       { method: 'GET', url, headers },
       signal,
@@ -182,10 +170,10 @@ async function follow<T>(
   throw new OutboundError('redirect', `more than ${maxRedirects} redirects`);
 }
 
-/** Bodies are asked for as they are: unpacked ones could be a thousand times larger than what `maxBytes` counts. */
-const wholeBodies = { 'accept-encoding': 'identity' } as const;
+/** A compressed body could become a thousand times larger than `maxBytes`. */
+const identity = { 'accept-encoding': 'identity' } as const;
 
-/** A body without a length ends like a whole one when the connection is destroyed. */
+/** A body without a length ends like a complete one when the connection is destroyed. */
 function whole<T>(signal: AbortSignal, read: Read<T>): Read<T> {
   return async (response) => {
     const answer = await read(response);
@@ -194,7 +182,7 @@ function whole<T>(signal: AbortSignal, read: Read<T>): Read<T> {
   };
 }
 
-/** A location that is no URL stays as it is: the check of the next hop refuses it. */
+/** An invalid location stays unchanged: the check of the next hop rejects it. */
 function locationOf({ headers: { location }, statusCode }: IncomingMessage, base: string): string {
   if (location === undefined) throw new OutboundError('redirect', `status ${statusCode} without a location`);
   return URL.canParse(location, base) ? new URL(location, base).href : location;

@@ -4,15 +4,14 @@ import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
 import type { AllowList } from './allow-list.ts';
 
-/** Where a URL leads: its host as `URL` normalises it, without brackets and trailing dots, and its effective port. */
+/** The host of a URL as `URL` normalizes it, without brackets and trailing dots, and its effective port. */
 export type Target = { readonly hostname: string; readonly port: number };
 
-/** Where a server of this installation listens; `host` is a name or an address. No allow-list opens it to clients. */
+/** A server of this installation; `host` is a name or an address. No allow-list opens it to clients. */
 export type OwnEndpoint = { readonly host: string; readonly port: number };
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Where an http or https URL leads. */
 export function targetOf(url: URL): Target {
   const hostname = url.hostname.replace(/^\[|\]$|\.+$/g, '');
   const defaultPort = url.protocol === 'https:' ? 443 : 80;
@@ -20,7 +19,7 @@ export function targetOf(url: URL): Target {
 }
 
 /**
- * Why a URL of a client is refused without asking the network, or undefined. Pure, so that createTask may ask before it
+ * Returns why a URL of a client is rejected, undefined if it is not. It uses no network, so that createTask can call it before it
  * charges. The answer continues a path: `callBackUrl: must be an http or https URL`. `URL` has already turned decimal, octal,
  * hexadecimal, short and full-width IPv4 into the plain form. Own endpoints are not refused here: the answer would name them.
  */

@@ -1,11 +1,11 @@
-import { lookup as askSystem, Resolver } from 'node:dns/promises';
+import { lookup as lookUpInSystem, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import pTimeout from 'p-timeout';
 import type { AllowList } from './allow-list.ts';
 import { isAddressAllowed, isOwnEndpoint, type OwnEndpoint, type Target } from './guard.ts';
 import { OutboundError } from './outbound-error.ts';
 
-/** All addresses of a name; rejects when there are none. */
+/** Returns all addresses of a name; rejects when there are none. */
 export type HostLookup = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export type Guard = {
@@ -16,16 +16,16 @@ export type Guard = {
 };
 
 /**
- * The addresses to which an exchange with the target may connect, looked up once. One refused answer refuses the name: a
- * private address among public ones is there to be picked by us. Throws `OutboundError` (`dns`, `blocked`, or the signal's).
+ * Resolves the target once and returns the addresses to which an exchange may connect. One forbidden address rejects the name: a
+ * private one among public ones is there to be picked by us. Throws `OutboundError` (`dns`, `blocked`, or the signal's).
  */
 export async function checkedAddresses(target: Target, guard: Guard, signal: AbortSignal): Promise<readonly string[]> {
   const { hostname, port } = target;
   const addresses = isIP(hostname) === 0 ? await addressesOf(hostname, guard, signal) : [hostname];
   for (const address of addresses) {
-    const isRefused = !isAddressAllowed(address, target, guard.allow);
-    if (isRefused) throw new OutboundError('blocked', `${hostname} leads to ${address}`);
-    // A look-up through the system cannot be cancelled, only left alone.
+    if (!isAddressAllowed(address, target, guard.allow))
+      throw new OutboundError('blocked', `${hostname} leads to ${address}`);
+    // A look-up through the system cannot be canceled.
     const isOwn = await pTimeout(isOwnEndpoint(address, port, guard.own), { milliseconds: Infinity, signal });
     if (isOwn) throw new OutboundError('blocked', `${hostname} leads to port ${port} of our own server at ${address}`);
   }
@@ -43,26 +43,25 @@ async function addressesOf(hostname: string, guard: Guard, signal: AbortSignal):
   }
 }
 
-/** Two tries of two seconds: they end, unless the exchange ends them, soon after the time that a look-up may take. */
+/** Two tries of two seconds end soon after the time limit of a look-up. */
 const queryLimits = { timeout: 2000, tries: 2 } as const;
 
 /**
- * Asks DNS itself for the names of clients. The system's `getaddrinfo` would run in one of four threads that files and images
- * need too, so that a handful of names with a silent name server could stall the process; it would also read the hosts file
- * and try search domains. Only a name that the operator has allowed gets that. `servers` (`address:port`) replace the name
- * servers of the system, in tests.
+ * Queries DNS directly for the names of clients. The system's `getaddrinfo` would block one of four threads that files and images
+ * need too, so a few names with a silent name server could stall the process; it would also read the hosts file and search
+ * domains. Only names on the operator's allow-list use it. `servers` (`address:port`) replace the system's name servers, in tests.
  */
 export function createHostLookup(allow: AllowList, servers?: readonly string[]): HostLookup {
-  const named = new Set(allow.hosts.map((host) => host.hostname));
+  const listed = new Set(allow.hosts.map((host) => host.hostname));
   return async (hostname, signal) => {
-    if (!named.has(hostname)) return await askDns(hostname, servers, signal);
-    const answers = await askSystem(hostname, { all: true, order: 'ipv4first' });
+    if (!listed.has(hostname)) return await queryDns(hostname, servers, signal);
+    const answers = await lookUpInSystem(hostname, { all: true, order: 'ipv4first' });
     return answers.map((answer) => answer.address);
   };
 }
 
-/** IPv4 first: it is the family that is missing less often. One family without an answer is no failure. */
-async function askDns(
+/** Returns IPv4 first: it is missing less often. One family without an answer is no error. */
+async function queryDns(
   hostname: string,
   servers: readonly string[] | undefined,
   signal: AbortSignal,
@@ -75,7 +74,7 @@ async function askDns(
     const families = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
     const addresses = families.flatMap((family) => (family.status === 'fulfilled' ? family.value : []));
     const reasons = families.flatMap((family) => (family.status === 'rejected' ? [String(family.reason)] : []));
-    if (addresses.length === 0) throw new Error(reasons.join('; ') || 'no address', { cause: families });
+    if (addresses.length === 0) throw new Error(reasons.join('; ') || 'no address');
     return addresses;
   } finally {
     signal.removeEventListener('abort', cancel);

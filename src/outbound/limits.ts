@@ -1,9 +1,8 @@
 import { OutboundError } from './outbound-error.ts';
 
 /**
- * Runs work under a signal of its own, which is aborted with an `OutboundError`: `timeout` after `timeoutMs`, `aborted` as
- * soon as one of `signals` is. `restart` begins the time anew. Answers when the work does, so the work has to obey the signal. Timer
- * and listeners are gone afterwards, also from signals that live as long as the process. `AbortSignal.any` with
+ * Runs work under a signal that is aborted with an `OutboundError`: `timeout` after `timeoutMs`, `aborted` with one of `signals`.
+ * `restart` restarts the time. It returns when the work does, so the work has to obey the signal. `AbortSignal.any` with
  * `AbortSignal.timeout` is no substitute: on Node 20 it never fires once the garbage collector has run.
  */
 export async function withDeadline<T>(
@@ -12,11 +11,11 @@ export async function withDeadline<T>(
   work: (signal: AbortSignal, restart: () => void) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
-  const abort = () => controller.abort(new OutboundError('aborted', 'given up by us'));
+  const abort = () => controller.abort(new OutboundError('aborted', 'canceled by us'));
   const onLate = () => controller.abort(new OutboundError('timeout', `not finished within ${timeoutMs} ms`));
   let timer = setTimeout(onLate, timeoutMs);
-  // Set anew instead of `refresh`, which the mocked clock of Node 20 does not know.
   const restart = () => {
+    // The mocked clock of Node 20 has no `refresh`.
     clearTimeout(timer);
     timer = setTimeout(onLate, timeoutMs);
   };
@@ -32,11 +31,10 @@ export async function withDeadline<T>(
 }
 
 export type SlotLimits = {
-  /** Slots of one key that may be held at the same time. */
+  /** Concurrent slots of one key. */
   readonly maxHeld: number;
-  /** Callers that may wait for a slot of one key; the next one is refused as `busy`. */
+  /** Callers that may wait for a slot of one key; more are `busy`. */
   readonly maxWaiting?: number;
-  /** How long one caller waits before it is `busy`. */
   readonly maxWaitMs?: number;
 };
 
@@ -44,10 +42,10 @@ export type Slots = ReturnType<typeof createSlots>;
 
 type Queue = { held: number; readonly waiting: Set<() => void> };
 
-/** One slow host or account may use up its own slots, never those of another. */
+/** Limits concurrency per key: one slow host or account uses up its own slots, never those of another. */
 export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0 }: SlotLimits) {
   const queues = new Map<string, Queue>();
-  // The slot passes straight to the caller that waited longest. Keys without callers are forgotten, for there are many.
+  // The slot passes to the caller that has waited longest. Unused keys are deleted, because there are many.
   const release = (key: string, queue: Queue) => {
     const [next] = queue.waiting;
     if (next !== undefined) return next();
@@ -55,20 +53,20 @@ export function createSlots({ maxHeld, maxWaiting = 0, maxWaitMs = 0 }: SlotLimi
     if (queue.held === 0) queues.delete(key);
   };
   return {
-    /** Waits for a slot of the key and runs work in it. Throws `OutboundError` (`busy`), the signal's reason, or what work does. */
+    /** Waits for a slot of the key and runs work in it. Throws `OutboundError` (`busy`), the signal's reason, or the work's error. */
     hold: async <T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
       const queue = queues.get(key) ?? { held: 0, waiting: new Set() };
       queues.set(key, queue);
       if (queue.held < maxHeld) queue.held += 1;
-      else if (queue.waiting.size < maxWaiting) await waitForTurn(queue, maxWaitMs, signal);
+      else if (queue.waiting.size < maxWaiting) await waitForSlot(queue, maxWaitMs, signal);
       else throw new OutboundError('busy', `no free slot for ${key}`);
       return await work().finally(() => release(key, queue));
     },
   };
 }
 
-async function waitForTurn({ waiting }: Queue, maxWaitMs: number, signal: AbortSignal): Promise<void> {
-  const turn = (inner: AbortSignal) =>
+async function waitForSlot({ waiting }: Queue, maxWaitMs: number, signal: AbortSignal): Promise<void> {
+  const slot = (inner: AbortSignal) =>
     new Promise<void>((resolve, reject) => {
       const settle = () => {
         waiting.delete(settle);
@@ -78,7 +76,7 @@ async function waitForTurn({ waiting }: Queue, maxWaitMs: number, signal: AbortS
       waiting.add(settle);
       inner.addEventListener('abort', settle, { once: true });
     });
-  await withDeadline(maxWaitMs, [signal], turn).catch((error: unknown) => {
+  await withDeadline(maxWaitMs, [signal], slot).catch((error: unknown) => {
     signal.throwIfAborted();
     throw new OutboundError('busy', `no slot within ${maxWaitMs} ms`, error);
   });

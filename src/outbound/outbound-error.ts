@@ -1,9 +1,9 @@
-type NetworkFault = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed' | 'protocol' | 'redirect';
+type NetworkErrorKind = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed' | 'protocol' | 'redirect';
 
 /** Why an exchange with an address given by a client did not happen or did not end; for the operator's record only. */
-export type OutboundKind = NetworkFault | 'too_large' | 'busy' | 'aborted';
+export type OutboundKind = NetworkErrorKind | 'too_large' | 'busy' | 'aborted';
 
-/** Faults before a request is sent. The last two may come later too; then the exchange says so. */
+/** Errors before a request is sent. The last two may also come later; then `wasSent` is set explicitly. */
 const unsentKinds: ReadonlySet<OutboundKind> = new Set([
   'blocked',
   'dns',
@@ -15,8 +15,8 @@ const unsentKinds: ReadonlySet<OutboundKind> = new Set([
 ]);
 
 /**
- * A failed exchange. `message` is what a client may read, the same sentence for every network fault: a client that could tell `blocked`
- * from `connect` or `dns` could map our private network by creating tasks. `kind`, `detail` and `cause` are for the operator.
+ * A failed exchange. `message` is what a client may read, the same sentence for every network error: a client that could distinguish
+ * `blocked` from `connect` or `dns` could map our private network by creating tasks. `kind`, `detail` and `cause` are for the operator.
  * `busy` and `aborted` are our own doing and say nothing about the address.
  */
 export class OutboundError extends Error {

@@ -7,13 +7,13 @@ import { OutboundError } from './outbound-error.ts';
 import { downloadResumably, type ResumableLimits } from './resumable-download.ts';
 
 export type ProviderClientOptions = Pick<GuardedClientOptions, 'own' | 'lookup' | 'ca'> & {
-  /** Without a slash at its end. Its origin may be private, for this client alone. */
+  /** It has no final slash. This client may connect to its origin even if that is private. */
   readonly baseUrl: string;
   /** Sent to the origin of `baseUrl` only. */
   readonly headers?: Headers;
   /** Headers that are secret: sent to the origin of `baseUrl` only, too. Made for each request, because some expire. */
   readonly credentials?: () => Headers;
-  /** What downloads may reach beside public addresses. */
+  /** Targets that downloads may reach beside public addresses. */
   readonly allow?: AllowList;
   readonly downloadLimits?: Partial<ResumableLimits>;
 };
@@ -28,13 +28,13 @@ export type CallOptions = {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
-  /** For answers that are too large for the memory. */
+  /** Reads answers that are too large for the memory. */
   readonly readBody?: ReadBody;
 };
 
 export type DownloadOptions = {
   readonly signal: AbortSignal;
-  /** Told of every fault after which the download goes on. */
+  /** Called for every error after which the download continues. */
   readonly onBreak?: (error: OutboundError) => void;
 };
 
@@ -46,7 +46,7 @@ const maxBodyBytes = 64_000_000;
 const maxPerHost = 256;
 
 /**
- * What a provider speaks to its upstream through. The operator chose the upstream, so it may be in a private network; metadata
+ * The connection of a provider to its upstream. The operator chose the upstream, so it may be in a private network; metadata
  * addresses and our own ports stay out of reach, and so do private addresses in what the upstream answers.
  */
 export function createProviderClient(options: ProviderClientOptions) {
@@ -61,8 +61,8 @@ export function createProviderClient(options: ProviderClientOptions) {
   const urlOf = (pathOrUrl: string) => (pathOrUrl.startsWith('/') ? baseUrl + pathOrUrl : pathOrUrl);
   return {
     /**
-     * One request to the upstream's own origin, sent once; no redirect is followed. Answers with any status when the whole body
-     * has come. Throws `OutboundError` otherwise, and then `wasSent: false` proves that no byte of the request left.
+     * Sends one request once to the upstream's own origin, and follows no redirect. Returns any status when the whole body has
+     * arrived. Throws `OutboundError` otherwise, and then `wasSent: false` proves that no byte of the request left.
      */
     call: async (
       method: string,
@@ -79,8 +79,6 @@ export function createProviderClient(options: ProviderClientOptions) {
         ...limits,
         headers: { ...headers, ...more, ...secrets, ...(body !== undefined && { 'content-type': body.contentType }) },
         body: body?.bytes,
-        // A connection that waited may break with the request half read, which nobody minds about a question.
-        poolKey: method === 'GET' ? 'upstream' : undefined,
       });
       return { ...answer, body: redacted(answer.body, secrets) };
     },
@@ -105,7 +103,7 @@ export function createProviderClient(options: ProviderClientOptions) {
   };
 }
 
-/** As long as the longest deadline; the signal ends a download sooner. */
+/** The longest deadline of a task; the signal ends a download sooner. */
 const maxDownloadMs = 86_400_000;
 
 function hasOrigin(url: string, { origin }: URL): boolean {
@@ -121,7 +119,7 @@ function redacted(body: Buffer, credentials: Headers): Buffer {
   const spellings = words.flatMap((word) => [word, word.replaceAll('/', '\\/')]);
   const secrets = spellings.filter((word) => word.length >= minSecretLength && body.includes(word));
   if (secrets.length === 0) return body;
-  // Latin-1 knows every byte, so what is no text survives.
+  // Latin-1 has a character for every byte, so other data survives.
   return Buffer.from(
     secrets.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), body.toString('latin1')),
     'latin1',

@@ -2,20 +2,18 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { isLocalName, targetOf } from './guard.ts';
 
-// Whether an upstream can send requests to this service, as far as their addresses tell.
-
 /**
- * An address of one machine or of one network means something else further away. A name with a dot is taken for one that everybody
- * can look up, so an upstream with such a name does not reach a private address.
+ * Whether an upstream can send requests to us, judged by the addresses alone. Addresses of one machine or network are useless
+ * elsewhere. A name with a dot counts as public, so an upstream with such a name does not reach a private address.
  */
 export function canReach(publicUrl: string, upstreamUrl: string): boolean {
-  return meaningOf(publicUrl) >= meaningOf(upstreamUrl);
+  return scopeOf(publicUrl) >= scopeOf(upstreamUrl);
 }
 
 const [onMachine, inNetwork, everywhere] = [0, 1, 2];
 
-/** Where the address leads to the same server. */
-function meaningOf(url: string): number {
+/** Returns the area in which the address leads to the same server. */
+function scopeOf(url: string): number {
   const { hostname } = targetOf(new URL(url));
   if (isIP(hostname) === 0) {
     if (isLocalName(hostname)) return onMachine;

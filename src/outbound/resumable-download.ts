@@ -41,7 +41,7 @@ export class ExpiredUrl extends Error {
   }
 }
 
-/** How much of which file has been written. Without a validator nothing proves that a later answer is of the same file. */
+/** The written part of a file. Only a validator proves that a later answer is of the same file. */
 type Part = { bytes: number; total?: number | undefined; validator?: string | undefined };
 
 /** After so many breaks in a row without a new byte the address may be the cause, so the caller requests a fresh one. */
@@ -103,7 +103,7 @@ function isExpired(status: number): boolean {
   return status >= 400 && status < 500 && ![408, 416, 425, 429].includes(status);
 }
 
-/** Makes `part` what the answer goes on from: itself for its rest, nothing for the whole file. Throws for any other answer. */
+/** Keeps `part` if the answer is its rest, resets it if the answer is the whole file, and throws for any other answer. */
 function begin({ statusCode = 0, headers }: IncomingMessage, part: Part): void {
   if (isExpired(statusCode)) throw new ExpiredUrl(statusCode);
   const validator = validatorOf(headers);

@@ -5,7 +5,7 @@ export function newCallbackSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 
-/** A sealed secret that is damaged, of another account, or of another VIDEOGEN_SECRET: which of them cannot be told. */
+/** A sealed secret that is damaged, of another account, or of another VIDEOGEN_SECRET; there is no way to distinguish them. */
 export class SecretBoxError extends Error {
   override readonly name = 'SecretBoxError';
 }
@@ -39,7 +39,7 @@ export function createSecretBox(videogenSecret: string, previous: readonly strin
       if (found === undefined) throw opened[0];
       return found;
     },
-    /** Whether today's VIDEOGEN_SECRET opens it. */
+    /** True if it was sealed with the current VIDEOGEN_SECRET. */
     isCurrent: (sealed: string, accountId: string): boolean => typeof tryOpen(key, sealed, accountId) === 'string',
   };
 }

@@ -18,7 +18,7 @@ export type CallbackPost = {
   readonly signal: AbortSignal;
 };
 
-/** What came back: a status, or the kind of network error. */
+/** The status of the receiver, or the kind of network error. */
 export type CallbackAnswer = {
   /** When the attempt began, in Unix milliseconds, and how long it took. */
   readonly startedAt: number;
@@ -36,20 +36,20 @@ export type CallbackPosterDeps = {
   readonly maxPerAccount?: number;
   /** Attempts of one account at one host; fewer, so that its dead receiver leaves room for its healthy one. */
   readonly maxPerReceiver?: number;
-  /** Headers that the callback's dialect wants beside ours; none without it. `secrets` as above. */
+  /** Further headers of the callback's dialect. */
   readonly dialectHeaders?: (
     callback: Pick<CallbackPost, 'taskId' | 'dialect'> & Pick<Webhook, 'timestampSeconds' | 'secrets'>,
   ) => Readonly<Record<string, string>>;
-  /** Told of every receiver that gave no status, with what clients must not know. */
-  readonly onUnreachable?: (fault: { readonly taskId: string; readonly error: OutboundError }) => void;
+  /** Receives every attempt without a status, with details that clients must not see. */
+  readonly onUnreachable?: (attempt: { readonly taskId: string; readonly error: OutboundError }) => void;
   readonly now?: () => number;
 };
 
 const maxResponseBytes = 1024;
 
 /**
- * Posts one signed attempt at a callback. A network fault is an answer like any other; `busy` and `aborted`, which are our own
- * doing and say nothing about the receiver, are thrown so that the attempt is repeated. A hundred hanging receivers of one
+ * Posts one signed attempt at a callback. A network error is a result like any other; `busy` and `aborted`, which have
+ * nothing to do with the receiver, are thrown so that the attempt is repeated. A hundred hanging receivers of one
  * account use up the account's own slots, never those of another.
  */
 export function createCallbackPoster(deps: CallbackPosterDeps) {
@@ -64,7 +64,7 @@ export function createCallbackPoster(deps: CallbackPosterDeps) {
 
 async function post(
   { client, dialectHeaders, onUnreachable, now = Date.now }: CallbackPosterDeps,
-  { taskId, accountId, url, dialect, body: makeBody, secrets: openSecrets, signal }: CallbackPost,
+  { taskId, url, dialect, body: makeBody, secrets: openSecrets, signal }: CallbackPost,
 ): Promise<CallbackAnswer> {
   const [secrets, body] = await Promise.all([openSecrets(), makeBody()]);
   const timestampSeconds = Math.floor(now() / 1000);
@@ -75,8 +75,7 @@ async function post(
   const since = () => ({ startedAt, durationMs: now() - startedAt });
   try {
     const limits = { timeoutMs: callbackTimeoutMs, maxResponseBytes, signal };
-    // No account's answers come over another's connection, even when their common host confuses requests.
-    const answer = await client.post(url, { headers, body, ...limits, poolKey: accountId });
+    const answer = await client.post(url, { headers, body, ...limits });
     const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now());
     return { ...since(), status: answer.status, error: undefined, retryAfterMs, responseHead: answer.body };
   } catch (error) {
@@ -100,7 +99,7 @@ export function parseRetryAfter(header: string | undefined, nowMs: number): numb
 export type Webhook = {
   /** The same for every attempt, so that a receiver can drop repeats; visible ASCII without a dot. */
   readonly id: string;
-  /** Of this attempt, in Unix seconds; receivers refuse what is more than five minutes off. */
+  /** The time of this attempt, in Unix seconds; receivers reject what is more than five minutes off. */
   readonly timestampSeconds: number;
   /** Exactly the text that is sent. */
   readonly body: string;
@@ -111,7 +110,7 @@ export type Webhook = {
 /** The dot separates the signed parts, so an id with one could be read in two ways. */
 const idPattern = /^[\x21-\x2d\x2f-\x7e]{1,255}$/;
 
-/** The headers of Standard Webhooks: one `v1,` signature for each secret. Throws for what can only be our own fault. */
+/** The headers of Standard Webhooks: one `v1,` signature for each secret. Throws only for bugs of ours. */
 export function signWebhook({ id, timestampSeconds, body, secrets }: Webhook) {
   if (!idPattern.test(id)) throw new Error('a webhook id must be visible ASCII without a dot');
   if (!Number.isSafeInteger(timestampSeconds)) throw new Error('a webhook timestamp must be whole seconds');

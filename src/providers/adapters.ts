@@ -13,7 +13,7 @@ import { createHttpProvider } from './http/http-provider.ts';
 import { createVideosProvider } from './openai-videos/videos-provider.ts';
 import { createOwnProvider } from './own/own-provider.ts';
 
-// Every kind of provider that upstreams can have: what is frozen with a job, what its requests carry, and how it is opened.
+// The list of all kinds of providers with an upstream.
 
 export type DeclaredSettings = Exclude<ProviderSettings, { kind: 'preview' }>;
 type Kind = DeclaredSettings['kind'];
@@ -25,18 +25,18 @@ export type Opening<Settings = DeclaredSettings> = {
   readonly config: FrozenConfig;
   readonly client: UpstreamClient;
   readonly settings: Settings;
-  /** What is in the files of today's catalogue, also after a change. */
+  /** Returns the files of the catalogue in force. */
   readonly files: () => Catalogue['files'];
   readonly cost?: CostRule;
   readonly warn: Warn;
 };
 
 export type Adapter<Settings = DeclaredSettings> = {
-  /** What the adapter needs beside the upstream's address and model; frozen with each job, so without secrets. */
+  /** Returns the options that are frozen with each job, so without secrets. */
   readonly options: (entry: TierEntry, settings: Settings, files: Catalogue['files']) => JsonObject;
   /** Headers that are no secret. */
   readonly headers?: (config: FrozenConfig) => Headers;
-  /** Without it the key of the provider is a bearer token. */
+  /** By default the key of the provider is a bearer token. */
   readonly credentials?: (config: FrozenConfig, settings: Settings, read: SecretReader) => () => Headers;
   readonly open: (opening: Opening<Settings>) => Provider;
 };
@@ -67,9 +67,9 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   },
   cog: { options: parametersOf, open: createCogProvider },
   http: {
-    // The text of the file is frozen: a job is followed by the file that it was made with. A job that is made has kept its rules.
+    // A job is followed by the file that it was created with. The rules of the file matter only before.
     options: (entry, settings, files) => {
-      const { rules: _kept, ...file } = jsonOf(files.get(settings.file));
+      const { rules: _rules, ...file } = jsonOf(files.get(settings.file));
       return { ...parametersOf(entry), file };
     },
     headers: (config) => fileOf(config).headers,
@@ -100,12 +100,12 @@ function parametersOf({ parameters }: TierEntry): JsonObject {
   return { parameters: jsonOf(parameters) };
 }
 
-/** What was read from a catalogue, or from a file that it refers to, is plain JSON. */
+/** Catalogues and their files contain plain JSON. */
 function jsonOf(value: unknown): JsonObject {
   return z.record(z.string(), z.json()).parse(value);
 }
 
-/** The workflow that today's catalogue has under the name; a job of a workflow that is gone is still followed. */
+/** Returns the workflow of the catalogue in force; a job whose workflow was removed is still followed. */
 function workflowOf({ config, files }: Pick<Opening, 'config' | 'files'>): JsonObject {
   const { workflow } = z.object({ workflow: z.string() }).parse(config.options['parameters']);
   return jsonOf(files().get(workflow) ?? {});

@@ -1,6 +1,7 @@
+import type { z } from 'zod';
 import { parseRetryAfter } from '../outbound/webhook.ts';
 import type {
-  Job,
+  CancelOutcome,
   JobStatus,
   JsonObject,
   NotAccepted,
@@ -10,13 +11,11 @@ import type {
   Warn,
 } from './contract.ts';
 
-// What an answer of an upstream proves. The rules that hold for all of them are here, once; what one vendor's words mean is told
-// by its adapter.
+// The rules that decide what an answer proves, the same for all upstreams. Each adapter adds the meaning of its vendor's words.
 
-/** What came of one call: an answer, or what the client threw. */
+/** The answer to a call, or the error of the client. */
 export type Reply = { readonly answer: UpstreamAnswer } | { readonly error: unknown };
 
-/** The reply to a call, which then no longer throws. */
 export async function replyOf(call: Promise<UpstreamAnswer>): Promise<Reply> {
   return await call.then(
     (answer) => ({ answer }),
@@ -24,7 +23,7 @@ export async function replyOf(call: Promise<UpstreamAnswer>): Promise<Reply> {
   );
 }
 
-/** An error body that only the vendor writes, and no proxy on the way to it. */
+/** An error body that only the vendor writes, and no proxy before it. */
 export type VendorError = { readonly code?: string; readonly message?: string };
 
 export type CreateRules = {
@@ -32,22 +31,22 @@ export type CreateRules = {
   readonly errorOf: (body: JsonObject) => VendorError | undefined;
   /** The new job in the body of a 2xx. */
   readonly jobOf: (body: JsonObject) => { readonly id: string; readonly handle?: JsonObject } | undefined;
-  /** What a vendor's error means for the create; undefined leaves it to the common rules. */
+  /** Classifies a vendor's error; undefined leaves it to the common rules. */
   readonly classify: (
     error: VendorError & { readonly status: number; readonly detail: string },
   ) => NotAccepted | Refused | { readonly kind: 'unknown'; readonly detail: string } | undefined;
 };
 
 /**
- * Frameworks redirect with 301, 302 or 303 after they have processed a POST. 307 and 308 ask for the same request elsewhere, so
- * nothing was processed.
+ * Frameworks redirect with 301, 302 or 303 after they have processed a POST. 307 and 308 request a repetition elsewhere, so nothing
+ * was processed.
  */
 export const unprovenStatuses = new Set([301, 302, 303, 408, 425, 499]);
 const operatorStatuses = new Set([401, 402, 403]);
 
 /**
- * Whether a create made a job. "No job" needs proof: nothing was sent, or the vendor itself said no. Everything else that is
- * no acceptance is `unknown`.
+ * Decides whether a create made a job. "No job" needs proof: nothing was sent, or the vendor itself rejected it. Everything else
+ * that is no acceptance is `unknown`.
  */
 export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome {
   const detail = detailOf(reply);
@@ -74,18 +73,18 @@ export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome 
 export const maxJobIdLength = 4096;
 const maxHandleBytes = 4096;
 
-/** Whether the database takes what an upstream says of a job. A job that could not be recorded would be lost, and paid for. */
+/** True if the database accepts id and handle. A job that could not be stored would be lost, and paid for. */
 export function isStorable({ id, handle }: { readonly id: string; readonly handle?: JsonObject }): boolean {
   const isUsable = id.length <= maxJobIdLength && /^[\x21-\x7e]+$/.test(id);
   return isUsable && Buffer.byteLength(JSON.stringify(handle ?? {})) <= maxHandleBytes;
 }
 
-/** What a question about jobs was answered with: the body of a 2xx, or the status of every job that it asked about. */
+/** The body of a 2xx, or else the status of every job of the request. */
 export type Poll =
   | { readonly body: JsonObject }
   | { readonly status: Extract<JobStatus, { state: 'missing' | 'unclear' }> };
 
-/** Only the vendor's own word is a verdict: a 404 of a proxy, a fault or a body that is no JSON says nothing about the job. */
+/** Only the vendor's own answer is a verdict: a 404 of a proxy, an error or a body that is no JSON proves nothing about the job. */
 export function classifyPoll(reply: Reply, isMissing: (body: JsonObject, status: number) => boolean): Poll {
   const detail = detailOf(reply);
   if ('error' in reply) return { status: { state: 'unclear', detail } };
@@ -95,23 +94,40 @@ export function classifyPoll(reply: Reply, isMissing: (body: JsonObject, status:
   return { status: { state: 'unclear', ...retryOf(reply.answer), detail } };
 }
 
-/** Asks about each job alone. */
-export async function statusOfEach(
-  jobs: readonly Job[],
-  ask: (job: Job) => Promise<JobStatus>,
-): Promise<ReadonlyMap<string, JobStatus>> {
-  return new Map(await Promise.all(jobs.map(async (job) => [job.jobKey, await ask(job)] as const)));
+export type NoVerdict = Extract<Poll, { status: object }>;
+
+export function noVerdict(reply: Reply): NoVerdict {
+  return { status: { state: 'unclear', detail: detailOf(reply) } };
 }
 
-/** Whether the vendor declined to cancel a job. A missing right or too many requests say nothing about the job. */
+/** Returns the record of the job in an answer, or the status that the answer proves. A record of another job proves nothing. */
+export function readRecord<JobRecord extends { readonly id: string }>(
+  reply: Reply,
+  schema: z.ZodType<JobRecord>,
+  id: string,
+  isMissing: (body: JsonObject, status: number) => boolean,
+): { readonly record: JobRecord } | NoVerdict {
+  const poll = classifyPoll(reply, isMissing);
+  if ('status' in poll) return poll;
+  const { data } = schema.safeParse(poll.body);
+  return data?.id === id ? { record: data } : noVerdict(reply);
+}
+
+/** The outcome of a cancellation that was not answered with the job's record. */
+export function cancelOutcome(reply: Reply, { state }: NoVerdict['status']): CancelOutcome {
+  if (state === 'missing') return 'ended';
+  return declinesCancel(reply) ? 'runs_on' : 'unclear';
+}
+
+/** True if the vendor declined to cancel a job. A missing right or too many requests prove nothing about the job. */
 export function declinesCancel(reply: Reply): boolean {
   if ('error' in reply) return false;
   const { status } = reply.answer;
-  const isPassing = operatorStatuses.has(status) || unprovenStatuses.has(status) || status === 429;
-  return status >= 400 && status < 500 && !isPassing;
+  const isTemporary = operatorStatuses.has(status) || unprovenStatuses.has(status) || status === 429;
+  return status >= 400 && status < 500 && !isTemporary;
 }
 
-const maxStrangeWords = 20;
+const maxLoggedWords = 20;
 
 /**
  * Reads a vendor's words for states. A word that is not in the table means `running`, for it is no verdict, and is logged once.
@@ -120,19 +136,19 @@ export function createStateReader<State extends string>(
   words: Readonly<Record<string, State>>,
   warn: Warn,
 ): (word: string) => State | 'running' {
-  const strange = new Set<string>();
+  const logged = new Set<string>();
   return (word) => {
     const state = Object.hasOwn(words, word) ? words[word] : undefined;
     if (state !== undefined) return state;
-    if (!strange.has(word) && strange.size < maxStrangeWords) {
-      strange.add(word);
+    if (!logged.has(word) && logged.size < maxLoggedWords) {
+      logged.add(word);
       warn('provider state unknown', shownText(word, 100));
     }
     return 'running';
   };
 }
 
-/** What operators read of a reply. */
+/** Describes a reply for operators. */
 export function detailOf(reply: Reply): string {
   if ('error' in reply) return shownText(errorText(reply.error));
   return shownText(`HTTP ${reply.answer.status}: ${reply.answer.body.toString('utf8')}`);
@@ -143,13 +159,13 @@ export function shownText(text: string, maxLength = 8192): string {
   return text.slice(0, maxLength).replaceAll('\0', '').toWellFormed();
 }
 
-/** `detail` is what our clients tell operators about a fault, beside the message that anybody may read. */
+/** Our clients put details for operators into `detail`, because clients may read the message. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return 'detail' in error ? `${error.message} (${String(error.detail)})` : error.message;
 }
 
-/** Only an error that says so proves that nothing was sent. */
+/** Only an error with `wasSent: false` proves that nothing was sent. */
 function wasSent(error: unknown): boolean {
   return !(error instanceof Error && 'wasSent' in error && error.wasSent === false);
 }
@@ -158,7 +174,7 @@ function wasSent(error: unknown): boolean {
 export function bodyOf({ body }: UpstreamAnswer): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
-    // What JSON.parse makes of an object holds nothing but JSON.
+    // JSON.parse returns nothing but JSON.
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
   } catch {
     return undefined;
@@ -171,7 +187,7 @@ function isSuccess(status: number): boolean {
 
 const maxRetryAfterMs = 3_600_000;
 
-/** An upstream may ask for patience, but not for more than an hour. */
+/** An upstream may request a pause of at most an hour. */
 function retryOf({ headers }: UpstreamAnswer): { readonly retryAfterMs?: number } {
   const retryAfterMs = parseRetryAfter(headers['retry-after'], Date.now());
   return retryAfterMs === undefined ? {} : { retryAfterMs: Math.min(retryAfterMs, maxRetryAfterMs) };

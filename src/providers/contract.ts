@@ -5,16 +5,16 @@ import type { ReferenceImage } from '../domain/ports.ts';
 import type { TaskInput } from '../domain/task.ts';
 import type { ProviderClient } from '../outbound/provider-client.ts';
 
-// What the engine asks of a provider, and what a provider may answer. A create is sent once; what became of it is told as one of
-// four outcomes, and only those that say that no job exists let the engine ask somebody else.
+// The contract between the engine and a provider. A create is sent once and has one of four outcomes. Only the two that prove that
+// no job exists let the engine try another provider.
 
 export type { Answer as UpstreamAnswer } from '../outbound/body.ts';
 export type { RequestBody } from '../outbound/provider-client.ts';
 export type { JsonObject, JsonValue };
 
 /**
- * What is stored with a job and never changes: all that is needed to speak to that upstream about it, without secrets. At most
- * 64 kB as JSON. A job is followed by its frozen configuration, also when the catalogue has changed.
+ * The configuration that is stored with a job and never changes: the address and options of its upstream, without secrets, in at
+ * most 64 kB of JSON. A job is followed with it even when the catalogue has changed.
  */
 export type FrozenConfig = {
   readonly kind: ProviderKind;
@@ -25,23 +25,23 @@ export type FrozenConfig = {
 
 export type JobRequest = {
   readonly taskId: string;
-  /** Counts the jobs of the task, over all providers. */
+  /** The number of the job within its task, over all providers. */
   readonly ordinal: number;
-  /** Tells accounts apart without naming them: a keyed hash of the account's id, in hex. */
+  /** Distinguishes accounts without naming them: a keyed hash of the account's id, in hex. */
   readonly accountHash: string;
   /**
-   * The job's name, a canonical lower-case UUID, where the upstream lets us give one. A create that was not accepted is repeated
-   * under the same name: if the lost one arrives late after all, both mean the same job.
+   * The job's name, a canonical lower-case UUID, where the upstream accepts names. A create that was not accepted is repeated under
+   * the same name: if the lost one arrives late after all, both mean the same job.
    */
   readonly jobKey: string;
   readonly model: string;
   /** References to images in `prompt` are in the provider's spelling already. */
   readonly input: TaskInput;
-  /** The reference images in order, fetched on the first call; throws a `TaskFault` when one is bad. */
+  /** The reference images in order, fetched on the first call; throws a `TaskFault` for an invalid one. */
   readonly images: () => Promise<readonly ReferenceImage[]>;
   /** Signed links to copies of the images in our store, in order; empty unless the provider has `images: 'link'`. */
   readonly imageLinks: readonly string[];
-  /** Where the upstream may write the video of this job; only for providers with `uploads`. */
+  /** The upstream may write the video of this job there; only for providers with `uploads`. */
   readonly resultUpload?: ResultUpload;
   readonly deadlineMs: number;
 };
@@ -50,12 +50,12 @@ export type JobRequest = {
 export type ResultUpload = { readonly url: string; readonly expireTime: number };
 
 /**
- * What an upstream has against a request or a job. `content` and `image` end the task; `input` (it cannot make such a video) and
- * `upstream` (anything else) are this provider's. `detail` is for operators, at most 8,192 characters; no client reads it.
+ * The reason of an upstream for rejecting a request or failing a job. `content` and `image` end the task; `input` (it cannot make
+ * this video) and `upstream` (any other) let another provider try. `detail` is for operators, at most 8,192 characters.
  */
 export type Fault = {
   readonly kind: 'content' | 'image' | 'input' | 'upstream';
-  /** What the content policy rejected, where the upstream says it. */
+  /** The rejected part, where the upstream reports it. */
   readonly about?: 'prompt' | 'image' | 'output';
   readonly code?: string;
   readonly detail: string;
@@ -68,10 +68,10 @@ export type SubmitOutcome =
   | { readonly kind: 'accepted'; readonly id: string; readonly handle?: JsonObject }
   | NotAccepted
   | Refused
-  /** A job may exist. Only `recover` can tell. */
+  /** A job may exist. Only `recover` can determine it. */
   | { readonly kind: 'unknown'; readonly detail: string };
 
-/** No job exists, for a passing reason or one that the operator has to mend. The provider may be asked again later. */
+/** No job exists, for a temporary reason or one that the operator has to fix. The create may be retried later. */
 export type NotAccepted = {
   readonly kind: 'not_accepted';
   readonly reason: 'busy' | 'overloaded' | 'unreachable' | 'operator';
@@ -79,13 +79,13 @@ export type NotAccepted = {
   readonly detail: string;
 };
 
-/** No job exists, because of this very request. */
+/** No job exists, because of the request itself. */
 export type Refused = { readonly kind: 'refused'; readonly fault: Fault };
 
 /** A create whose answer was lost. Times are Unix milliseconds of the database's clock. */
 export type LostCall = Omit<JobRequest, 'images' | 'imageLinks'> & {
   readonly intendedAt: number;
-  /** Which of these upstream ids belong to other jobs of ours. */
+  /** Returns those of the upstream ids that belong to other jobs of ours. */
   readonly claimed: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Other unanswered creates of ours at this provider and model, intended within ten minutes of this one. */
   readonly rivals: number;
@@ -93,13 +93,13 @@ export type LostCall = Omit<JobRequest, 'images' | 'imageLinks'> & {
 
 export type RecoverOutcome =
   | { readonly kind: 'found'; readonly id: string; readonly handle?: JsonObject }
-  /** Certain; only providers with `namesJobs` may say it. */
+  /** It is certain; only providers with `namesJobs` may return it. */
   | { readonly kind: 'not_created' }
-  /** Nothing is known yet, ask again; ten minutes after the intent it counts as unknown. */
+  /** Not known yet, retry; ten minutes after the intent it counts as unknown. */
   | { readonly kind: 'later'; readonly afterMs: number }
   | { readonly kind: 'unknown'; readonly detail: string };
 
-/** A job that was accepted. `handle` is what the provider gave beside the id, empty when it gave nothing; at most 4 kB as JSON. */
+/** A job that was accepted. `handle` is further data of the provider, such as addresses; at most 4 kB as JSON. */
 export type Job = {
   readonly jobKey: string;
   readonly id: string;
@@ -110,89 +110,77 @@ export type Job = {
 export type JobStatus =
   /** `progress` is 0 to 100. */
   | { readonly state: 'queued' | 'running'; readonly progress?: number }
-  /** `result` is what `result` needs, such as the address of the video; kept in memory only. */
+  /** `result` is passed to the method `result`, and is never stored. */
   | {
       readonly state: 'succeeded';
       readonly result?: JsonObject;
       readonly cost?: Cost;
-      /** It says that it wrote the video where `resultUpload` led. */
+      /** The upstream reports that it wrote the video to `resultUpload`. */
       readonly isUploaded?: boolean;
     }
   | { readonly state: 'failed'; readonly fault: Fault; readonly cost?: Cost }
-  /** The upstream says that it knows no such job. What that means is for the engine to decide. */
+  /** The upstream reports that the job is unknown there. The engine decides what that means. */
   | { readonly state: 'missing' }
   /** No verdict: the job goes on. */
   | { readonly state: 'unclear'; readonly detail: string; readonly retryAfterMs?: number };
 
-/** `ended`: it was over before, or is unknown there. `runs_on`: the upstream did not stop it, and its place is still taken. */
+/** `ended`: it had ended before, or is unknown there. `runs_on`: the upstream did not stop it, so its slot is still taken. */
 export type CancelOutcome = 'cancelled' | 'ended' | 'runs_on' | 'unclear';
 
 type Capabilities = {
   readonly name: string;
   readonly config: FrozenConfig;
-  /** Jobs bear our `jobKey`, and a repeated create under one key makes no second job. */
+  /** Jobs have our `jobKey`, and a repeated create under one key makes no second job. */
   readonly namesJobs: boolean;
   /** Jobs are in the upstream's memory only: one that is missing after its acceptance died in a restart. */
   readonly forgetsJobs: boolean;
-  /** How reference images reach the upstream: in the request, or fetched by it from our signed links. */
+  /** Reference images are in the request, or the upstream fetches them from our signed links. */
   readonly images: 'file' | 'link';
 };
 
 /**
- * Where the provider left the video, a file in `workFolder`, and beside it its poster where the provider delivers one, as many
- * upstreams do: a JPEG of the size that `posterSize` of src/media gives. A poster that is missing or is no such picture is no fault;
- * it is then made from the video, which costs more than all the rest of a task.
+ * The video, a file in `workFolder`, and its poster where the provider delivers one: a JPEG of the size of `posterSize` in src/media.
+ * A missing or different poster is made from the video, which costs more CPU than the rest of the task.
  */
 export type GeneratedVideo = { readonly path: string; readonly posterPath?: string };
 
-/** Its jobs run upstream, also without a worker that follows them. */
+/** Its jobs run upstream, even while no worker follows them. */
 export type PolledProvider = Capabilities & {
   readonly runs: 'upstream';
-  /** Whether its jobs get a link by which it may write their videos into our store. */
+  /** Its jobs get a link by which it may write their videos into our store. */
   readonly uploads?: boolean;
-  /** Jobs that one `status` request asks about. */
+  /** The number of jobs in one `status` request. */
   readonly maxBatch: number;
   readonly minPollMs: number;
-  /** For each worker process. */
+  /** The limit of each worker process. */
   readonly maxPollsPerSecond: number;
-  /** Sends one create request, once. What it throws beside a `TaskFault` of an image counts as `unknown`. */
+  /** Sends one create request, once. Any error but a `TaskFault` of an image counts as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
-  /** Only reads, or repeats a create under its own name. Throwing means `later`. */
+  /** Reads only, or repeats a create under its own name. An error means `later`. */
   recover(call: LostCall, signal: AbortSignal): Promise<RecoverOutcome>;
-  /** By `jobKey`; a job that is absent is `unclear`. Throwing ends no job either. */
+  /** Returns statuses by `jobKey`; a job without one is `unclear`, and so are all of them after an error. */
   status(jobs: readonly Job[], signal: AbortSignal): Promise<ReadonlyMap<string, JobStatus>>;
-  /** Fetches the video of a job that succeeded, for as long as `signal` allows, however often that fails: it is paid for. */
-  result(job: Job, known: JsonObject | undefined, to: WorkPlace): Promise<GeneratedVideo>;
+  /** Fetches the video of a job that succeeded, and retries until `signal` is aborted, because the video is paid for. */
+  result(job: Job, known: JsonObject | undefined, to: Workspace): Promise<GeneratedVideo>;
   cancel(job: Job, signal: AbortSignal): Promise<CancelOutcome>;
 };
 
-/** What every provider whose jobs run upstream is opened with. */
-export type PolledProviderDeps = {
-  readonly name: string;
-  /** What `options` hold is said by the adapter of the kind. */
-  readonly config: FrozenConfig;
-  readonly client: UpstreamClient;
-  readonly pollsPerSecond: number;
-  readonly submitTimeoutMs: number;
-  readonly warn: Warn;
-};
-
 /** The folder is empty, belongs to this attempt, and is deleted after it. */
-export type WorkPlace = { readonly workFolder: string; readonly signal: AbortSignal };
+export type Workspace = { readonly workFolder: string; readonly signal: AbortSignal };
 
-export type RunPlace = WorkPlace & {
+export type RunWorkspace = Workspace & {
   /** The upstream proved that the job has started, which makes its task `generating`. May be called again. */
   readonly onStarted: () => void;
 };
 
-/** Its job lives in `run` and ends with it: `here` on this machine's CPU, `held` in a connection to the upstream. */
+/** Its job exists only during `run`: `here` on this machine's CPU, `held` in a connection to the upstream. */
 export type HeldProvider = Capabilities & {
   readonly runs: 'here' | 'held';
   /**
-   * Called again with the same `jobKey` after a crash. `report` takes the progress, 0 to 100. Throws a `TaskFault` for a fault of
-   * the task that this machine found; anything else that it throws is retried.
+   * Called again with the same `jobKey` after a crash. `report` receives the progress, 0 to 100. Throws a `TaskFault` for an error
+   * of the task; any other error is retried.
    */
-  run(request: JobRequest, report: (progress: number) => void, to: RunPlace): Promise<HeldEnd>;
+  run(request: JobRequest, report: (progress: number) => void, to: RunWorkspace): Promise<HeldEnd>;
 };
 
 export type HeldEnd =
@@ -205,8 +193,7 @@ export type HeldEnd =
 
 export type Provider = PolledProvider | HeldProvider;
 
-/** Takes an event and its detail for the log of the operator. */
+/** Writes an event and its detail to the log. */
 export type Warn = (event: string, detail: string) => void;
 
-/** What a provider speaks to its upstream through. */
 export type UpstreamClient = Pick<ProviderClient, 'call' | 'download'>;

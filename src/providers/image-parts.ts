@@ -15,7 +15,7 @@ export async function imageDataUrls(images: readonly ReferenceImage[], maxBytes:
   return jpegs.map((jpeg) => prefix + jpeg.toString('base64'));
 }
 
-/** What an image larger than a provider takes is made smaller to, one after the other. */
+/** Images that are too large for a provider are scaled down in these steps. */
 const shrinkings = [
   { maxSidePx: 2048, quality: 90 },
   { maxSidePx: 1024, quality: 80 },

@@ -1,128 +1,161 @@
 import { context, ROOT_CONTEXT } from '@opentelemetry/api';
+import pTimeout from 'p-timeout';
+import { detailOf } from './answers.ts';
 import type { Job, JobStatus, PolledProvider, Warn } from './contract.ts';
-import { backOffMs, type Ended, follow, type FollowedJob, type FollowOptions, hear } from './followed-job.ts';
-import type { PollRate } from './poll-rate.ts';
-import { createPollRequests, type Poll, type PollOutcome } from './poll-requests.ts';
+import { applyStatus, backoffMs, type Ended, follow, type FollowedJob, type FollowOptions } from './followed-job.ts';
 
-// All jobs of one frozen configuration that this worker follows share their questions to the upstream. Pollers of one provider share
-// its rate.
+// Polls one upstream for all jobs of one frozen configuration that this worker follows.
 
 export type Poller = {
-  /** The end of the job; rejects with the signal's reason. The slots of the worker bound how many jobs are followed. */
+  /** Resolves with the end of the job; rejects with the signal's reason. The slots of the worker bound the number of jobs. */
   follow(job: Job, options: FollowOptions): Promise<Ended>;
 };
+
+export type PollOutcome = 'answered' | 'unclear';
+
+/** Reserves the time of the next request, in milliseconds of `performance.now()`. All pollers of a provider share one rate. */
+export type PollRate = (perSecond: number) => number;
+
+export function createPollRate(): PollRate {
+  let nextAt = -Infinity;
+  return (perSecond) => {
+    const at = Math.max(nextAt, performance.now());
+    nextAt = at + 1000 / perSecond;
+    return at;
+  };
+}
 
 export type PollerDeps = {
   readonly provider: PolledProvider;
   readonly warn: Warn;
   readonly rate: PollRate;
-  /** Counts the requests. */
   readonly onPoll: (outcome: PollOutcome) => void;
 };
 
+const maxInFlight = 8;
+const responseTimeoutMs = 10_000;
+
 export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poller {
   const followed = new Set<FollowedJob>();
-  const requests = createPollRequests(provider, { onAnswer: take, onRoom: schedule, onPoll });
-  const rest = createRest(warn);
-  /** The time that the rate has given to the next request. */
+  const pause = createPause(warn);
+  let inFlight = 0;
+  /** The time that the rate has reserved for the next request. */
   let sendAt: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   return {
     follow: async (job, options) => {
-      const end = follow(followed, job, options);
+      const ended = follow(followed, job, options);
       schedule();
-      return await end;
+      return await ended;
     },
   };
 
   function schedule(): void {
     clearTimeout(timer);
-    if (requests.isFull()) return;
+    if (inFlight >= maxInFlight) return;
     let dueAt = Infinity;
-    for (const one of followed) if (one.awaits === undefined) dueAt = Math.min(dueAt, one.dueAt);
+    for (const one of followed) if (!one.isPolled) dueAt = Math.min(dueAt, one.dueAt);
     if (dueAt === Infinity) return;
-    const waitMs = Math.max(dueAt, sendAt ?? -Infinity, rest.until()) - performance.now();
+    const waitMs = Math.max(dueAt, sendAt ?? -Infinity, pause.until()) - performance.now();
     timer = setTimeout(sendNext, Math.max(0, Math.ceil(waitMs)));
   }
 
   function sendNext(): void {
     const jobs = mostOverdue(followed, provider);
     const now = performance.now();
-    // A time that was not used, because the upstream was left alone meanwhile, has lapsed.
+    // A reserved time expires while the upstream is paused.
     if (sendAt !== undefined && sendAt < now - 1000) sendAt = undefined;
     if (jobs.length > 0) sendAt ??= rate(provider.maxPollsPerSecond);
     if (sendAt !== undefined && sendAt <= now && jobs.length > 0) {
       sendAt = undefined;
-      // Shared by many tasks, so of no task's trace.
-      void context.with(ROOT_CONTEXT, () => requests.send(jobs));
+      // Many tasks share the request, so it belongs to the trace of none.
+      void context.with(ROOT_CONTEXT, () => poll(jobs));
     }
     schedule();
   }
 
-  function take(poll: Poll, statuses: readonly JobStatus[]): void {
-    const { sentAt } = poll;
-    const now = performance.now();
+  async function poll(jobs: readonly FollowedJob[]): Promise<void> {
+    const sentAt = performance.now();
+    inFlight += 1;
+    for (const one of jobs) one.isPolled = true;
+    const statuses = await statusesOf(provider, jobs);
+    inFlight -= 1;
     const isClear = statuses.some(({ state }) => state !== 'unclear');
-    if (isClear) rest.cleared(sentAt);
-    else rest.failed(sentAt, statuses);
-    for (const [index, one] of poll.jobs.entries()) {
+    onPoll(isClear ? 'answered' : 'unclear');
+    if (isClear) pause.end(sentAt);
+    else pause.begin(sentAt, statuses);
+    for (const [index, one] of jobs.entries()) {
+      one.isPolled = false;
+      // One job may be the cause, so the jobs of a failed request are polled again in two halves.
+      one.maxGroup = isClear ? Infinity : Math.ceil(jobs.length / 2);
       const status = statuses[index];
-      if (status === undefined || one.isOver) continue;
-      if (status.state !== 'unclear') one.maxGroup = Infinity;
-      const pauseMs = hear(one, status, { sentAt, now, forgetsJobs: provider.forgetsJobs });
-      if (one.awaits !== undefined && one.awaits !== poll) continue;
-      one.awaits = undefined;
-      one.dueAt = pauseMs === undefined ? sentAt + intervalMs(one, provider) : now + pauseMs;
+      if (status === undefined || !followed.has(one)) continue;
+      const pauseMs = applyStatus(one, status, provider.forgetsJobs);
+      one.dueAt = pauseMs === undefined ? sentAt + intervalMs(one, provider) : performance.now() + pauseMs;
     }
+    schedule();
   }
 }
 
-/** The first are those that wait longest. What is due soon fills the request up: jobs of many beginnings come to share requests. */
+/** Returns one status for each job, in order. An error or a timeout makes all of them unclear. */
+async function statusesOf(provider: PolledProvider, followed: readonly FollowedJob[]): Promise<readonly JobStatus[]> {
+  const jobs = followed.map(({ job }) => job);
+  const stop = new AbortController();
+  const limit = { milliseconds: responseTimeoutMs, message: 'the upstream did not answer in time' };
+  const answer = await pTimeout(provider.status(jobs, stop.signal), limit).catch((error: unknown) => {
+    stop.abort();
+    return detailOf({ error });
+  });
+  return jobs.map(({ jobKey }) => {
+    if (typeof answer === 'string') return { state: 'unclear', detail: answer };
+    return answer.get(jobKey) ?? { state: 'unclear', detail: 'the answer does not mention the job' };
+  });
+}
+
+/** Starts with the jobs that have waited longest, and adds jobs that are due soon, so that jobs come to share requests. */
 function mostOverdue(followed: ReadonlySet<FollowedJob>, { maxBatch, minPollMs }: PolledProvider) {
   const now = performance.now();
-  const soon = [...followed].filter((one) => one.awaits === undefined && one.dueAt <= now + minPollMs / 2);
+  const soon = [...followed].filter((one) => !one.isPolled && one.dueAt <= now + minPollMs / 2);
   const jobs: FollowedJob[] = [];
   let limit = maxBatch;
   for (const one of soon.toSorted((a, b) => a.dueAt - b.dueAt)) {
     if (jobs.length === 0 && one.dueAt > now) break;
-    limit = Math.min(limit, Math.max(1, one.maxGroup));
+    limit = Math.min(limit, one.maxGroup);
     if (jobs.length >= limit) break;
     jobs.push(one);
   }
   return jobs;
 }
 
-/** Where each job takes a request of its own, it is asked about after a twentieth of its age, up to this. */
 const maxIntervalMs = 10_000;
 
-/** More jobs than the rate allows for are asked about in turn, those first that have waited longest. */
+/** Without batches, the interval of a job is a twentieth of its age. */
 function intervalMs({ acceptedAt }: FollowedJob, { maxBatch, minPollMs }: PolledProvider): number {
   if (maxBatch > 1) return minPollMs;
   return Math.max(minPollMs, Math.min(maxIntervalMs, (performance.now() - acceptedAt) / 20));
 }
 
-/** For how long the upstream is left alone because it does not answer, or asks for that. */
-function createRest(warn: Warn) {
+/** Pauses all requests after failures, with exponential backoff or for the time that the upstream requested. */
+function createPause(warn: Warn) {
   let failures = 0;
-  let since = -Infinity;
+  let failedAt = -Infinity;
   let until = -Infinity;
   let clearSentAt = -Infinity;
   return {
     until: () => until,
-    cleared: (sentAt: number) => {
+    end: (sentAt: number) => {
       failures = 0;
       clearSentAt = Math.max(clearSentAt, sentAt);
     },
-    failed: (sentAt: number, statuses: readonly JobStatus[]) => {
-      // Where a later request was answered, the jobs in this one are at fault, not the upstream. Requests that were under way
-      // together fail together, which is one failure.
-      if (sentAt < clearSentAt || sentAt < since) return;
+    begin: (sentAt: number, statuses: readonly JobStatus[]) => {
+      // If a later request succeeded, the jobs of this one are the cause, not the upstream. Concurrent failures count once.
+      if (sentAt < clearSentAt || sentAt < failedAt) return;
       const unclear = statuses.flatMap((status) => (status.state === 'unclear' ? [status] : []));
-      const askedMs = Math.max(0, ...unclear.map(({ retryAfterMs = 0 }) => retryAfterMs));
+      const requestedMs = Math.max(0, ...unclear.map(({ retryAfterMs = 0 }) => retryAfterMs));
       failures += 1;
-      since = performance.now();
-      until = since + (askedMs > 0 ? askedMs : backOffMs(failures));
-      warn('provider does not tell the state of jobs', unclear[0]?.detail ?? '');
+      failedAt = performance.now();
+      until = failedAt + (requestedMs > 0 ? requestedMs : backoffMs(failures));
+      warn('job polling paused', unclear[0]?.detail ?? '');
     },
   };
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { NotAccepted, RecoverOutcome, SubmitOutcome, HeldEnd, UpstreamClient } from './contract.ts';
-import type { PollOutcome } from './poll-requests.ts';
+import type { PollOutcome } from './poller.ts';
 
 // What happens between us and upstreams, for those who count it. Outcomes are our own words, never an upstream's.
 

@@ -6,13 +6,12 @@ import type { Catalogue, TierEntry } from '../domain/catalogue/models.ts';
 import type { SecretReader } from '../domain/catalogue/providers.ts';
 import { adapterOf, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
-import { createPollRate, type PollRate } from './poll-rate.ts';
-import { createPoller, type Poller, type PollerDeps } from './poller.ts';
+import { createPoller, createPollRate, type Poller, type PollerDeps, type PollRate } from './poller.ts';
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
 
-// From the catalogue to providers that can be spoken to, and from what was frozen with a job to the provider that it was made at.
+// Opens the providers of the catalogue, and those of jobs from their frozen configurations.
 
-/** What is frozen with a job: how to speak to its upstream, and what was agreed about it. */
+/** Frozen with a job: the configuration of its upstream, and the terms for its failure, loss and cost. */
 export type JobTerms = FrozenConfig & {
   readonly failedJobs: 'free' | 'billed';
   readonly onLostAnswer: 'fail' | 'resubmit';
@@ -22,18 +21,18 @@ export type JobTerms = FrozenConfig & {
 export type OpenProvider = {
   readonly provider: Provider;
   readonly terms: JobTerms;
-  /** The terms as they are stored, and the SHA-256 of that. */
+  /** The stored form of the terms, and its SHA-256. */
   readonly stored: { readonly text: string; readonly hash: string };
-  /** All jobs with these terms that this worker follows share their polls. */
+  /** This worker shares polls between all jobs with these terms. */
   readonly follow: Poller['follow'];
-  /** How prompts refer to images there; undefined leaves them as they are. */
+  /** The provider's form of references to images; undefined leaves prompts unchanged. */
   readonly imageReference?: string | undefined;
 };
 
 export type Providers = {
-  /** As the catalogue says now; undefined when there is no such provider. */
+  /** Opens the provider of an entry; undefined when the catalogue in force has none with its name. */
   readonly ofEntry: (entry: TierEntry) => OpenProvider | undefined;
-  /** The provider that a job was made at. Undefined when its name has left the catalogue or stands for another upstream now. */
+  /** Opens the provider of a job; undefined when its name has left the catalogue or belongs to another upstream now. */
   readonly ofJob: (job: { readonly provider: string; readonly config: unknown }) => OpenProvider | undefined;
 };
 
@@ -41,7 +40,7 @@ export type ProvidersDeps = {
   readonly catalogue: () => Catalogue;
   readonly preview: HeldProvider;
   readonly readSecret: SecretReader;
-  /** A client for one upstream; the credentials are made for each request. */
+  /** Opens a client for one upstream, which creates the credentials for each request. */
   readonly openClient: (upstream: {
     readonly baseUrl: string;
     readonly headers: Readonly<Record<string, string>>;
@@ -51,7 +50,7 @@ export type ProvidersDeps = {
   readonly emit: (event: ProviderEvent) => void;
 };
 
-/** More than any catalogue has, with all that its changes leave behind for jobs that are still followed. */
+/** More than any catalogue has, including former configurations of jobs that are still followed. */
 const maxOpen = 2_000;
 
 export function createProviders(deps: ProvidersDeps): Providers {
@@ -60,11 +59,11 @@ export function createProviders(deps: ProvidersDeps): Providers {
   const settingsOf = (name: string) => deps.catalogue().providers.get(name);
 
   function open(name: string, settings: DeclaredSettings, terms: JobTerms): OpenProvider | undefined {
-    // A name that stands for another kind now is another upstream.
+    // A name with another kind now is another upstream.
     if (settings.kind !== terms.kind) return undefined;
     const adapter = adapterOf(settings.kind);
     const text = JSON.stringify(terms);
-    // Some settings of today count for earlier jobs, too.
+    // Some settings in force apply to earlier jobs, too.
     const key = JSON.stringify([name, text, settings]);
     const known = opened.get(key);
     if (known !== undefined) return known;
@@ -86,7 +85,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
     return one;
   }
 
-  /** The key of today, so that it can be rotated, but never that of another upstream. */
+  /** Returns the key in force, so that it can be rotated, but never that of another upstream. */
   function credentialsOf(name: string, config: FrozenConfig): Readonly<Record<string, string>> {
     const settings = settingsOf(name);
     if (settings === undefined || settings.kind === 'preview' || !isSameOrigin(settings.baseUrl, config.baseUrl))
@@ -121,7 +120,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
 
 type OpenOptions = Partial<Pick<PollerDeps, 'rate' | 'warn' | 'onPoll'>> & Pick<OpenProvider, 'imageReference'>;
 
-/** A provider with its terms; the poller of its jobs is made with the first of them. */
+/** Creates the poller with the first job. */
 export function openProvider(
   provider: Provider,
   terms: JobTerms,
@@ -135,14 +134,14 @@ export function openProvider(
     stored: { text, hash: hash('sha256', text) },
     imageReference,
     follow: async (job, options) => {
-      if (provider.runs !== 'upstream') throw new Error(`jobs of ${provider.name} live in their call`);
+      if (provider.runs !== 'upstream') throw new Error(`jobs of ${provider.name} cannot be polled`);
       poller ??= createPoller({ provider, rate, warn, onPoll });
       return await poller.follow(job, options);
     },
   };
 }
 
-/** Written by us; a field that a later release has added is kept, for it may matter to the adapter. */
+/** Written by us; further fields may matter to the adapter. */
 const termsSchema: z.ZodType<JobTerms> = z.custom<JobTerms>((value) => frozenSchema.safeParse(value).success);
 const frozenSchema = z.looseObject({
   kind: z.string(),

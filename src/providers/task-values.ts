@@ -4,7 +4,7 @@ import { sizeOf } from '../domain/frame-size.ts';
 import type { PlaceholderTask } from '../domain/placeholders.ts';
 import type { FrozenConfig, JobRequest } from './contract.ts';
 
-// What placeholders and bodies of requests are filled with, for every kind whose models differ in size and frame rate.
+// The values of a task in placeholders and bodies of requests.
 
 const parametersSchema = z.object({
   width: z.int().optional(),

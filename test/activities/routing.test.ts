@@ -399,7 +399,7 @@ for (const onLostAnswer of ['fail', 'resubmit'] as const) {
     const change = (deps: ActivityDeps): ActivityDeps => {
       const providers = providersOf([uploading(deps)], () => ({ onLostAnswer }));
       const lost = (open: OpenProvider | undefined) =>
-        open && { ...open, follow: async () => ({ state: 'gone' }) as const };
+        open && { ...open, follow: async () => ({ state: 'lost' }) as const };
       return {
         ...deps,
         providers: { ofEntry: (entry) => lost(providers.ofEntry(entry)), ofJob: (job) => lost(providers.ofJob(job)) },

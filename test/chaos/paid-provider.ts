@@ -9,7 +9,7 @@ import type {
   PolledProvider,
   RecoverOutcome,
   SubmitOutcome,
-  WorkPlace,
+  Workspace,
 } from '../../src/providers/contract.ts';
 
 /** As the breaker's catalogue of models calls it. */
@@ -81,7 +81,7 @@ async function poll(upstream: Upstream, jobId: string, signal: AbortSignal): Pro
 }
 
 /** From the address that came with the first report of success: a later report may name another. */
-async function download(upstream: Upstream, path: string, { workFolder, signal }: WorkPlace): Promise<GeneratedVideo> {
+async function download(upstream: Upstream, path: string, { workFolder, signal }: Workspace): Promise<GeneratedVideo> {
   for (;;) {
     try {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(answerLimitMs)]);

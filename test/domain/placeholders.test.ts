@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { sizeOf } from '../../src/domain/frame-size.ts';
 import {
   fillPlaceholders,
-  placeholderFaults,
+  placeholderProblems,
   type PlaceholderTask,
   usesPlaceholder,
 } from '../../src/domain/placeholders.ts';
@@ -59,7 +59,7 @@ describe('placeholders', () => {
 
   test('with a wrong name or a number where none belongs are faults, each once', () => {
     const template = { a: '{{promt}}', b: [{ c: '{{seed:3}}' }], d: '{{promt}}', e: '{{prompt}}', f: '{{toString}}' };
-    const [misspelt, numbered, inherited, ...others] = placeholderFaults(template);
+    const [misspelt, numbered, inherited, ...others] = placeholderProblems(template);
     assert.equal(misspelt, 'unknown placeholder, did you mean prompt?');
     assert.equal(numbered, 'the placeholder seed takes no number');
     assert.match(inherited ?? '', /^unknown placeholder, allowed: prompt, seconds/);

@@ -40,12 +40,8 @@ function catalogueOf(names: readonly string[]): Catalogue {
     { model: 'm', title: 'M', prices: [{ creditsPerSecond: 7 }], tiers },
     { model: 'p', title: 'P', prices: [{ creditsPerSecond: 7 }] },
   ];
-  const none = () => undefined;
-  const resolved = resolveCatalogue(
-    { providers: Object.fromEntries(providers), models },
-    { fileFault: none, secretFault: none },
-  );
-  assert.ok(resolved.catalogue !== undefined, JSON.stringify(resolved.faults));
+  const resolved = resolveCatalogue({ providers: Object.fromEntries(providers), models });
+  assert.ok(resolved.catalogue !== undefined, JSON.stringify(resolved.problems));
   return { ...resolved.catalogue, files: new Map() };
 }
 

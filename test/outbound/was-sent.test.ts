@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
 import { createGuardedClient, type GuardedClientOptions } from '../../src/outbound/client.ts';
+import { isAmong } from '../../src/outbound/exchange.ts';
 import { answering, hostileReceiver } from '../support/hostile-receivers.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -91,19 +92,26 @@ for (const [title, misbehave, kind] of [
   });
 }
 
-test('what is sent over a kept connection may have been read when it breaks', async (t) => {
+test('a post that breaks is not sent again, before its status or after it', async (t) => {
   let requests = 0;
   const receiver = await receiving(t, (socket) => {
     socket.on('data', () => {
       requests += 1;
-      if (requests === 1) socket.write('HTTP/1.1 204 No Content\r\n\r\n');
-      else socket.destroy();
+      if (requests === 1) setTimeout(() => socket.destroy(), 1_100);
+      else socket.end('HTTP/1.1 500 No\r\ncontent-length: 100\r\n\r\nshort');
     });
   });
-  const client = newClient(t);
-  const request = () =>
-    client.request('GET', `http://127.0.0.1:${receiver.port}/`, { ...options, body: undefined, poolKey: 'own' });
-  assert.equal((await request()).status, 204);
-  await assert.rejects(request(), { kind: 'closed', wasSent: true });
-  assert.deepEqual([requests, receiver.seen()], [2, 1]);
+  const post = () => {
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    return newClient(t).post(url, { headers: {}, body: '{}', timeoutMs: 60_000, maxResponseBytes: 1_000 });
+  };
+  await assert.rejects(post(), { kind: 'closed' });
+  assert.equal((await post()).status, 500);
+  assert.deepEqual([requests, receiver.seen()], [2, 2]);
+});
+
+test('a socket is where it should be only at one of the checked addresses, in any spelling', () => {
+  assert.ok(isAmong(['8.8.8.8', '2606:4700:0::1111'], '2606:4700::1111'));
+  assert.ok(isAmong(['8.8.8.8'], '::ffff:8.8.8.8'));
+  assert.ok(!isAmong(['8.8.8.8'], '10.0.0.1'));
 });

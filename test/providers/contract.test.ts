@@ -1,173 +1,33 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, describe, test, type TestContext } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { withDefaults } from '../../src/domain/task-input.ts';
-import type {
-  FrozenConfig,
-  Job,
-  JobRequest,
-  JobStatus,
-  PolledProvider,
-  Provider,
-  SubmitOutcome,
-} from '../../src/providers/contract.ts';
-import { createComfyV2Provider } from '../../src/providers/comfy/comfy-v2-provider.ts';
-import { createComfyuiProvider } from '../../src/providers/comfy/comfyui-provider.ts';
-import { createHttpProvider } from '../../src/providers/http/http-provider.ts';
-import type { DialectName } from '../../src/providers/openai-videos/dialects.ts';
-import { createVideosProvider } from '../../src/providers/openai-videos/videos-provider.ts';
-import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
-import { startArkUpstream } from '../fakes/ark.ts';
-import { skipWithoutComfyProxy, startComfyProxy } from '../fakes/comfy-api-proxy.ts';
-import { startFakeComfyui } from '../fakes/comfyui.ts';
+import type { Job, SubmitOutcome } from '../../src/providers/contract.ts';
 import { isSampled } from '../fakes/kinds.ts';
-import { skipWithoutPython, startExampleUpstream } from '../fakes/example-upstream.ts';
-import { type Fault, type FaultName, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
-import { startOwnUpstream } from '../fakes/own-upstream.ts';
-import { startScriptedUpstream } from '../fakes/scripted-http.ts';
+import { type Fault, type FaultName, faults } from '../fakes/fault-proxy.ts';
 import { startRestartableServer } from '../fakes/restartable-server.ts';
-import { startVideosUpstream } from '../fakes/videos.ts';
-import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
+import type { RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { arkProvider } from './ark/ark-stage.ts';
-import { shippedFile } from './http/shipped-file.ts';
+import {
+  begun,
+  deliversUnder,
+  isTrue,
+  lacks,
+  never,
+  notCreate,
+  recover,
+  settled,
+  stage,
+  statusOf,
+  under,
+  verdictOf,
+  verdicts,
+} from './contract-stage.ts';
+import { type Upstream, upstreams } from './contract-upstreams.ts';
 import { jobOf, jobRequest } from './job-request.ts';
-import { clientFor } from './provider-client.ts';
 
-// The same stories for every provider, told through a bad network, and judged by the books of its upstream: however an answer
-// looks and wherever it is lost, a task has one job at most, and nothing is said about a job that is not so.
-
-const key = 'test-key';
-
-/** What its API has no request for, or no clear answer to. */
-type Lack = 'look-up' | 'cancellation' | 'denial of a job';
-
-type Upstream = {
-  readonly name: string;
-  /** As in test/fakes/kinds.ts, where the sample of the fast and the full tier is declared. */
-  readonly kind: string;
-  readonly skip?: false | string;
-  readonly start: () => Promise<RunningUpstream>;
-  readonly provider: (baseUrl: string) => Provider;
-  /** The request that makes the job, among those that `submit` sends. */
-  readonly isCreate: (request: { readonly method: string; readonly path: string }) => boolean;
-  readonly lacks?: readonly Lack[];
-  /** Its jobs are in its memory and die with it, and their videos with them or not; another job is made for the task then. */
-  readonly forgets?: 'jobs' | 'jobs and videos';
-  /** It runs a name as often as it is sent. */
-  readonly repeats?: true;
-};
-
-const own = (baseUrl: string) =>
-  createOwnProvider({
-    name: 'own',
-    config: { kind: 'own', baseUrl, upstreamModel: 'model', options: {} },
-    client: clientFor(baseUrl, key),
-    pollsPerSecond: 14,
-    submitTimeoutMs: 600_000,
-    warn: () => undefined,
-  });
-const isPut = ({ method }: { readonly method: string }) => method === 'PUT';
-
-/** One of the files that come with the kind `http`. */
-function http(file: string, changes: Partial<Upstream> = {}): Upstream {
-  const read = shippedFile(file);
-  const provider = (baseUrl: string) =>
-    createHttpProvider({
-      name: file,
-      config: { kind: 'http', baseUrl, upstreamModel: read.example.model, options: {} },
-      file: read,
-      client: clientFor(baseUrl, key),
-      pollsPerSecond: 14,
-      submitTimeoutMs: 600_000,
-      warn: () => undefined,
-    });
-  const isCreate: Upstream['isCreate'] = ({ method, path }) => method === 'POST' && !path.endsWith('/cancel');
-  return {
-    name: `http, ${file}`,
-    kind: file,
-    start: () => startScriptedUpstream(read),
-    provider,
-    isCreate,
-    ...changes,
-  };
-}
-
-const common = { name: 'upstream', pollsPerSecond: 14, submitTimeoutMs: 600_000, warn: () => undefined };
-
-function videos(kindName: string, dialect: DialectName, changes: Partial<Upstream>): Upstream {
-  const provider = (root: string) => {
-    const baseUrl = `${root}/v1`;
-    const config = { kind: 'openai-videos', baseUrl, upstreamModel: 'model', options: { dialect } } as const;
-    return createVideosProvider({ ...common, config, client: clientFor(baseUrl, key) });
-  };
-  const start = () => startVideosUpstream(dialect, key);
-  return {
-    name: `openai-videos, ${dialect}`,
-    kind: kindName,
-    start,
-    provider,
-    isCreate: ({ method }) => method === 'POST',
-    ...changes,
-  };
-}
-
-function comfy(kind: 'comfyui' | 'comfy-v2', baseUrl: string) {
-  const workflow = {
-    '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{prompt}}' } },
-    '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
-  };
-  const config: FrozenConfig = { kind, baseUrl, upstreamModel: 'model', options: {} };
-  return { config, workflow: () => workflow, client: clientFor(baseUrl, key) };
-}
-
-const upstreams: readonly Upstream[] = [
-  { name: 'own', kind: 'own', start: () => startOwnUpstream({ key }), provider: own, isCreate: isPut },
-  {
-    name: 'own, with the example server',
-    kind: 'example',
-    skip: skipWithoutPython,
-    start: () => startExampleUpstream({ key }),
-    provider: own,
-    isCreate: isPut,
-  },
-  {
-    name: 'ark',
-    kind: 'ark',
-    start: () => startArkUpstream({ key }),
-    provider: (baseUrl) => arkProvider(baseUrl, { submitTimeoutMs: 600_000 }),
-    isCreate: ({ method }) => method === 'POST',
-  },
-  http('kie', { lacks: ['look-up', 'cancellation'] }),
-  http('fal-seedance', { lacks: ['look-up'] }),
-  http('replicate-seedance'),
-  http('openrouter', { lacks: ['look-up', 'cancellation'] }),
-  http('minimax', { lacks: ['look-up', 'cancellation', 'denial of a job'] }),
-  http('kling', { lacks: ['cancellation'] }),
-  http('runway', { lacks: ['look-up'] }),
-  videos('vllm', 'vllm-omni', { forgets: 'jobs and videos' }),
-  videos('sglang', 'sglang', { forgets: 'jobs and videos', lacks: ['look-up', 'cancellation'] }),
-  videos('openrouter-videos', 'openrouter', { lacks: ['look-up', 'cancellation'] }),
-  {
-    name: 'comfyui',
-    kind: 'comfyui',
-    start: startFakeComfyui,
-    provider: (baseUrl) => createComfyuiProvider({ ...common, ...comfy('comfyui', baseUrl) }),
-    isCreate: ({ path }) => path === '/prompt',
-    forgets: 'jobs',
-    repeats: true,
-  },
-  {
-    name: 'comfy-v2',
-    kind: 'comfy-v2',
-    skip: skipWithoutComfyProxy,
-    start: () => startComfyProxy(key),
-    provider: (baseUrl) => createComfyV2Provider({ ...common, ...comfy('comfy-v2', baseUrl) }),
-    isCreate: ({ method, path }) => method === 'POST' && path === '/api/v2/jobs',
-  },
-];
+// The same stories for every provider, played through a bad network and judged by the books of its upstream: however an answer
+// is damaged and wherever it is lost, a task has one job at most, and no outcome is false.
 
 /** What the common rules make of each fault of a create. */
 const expected: Record<FaultName, Partial<SubmitOutcome>> = {
@@ -368,122 +228,4 @@ function playStories(upstream: Upstream): void {
     assert.deepEqual(status, { state: 'missing' });
     if (provider.namesJobs) assert.deepEqual(await recover(provider, request), { kind: 'not_created' });
   });
-}
-
-const never = new AbortController().signal;
-
-async function stage(t: TestContext, upstream: Upstream, running: RunningUpstream) {
-  const proxy = await startFaultProxy(running);
-  t.after(() => proxy.close());
-  const provider = upstream.provider(proxy.baseUrl);
-  assert.ok(provider.runs === 'upstream', 'held providers have stories of their own');
-  return { proxy, provider };
-}
-
-function lacks(upstream: Upstream, what: Lack): boolean {
-  return upstream.lacks?.includes(what) ?? false;
-}
-
-function notCreate({ isCreate }: Upstream): Upstream['isCreate'] {
-  return (request) => !isCreate(request);
-}
-
-/** Works under the fault, and gives up what hangs; afterwards the network is well again. */
-async function under<T>(
-  proxy: FaultProxy,
-  fault: Fault,
-  matches: Upstream['isCreate'],
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const stop = new AbortController();
-  await proxy.play(fault, matches);
-  const working = work(stop.signal);
-  if (fault.reply === 'never') {
-    await waitFor('the request', () => (proxy.met() > 0 ? true : undefined));
-    stop.abort();
-  }
-  const done = await working;
-  await proxy.heal();
-  return done;
-}
-
-/** What the engine does about a create: asks again where no job exists, looks where one may, and never anything else. */
-async function settled(
-  provider: PolledProvider,
-  request: JobRequest,
-  outcome: SubmitOutcome,
-): Promise<Job | undefined> {
-  if (outcome.kind === 'accepted') return jobOf(request, outcome.id, outcome.handle);
-  assert.notEqual(outcome.kind, 'refused');
-  if (outcome.kind === 'unknown') {
-    const first = await recover(provider, request);
-    const found = first.kind === 'later' ? await recover(provider, request, never, tenMinutesMs) : first;
-    if (found.kind === 'found') return jobOf(request, found.id, found.handle);
-    assert.equal(found.kind, provider.namesJobs ? 'not_created' : 'unknown');
-    if (found.kind !== 'not_created') return undefined;
-  }
-  return await settled(provider, request, await provider.submit(request, never));
-}
-
-const tenMinutesMs = 600_000;
-
-async function recover(provider: PolledProvider, request: JobRequest, signal = never, ageMs = 0) {
-  const lost = { ...request, intendedAt: Date.now() - ageMs, claimed: async () => new Set<string>(), rivals: 0 };
-  return await provider.recover(lost, signal);
-}
-
-/** A job that runs, and what the books say of it. */
-async function begun(t: TestContext, provider: PolledProvider, { books }: RunningUpstream) {
-  const request = jobRequest();
-  const outcome = await provider.submit(request, never);
-  assert.ok(outcome.kind === 'accepted', outcome.kind);
-  const job = jobOf(request, outcome.id, outcome.handle);
-  t.after(() => books.end(job.id, 'failed'));
-  const state = async () => {
-    const [booked] = await books.jobsFor(request.input.prompt);
-    assert.ok(booked);
-    return booked.state;
-  };
-  return { request, job, state };
-}
-
-async function statusOf(provider: PolledProvider, job: Job, signal = never): Promise<JobStatus> {
-  return (await provider.status([job], signal)).get(job.jobKey) ?? { state: 'unclear', detail: 'no entry' };
-}
-
-async function deliversUnder(
-  t: TestContext,
-  fault: Fault,
-  upstream: Upstream,
-  running: RunningUpstream,
-): Promise<void> {
-  const { proxy, provider } = await stage(t, upstream, running);
-  const { request, job } = await begun(t, provider, running);
-  await running.books.end(job.id, 'succeeded');
-  const workFolder = await mkdtemp(join(tmpdir(), 'videogen-contract-'));
-  t.after(() => rm(workFolder, { recursive: true }));
-  await proxy.play(fault, notCreate(upstream));
-  const [video] = await Promise.all([
-    provider.result(job, undefined, { workFolder, signal: never }),
-    waitFor('the fault', () => (proxy.met() > 0 ? true : undefined)).then(() => proxy.heal()),
-  ]);
-  assert.deepEqual(await readFile(video.path), await readFile(running.videoPath));
-  assert.equal((await running.books.jobsFor(request.input.prompt)).length, 1);
-}
-
-const verdicts: Record<BookedState, JobStatus['state']> = {
-  running: 'running',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  canceled: 'failed',
-};
-
-/** A job in a queue is on its way, too. */
-function verdictOf({ state }: JobStatus): JobStatus['state'] {
-  return state === 'queued' ? 'running' : state;
-}
-
-/** "It runs" may be old news, and no verdict is never wrong. */
-function isTrue({ state }: JobStatus, booked: BookedState): boolean {
-  return state === 'running' || state === 'queued' || state === 'unclear' || state === verdicts[booked];
 }

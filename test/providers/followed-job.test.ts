@@ -18,7 +18,7 @@ describe('a job that is missing', () => {
     await pass(4900);
     assert.equal(ends.size, 0);
     await pass(500);
-    assert.equal(ends.get('job')?.state, 'gone');
+    assert.equal(ends.get('job')?.state, 'lost');
   });
 
   test('is gone after three answers over a minute anywhere else', async (t) => {
@@ -28,7 +28,7 @@ describe('a job that is missing', () => {
     await pass(59_000);
     assert.equal(ends.size, 0);
     await pass(2000);
-    assert.equal(ends.get('job')?.state, 'gone');
+    assert.equal(ends.get('job')?.state, 'lost');
   });
 
   test('is not gone by two answers, however long the time between them', async (t) => {
@@ -39,7 +39,7 @@ describe('a job that is missing', () => {
     await pass(155_000);
     assert.deepEqual([ends.size, story.length], [0, 0]);
     await pass(30_000);
-    assert.equal(ends.get('job')?.state, 'gone');
+    assert.equal(ends.get('job')?.state, 'lost');
   });
 
   test('is not gone when it was seen in between, and answers that tell nothing do not count', async (t) => {

@@ -2,8 +2,7 @@ import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
-import { createPollRate } from '../../src/providers/poll-rate.ts';
-import { createPoller } from '../../src/providers/poller.ts';
+import { createPoller, createPollRate } from '../../src/providers/poller.ts';
 import { clientFor } from './provider-client.ts';
 import { jobOf, jobRequest } from './job-request.ts';
 

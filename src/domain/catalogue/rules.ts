@@ -47,7 +47,7 @@ export const rules = z
   })
   .meta({ id: 'Rules' });
 
-type Rules = z.output<typeof rules>;
+export type Rules = z.output<typeof rules>;
 
 /** What a vendor's models do not take, as a file of the kind `http` says it. */
 export const modelRules = z.array(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { dayMs } from '../../domain/duration.ts';
 import { currency } from '../../domain/catalogue/cost.ts';
-import { unknownName } from '../../domain/catalogue/faults.ts';
+import { unknownName } from '../../domain/did-you-mean.ts';
 import { maxMarginMs, readMargin } from '../../stores/margin.ts';
 import { providerStates, setProviderSwitchAs } from '../../stores/provider-pools.ts';
 import { readProviderStatuses } from '../../stores/provider-status.ts';

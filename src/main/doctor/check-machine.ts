@@ -1,10 +1,10 @@
-import { access, constants, mkdtemp, rm, rmdir, stat } from 'node:fs/promises';
+import { access, constants, mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { provideFontSettings } from '../../config.ts';
 import { errorCode, messageOf } from '../../domain/errors.ts';
 import { maxUploadBytes } from '../../domain/upload.ts';
-import { inspectFfmpeg } from '../../media/ffmpeg-report.ts';
+import { inspectFfmpeg } from '../../media/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../local-faults.ts';
 import { mainQueue } from '../worker-options.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
@@ -88,23 +88,8 @@ async function drawLetters(): Promise<readonly Finding[]> {
   const { drawnText } = await import('../../providers/preview/titles/drawn-text.ts');
   const { rgba } = await drawnText('V', { weight: 'Bold' }, 40);
   if (!rgba.some((byte) => byte !== 0))
-    return [failure('fonts', 'titles are empty', 'Install the packages of this release again: npm ci')];
-  const folders = ['/usr/share/fonts', '/usr/local/share/fonts', '/System/Library/Fonts'];
-  const found = await Promise.all(
-    folders.map((folder) =>
-      stat(folder)
-        .then(() => true)
-        .catch(() => false),
-    ),
-  );
-  if (found.includes(true)) return [ok('fonts', "titles are drawn; other scripts come from the machine's fonts")];
-  return [
-    warning(
-      'fonts',
-      'titles are drawn, but this machine has no fonts: scripts that Inter lacks become boxes',
-      'Install fonts, such as fonts-noto-core and fonts-noto-cjk, where films of the preview provider matter.',
-    ),
-  ];
+    return [failure('fonts', 'titles are drawn without ink', 'Install the packages of this release again: npm ci')];
+  return [ok('fonts', 'titles are drawn')];
 }
 
 export async function checkBundle(): Promise<readonly Finding[]> {

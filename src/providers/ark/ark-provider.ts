@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CostRule } from '../../domain/catalogue/cost.ts';
-import { classifyCreate, createStateReader, replyOf } from '../answers.ts';
+import { classifyCreate, classifyPoll, createStateReader, noVerdict, type NoVerdict, replyOf } from '../answers.ts';
 import type {
   CancelOutcome,
   FrozenConfig,
@@ -10,74 +10,120 @@ import type {
   JsonObject,
   PolledProvider,
   RequestBody,
-  PolledProviderDeps,
 } from '../contract.ts';
-import { downloadResult } from '../download-result.ts';
 import { imageDataUrls } from '../image-parts.ts';
-import { classifyRefusal, errorOf } from './ark-faults.ts';
-import { type ArkQueries, createArkQueries, maxAnswerBytes, pathOfJob } from './ark-queries.ts';
-import { type ArkRecord, type ArkState, resultUrlOf, states, statusOf } from './ark-records.ts';
-import { recoverJob } from './ark-recover.ts';
+import { findLostJob } from '../lost-job.ts';
+import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
+import { classifyRefusal, errorOf, isMissing } from './ark-errors.ts';
+import {
+  type ArkRecord,
+  type ArkState,
+  isCandidate,
+  isRecent,
+  recordIn,
+  recordsIn,
+  states,
+  statusIn,
+} from './ark-records.ts';
 
 /** `config.options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
 export type ArkProviderDeps = PolledProviderDeps & {
-  /** With `perMillionTokens` a job that has ended tells what it cost. */
+  /** With `perMillionTokens` the record of a job that has ended contains its cost. */
   readonly cost?: CostRule;
 };
 
-const [statusTimeoutMs, cancelTimeoutMs] = [10_000, 10_000];
-/** Ark takes 64 MB in all. */
+/** Ark accepts 64 MB in all. */
 const maxImageBytes = 60_000_000;
+/** A list of the largest size that Ark allows takes about 1.5 MB. */
+const maxAnswerBytes = 4_000_000;
+/** The bounds of a list that is read for statuses, of one that is searched, and of the single reads after the former. */
+const [maxBatch, maxListed, maxSingleReads] = [100, 500, 5];
 
 /** Speaks the API of BytePlus ModelArk and Volcengine Ark, and of servers that offer it at other paths. */
 export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
-  const { name, config, client, pollsPerSecond, submitTimeoutMs, cost, warn } = deps;
+  const { config, client, submitTimeoutMs, cost, warn } = deps;
   const { paths, resultPath } = optionsSchema.parse(config.options);
   const readState = createStateReader(states, warn);
-  const queries = createArkQueries(client, paths);
-  const read = (record: ArkRecord, job: Job) => statusOf(record, readState(record.status), job, { resultPath, cost });
-  return {
-    name,
-    config,
-    runs: 'upstream',
+  const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
+    replyOf(client.call(method, path, { timeoutMs, signal, maxBytes: maxAnswerBytes, ...(body && { body }) }));
+  const pathOf = ({ id }: Pick<Job, 'id'>) => paths.get.replace('{id}', encodeURIComponent(id));
+  const readJob = async (job: Job, signal: AbortSignal): Promise<{ readonly record: ArkRecord } | NoVerdict> => {
+    const reply = await call('GET', pathOf(job), timeouts.statusMs, signal);
+    const poll = classifyPoll(reply, isMissing);
+    if ('status' in poll) return poll;
+    const record = recordIn(poll.body);
+    return record?.id === job.id ? { record } : noVerdict(reply);
+  };
+  /** Reads the newest records that match the filter, by default of the last seven days. */
+  const readList = async (
+    filter: readonly [string, string][],
+    size: number,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ) => {
+    const query = new URLSearchParams([['page_num', '1'], ['page_size', String(size)], ...filter]);
+    const reply = await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal);
+    const poll = classifyPoll(reply, () => false);
+    if ('status' in poll) return poll;
+    const records = recordsIn(poll.body);
+    return records === undefined ? noVerdict(reply) : { records };
+  };
+  const statusOfRecord = (record: ArkRecord, job: Job) =>
+    statusIn(record, readState(record.status), job, { resultPath, cost });
+  const statusOf = async (job: Job, signal: AbortSignal): Promise<JobStatus> => {
+    const read = await readJob(job, signal);
+    return 'status' in read ? read.status : statusOfRecord(read.record, job);
+  };
+  return createPolledProvider(deps, {
     namesJobs: false,
     forgetsJobs: false,
-    images: 'file',
-    maxBatch,
-    minPollMs: 500,
-    maxPollsPerSecond: pollsPerSecond,
     submit: async (request, signal) => {
-      const body = await requestBody(request, config);
-      const limits = { timeoutMs: submitTimeoutMs, maxBytes: maxAnswerBytes, signal };
-      const reply = await replyOf(client.call('POST', paths.create, { ...limits, body }));
+      const reply = await call('POST', paths.create, submitTimeoutMs, signal, await requestBody(request, config));
       return classifyCreate(reply, { errorOf, jobOf, classify: classifyRefusal });
     },
-    recover: async (lost, signal) => await recoverJob(queries, config.upstreamModel, lost, signal),
-    status: async (jobs, signal) => await statusesOf(queries, jobs, read, signal),
-    result: async (job, known, to) => {
-      let first = known?.['url'];
-      const freshUrl = async (signal: AbortSignal) => {
-        const url = typeof first === 'string' ? first : await urlOf(queries, job, resultPath, signal);
-        first = undefined;
-        return url;
-      };
-      return await downloadResult(client, freshUrl, to, warn);
+    recover: async (lost, signal) => {
+      const list = await readList([['filter.model', config.upstreamModel]], maxListed, timeouts.recoverMs, signal);
+      const records = 'records' in list ? list.records : [];
+      const candidates = records.filter((record) => isCandidate(record, lost)).map(({ id }) => ({ id }));
+      // A full list of newer jobs may hide others that could be the lost one.
+      const isComplete = records.length < maxListed || records.some((record) => !isRecent(record, lost));
+      return await findLostJob(candidates, lost, isComplete);
+    },
+    statusOf,
+    batch: {
+      max: maxBatch,
+      statusOfAll: async (jobs, signal) => {
+        const statuses = new Map<string, JobStatus>();
+        if (jobs.length > 1) {
+          const filter = jobs.map(({ id }): [string, string] => ['filter.task_ids', id]);
+          const list = await readList(filter, maxBatch, timeouts.statusMs, signal);
+          if ('status' in list) return new Map(jobs.map(({ jobKey }) => [jobKey, list.status]));
+          const records = new Map(list.records.map((record) => [record.id, record]));
+          for (const job of jobs) {
+            const record = records.get(job.id);
+            if (record !== undefined) statuses.set(job.jobKey, statusOfRecord(record, job));
+          }
+        }
+        // A list may lag, so only a read of the job itself proves that it is missing.
+        const unlisted = jobs.filter(({ jobKey }) => !statuses.has(jobKey)).slice(0, maxSingleReads);
+        await Promise.all(unlisted.map(async (job) => statuses.set(job.jobKey, await statusOf(job, signal))));
+        return statuses;
+      },
     },
     cancel: async (job, signal) => {
-      const look = async (): Promise<CancelOutcome | 'queued'> => {
-        const found = await queries.record(job, signal);
-        if ('record' in found) return cancelOutcomes[readState(found.record.status)];
-        return found.status.state === 'missing' ? 'ended' : 'unclear';
+      const readOutcome = async (): Promise<CancelOutcome | 'queued'> => {
+        const read = await readJob(job, signal);
+        if ('record' in read) return cancelOutcomes[readState(read.record.status)];
+        return read.status.state === 'missing' ? 'ended' : 'unclear';
       };
-      const before = await look();
-      // Of a job that has ended DELETE would remove the record, and with it what it cost.
+      const before = await readOutcome();
+      // The DELETE of a job that has ended would remove its record, and with it the cost.
       if (before !== 'queued') return before;
-      const limits = { timeoutMs: cancelTimeoutMs, maxBytes: maxAnswerBytes, signal };
-      await replyOf(client.call('DELETE', pathOfJob(paths, job), limits));
-      const after = await look();
+      await call('DELETE', pathOf(job), timeouts.cancelMs, signal);
+      const after = await readOutcome();
       return after === 'queued' ? 'runs_on' : after;
     },
-  };
+  });
 }
 
 const optionsSchema = z.object({
@@ -102,7 +148,7 @@ async function requestBody(request: JobRequest, { upstreamModel, options }: Froz
     duration,
     generate_audio: generateAudio,
     safety_identifier: request.accountHash,
-    // A job that waits in Ark's queue for longer is of no use any more. Ark takes one hour to three days.
+    // A job that waits in Ark's queue beyond the deadline is useless. Ark accepts one hour to three days.
     execution_expires_after: Math.min(259_200, Math.max(3600, Math.ceil(request.deadlineMs / 1000))),
   };
   return { contentType: 'application/json', bytes: JSON.stringify(body) };
@@ -115,41 +161,6 @@ function jobOf(body: JsonObject): { readonly id: string } | undefined {
   const created = createdSchema.safeParse(body).data;
   const id = created?.id ?? created?.task_id;
   return id === undefined ? undefined : { id };
-}
-
-/** Jobs that a list is asked for, and those of them that are then asked about alone. */
-const [maxBatch, maxLooks] = [100, 5];
-
-type Read = (record: ArkRecord, job: Job) => JobStatus;
-
-/** A list may lag, so a job that it does not mention is asked about alone: only then the answer can tell that it is missing. */
-async function statusesOf(queries: ArkQueries, jobs: readonly Job[], read: Read, signal: AbortSignal) {
-  const statuses = new Map<string, JobStatus>();
-  let left = jobs;
-  if (jobs.length > 1) {
-    const filter = jobs.map(({ id }): [string, string] => ['filter.task_ids', id]);
-    const listed = await queries.records({ size: maxBatch, filter, timeoutMs: statusTimeoutMs }, signal);
-    if ('status' in listed) return new Map(jobs.map(({ jobKey }) => [jobKey, listed.status]));
-    const records = new Map(listed.records.map((record) => [record.id, record]));
-    left = jobs.filter((job) => {
-      const record = records.get(job.id);
-      if (record !== undefined) statuses.set(job.jobKey, read(record, job));
-      return record === undefined;
-    });
-  }
-  const looks = left.slice(0, maxLooks).map(async (job) => {
-    const found = await queries.record(job, signal);
-    statuses.set(job.jobKey, 'status' in found ? found.status : read(found.record, job));
-  });
-  await Promise.all(looks);
-  return statuses;
-}
-
-async function urlOf(queries: ArkQueries, job: Job, resultPath: string, signal: AbortSignal): Promise<string> {
-  const found = await queries.record(job, signal);
-  const url = 'record' in found ? resultUrlOf(found.record, resultPath) : undefined;
-  if (url === undefined) throw new Error('the record of the job has no address of a video');
-  return url;
 }
 
 const cancelOutcomes: Record<ArkState, CancelOutcome | 'queued'> = {

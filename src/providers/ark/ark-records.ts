@@ -1,14 +1,12 @@
 import { z } from 'zod';
 import { isObject } from '../../domain/json.ts';
 import { type CostRule, estimateCost } from '../../domain/catalogue/cost.ts';
-import type { Cost, Job, JobStatus, JsonObject, JsonValue } from '../contract.ts';
-import { faultOfJob } from './ark-faults.ts';
-
-// Ark's records of jobs, alone and in lists.
+import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCall } from '../contract.ts';
+import { jobFailure } from './ark-errors.ts';
 
 const recordSchema = z.object({ id: z.string(), status: z.string() });
 
-/** A record, with all that Ark tells of the job. */
+/** `body` is the whole record. */
 export type ArkRecord = { readonly id: string; readonly status: string; readonly body: JsonObject };
 
 /** Servers of the same kind wrap a single record in `task`. */
@@ -18,10 +16,10 @@ export function recordIn(value: JsonValue | undefined): ArkRecord | undefined {
   return data === undefined || !isObject(body) ? undefined : { ...data, body };
 }
 
-/** The records of a list; undefined when the body is none. */
+/** Returns the records of a list; undefined for any other body. */
 export function recordsIn(body: JsonObject): readonly ArkRecord[] | undefined {
   const { items } = body;
-  // An array of JSON is not told from an object by its type.
+  // The type of a JSON value does not distinguish an array from an object.
   const list = Array.isArray(items) ? (items as readonly JsonValue[]) : undefined;
   return list?.flatMap((item) => recordIn(item) ?? []);
 }
@@ -39,17 +37,17 @@ export type ArkState = (typeof states)[keyof typeof states];
 
 export type RecordRules = { readonly resultPath: string; readonly cost: CostRule | undefined };
 
-export function statusOf(record: ArkRecord, state: ArkState, job: Job, rules: RecordRules): JobStatus {
+export function statusIn(record: ArkRecord, state: ArkState, job: Job, rules: RecordRules): JobStatus {
   if (state === 'queued' || state === 'running') return { state };
   const cost = costOf(record.body, job, rules.cost);
   const billed = cost === undefined ? {} : { cost };
-  if (state !== 'succeeded') return { state: 'failed', fault: faultOfJob(record.body, state), ...billed };
+  if (state !== 'succeeded') return { state: 'failed', fault: jobFailure(record.body, state), ...billed };
   const url = resultUrlOf(record, rules.resultPath);
   return { state, ...(url !== undefined && { result: { url } }), ...billed };
 }
 
-/** The address of the video: `path` names fields with dots between them. */
-export function resultUrlOf({ body }: ArkRecord, path: string): string | undefined {
+/** Returns the address of the video: `path` names fields with dots between them. */
+function resultUrlOf({ body }: ArkRecord, path: string): string | undefined {
   let value: JsonValue | undefined = body;
   for (const name of path.split('.')) value = isObject(value) ? value[name] : undefined;
   return typeof value === 'string' ? value : undefined;
@@ -59,10 +57,35 @@ const usageSchema = z
   .object({ total_tokens: z.int().positive().optional(), completion_tokens: z.int().positive().optional() })
   .transform(({ total_tokens: total, completion_tokens: completion }) => total ?? completion);
 
-/** By the tokens that Ark bills; without them nothing is known beyond the estimate. */
+/** Ark bills tokens; without them only the estimate is known. */
 function costOf(body: JsonObject, { input }: Job, rule: CostRule | undefined): Cost | undefined {
   const tokens = usageSchema.safeParse(body['usage']).data;
   if (rule?.perMillionTokens === undefined || tokens === undefined) return undefined;
   const cost = estimateCost(rule, { input, tokens });
   return cost === undefined ? undefined : { ...cost, basis: 'reported' };
+}
+
+/** The clocks of the database and of Ark may differ by this. */
+const clockDifferenceMs = 60_000;
+
+const originSchema = z.object({
+  created_at: z.number(),
+  safety_identifier: z.string().optional().catch(undefined),
+  ratio: z.string().optional().catch(undefined),
+  duration: z.number().optional().catch(undefined),
+});
+
+/** Whether the lost call may have made the job: Ark has no names for jobs, so account, time and input identify it. */
+export function isCandidate(record: ArkRecord, lost: LostCall): boolean {
+  const { input, accountHash } = lost;
+  const { data: origin } = originSchema.safeParse(record.body);
+  if (origin?.safety_identifier !== accountHash || !isRecent(record, lost)) return false;
+  const { ratio = input.ratio, duration = input.duration } = origin;
+  // The record of a job with an adaptive ratio contains the one that was chosen.
+  return duration === input.duration && (input.ratio === 'adaptive' || ratio === input.ratio);
+}
+
+export function isRecent({ body }: ArkRecord, { intendedAt }: LostCall): boolean {
+  const { data: origin } = originSchema.safeParse(body);
+  return origin !== undefined && origin.created_at * 1000 >= intendedAt - clockDifferenceMs;
 }

@@ -10,10 +10,10 @@ import type {
   JobRequest,
   JsonObject,
   RequestBody,
-  RunPlace,
+  RunWorkspace,
   UpstreamClient,
   Warn,
-  WorkPlace,
+  Workspace,
 } from '../contract.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../outbound/resumable-download.ts';
@@ -92,7 +92,7 @@ export function createCogProvider({
  * check while it holds a request runs it; an address that does not respond runs nothing.
  */
 async function whileCheckingStart<T>(
-  { client, to, startCheckMs }: { client: UpstreamClient; to: RunPlace; startCheckMs: number },
+  { client, to, startCheckMs }: { client: UpstreamClient; to: RunWorkspace; startCheckMs: number },
   request: () => Promise<T>,
 ): Promise<T> {
   const answered = new AbortController();
@@ -149,7 +149,7 @@ function progressIn(logs: string): number {
 /** Said of a prediction whose worker process died; the server itself goes on. */
 const crash = 'Worker crashed';
 
-async function ended(prediction: Prediction, client: UpstreamClient, to: WorkPlace, warn: Warn): Promise<HeldEnd> {
+async function ended(prediction: Prediction, client: UpstreamClient, to: Workspace, warn: Warn): Promise<HeldEnd> {
   const { status, error, output } = prediction;
   const detail = shownText(error ?? status);
   if (status === 'canceled' || error === crash) return { kind: 'lost', detail };

@@ -1,18 +1,17 @@
 import { z } from 'zod';
 import {
   bodyOf,
+  cancelOutcome,
   classifyCreate,
   classifyPoll,
   type CreateRules,
   createStateReader,
-  declinesCancel,
-  detailOf,
   maxJobIdLength,
-  type Poll,
+  noVerdict,
+  readRecord,
   type Reply,
   replyOf,
   shownText,
-  statusOfEach,
 } from '../answers.ts';
 import type {
   CancelOutcome,
@@ -23,8 +22,8 @@ import type {
   PolledProvider,
   RequestBody,
 } from '../contract.ts';
-import { downloadResult } from '../download-result.ts';
 import { multipartBody } from '../image-parts.ts';
+import { createPolledProvider } from '../polled-provider.ts';
 import { filePrefix } from '../task-values.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
@@ -32,36 +31,25 @@ const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
 
 /**
  * Speaks the Comfy API v2: Comfy Cloud, managed deployments, or comfy-api-proxy before a ComfyUI. The job's name is its
- * `Idempotency-Key`, which counts once and answers no second time, and its `metadata`, by which it is found in the list.
+ * `Idempotency-Key`, which is accepted once and never answered again, and its `metadata`, by which it is found in the list.
  */
 export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvider {
-  const { name, config, workflow, client, pollsPerSecond, submitTimeoutMs, warn } = deps;
+  const { config, workflow, client, submitTimeoutMs, warn } = deps;
   const readState = createStateReader(states, warn);
-  const call = (method: string, path: string, signal: AbortSignal, options: Partial<Sent> = {}) =>
-    replyOf(
-      client.call(method, `/api/v2${path}`, { timeoutMs: callTimeoutMs, maxBytes: maxAnswerBytes, signal, ...options }),
-    );
-  const recordOf = async (id: string, signal: AbortSignal) => recordIn(await call('GET', `/jobs/${id}`, signal), id);
-  /** Undefined when it is in no list; a list that did not come is a status. */
+  const call = (method: string, path: string, signal: AbortSignal, options: Partial<Sent> = {}) => {
+    const limits = { timeoutMs: callTimeoutMs, maxBytes: maxAnswerBytes, signal };
+    return replyOf(client.call(method, `/api/v2${path}`, { ...limits, ...options }));
+  };
   const findByName = async (jobKey: string, signal: AbortSignal) => {
     const reply = await call('GET', `/jobs?limit=${maxListed}`, signal);
     const poll = classifyPoll(reply, () => false);
     if ('status' in poll) return poll;
     const { data } = listSchema.safeParse(poll.body);
-    if (data === undefined) return { status: { state: 'unclear', detail: detailOf(reply) } } as const;
-    const record = data.jobs.find(({ metadata }) => metadata === jobKey);
-    return { record };
+    return data === undefined ? noVerdict(reply) : { record: data.jobs.find(({ metadata }) => metadata === jobKey) };
   };
-  return {
-    name,
-    config,
-    runs: 'upstream',
+  return createPolledProvider(deps, {
     namesJobs: true,
     forgetsJobs: true,
-    images: 'file',
-    maxBatch: 1,
-    minPollMs: 500,
-    maxPollsPerSecond: pollsPerSecond,
     submit: async (request, signal) => {
       const timeoutMs = submitTimeoutMs;
       const filled = await filledWorkflow(workflow(), request, config, {
@@ -75,8 +63,8 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
       const headers = { 'idempotency-key': request.jobKey };
       const reply = await call('POST', '/jobs', signal, { body, headers, timeoutMs });
       const outcome = classifyCreate(reply, createRules);
-      if (!usesKeyAgain(reply)) return outcome;
-      // An earlier create with this name was read, so the job is in the list, or it never began.
+      if (!reusesKey(reply)) return outcome;
+      // The server has read an earlier create with this name: the job is in the list, or it never began.
       const found = await findByName(request.jobKey, signal);
       return 'record' in found && found.record !== undefined ? { kind: 'accepted', id: found.record.id } : outcome;
     },
@@ -85,29 +73,16 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
       if (!('record' in found)) return { kind: 'later', afterMs: 15_000 };
       return found.record === undefined ? { kind: 'not_created' } : { kind: 'found', id: found.record.id };
     },
-    status: async (jobs, signal) => {
-      return await statusOfEach(jobs, async ({ id }) => {
-        const found = await recordOf(id, signal);
-        return 'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status;
-      });
-    },
-    result: async ({ id }, known, to) => {
-      const freshUrl = async (signal: AbortSignal) => {
-        const found = known === undefined ? await recordOf(id, signal) : undefined;
-        const url = known?.['url'] ?? (found !== undefined && 'record' in found ? videoOf(found.record) : undefined);
-        if (typeof url !== 'string') throw new Error('the job has no video at the moment');
-        return url;
-      };
-      return await downloadResult(client, freshUrl, to, warn);
+    statusOf: async ({ id }, signal) => {
+      const read = readRecord(await call('GET', `/jobs/${id}`, signal), recordSchema, id, isMissing);
+      return 'record' in read ? statusIn(read.record, readState(read.record.status)) : read.status;
     },
     cancel: async ({ id }, signal) => {
       const reply = await call('POST', `/jobs/${id}/cancel`, signal);
-      const found = recordIn(reply, id);
-      if ('record' in found) return cancelOutcomes[readState(found.record.status)];
-      if (found.status.state === 'missing') return 'ended';
-      return declinesCancel(reply) ? 'runs_on' : 'unclear';
+      const read = readRecord(reply, recordSchema, id, isMissing);
+      return 'record' in read ? cancelOutcomes[readState(read.record.status)] : cancelOutcome(reply, read.status);
     },
-  };
+  });
 }
 
 type Sent = {
@@ -116,7 +91,7 @@ type Sent = {
   readonly timeoutMs: number;
 };
 
-/** In a path as it is. */
+/** Stands in a path unchanged. */
 const jobId = z
   .string()
   .max(maxJobIdLength)
@@ -143,17 +118,13 @@ function errorOf(body: JsonObject) {
   return errorSchema.safeParse(body['error']).data;
 }
 
-function usesKeyAgain(reply: Reply): boolean {
+function reusesKey(reply: Reply): boolean {
   const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
   return body !== undefined && errorOf(body)?.code === keyIsUsed;
 }
 
-function recordIn(reply: Reply, id: string): { readonly record: JobRecord } | Extract<Poll, { status: object }> {
-  const poll = classifyPoll(reply, (body, status) => status === 404 && errorOf(body)?.code === 'not_found');
-  if ('status' in poll) return poll;
-  const { data } = recordSchema.safeParse(poll.body);
-  if (data?.id === id) return { record: data };
-  return { status: { state: 'unclear', detail: detailOf(reply) } };
+function isMissing(body: JsonObject, status: number): boolean {
+  return status === 404 && errorOf(body)?.code === 'not_found';
 }
 
 const states = {
@@ -179,7 +150,7 @@ const cancelOutcomes: Record<State, CancelOutcome> = {
   expired: 'ended',
 };
 
-function statusOf(record: JobRecord, state: State): JobStatus {
+function statusIn(record: JobRecord, state: State): JobStatus {
   const { progress, error, status } = record;
   // Zero means that the server does not know.
   const percent = progress && progress.value > 0 ? { progress: progress.value * 100 } : {};
@@ -195,7 +166,7 @@ function statusOf(record: JobRecord, state: State): JobStatus {
   return url === undefined ? failed('the workflow wrote no video') : { state, result: { url } };
 }
 
-/** By content type and name: what they call the type of an output is `image` for videos, too. */
+/** Checks content type and name, because the type of an output is `image` for videos, too. */
 function videoOf({ outputs }: JobRecord): string | undefined {
   return outputs.findLast(({ name, content_type: type }) => type.startsWith('video/') || isVideoFile(name))?.url;
 }
@@ -211,7 +182,7 @@ const createRules: CreateRules = {
   },
   classify: ({ status, code, detail }) => {
     if (code === keyIsUsed) return { kind: 'unknown', detail };
-    // What is wrong with a graph is wrong for every task.
+    // An error in the graph affects every task.
     if (status === 400 || status === 404 || status === 422) return { kind: 'not_accepted', reason: 'operator', detail };
     return undefined;
   },

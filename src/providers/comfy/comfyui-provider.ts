@@ -3,15 +3,14 @@ import {
   classifyCreate,
   classifyPoll,
   type CreateRules,
-  detailOf,
+  noVerdict,
   type Reply,
   replyOf,
   shownText,
-  statusOfEach,
 } from '../answers.ts';
-import type { CancelOutcome, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
-import { downloadResult } from '../download-result.ts';
+import type { Fault, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { multipartBody } from '../image-parts.ts';
+import { createPolledProvider } from '../polled-provider.ts';
 import { filePrefix } from '../task-values.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
@@ -19,62 +18,54 @@ const callTimeoutMs = 15_000;
 /** Queue and history repeat whole graphs. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
-type Named = { readonly jobKey: string };
+type Named = Pick<Job, 'jobKey'>;
 
 /**
- * Speaks to a ComfyUI server. We name each job, but the server runs a name as often as it is sent, so it is looked for before each
- * create. Queue and history are in its memory; the files that it wrote survive a restart, and their names begin with the job's.
+ * Speaks to a ComfyUI server. We name each job, but the server runs a name as often as it is sent, so each create first checks
+ * whether the job exists. Queue and history are in its memory; the files that it wrote survive a restart, and their names begin
+ * with the job's.
  */
 export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvider {
-  const { name, config, workflow, client, pollsPerSecond, submitTimeoutMs, warn } = deps;
+  const { config, workflow, client, submitTimeoutMs } = deps;
   const call = (method: string, path: string, signal: AbortSignal, body?: RequestBody, timeoutMs = callTimeoutMs) =>
     replyOf(client.call(method, path, { timeoutMs, maxBytes: maxAnswerBytes, signal, ...(body && { body }) }));
-
-  const queue = async (signal: AbortSignal) => {
+  const readQueue = async (signal: AbortSignal) => {
     const poll = classifyPoll(await call('GET', '/queue', signal), () => false);
     const { data } = queueSchema.safeParse('body' in poll ? poll.body : undefined);
     return data ?? ({ status: 'status' in poll ? poll.status : unclear('no queue') } as const);
   };
-  /** A job that has left the queue is in the history, or nowhere. */
+  /** A job that has left the queue is in the history, or has left a file, or is missing. */
   const statusIn = async (
-    queued: Awaited<ReturnType<typeof queue>>,
+    queue: Awaited<ReturnType<typeof readQueue>>,
     job: Named,
     signal: AbortSignal,
   ): Promise<JobStatus> => {
-    if ('status' in queued) return queued.status;
-    if (queued.queue_running.includes(job.jobKey)) return { state: 'running' };
-    if (queued.queue_pending.includes(job.jobKey)) return { state: 'queued' };
+    if ('status' in queue) return queue.status;
+    if (queue.queue_running.includes(job.jobKey)) return { state: 'running' };
+    if (queue.queue_pending.includes(job.jobKey)) return { state: 'queued' };
     const reply = await call('GET', `/history/${job.jobKey}`, signal);
     const poll = classifyPoll(reply, () => false);
     if ('status' in poll) return poll.status;
     const entry = poll.body[job.jobKey];
     if (entry !== undefined) return endOf(entry, reply);
-    return await statusByFile(await call('HEAD', viewPath(firstFile(job)), signal), job);
+    return statusByFile(await call('HEAD', viewPath(firstFile(job)), signal), job);
   };
-  const statusOf = async (job: Named, signal: AbortSignal) => await statusIn(await queue(signal), job, signal);
+  const statusOf = async (job: Named, signal: AbortSignal) => await statusIn(await readQueue(signal), job, signal);
 
-  return {
-    name,
-    config,
-    runs: 'upstream',
+  return createPolledProvider(deps, {
     namesJobs: true,
     forgetsJobs: true,
-    images: 'file',
-    maxBatch: 100,
-    minPollMs: 500,
-    maxPollsPerSecond: pollsPerSecond,
     submit: async (request, signal) => {
-      const seen = await statusOf(request, signal);
-      if (seen.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: seen.detail };
-      if (seen.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
+      const before = await statusOf(request, signal);
+      if (before.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: before.detail };
+      if (before.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
       const filled = await filledWorkflow(workflow(), request, config, {
         form: (jpeg, number) => imageForm(jpeg, number, request),
         send: (form) => call('POST', '/upload/image', signal, form, submitTimeoutMs),
         reference: storedName,
       });
       if ('kind' in filled) return filled;
-      const bytes = JSON.stringify({ prompt: filled.graph, prompt_id: request.jobKey, client_id: request.jobKey });
-      const body = { contentType: 'application/json', bytes };
+      const body = json({ prompt: filled.graph, prompt_id: request.jobKey, client_id: request.jobKey });
       return classifyCreate(await call('POST', '/prompt', signal, body, submitTimeoutMs), rulesFor(request));
     },
     recover: async (lost, signal) => {
@@ -82,30 +73,30 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
       if (state === 'unclear') return { kind: 'later', afterMs: 15_000 };
       return state === 'missing' ? { kind: 'not_created' } : { kind: 'found', id: lost.jobKey };
     },
-    status: async (jobs, signal) => {
-      const queued = await queue(signal);
-      return await statusOfEach(jobs, (job) => statusIn(queued, job, signal));
+    statusOf,
+    batch: {
+      max: 100,
+      statusOfAll: async (jobs, signal) => {
+        const queue = await readQueue(signal);
+        const read = jobs.map(async (job) => [job.jobKey, await statusIn(queue, job, signal)] as const);
+        return new Map(await Promise.all(read));
+      },
     },
-    result: async (job, known, to) => {
-      const freshUrl = async (signal: AbortSignal) => {
-        const status = known === undefined ? await statusOf(job, signal) : undefined;
-        const file = known ?? (status?.state === 'succeeded' ? status.result : undefined);
-        return viewPath(fileSchema.parse(file ?? firstFile(job)));
-      };
-      return await downloadResult(client, freshUrl, to, warn);
-    },
-    cancel: async (job, signal): Promise<CancelOutcome> => {
-      const json = (body: object) => ({ contentType: 'application/json', bytes: JSON.stringify(body) });
-      // Without its name the interrupt would stop whatever runs.
+    cancel: async (job, signal) => {
       await call('POST', '/queue', signal, json({ delete: [job.jobKey] }));
+      // An interrupt without a name would stop any job that runs.
       await call('POST', '/interrupt', signal, json({ prompt_id: job.jobKey }));
       const after = await statusOf(job, signal);
-      if (after.state === 'missing') return 'ended';
+      if (after.state === 'missing' || after.state === 'succeeded') return 'ended';
       if (after.state === 'failed') return after.fault.code === interrupted ? 'cancelled' : 'ended';
-      // An interrupt is noticed at the next step of the sampler, so a job that still runs says nothing yet.
-      return after.state === 'succeeded' ? 'ended' : 'unclear';
+      // The server notices an interrupt at the next step of the sampler, so a job that still runs proves nothing.
+      return 'unclear';
     },
-  };
+  });
+}
+
+function json(body: object): RequestBody {
+  return { contentType: 'application/json', bytes: JSON.stringify(body) };
 }
 
 const entryInQueue = z
@@ -136,26 +127,26 @@ function unclear(detail: string): Extract<JobStatus, { state: 'unclear' }> {
 
 function endOf(entry: unknown, reply: Reply): JobStatus {
   const { data } = historySchema.safeParse(entry);
-  if (data === undefined) return unclear(detailOf(reply));
+  if (data === undefined) return noVerdict(reply).status;
   const { outputs, status } = data;
   if (status.status_str !== 'success') return { state: 'failed', fault: faultOf(status.messages) };
   const files = Object.values(outputs).flatMap((lists) => Object.values(lists).flat());
   const videos = files.map((file) => fileSchema.safeParse(file).data).filter((file) => file !== undefined);
-  const result = videos.findLast(({ filename, type }) => type === 'output' && isVideoFile(filename));
-  if (result !== undefined) return { state: 'succeeded', result };
+  const video = videos.findLast(({ filename, type }) => type === 'output' && isVideoFile(filename));
+  if (video !== undefined) return { state: 'succeeded', result: { url: viewPath(video) } };
   return { state: 'failed', fault: { kind: 'upstream', detail: 'the workflow wrote no video' } };
 }
 
-function faultOf(messages: readonly (readonly [string, unknown])[]) {
+function faultOf(messages: readonly (readonly [string, unknown])[]): Fault {
   if (messages.some(([event]) => event === interrupted)) {
-    return { kind: 'upstream', code: interrupted, detail: 'the job was interrupted' } as const;
+    return { kind: 'upstream', code: interrupted, detail: 'the job was interrupted' };
   }
   const error = messages.find(([event]) => event === 'execution_error')?.[1];
   const { exception_type: code = '', exception_message: message = '' } = executionError.safeParse(error).data ?? {};
-  return { kind: 'upstream', code: shownText(code, 100), detail: shownText(message) } as const;
+  return { kind: 'upstream', code: shownText(code, 100), detail: shownText(message) };
 }
 
-/** Under which name the first video of a job is saved by a workflow that uses `{{prefix}}`. */
+/** The name under which a workflow that uses `{{prefix}}` saves the first video of a job. */
 function firstFile(job: Named): OutputFile {
   const [subfolder = '', stem = ''] = filePrefix(job).split('/');
   return { filename: `${stem}_00001_.mp4`, subfolder, type: 'output' };
@@ -166,15 +157,15 @@ function viewPath(file: OutputFile): string {
 }
 
 /** Queue and history are lost in a restart, the file of a job that had ended is not. */
-async function statusByFile(reply: Reply, job: Named): Promise<JobStatus> {
-  if ('error' in reply) return unclear(detailOf(reply));
-  if (reply.answer.status === 200) return { state: 'succeeded', result: firstFile(job) };
-  return reply.answer.status === 404 ? { state: 'missing' } : unclear(detailOf(reply));
+function statusByFile(reply: Reply, job: Named): JobStatus {
+  const status = 'answer' in reply ? reply.answer.status : undefined;
+  if (status === 200) return { state: 'succeeded', result: { url: viewPath(firstFile(job)) } };
+  return status === 404 ? { state: 'missing' } : noVerdict(reply).status;
 }
 
 const uploadSchema = z.object({ name: z.string(), subfolder: z.string().catch('') });
 
-/** The folder is the job's own, because files of one name overwrite each other. */
+/** Each job has its own folder, because files of one name overwrite each other. */
 async function imageForm(jpeg: Buffer, number: number, job: Named): Promise<RequestBody> {
   return await multipartBody([
     ['image', jpeg],
@@ -194,8 +185,8 @@ const refusalSchema = z.object({
   node_errors: z.record(z.string(), z.object({ errors: z.array(z.object({ type: z.string() })).catch([]) })).catch({}),
 });
 
-/** What the validation of a node may have against the values of a task; everything else it finds is wrong in the workflow. */
-const inputFaults = ['value_bigger_than_max', 'value_smaller_than_min'];
+/** The errors of a node's validation that the values of a task cause; all others are errors of the workflow. */
+const inputErrors = ['value_bigger_than_max', 'value_smaller_than_min'];
 
 function rulesFor(request: Named): CreateRules {
   return {
@@ -203,7 +194,7 @@ function rulesFor(request: Named): CreateRules {
       const { data } = refusalSchema.safeParse(body);
       if (data === undefined) return undefined;
       const types = Object.values(data.node_errors).flatMap(({ errors }) => errors.map(({ type }) => type));
-      const isInput = types.length > 0 && types.every((type) => inputFaults.includes(type));
+      const isInput = types.length > 0 && types.every((type) => inputErrors.includes(type));
       if (isInput) return { code: 'input' };
       return { code: typeof data.error === 'string' ? data.error : data.error.type };
     },

@@ -3,15 +3,12 @@ import { didYouMean } from '../../domain/did-you-mean.ts';
 import { bodyOf, detailOf, replyOf, shownText } from '../answers.ts';
 import type { JsonObject, UpstreamClient } from '../contract.ts';
 
-// What a ComfyUI server can run, compared with a workflow before a task needs it. The Comfy API v2 does not tell its classes.
-
-/** By its name, which inputs a class needs. */
+/** The inputs that each class of nodes requires. The Comfy API v2 does not list its classes. */
 export type NodeClasses = ReadonlyMap<string, readonly string[]>;
 
-/** A server with many custom nodes tells megabytes, and reads the folders of all its models for that. */
+/** A server with many custom nodes returns megabytes, and reads the folders of all its models for them. */
 const [timeoutMs, maxBytes] = [30_000, 64 * 1024 * 1024];
 
-/** Asks the server; throws what it answers instead. */
 export async function readNodeClasses(client: Pick<UpstreamClient, 'call'>, signal: AbortSignal): Promise<NodeClasses> {
   const reply = await replyOf(client.call('GET', '/object_info', { timeoutMs, maxBytes, signal }));
   const body = 'answer' in reply && reply.answer.status === 200 ? bodyOf(reply.answer) : undefined;
@@ -26,15 +23,15 @@ function requiredOf(info: unknown): readonly string[] {
 }
 
 export type WorkflowFindings = {
-  /** The server refuses every task. */
+  /** With one of these the server refuses every task. */
   readonly faults: readonly string[];
-  /** It may refuse them: some nodes take their inputs under other names than they tell. */
+  /** With these it may refuse them: some nodes accept other names of inputs than they list. */
   readonly warnings: readonly string[];
 };
 
 const nodeSchema = z.object({ class_type: z.string(), inputs: z.record(z.string(), z.unknown()).catch({}) });
 
-/** Inputs that no class names are not told: editors export some of their own. */
+/** Ignores inputs that no class has, because editors export some of their own. */
 export function compareWorkflow(workflow: JsonObject, classes: NodeClasses): WorkflowFindings {
   const [faults, warnings]: [string[], string[]] = [[], []];
   for (const [id, node] of Object.entries(workflow)) {
@@ -44,7 +41,7 @@ export function compareWorkflow(workflow: JsonObject, classes: NodeClasses): Wor
       faults.push(`node ${id}: the server has no class ${name}${meant(name, [...classes.keys()])}`);
     for (const input of required ?? []) {
       const given = Object.keys(inputs);
-      // Inputs that a node makes more of are `image.1`, `image.2`.
+      // Inputs that a node multiplies are `image.1`, `image.2`.
       if (given.some((one) => one === input || one.startsWith(`${input}.`))) continue;
       warnings.push(`node ${id}: ${name} needs the input ${input}${meant(input, given)}`);
     }

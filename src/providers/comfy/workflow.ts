@@ -1,15 +1,8 @@
 import { fillPlaceholders, usesPlaceholder } from '../../domain/placeholders.ts';
 import { classifyPoll, type Poll, type Reply } from '../answers.ts';
-import type {
-  FrozenConfig,
-  JobRequest,
-  JsonObject,
-  JsonValue,
-  NotAccepted,
-  RequestBody,
-  PolledProviderDeps,
-} from '../contract.ts';
+import type { FrozenConfig, JobRequest, JsonObject, JsonValue, NotAccepted, RequestBody } from '../contract.ts';
 import { fittingImages } from '../image-parts.ts';
+import type { PolledProviderDeps } from '../polled-provider.ts';
 import { taskValues } from '../task-values.ts';
 
 // A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
@@ -17,24 +10,20 @@ import { taskValues } from '../task-values.ts';
 
 /** `config.options.parameters`: size and frame rate. */
 export type WorkflowProviderDeps = PolledProviderDeps & {
-  /** The workflow of today's catalogue. It matters to the create alone, so it is not frozen with the job. */
+  /** Returns the workflow of the catalogue in force. Only the create needs it, so it is not frozen with the job. */
   readonly workflow: () => JsonObject;
 };
 
 const [maxImageBytes, uploadTries] = [60_000_000, 3];
 
-/** How one reference image is stored upstream. */
 export type Upload = {
   readonly form: (jpeg: Buffer, number: number) => Promise<RequestBody>;
   readonly send: (body: RequestBody) => Promise<Reply>;
-  /** How the graph refers to the stored file; undefined when the answer does not say it. */
+  /** Returns the graph's reference to the stored file; undefined when the answer has none. */
   readonly reference: (body: JsonObject) => JsonValue | undefined;
 };
 
-/**
- * The graph for a task. Where the workflow uses them, the images are uploaded first; an upload makes no job, so one that fails is
- * repeated, and in the end nothing was accepted.
- */
+/** Fills the graph for a task. It uploads the images first if the workflow uses them; a failed upload is safe to retry. */
 export async function filledWorkflow(
   workflow: JsonObject,
   request: JobRequest,
@@ -66,7 +55,7 @@ async function uploaded(
   return { notAccepted: { kind: 'not_accepted', reason: 'unreachable', detail } };
 }
 
-/** A video is told from a picture by the name of its file: nodes list both under `images`. */
+/** Only the name distinguishes a video from a picture: nodes list both under `images`. */
 export function isVideoFile(name: string): boolean {
   return /\.(?:mp4|webm|mov|mkv|avi|gif)$/i.test(name);
 }

@@ -53,7 +53,7 @@ async function jobIn(reader: Reader, field: string, { id, handle }: JobFields, d
 }
 
 /** Why a job failed. An error that would be waited for when a job is created is the upstream's own when it ends one. */
-export async function faultIn(reading: Reading, data: JsonObject): Promise<Fault> {
+export async function failureIn(reading: Reading, data: JsonObject): Promise<Fault> {
   const { code, message = '' } = (await vendorError(reading, data)) ?? {};
   const status = data['status'] as number; // `answerData` has put it there
   const { kind = 'upstream' } = ruleFor(reading.file.errors, { status, code, message }) ?? {};

@@ -1,5 +1,5 @@
 import jsonata from 'jsonata';
-import { unknownName } from '../../domain/catalogue/faults.ts';
+import { unknownName } from '../../domain/did-you-mean.ts';
 import type { JsonObject, JsonValue } from '../contract.ts';
 
 // JSONata expressions of a provider file. Upstreams answer what they want, so an evaluation is bounded in steps, depth, time and in

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { currency } from '../../domain/catalogue/cost.ts';
-import { check, type Fault } from '../../domain/catalogue/faults.ts';
+import { check, type Problem } from '../../domain/catalogue/problems.ts';
 import { modelRules } from '../../domain/catalogue/rules.ts';
 import { maxImages, ratios } from '../../domain/task-input.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
@@ -11,11 +11,14 @@ import { compileExpression, type Expression, ExpressionError } from './expressio
 const maxFileBytes = 40_960;
 
 /** The file as it is used, or everything that is wrong with it. */
-export function readProviderFile(data: unknown): { readonly file?: ProviderFile; readonly faults: readonly Fault[] } {
-  const { data: file, faults } = check(providerFile, data);
+export function readProviderFile(data: unknown): {
+  readonly file?: ProviderFile;
+  readonly problems: readonly Problem[];
+} {
+  const { data: file, problems } = check(providerFile, data);
   if (file !== undefined && Buffer.byteLength(JSON.stringify(data)) > maxFileBytes)
-    return { faults: [{ path: [], message: `must be at most ${maxFileBytes} bytes as JSON` }] };
-  return file === undefined ? { faults } : { file, faults };
+    return { problems: [{ path: [], message: `must be at most ${maxFileBytes} bytes as JSON` }] };
+  return file === undefined ? { problems } : { file, problems };
 }
 
 export type ProviderFile = z.output<typeof providerFile>;

@@ -1,106 +1,82 @@
 import { z } from 'zod';
 import {
   bodyOf,
+  cancelOutcome,
   classifyCreate,
   classifyPoll,
   type CreateRules,
   createStateReader,
-  declinesCancel,
-  detailOf,
   maxJobIdLength,
-  type Poll,
+  noVerdict,
   replyOf,
   shownText,
   type VendorError,
-  statusOfEach,
 } from '../answers.ts';
-import type {
-  CancelOutcome,
-  Fault,
-  JobStatus,
-  JsonObject,
-  LostCall,
-  PolledProvider,
-  RecoverOutcome,
-  RequestBody,
-  PolledProviderDeps,
-} from '../contract.ts';
-import { downloadResult } from '../download-result.ts';
+import type { CancelOutcome, Fault, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import { findLostJob } from '../lost-job.ts';
+import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { createBody, type Dialect, dialectNames, dialects } from './dialects.ts';
 
-const [recoverTimeoutMs, statusTimeoutMs, cancelTimeoutMs] = [30_000, 10_000, 15_000];
 const [maxRecordBytes, maxListBytes] = [256 * 1024, 4 * 1024 * 1024];
-/** A create whose answer was lost may still be on its way; for so long a job that is not listed proves nothing. */
-const arrivesWithinMs = 60_000;
-/** Clocks of the server and of our database may differ by this. */
+/** The clocks of the server and of our database may differ by this. */
 const clockSkewMs = 60_000;
 
 /**
- * Speaks `/videos` below the base URL, in one of the dialects. Nobody there lets us name a job, so a lost answer is cleared up only
- * where the list of jobs shows their prompts. `config.options` are `dialect` and the entry's `parameters`.
+ * Speaks `/videos` below the base URL, in one of the dialects. Jobs have no names of ours there, so a lost one is found only where
+ * the list of jobs shows their prompts. `config.options` are `dialect` and the entry's `parameters`.
  */
 export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
-  const { name, config, client, pollsPerSecond, submitTimeoutMs, warn } = deps;
+  const { config, client, submitTimeoutMs, warn } = deps;
   const dialect = dialects[z.enum(dialectNames).parse(config.options['dialect'])];
   const readState = createStateReader(states, warn);
-  const call = (method: string, path: string, limits: { timeoutMs: number; signal: AbortSignal; body?: RequestBody }) =>
-    replyOf(client.call(method, `/videos${path}`, { maxBytes: maxRecordBytes, ...limits }));
-  const recordOf = async (id: string, signal: AbortSignal) => {
-    const reply = await call('GET', `/${id}`, { timeoutMs: statusTimeoutMs, signal });
-    const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
-    const { data: record } = recordSchema.safeParse(body);
-    const isOwn = body !== undefined && record?.id === id;
-    // vLLM-Omni sends the record of a failed job with the HTTP status of its error, which may be 404.
-    if (isOwn && isFinal(readState(record.status))) return { record, body };
-    const poll = classifyPoll(reply, isMissing);
-    if ('status' in poll) return poll;
-    if (isOwn) return { record, body };
-    return { status: { state: 'unclear', detail: detailOf(reply) } } satisfies Poll;
+  const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) => {
+    const limits = { timeoutMs, signal, maxBytes: maxRecordBytes };
+    return replyOf(client.call(method, `/videos${path}`, { ...limits, ...(body && { body }) }));
   };
-  return {
-    name,
-    config,
-    runs: 'upstream',
+  return createPolledProvider(deps, {
     namesJobs: false,
     forgetsJobs: dialect.forgetsJobs,
-    images: 'file',
-    maxBatch: 1,
-    minPollMs: 500,
-    maxPollsPerSecond: pollsPerSecond,
     submit: async (request, signal) => {
       const body = await createBody(dialect, request, config);
-      return classifyCreate(await call('POST', '', { timeoutMs: submitTimeoutMs, signal, body }), createRules);
+      return classifyCreate(await call('POST', '', submitTimeoutMs, signal, body), createRules);
     },
     recover: async (lost, signal) => {
-      if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list in which to look' };
-      const limits = { timeoutMs: recoverTimeoutMs, signal, maxBytes: maxListBytes };
-      return await findLost(await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits)), lost);
+      if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list of jobs with prompts' };
+      const limits = { timeoutMs: timeouts.recoverMs, signal, maxBytes: maxListBytes };
+      const poll = classifyPoll(await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits)), () => false);
+      const { data: list } = listSchema.safeParse('body' in poll ? poll.body : undefined);
+      if (list === undefined) return { kind: 'later', afterMs: 15_000 };
+      const since = lost.intendedAt - clockSkewMs;
+      const candidates = list.data.filter((job) => job.prompt === lost.input.prompt && job.created_at * 1000 >= since);
+      return await findLostJob(
+        candidates.map(({ id }) => ({ id })),
+        lost,
+      );
     },
-    status: async (jobs, signal) => {
-      return await statusOfEach(jobs, async ({ id }) => {
-        const found = await recordOf(id, signal);
-        return 'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status;
-      });
-    },
-    result: async ({ id }, _known, to) => {
-      const freshUrl = async (signal: AbortSignal) => {
-        const found = await recordOf(id, signal);
-        return dialect.videoUrl(id, 'body' in found ? found.body : {});
-      };
-      return await downloadResult(client, freshUrl, to, warn);
+    statusOf: async ({ id }, signal) => {
+      const reply = await call('GET', `/${id}`, timeouts.statusMs, signal);
+      const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
+      const { data: record } = recordSchema.safeParse(body);
+      if (body === undefined || record?.id !== id) {
+        const poll = classifyPoll(reply, isMissing);
+        return 'status' in poll ? poll.status : noVerdict(reply).status;
+      }
+      const status = statusIn(record, readState(record.status), { url: dialect.videoUrl(id, body) });
+      // vLLM-Omni sends the record of a failed job with the HTTP status of its error, which may be 404.
+      if (status.state === 'succeeded' || status.state === 'failed') return status;
+      const poll = classifyPoll(reply, isMissing);
+      return 'status' in poll ? poll.status : status;
     },
     cancel: async ({ id }, signal) => {
       if (dialect.deletes === 'no') return 'runs_on';
-      const reply = await call('DELETE', `/${id}`, { timeoutMs: cancelTimeoutMs, signal });
+      const reply = await call('DELETE', `/${id}`, timeouts.cancelMs, signal);
       const poll = classifyPoll(reply, isMissing);
-      if ('body' in poll) return deletedOutcome(dialect, poll.body);
-      if (poll.status.state === 'missing') return 'ended';
-      return declinesCancel(reply) ? 'runs_on' : 'unclear';
+      return 'body' in poll ? deletedOutcome(dialect, poll.body) : cancelOutcome(reply, poll.status);
     },
-  };
+  });
 }
 
-/** In a URL as it is. */
+/** Stands in a URL unchanged. */
 const jobId = z
   .string()
   .max(maxJobIdLength)
@@ -123,8 +99,9 @@ const recordSchema = z.object({
     .catch(undefined),
   usage: z.object({ cost: z.number().nonnegative() }).optional().catch(undefined),
 });
-
-type JobRecord = z.output<typeof recordSchema>;
+const listSchema = z.object({
+  data: z.array(z.object({ id: jobId, prompt: z.string(), created_at: z.number() })),
+});
 
 const states = {
   queued: 'queued',
@@ -143,24 +120,20 @@ const states = {
 
 type State = (typeof states)[keyof typeof states];
 
-function isFinal(state: State): boolean {
-  return state === 'succeeded' || state === 'failed';
-}
-
-function statusOf(record: JobRecord, state: State): JobStatus {
+function statusIn(record: z.output<typeof recordSchema>, state: State, result: JsonObject): JobStatus {
   const { progress, usage, error } = record;
   if (state === 'queued' || state === 'running') return { state, ...(progress !== undefined && { progress }) };
   // OpenRouter bills in dollars.
   const cost = usage && { micros: Math.round(usage.cost * 1_000_000), currency: 'USD', basis: 'reported' as const };
-  if (state === 'succeeded') return { state, ...(cost && { cost }) };
+  if (state === 'succeeded') return { state, result, ...(cost && { cost }) };
   const fault = faultOf('upstream', { code: record.status, message: '', ...plain(error ?? {}) });
   return { state, fault, ...(cost && { cost }) };
 }
 
-/** The servers' own error bodies: `error` of OpenAI and its resellers, `detail` of FastAPI. */
+/** Reads the servers' own error bodies: `error` of OpenAI and its resellers, `detail` of FastAPI. */
 function errorOf(body: JsonObject): VendorError | undefined {
   const { data: error } = errorSchema.safeParse(body['error']);
-  // OpenRouter says by 403 with reasons that the input was moderated; a 403 without them is about the key.
+  // A 403 of OpenRouter with reasons means that the input was moderated; one without them is about the key.
   if (error !== undefined) return { ...plain(error), ...(error.metadata !== undefined && { code: moderated }) };
   const { detail } = body;
   if (detail === undefined || detail === null) return undefined;
@@ -171,7 +144,7 @@ function plain({ code, message = '' }: Partial<z.output<typeof errorSchema>>): V
   return { message, ...(code !== undefined && code !== null && { code: String(code) }) };
 }
 
-/** "Not Found" is what FastAPI says of a path that does not exist: a wrong base URL proves nothing about a job. */
+/** FastAPI's "Not Found" means that the path does not exist: a wrong base URL proves nothing about a job. */
 function isMissing(body: JsonObject, status: number): boolean {
   const error = status === 404 ? errorOf(body) : undefined;
   return error !== undefined && error.message !== 'Not Found';
@@ -194,7 +167,6 @@ const createRules: CreateRules = {
 const moderated = 'moderated';
 const contentWords = /content.?policy|moderat|safety|sensitive|nsfw|sentinel/i;
 
-/** What the words say counts more than `otherwise`. */
 function faultOf(otherwise: Fault['kind'], { code = '', message = '' }: VendorError): Fault {
   const isContent = contentWords.test(code.slice(0, 100)) || contentWords.test(message.slice(0, 1000));
   return { kind: isContent ? 'content' : otherwise, code: shownText(code, 100), detail: shownText(message) };
@@ -203,26 +175,4 @@ function faultOf(otherwise: Fault['kind'], { code = '', message = '' }: VendorEr
 function deletedOutcome({ deletes }: Dialect, { status }: JsonObject): CancelOutcome {
   if (deletes === 'stops') return 'cancelled';
   return status === 'cancelled' || status === 'canceled' ? 'cancelled' : 'runs_on';
-}
-
-const listSchema = z.object({
-  data: z.array(z.object({ id: jobId, prompt: z.string(), created_at: z.number() })),
-});
-
-/** The one job of the list that can only be ours: its prompt, its time, and no row of ours that has it already. */
-async function findLost(reply: Awaited<ReturnType<typeof replyOf>>, lost: LostCall): Promise<RecoverOutcome> {
-  const poll = classifyPoll(reply, () => false);
-  const { data: list } = listSchema.safeParse('body' in poll ? poll.body : undefined);
-  if (list === undefined) return { kind: 'later', afterMs: 15_000 };
-  const since = lost.intendedAt - clockSkewMs;
-  const alike = list.data.filter((job) => job.prompt === lost.input.prompt && job.created_at * 1000 >= since);
-  const claimed = await lost.claimed(alike.map(({ id }) => id));
-  const candidates = alike.filter(({ id }) => !claimed.has(id));
-  const [candidate] = candidates;
-  if (candidate !== undefined && candidates.length === 1 && lost.rivals === 0)
-    return { kind: 'found', id: candidate.id };
-  if (candidates.length === 0 && Date.now() < lost.intendedAt + arrivesWithinMs)
-    return { kind: 'later', afterMs: 5_000 };
-  const detail = `${candidates.length} jobs there could be this one, and ${lost.rivals} other calls of ours are unanswered`;
-  return { kind: 'unknown', detail };
 }

@@ -2,16 +2,12 @@ import { z } from 'zod';
 import { frameSize } from '../../domain/frame-size.ts';
 import {
   classifyCreate,
-  classifyPoll,
   type CreateRules,
   createStateReader,
-  declinesCancel,
-  detailOf,
-  type Poll,
-  type Reply,
+  cancelOutcome,
+  readRecord,
   replyOf,
   shownText,
-  statusOfEach,
 } from '../answers.ts';
 import type {
   CancelOutcome,
@@ -22,70 +18,56 @@ import type {
   JsonObject,
   PolledProvider,
   RequestBody,
-  PolledProviderDeps,
 } from '../contract.ts';
-import { downloadResult } from '../download-result.ts';
 import { imageDataUrls } from '../image-parts.ts';
+import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { seedOf } from '../task-values.ts';
 
-/** `config.options.parameters` reach the server as they are. */
+/** `config.options.parameters` reach the server unchanged. */
 export type OwnProviderDeps = PolledProviderDeps & { readonly uploads?: boolean };
 
 type Named = { readonly jobKey: string };
 
-const [recoverTimeoutMs, statusTimeoutMs, cancelTimeoutMs] = [30_000, 10_000, 15_000];
-/** What docs/providers/own.md promises of the sizes of requests and answers. */
+/** The bounds of requests and answers that docs/providers/own.md promises. */
 const [maxImageBytes, maxAnswerBytes] = [60_000_000, 64 * 1024];
 
-/**
- * Speaks the protocol of docs/providers/own.md. We name each job and a repeated PUT makes no second one, so every lost answer
- * can be cleared up.
- */
+/** Speaks the protocol of docs/providers/own.md. We name each job and a repeated PUT makes no second one, so no job is ever lost. */
 export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
-  const { name, config, client, uploads = false, pollsPerSecond, submitTimeoutMs, warn } = deps;
+  const { config, client, uploads = false, submitTimeoutMs, warn } = deps;
   const readState = createStateReader(states, warn);
-  const call = (method: string, job: Named, limits: { timeoutMs: number; signal: AbortSignal; body?: RequestBody }) =>
-    replyOf(client.call(method, `/jobs/${job.jobKey}`, { ...limits, maxBytes: maxAnswerBytes }));
-  return {
-    name,
-    config,
-    runs: 'upstream',
+  const call = (method: string, { jobKey }: Named, timeoutMs: number, signal: AbortSignal, body?: RequestBody) => {
+    const limits = { timeoutMs, signal, maxBytes: maxAnswerBytes };
+    return replyOf(client.call(method, `/jobs/${jobKey}`, { ...limits, ...(body && { body }) }));
+  };
+  const readJob = async (job: Named, timeoutMs: number, signal: AbortSignal) =>
+    readRecord(await call('GET', job, timeoutMs, signal), recordSchema, job.jobKey, isMissing);
+  return createPolledProvider(deps, {
     namesJobs: true,
     forgetsJobs: true,
-    images: 'file',
     uploads,
-    maxBatch: 1,
-    minPollMs: 500,
-    maxPollsPerSecond: pollsPerSecond,
     submit: async (request, signal) => {
       const body = await requestBody(request, config);
-      const reply = await call('PUT', request, { timeoutMs: submitTimeoutMs, signal, body });
-      return classifyCreate(reply, rulesFor(request));
+      return classifyCreate(await call('PUT', request, submitTimeoutMs, signal, body), rulesFor(request));
     },
     recover: async (lost, signal) => {
-      const found = jobIn(await call('GET', lost, { timeoutMs: recoverTimeoutMs, signal }), lost);
-      if ('record' in found) return { kind: 'found', id: lost.jobKey };
-      if (found.status.state === 'missing') return { kind: 'not_created' };
-      return { kind: 'later', afterMs: found.status.retryAfterMs ?? 15_000 };
+      const read = await readJob(lost, timeouts.recoverMs, signal);
+      if ('record' in read) return { kind: 'found', id: lost.jobKey };
+      if (read.status.state === 'missing') return { kind: 'not_created' };
+      return { kind: 'later', afterMs: read.status.retryAfterMs ?? 15_000 };
     },
-    status: async (jobs, signal) => {
-      return await statusOfEach(jobs, async (job) => {
-        const found = jobIn(await call('GET', job, { timeoutMs: statusTimeoutMs, signal }), job);
-        return 'record' in found ? statusOf(found.record, readState(found.record.status)) : found.status;
-      });
+    statusOf: async (job, signal) => {
+      const read = await readJob(job, timeouts.statusMs, signal);
+      return 'record' in read ? statusIn(read.record, readState(read.record.status)) : read.status;
     },
-    result: async (job, _known, to) => await downloadResult(client, async () => `/jobs/${job.jobKey}/video`, to, warn),
     cancel: async (job, signal) => {
-      const reply = await call('DELETE', job, { timeoutMs: cancelTimeoutMs, signal });
-      const found = jobIn(reply, job);
-      if ('record' in found) return cancelOutcomes[readState(found.record.status)];
-      if (found.status.state === 'missing') return 'ended';
-      return declinesCancel(reply) ? 'runs_on' : 'unclear';
+      const reply = await call('DELETE', job, timeouts.cancelMs, signal);
+      const read = readRecord(reply, recordSchema, job.jobKey, isMissing);
+      return 'record' in read ? cancelOutcomes[readState(read.record.status)] : cancelOutcome(reply, read.status);
     },
-  };
+  });
 }
 
-/** What a PUT holds. */
+/** The body of a PUT. */
 export async function requestBody(
   request: JobRequest,
   { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,
@@ -120,20 +102,11 @@ const recordSchema = z.object({
 
 type JobRecord = z.infer<typeof recordSchema>;
 
-/** A job's record, unless the answer is no verdict; an answer about another job is none either. */
-function jobIn(reply: Reply, { jobKey }: Named): { readonly record: JobRecord } | Extract<Poll, { status: object }> {
-  const poll = classifyPoll(reply, isMissing);
-  if ('status' in poll) return poll;
-  const { data } = recordSchema.safeParse(poll.body);
-  if (data?.id === jobKey) return { record: data };
-  return { status: { state: 'unclear', detail: detailOf(reply) } };
-}
-
 function errorOf(body: JsonObject) {
   return errorSchema.safeParse(body['error']).data;
 }
 
-/** Only a server of the protocol says it in these words; the 404 of a proxy proves nothing. */
+/** Only a server of the protocol uses this code; the 404 of a proxy proves nothing. */
 function isMissing(body: JsonObject, status: number): boolean {
   return status === 404 && errorOf(body)?.code === 'not_found';
 }
@@ -149,13 +122,13 @@ function faultOf(code: string, detail: string): Fault {
   return { kind: kind ?? 'upstream', code: shownText(code, 100), detail: shownText(detail) };
 }
 
-/** A 409 says that there is such a job already; it is looked up as after a lost answer. */
 function rulesFor(request: Named): CreateRules {
   return {
     errorOf,
     jobOf: (body) => (recordSchema.safeParse(body).data?.id === request.jobKey ? { id: request.jobKey } : undefined),
     classify: ({ status, code = '', detail }) => {
       if (status === 503) return { kind: 'not_accepted', reason: 'busy', detail };
+      // There is such a job already, which is then looked up as after a lost answer.
       if (status === 409) return { kind: 'unknown', detail };
       const isRefused = status === 400 || status === 413 || status === 422;
       return isRefused ? { kind: 'refused', fault: faultOf(code, detail) } : undefined;
@@ -182,9 +155,10 @@ const cancelOutcomes: Record<State, CancelOutcome> = {
   canceled: 'cancelled',
 };
 
-function statusOf({ progress, error, uploaded = false, cost: reported }: JobRecord, state: State): JobStatus {
+function statusIn({ id, progress, error, uploaded = false, cost: reported }: JobRecord, state: State): JobStatus {
   if (state === 'queued' || state === 'running') return { state, ...(progress !== undefined && { progress }) };
   const cost = reported === undefined ? {} : { cost: { ...reported, basis: 'reported' as const } };
-  if (state === 'succeeded') return { state, ...(uploaded && { isUploaded: true }), ...cost };
+  const result = { url: `/jobs/${id}/video` };
+  if (state === 'succeeded') return { state, result, ...(uploaded && { isUploaded: true }), ...cost };
   return { state: 'failed', fault: faultOf(error?.code ?? state, error?.message ?? ''), ...cost };
 }

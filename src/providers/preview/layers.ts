@@ -7,10 +7,10 @@ export const framesPerSecond = 24;
 /** A picture with transparency: four bytes a pixel (red, green, blue, alpha), row by row. */
 export type Still = FrameSize & { readonly rgba: Buffer };
 
-/** A still on its way through the film; `x` and `y` are expressions of ffmpeg, of numbers and the frame's number `n`. */
+/** A still that moves through the film; `x` and `y` are expressions of ffmpeg, made of numbers and the frame's number `n`. */
 export type Layer = Still & { readonly x: string; readonly y: string; readonly time?: Stretch };
 
-/** When a layer is to be seen, in frames; always, when no time is given. */
+/** The frames in which a layer is visible; without one it is visible in all of them. */
 export type Stretch = {
   readonly fromFrame: number;
   readonly frames: number;
@@ -18,7 +18,7 @@ export type Stretch = {
   readonly fadeOutFrames: number;
 };
 
-/** Writes the stills as bare pixels; answers ffmpeg's arguments that read them at the film's rate, one frame each. */
+/** Writes the stills as raw pixels; returns ffmpeg's arguments that read them at the film's rate, one frame each. */
 export async function writeStills(folder: string, stills: readonly Still[]): Promise<string[]> {
   const inputs = stills.map(async ({ widthPx, heightPx, rgba }, i) => {
     await writeFile(join(folder, `still-${i}.rgba`), rgba);
@@ -28,18 +28,18 @@ export async function writeStills(folder: string, stills: readonly Still[]): Pro
   return (await Promise.all(inputs)).flat();
 }
 
-/** How a screen's colours become those of high-definition video. */
-const colours = 'scale=out_color_matrix=bt709:out_range=tv';
+/** Converts the colors of a screen to those of high-definition video. */
+const colors = 'scale=out_color_matrix=bt709:out_range=tv';
 
 /**
- * The filter graph that lays the layers over the first, which is as large as the frame, and gives `[film]`. Its end is
- * set here: `-frames:v` would also end the sound, at the place that the encoder had reached. Colour is
- * reduced at the end: `overlay` moves pictures of reduced colour by pairs of pixels, which is seen as a shiver.
+ * The filter graph that lays the layers over the first, which is as large as the frame, and gives `[film]`. The graph sets the
+ * film's end, because `-frames:v` would also cut the sound. Color is reduced at the end: `overlay` moves pictures of reduced color
+ * by pairs of pixels, which is seen as a shiver.
  */
 export function layersGraph(layers: readonly Layer[], filmFrames: number): string {
   const chains = layers.map(({ x, y, time }, i) => {
-    if (i === 0) return `[0:v]${colours},format=yuv444p,${repeated(filmFrames)}[laid0]`;
-    const layer = `[${i}:v]${colours},format=yuva444p${time === undefined ? '' : timing(time)}[layer${i}]`;
+    if (i === 0) return `[0:v]${colors},format=yuv444p,${repeated(filmFrames)}[laid0]`;
+    const layer = `[${i}:v]${colors},format=yuva444p${time === undefined ? '' : timing(time)}[layer${i}]`;
     const end = time === undefined ? 'repeat' : 'pass';
     return `${layer};[laid${i - 1}][layer${i}]overlay=x='${x}':y='${y}':format=yuv444:eof_action=${end}[laid${i}]`;
   });
@@ -50,7 +50,7 @@ function repeated(frames: number): string {
   return `loop=loop=${frames - 1}:size=1:start=0,setpts=N`;
 }
 
-/** The one frame repeated for as long as the layer is there; its alpha fades. */
+/** Repeats the one frame while the layer is visible, and fades its alpha. */
 function timing({ fromFrame, frames, fadeInFrames, fadeOutFrames }: Stretch): string {
   const fadeIn = fadeInFrames > 0 ? `,fade=t=in:s=0:n=${fadeInFrames}:alpha=1` : '';
   const fadeOut = fadeOutFrames > 0 ? `,fade=t=out:s=${frames - fadeOutFrames}:n=${fadeOutFrames}:alpha=1` : '';

@@ -6,15 +6,14 @@ import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../../domain/ports.ts';
 import { TaskFault } from '../../domain/errors.ts';
-import type { GeneratedVideo, HeldProvider, JobRequest, WorkPlace } from '../contract.ts';
-import { readFaults } from './faults.ts';
+import type { GeneratedVideo, HeldProvider, JobRequest, Workspace } from '../contract.ts';
 import { renderFilm } from './render-film.ts';
 
 export type PreviewDeps = {
   readonly ffmpeg: Ffmpeg;
   /** Whether words in double square brackets in the prompt cause failures (`PREVIEW_FAULTS=1`). */
   readonly faults: boolean;
-  /** Films that are rendered at the same time, the others wait; no limit without it. */
+  /** Films that are rendered at the same time; no limit without it. */
   readonly concurrency?: number;
 };
 
@@ -22,7 +21,7 @@ type Report = (progress: number) => void;
 
 /**
  * Renders a film on this machine from the prompt's words, the reference images and a hash of the request. No AI model
- * is involved. The same request gives the same film, so a job needs no memory and can always be run again.
+ * is involved. The same request gives the same film, so a job has no state and can always be run again.
  */
 export function createPreviewProvider(deps: PreviewDeps): HeldProvider {
   const limited = pLimit(deps.concurrency ?? Infinity);
@@ -43,28 +42,49 @@ async function film(
   { ffmpeg, faults: isObeyed }: PreviewDeps,
   request: JobRequest,
   report: Report,
-  { workFolder, signal }: WorkPlace,
+  { workFolder, signal }: Workspace,
 ): Promise<GeneratedVideo> {
   signal.throwIfAborted();
-  const { faults, slowSeconds, title } = readFaults(request.input.prompt, isObeyed);
+  const { prompt } = request.input;
+  const { directives, slowSeconds, title } = isObeyed ? readDirectives(prompt) : noDirectives(prompt);
   report(0);
-  await beSlow(slowSeconds, report, signal);
-  if (faults.has('reject')) throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
-  if (faults.has('crash')) throw new TaskFault('internal', 'The renderer stopped before the video was finished.');
-  // Bounded by the deadline of the task alone, which is what it is there to show.
-  if (faults.has('hang')) await once(signal, 'abort');
+  await waitWithProgress(slowSeconds, report, signal);
+  if (directives.has('reject'))
+    throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
+  if (directives.has('crash')) throw new TaskFault('internal', 'The renderer stopped before the video was finished.');
+  // It demonstrates the task's deadline, so nothing else ends it.
+  if (directives.has('hang')) await once(signal, 'abort');
   signal.throwIfAborted();
   const images = await request.images();
-  const video = faults.has('instant')
+  const video = directives.has('instant')
     ? await copyInstantClip(workFolder)
     : await renderFilm(ffmpeg, { ...request, workFolder, title, images }, report, signal);
   report(100);
   return video;
 }
 
+const directive = /\[\[\s*(reject|crash|hang|instant|slow\s+(\d{1,4})\s*s)\s*\]\]/gi;
+/** One hour is beyond every deadline. */
+const maxSlowSeconds = 3600;
+
+/** Reads the failures that an operator requests in the prompt; `title` is the rest of the prompt. */
+function readDirectives(prompt: string) {
+  const found = [...prompt.matchAll(directive)];
+  const slowSeconds = found.reduce((sum, [, , seconds = 0]) => sum + Number(seconds), 0);
+  return {
+    directives: new Set(found.map(([, name = '']) => name.toLowerCase())),
+    slowSeconds: Math.min(maxSlowSeconds, slowSeconds),
+    title: prompt.replace(directive, ' '),
+  };
+}
+
+function noDirectives(prompt: string): ReturnType<typeof readDirectives> {
+  return { directives: new Set(), slowSeconds: 0, title: prompt };
+}
+
 /**
- * A ready-made clip and its poster, the same for every request: 720p, 4 s, with sound; ratio, duration and sound of the
- * request are ignored. They are there to load the service, not the CPU.
+ * Copies a ready-made clip and its poster, the same for every request: 720p, 4 s, with sound. It loads the service instead of the
+ * CPU.
  */
 export async function copyInstantClip(folder: string): Promise<Required<GeneratedVideo>> {
   const video = { path: join(folder, 'video.mp4'), posterPath: join(folder, 'poster.jpg') };
@@ -73,8 +93,8 @@ export async function copyInstantClip(folder: string): Promise<Required<Generate
   return video;
 }
 
-/** Most of the bar belongs to the delay that was asked for; the film takes the rest, in little time. */
-async function beSlow(seconds: number, report: Report, signal: AbortSignal): Promise<void> {
+/** The requested delay takes 90 % of the progress bar. */
+async function waitWithProgress(seconds: number, report: Report, signal: AbortSignal): Promise<void> {
   const stepMs = 250;
   for (let passedMs = 0; passedMs < seconds * 1000; passedMs += stepMs) {
     await delay(stepMs, undefined, { signal }).catch(() => signal.throwIfAborted());

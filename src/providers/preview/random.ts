@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
 import type { TaskInput } from '../../domain/task.ts';
 
-/** A number from 0 to below 1, the next of a fixed sequence. */
+/** Returns the next number, from 0 to below 1, of a fixed sequence. */
 export type Random = () => number;
 
-/** One digest per request: model and input decide the film, the task does not. */
+/** Model and input decide the film; the task does not. */
 export function filmSeed(model: string, input: TaskInput): string {
   return hash('sha256', JSON.stringify([model, input]));
 }
 
-/** The sequence of a seed and a purpose; each purpose has its own, so that one part may change without the others. */
+/** Each purpose has a sequence of its own, so that one part may change without the others. */
 export function createRandom(seed: string, purpose: string): Random {
   let state = hash('sha256', `${seed}/${purpose}`, 'buffer').readUInt32LE(0);
-  // Mulberry32: 32 bits of state are plenty for choosing colours and notes.
+  // Mulberry32: 32 bits of state are enough to choose colors and notes.
   return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
@@ -25,7 +25,6 @@ export function between(random: Random, from: number, to: number): number {
   return from + (to - from) * random();
 }
 
-/** One of the given choices, of which there is at least one. */
 export function choose<T>(random: Random, choices: readonly [T, ...T[]]): T {
   return choices[Math.floor(random() * choices.length)] ?? choices[0];
 }

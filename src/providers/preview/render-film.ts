@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { frameSize } from '../../domain/frame-size.ts';
 import type { Ffmpeg, ReferenceImage } from '../../domain/ports.ts';
-import type { GeneratedVideo, JobRequest, WorkPlace } from '../contract.ts';
+import type { GeneratedVideo, JobRequest, Workspace } from '../contract.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
 import { photographs } from './photographs.ts';
 import { createRandom, filmSeed } from './random.ts';
@@ -11,32 +11,32 @@ import { scene } from './scenes/scenes.ts';
 import { samplesPerSecond, soundtrack } from './soundtrack.ts';
 import { titleLayers } from './titles/title-layers.ts';
 
-/** Three threads suit two cores and give the same bytes on any number of them. */
+/** A fixed number of threads gives the same bytes on every machine. */
 const encodedPicture = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-profile:v', 'high'].concat(
   ['-pix_fmt', 'yuv420p', '-r', `${framesPerSecond}`, '-g', '48', '-threads', '3', '-flags:v', '+bitexact'],
   ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709', '-color_range', 'tv'],
 );
 const encodedSound = ['-c:a', 'aac', '-b:a', '160k', '-ar', '48000', '-ac', '2', '-flags:a', '+bitexact'];
 
-/** The index comes first, so that the film plays while it loads; nothing tells when or with what it was made. */
+/** The index comes first, so that the film plays while it loads. Without metadata the same request gives the same bytes. */
 const container = ['-f', 'mp4', '-movflags', '+faststart', '-map_metadata', '-1', '-fflags', '+bitexact'];
 
-/** How `[film]`, and the sound of the given input, become the file. */
+/** Encodes `[film]` and the sound of the given input. */
 export function encoderArguments(withSound: boolean, soundInput: number): string[] {
   const sound = withSound ? ['-map', `${soundInput}:a`, ...encodedSound] : ['-an'];
   return ['-map', '[film]', ...encodedPicture, ...sound, ...container];
 }
 
-/** What a film is made from; `title` is what of the prompt is to be shown. */
+/** `title` is the part of the prompt that is shown. */
 export type Film = Pick<JobRequest, 'model' | 'input'> &
-  Pick<WorkPlace, 'workFolder'> & {
+  Pick<Workspace, 'workFolder'> & {
     readonly title: string;
     readonly images: readonly ReferenceImage[];
   };
 
 /**
- * Renders the film into the work folder: exactly 24 frames for each second, H.264, with AAC sound when the request wants it.
- * `report` takes the progress, 0 to 100. Rejects as the renderer does.
+ * Renders the film into the work folder: exactly 24 frames for each second, H.264, with AAC sound when the request has it.
+ * `report` receives the progress, 0 to 100.
  */
 export async function renderFilm(
   ffmpeg: Ffmpeg,
@@ -49,7 +49,6 @@ export async function renderFilm(
   const seed = filmSeed(model, input);
   const random = createRandom(seed, 'scenery');
   const request = { frame, filmFrames, random, palette: choosePalette(random) };
-  // Pictures and text are drawn by threads of their own, so sound is made meanwhile.
   const [picture, titles, sound] = await Promise.all([
     images.length > 0 ? photographs(images, request) : Promise.all(scene(request).map(drawn)),
     titleLayers(title, model, request),

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { resolveCatalogue } from '../../../src/domain/catalogue/catalogue.ts';
 import type { TierEntry } from '../../../src/domain/catalogue/models.ts';
 
-const checks = { fileFault: () => undefined, secretFault: () => undefined };
 const baseUrl = 'http://upstream.example';
 const cost = { currency: 'USD', perSecond: 0.1 };
 const providers = {
@@ -13,8 +12,8 @@ const providers = {
 
 function entriesOf(model: object): readonly TierEntry[] {
   const data = { providers, models: [{ model: 'm', title: 'M', prices: [{ creditsPerSecond: 1 }], ...model }] };
-  const { catalogue, faults } = resolveCatalogue(data, checks);
-  assert.deepEqual(faults, []);
+  const { catalogue, problems } = resolveCatalogue(data);
+  assert.deepEqual(problems, []);
   return catalogue?.models.get('m')?.tiers.flat() ?? [];
 }
 

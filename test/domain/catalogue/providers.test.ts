@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { check } from '../../../src/domain/catalogue/faults.ts';
+import { knownRules } from '../../../src/domain/catalogue/catalogue.ts';
+import { check } from '../../../src/domain/catalogue/problems.ts';
 import {
-  knownRules,
   parameterSchemas,
   type ProviderKind,
-  providerSchema,
+  providerSchema as schema,
   type ProviderSettings,
 } from '../../../src/domain/catalogue/providers.ts';
 import { effectiveRules } from '../../../src/domain/catalogue/rules.ts';
 
-const lookups = { kinds: new Map(), fileFault: () => undefined, secretFault: () => undefined };
-const schema = providerSchema(lookups);
 const baseUrl = 'https://upstream.example/v1';
 
 function parsed(fields: object): ProviderSettings {
@@ -19,7 +17,7 @@ function parsed(fields: object): ProviderSettings {
 }
 
 function faultsOf(fields: object): readonly string[] {
-  return check(schema, { baseUrl, ...fields }).faults.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  return check(schema, { baseUrl, ...fields }).problems.map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
 test('hosted upstreams take twenty jobs and never a second one for a task; own servers take one job and make it again', () => {
@@ -93,7 +91,7 @@ test('a setting that a kind does not have is refused, with what was probably mea
 
 test('parameters are those of the kind, and none that the task decides', () => {
   const faults = (kind: ProviderKind, parameters: unknown) =>
-    check(parameterSchemas(lookups)[kind], parameters).faults.length;
+    check<unknown>(parameterSchemas[kind], parameters).problems.length;
   assert.equal(faults('openai-videos', { width: 1344, height: 768, fps: 24, steps: 50, extra: { task: 't2va' } }), 0);
   assert.equal(faults('openai-videos', { widht: 1344 }), 1);
   assert.equal(faults('ark', { watermark: false, priority: 1 }), 0);

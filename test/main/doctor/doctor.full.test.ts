@@ -188,7 +188,7 @@ describe('doctor', () => {
       assert.match(await line('result store', bucket), /^ok: s3:\/\/results\/films stores, returns and deletes files/);
       assert.match(
         await line('result store', { ...bucket, RESULT_STORE: 's3://no-such' }),
-        /^error: .*There is no such bucket/,
+        /^error: .*The bucket does not exist/,
       );
       process.env['AWS_SECRET_ACCESS_KEY'] = 'a-secret-that-is-wrong';
       const wrong = await line('result store', bucket);

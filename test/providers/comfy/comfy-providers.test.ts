@@ -147,6 +147,7 @@ for (const kind of kinds) {
       const { comfyui, job, status } = await begun();
       const image = { filename: 'x.png', subfolder: '', type: 'output' };
       const video = { filename: 'y.webm', subfolder: 'a', type: 'output' };
+      const url = `/view?${new URLSearchParams(video).toString()}`;
       comfyui.write({ '8': { images: [image] }, '9': { gifs: [video], images: [image] } });
       await comfyui.books.end(job.id, 'succeeded');
       const ended = await status();
@@ -156,7 +157,7 @@ for (const kind of kinds) {
         '9': { images: [{ filename: `${job.jobKey}_00001_.mp4`, subfolder: 'videogen', type: 'output' }] },
       });
       assert.ok(ended.state === 'succeeded', kind.name === 'comfyui' ? JSON.stringify(ended) : '');
-      if (kind.name === 'comfyui') assert.deepEqual(ended.result, video);
+      if (kind.name === 'comfyui') assert.deepEqual(ended.result, { url });
       assert.equal(without.state, 'failed');
     });
 

@@ -11,14 +11,14 @@ const kie = () => parse(readFileSync(new URL(import.meta.resolve('#assets/provid
 
 describe('a provider file', () => {
   test('is no larger than what is kept with each job', () => {
-    const { faults } = readProviderFile({ ...kie(), headers: { 'x-note': 'x'.repeat(1_000) } });
-    assert.deepEqual(faults, []);
+    const { problems } = readProviderFile({ ...kie(), headers: { 'x-note': 'x'.repeat(1_000) } });
+    assert.deepEqual(problems, []);
     const create = { method: 'POST', path: "'/a'", json: `'${'x'.repeat(41_000)}'`, id: 'body.id' };
-    assert.match(readProviderFile({ ...kie(), create }).faults[0]?.message ?? '', /at most/);
+    assert.match(readProviderFile({ ...kie(), create }).problems[0]?.message ?? '', /at most/);
   });
 
-  test('gets all its faults in one report, each with its place', () => {
-    const { faults } = readProviderFile({
+  test('gets all its problems in one report, each with its place', () => {
+    const { problems } = readProviderFile({
       ...kie(),
       auth: { kind: 'baerer' },
       imagez: 'link',
@@ -28,7 +28,7 @@ describe('a provider file', () => {
       errors: [{ code: '1', kind: 'contents' }],
     });
     assert.deepEqual(
-      faults.map(({ path, message }) => [path.join('.'), message.split(',')[0]]),
+      problems.map(({ path, message }) => [path.join('.'), message.split(',')[0]]),
       [
         ['auth.kind', 'must be one of none'],
         ['headers.X Y', 'must be the name of a header'],
@@ -41,7 +41,7 @@ describe('a provider file', () => {
         ['imagez', 'unknown field'],
       ],
     );
-    for (const { message } of faults.filter(({ path }) =>
+    for (const { message } of problems.filter(({ path }) =>
       ['auth.kind', 'status.states.ok', 'imagez'].includes(path.join('.')),
     ))
       assert.match(message, /did you mean (bearer|succeeded|images)\?$/);
@@ -49,7 +49,7 @@ describe('a provider file', () => {
 
   test('that is no map has a fault, and none throws', () => {
     for (const data of [null, 1, 'x', [], { create: 1 }, { ...kie(), example: [] }])
-      assert.notDeepEqual(readProviderFile(data).faults, []);
+      assert.notDeepEqual(readProviderFile(data).problems, []);
   });
 
   test('with an example that it does not fulfil shows what differs', async () => {

@@ -7,7 +7,7 @@ export function shippedFile(name: string, changes: object = {}): ProviderFile {
   const path = new URL(import.meta.resolve(`#assets/providers/${name}.yaml`));
   // A file is a map.
   const data = parse(readFileSync(path, 'utf8')) as object;
-  const { file, faults } = readProviderFile({ ...data, ...changes });
-  if (file === undefined) throw new Error(`${name}: ${JSON.stringify(faults)}`);
+  const { file, problems } = readProviderFile({ ...data, ...changes });
+  if (file === undefined) throw new Error(`${name}: ${JSON.stringify(problems)}`);
   return file;
 }

@@ -9,8 +9,8 @@ const folder = new URL('.', import.meta.resolve('#assets/providers/kie.yaml'));
 
 for (const name of readdirSync(folder)) {
   describe(`the shipped file ${name}`, async () => {
-    const { file, faults } = readProviderFile(parse(readFileSync(new URL(name, folder), 'utf8')));
-    test('has no faults', () => assert.deepEqual(faults, []));
+    const { file, problems } = readProviderFile(parse(readFileSync(new URL(name, folder), 'utf8')));
+    test('has no problems', () => assert.deepEqual(problems, []));
     if (file === undefined) return;
     for (const { exchange, faults: differences } of await playExample(file)) {
       test(`${exchange.step}: HTTP ${exchange.status} ${JSON.stringify(exchange.answer ?? null).slice(0, 100)} means ${exchange.means}`, () => {

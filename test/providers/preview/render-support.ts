@@ -57,13 +57,13 @@ export async function filmed(
   return end.video;
 }
 
-/** A white disc on grey, as JPEG, in the upper half, where it is shown of whatever shape the frame is. */
+/** A white disc on grey, as JPEG, near the top, which is shown in every shape of frame. */
 export async function discImage(folder: string, widthPx: number, heightPx: number): Promise<ReferenceImage> {
   const path = join(folder, `disc-${widthPx}x${heightPx}.jpg`);
   const pixels = Buffer.alloc(widthPx * heightPx, 60);
   const radius = Math.min(widthPx, heightPx) / 12;
   for (let i = 0; i < pixels.length; i++) {
-    const [x, y] = [(i % widthPx) - widthPx / 2, Math.floor(i / widthPx) - 0.35 * heightPx];
+    const [x, y] = [(i % widthPx) - widthPx / 2, Math.floor(i / widthPx) - 0.15 * heightPx];
     if (x * x + y * y < radius * radius) pixels[i] = 255;
   }
   await sharp(pixels, { raw: { width: widthPx, height: heightPx, channels: 1 } })

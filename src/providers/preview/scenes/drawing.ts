@@ -3,24 +3,21 @@ import type { FrameSize } from '../../../domain/frame-size.ts';
 import type { Layer } from '../layers.ts';
 import { choose, type Random } from '../random.ts';
 
-/** From the darkest to the light, as `#rrggbb`. White titles stand on all but `glow`, which is used sparingly. */
+/** Colors as `#rrggbb`, from the darkest to the lightest. White titles are readable on all but `glow`. */
 export type Palette = Readonly<Record<'deep' | 'low' | 'mid' | 'high' | 'glow', string>>;
 
-/** One layer as SVG, and how it moves. Made of our own numbers and colours: nothing of a request is ever in it. */
+/** One layer as SVG, and its movement. It is made of our own numbers and colors: no text of a request is ever in it. */
 export type Drawing = FrameSize & { readonly body: string; readonly x: string; readonly y: string };
 
-/** Chosen by eye: neighbours in hue with one warm or cool opposite, dark enough for white letters. */
+/** Chosen by eye: neighboring hues with one warm or cool opposite, dark enough for white letters. */
 const palettes: readonly [string, ...string[]] = [
   '#0b1026 #2a1b5e #7b2d8b #e0567a #ffc08a',
   '#04141f #0b3a4a #14706f #4fb286 #f2e29b',
   '#0a0f24 #16306b #2563b8 #4fa3d9 #ffd9b8',
   '#170a1c #4a1942 #9c2f52 #e06a4e #ffcf7d',
-  '#0c1412 #1d3b2f #3c6e47 #93a94d #f4e3a1',
   '#0d0b21 #2b2a6e #5a4fcf #9d7be0 #f7c6e3',
   '#1a0f0a #5a2a18 #a4502a #e08f46 #ffe3b0',
   '#071a26 #12485c #2a8a9d #e28a6f #ffdcc2',
-  '#101018 #2f3146 #5d5f82 #a58fb0 #f3d9cf',
-  '#0f0820 #41126b #a11d76 #f0524f #ffb95e',
 ];
 
 export function choosePalette(random: Random): Palette {
@@ -28,22 +25,22 @@ export function choosePalette(random: Random): Palette {
   return { deep, low, mid, high, glow };
 }
 
-/** The colour at a place from 0 to 1 on the way through others. */
-export function mix(share: number, ...colours: readonly string[]): string {
-  const place = Math.min(0.9999, Math.max(0, share)) * (colours.length - 1);
-  const channel = (index: number, at: number) => Number.parseInt((colours[index] ?? '').slice(at, at + 2), 16);
-  const mixed = [1, 3, 5].map((at) => {
-    const [from, to] = [channel(Math.floor(place), at), channel(Math.ceil(place), at)];
-    return Math.round(from + (to - from) * (place % 1));
+/** Returns the color at a position from 0 to 1 of a scale of colors. */
+export function mix(position: number, ...colors: readonly string[]): string {
+  const at = Math.min(0.9999, Math.max(0, position)) * (colors.length - 1);
+  const channel = (index: number, digit: number) => Number.parseInt((colors[index] ?? '').slice(digit, digit + 2), 16);
+  const mixed = [1, 3, 5].map((digit) => {
+    const [from, to] = [channel(Math.floor(at), digit), channel(Math.ceil(at), digit)];
+    return Math.round(from + (to - from) * (at % 1));
   });
   return `#${mixed.map((one) => one.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** A gradient, downwards or outwards, to be named as `url(#id)`. A stop is `place colour`, with an opacity where that is not 1. */
+/** A gradient, downward or outward, to be used as `url(#id)`. A stop is `position color`, and an opacity where it is not 1. */
 export function gradient(kind: 'linear' | 'radial', id: string, ...stops: readonly string[]): string {
   const inner = stops.map((stop) => {
-    const [place, colour, opacity = 1] = stop.split(' ');
-    return `<stop offset="${place}" stop-color="${colour}" stop-opacity="${opacity}"/>`;
+    const [position, color, opacity = 1] = stop.split(' ');
+    return `<stop offset="${position}" stop-color="${color}" stop-opacity="${opacity}"/>`;
   });
   return `<${kind}Gradient id="${id}" ${kind === 'linear' ? 'x2="0" y2="1"' : ''}>${inner.join('')}</${kind}Gradient>`;
 }

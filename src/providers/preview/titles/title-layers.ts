@@ -1,52 +1,72 @@
-import type { Layer, Stretch } from '../layers.ts';
+import type { Layer } from '../layers.ts';
 import { drawn, gradient, mix, rectangle } from '../scenes/drawing.ts';
 import type { SceneRequest } from '../scenes/scenes.ts';
 import { drawnText, fittedText } from './drawn-text.ts';
-import { readableText } from './readable-text.ts';
-import { titleCards, type TitleCard } from './title-cards.ts';
+
+/** The lower third has no room for more in letters that can be read. */
+const maxCharacters = 130;
+
+/** Everything but what Inter has: Latin, Greek and Cyrillic letters, digits and their punctuation. */
+const notInFont =
+  /[^\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\x20-\x7e\u00a1-\u00ac\u00ae-\u00ff\u2010-\u2027€]+/gu;
+
+/**
+ * Returns the prompt as one line that the font can draw, cut at a word. Words in other scripts become an ellipsis. The title is the
+ * model's name where the prompt has no letters, or loses more than half of them.
+ */
+export function titleOf(prompt: string, model: string): string {
+  const text = prompt
+    .slice(0, 4 * maxCharacters)
+    .normalize('NFKC')
+    .replaceAll(/\s+/gu, ' ');
+  const shown = text
+    .replaceAll(notInFont, (run) => (countLetters(run) > 0 ? '…' : ''))
+    .replaceAll(/ +/g, ' ')
+    .trim();
+  if (countLetters(shown) === 0 || 2 * countLetters(shown) < countLetters(text)) return model;
+  if (shown.length <= maxCharacters) return shown;
+  const cut = shown.slice(0, maxCharacters);
+  const lastSpace = cut.lastIndexOf(' ');
+  return `${cut.slice(0, lastSpace > maxCharacters / 2 ? lastSpace : undefined).replace(/[\p{P}\s]+$/u, '')}…`;
+}
+
+function countLetters(text: string): number {
+  return text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+}
+
+/** Draws the title in the lower third, on a dark foot, and the mark that says what the film is. */
+export async function titleLayers(prompt: string, model: string, request: SceneRequest): Promise<readonly Layer[]> {
+  const layers = await Promise.all([foot(request), title(request, titleOf(prompt, model)), mark(request)]);
+  return layers.flat();
+}
 
 /** The sizes of titles, in parts of the frame's shorter side. */
 const sizes = [0.1, 0.09, 0.08, 0.071, 0.063, 0.056, 0.05, 0.044, 0.039, 0.035];
 const gapPx = 22;
 
-/**
- * What is said of the text, one title after the other in the lower third, on a dark foot; and the mark that says what this film
- * is. A text of which nothing can be shown gives the name of the model.
- */
-export async function titleLayers(prompt: string, model: string, request: SceneRequest): Promise<readonly Layer[]> {
-  const { text, isWhole } = await readableText(prompt);
-  const note = isWhole ? '' : 'Some characters are left out: no font here has them.';
-  const cards = titleCards(text === '' ? model : text, request.filmFrames);
-  const titles = await Promise.all(cards.map((card) => title(request, card, note)));
-  return [await foot(request), ...titles.flat(), ...(await mark(request))];
-}
-
-/** The words under a short bar, above the note; they come up from below and are at rest when they are fully there. */
-async function title(request: SceneRequest, { text, ...time }: TitleCard, note: string): Promise<Layer[]> {
-  const { frame, palette } = request;
-  const isRightToLeft = /^\P{L}*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u.test(text);
+/** The words under a short bar. They rise from below, and stand still once they are opaque. */
+async function title(request: SceneRequest, text: string): Promise<Layer[]> {
+  const { frame, filmFrames, palette } = request;
   const marginPx = marginOf(request);
   const box = { widthPx: Math.min(frame.widthPx - 2 * marginPx, 1040), heightPx: Math.round(0.24 * frame.heightPx) };
-  const below = note === '' ? [] : [await fittedText(note, { weight: 'Medium' }, [26, 22], box)];
-  const left = { ...box, heightPx: below.reduce((px, { heightPx }) => px - heightPx - gapPx, box.heightPx) };
-  const lettering = { weight: 'Bold', trackingEm: -0.018, align: isRightToLeft ? 'right' : 'left' } as const;
   const sizesPx = sizes.map((part) => Math.round(part * Math.min(frame.widthPx, frame.heightPx)));
-  const words = await fittedText(text, lettering, sizesPx, left);
+  const words = await fittedText(text, { weight: 'Bold', trackingEm: -0.018 }, sizesPx, box);
   const bar = await drawn({ widthPx: 64, heightPx: 6, body: rectangle(0, 0, 64, 6, palette.glow), x: '0', y: '0' });
-  const seen: Stretch = { ...time, fadeInFrames: 11, fadeOutFrames: 8 };
-  let y = frame.heightPx - marginPx + gapPx;
-  return [...below, words, bar].map((part) => {
-    y -= part.heightPx + gapPx;
-    const x = isRightToLeft ? frame.widthPx - marginPx - part.widthPx : marginPx;
-    return { ...part, x: `${x}`, y: `${y}+26*pow(max(0,1-(n-${time.fromFrame})/15),3)`, time: seen };
-  });
+  const fromFrame = 7;
+  const time = { fromFrame, frames: filmFrames - 2 * fromFrame, fadeInFrames: 11, fadeOutFrames: 8 };
+  const rise = `26*pow(max(0,1-(n-${fromFrame})/15),3)`;
+  const wordsY = frame.heightPx - marginPx - words.heightPx;
+  return [
+    { ...words, x: `${marginPx}`, y: `${wordsY}+${rise}`, time },
+    { ...bar, x: `${marginPx}`, y: `${wordsY - gapPx - bar.heightPx}+${rise}`, time },
+  ];
 }
 
 function marginOf({ frame }: SceneRequest): number {
   return Math.round(0.075 * Math.min(frame.widthPx, frame.heightPx));
 }
 
-/** White letters need a quiet ground. */
+/** White letters need a dark, plain background. */
 function foot({ frame, palette }: SceneRequest): Promise<Layer> {
   const dark = mix(0.6, palette.deep, '#000000');
   const heightPx = Math.round(0.56 * frame.heightPx);
@@ -55,8 +75,8 @@ function foot({ frame, palette }: SceneRequest): Promise<Layer> {
   return drawn({ ...frame, heightPx, body, x: '0', y: `${frame.heightPx - heightPx}` });
 }
 
-/** What the film must not be taken for: words on a pill in the upper right corner, always there. */
-async function mark(request: SceneRequest): Promise<readonly Layer[]> {
+/** The words on a pill in the upper right corner, visible in every frame, keep the film from being taken for a model's. */
+async function mark(request: SceneRequest): Promise<Layer[]> {
   const { frame } = request;
   const sizePx = Math.round(2 + 0.022 * Math.min(frame.widthPx, frame.heightPx));
   const words = await drawnText('PREVIEW · NOT MADE BY AN AI MODEL', { weight: 'Medium', trackingEm: 0.08 }, sizePx);

@@ -18,7 +18,6 @@ import { type HttpService, startHttpService } from '../../../support/http-servic
 import { createTestOperator, dataOf, type TestOperator } from '../../../support/operator.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../../../support/tasks.ts';
 
-const none = () => undefined;
 const file = {
   creditValue: { micros: 5000, currency: 'USD' },
   providers: {
@@ -29,7 +28,7 @@ const file = {
     { model: 'm', title: 'M', prices: [{ creditsPerSecond: 10 }], tiers: [[{ provider: 'box', model: 'wan' }]] },
   ],
 };
-const { catalogue } = resolveCatalogue(file, { fileFault: none, secretFault: none });
+const { catalogue } = resolveCatalogue(file);
 assert.ok(catalogue);
 const withFiles = { ...catalogue, files: new Map() };
 

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { type CreateRules, shownText } from '../answers.ts';
 import type { Fault, JsonObject, NotAccepted } from '../contract.ts';
 
-// What Ark's error codes mean. A code may be followed by a dot and what is wrong in particular.
+// Ark's error codes. A code may be followed by a dot and a detail.
 
 const errorSchema = z.object({ code: z.string().min(1), message: z.string().catch('') });
 
-/** The error in a body or in the record of a job; only Ark writes it so. */
+/** Reads the error in a body or in the record of a job; only Ark writes this form. */
 export function errorOf(body: JsonObject): z.infer<typeof errorSchema> | undefined {
   return errorSchema.safeParse(body['error']).data;
 }
@@ -37,7 +37,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   MissingParameter: 'input',
 };
 
-/** One code says that the queue is full, and that the account has used up what it bought; the latter does not pass by waiting. */
+/** One code stands for a full queue and for a used-up plan; waiting does not help with the latter. */
 const usedUp = /free trial|hour|week|month/i;
 
 function meaningOf(code: string, message: string): Meaning | undefined {
@@ -47,7 +47,7 @@ function meaningOf(code: string, message: string): Meaning | undefined {
   return [code, head].flatMap((key) => (Object.hasOwn(meanings, key) ? [meanings[key]] : []))[0];
 }
 
-/** Only what came with a refusal is one: a 5xx proves nothing, whatever it says. */
+/** Only the status of a refusal proves one: a 5xx proves nothing. */
 export const classifyRefusal: CreateRules['classify'] = ({ status, code = '', message = '', detail }) => {
   const meaning = refusals.has(status) ? meaningOf(code, message) : undefined;
   if (meaning === undefined) return undefined;
@@ -55,7 +55,7 @@ export const classifyRefusal: CreateRules['classify'] = ({ status, code = '', me
   return { kind: 'refused', fault: { kind: meaning, ...aboutIn(code), code: shownText(code, 100), detail } };
 };
 
-/** The codes of content say what was rejected, such as `InputImageSensitiveContentDetected`. */
+/** The codes of content name the rejected part, such as `InputImageSensitiveContentDetected`. */
 function aboutIn(code: string): Pick<Fault, 'about'> {
   if (code.startsWith('InputText')) return { about: 'prompt' };
   if (code.startsWith('InputImage')) return { about: 'image' };
@@ -64,10 +64,15 @@ function aboutIn(code: string): Pick<Fault, 'about'> {
 
 const refusals: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 422, 429]);
 
-/** What a job failed of. `state` stands for the code of one that was cancelled or has expired. */
-export function faultOfJob(record: JsonObject, state: string): Fault {
+/** `state` is the code of a job that was cancelled or has expired. */
+export function jobFailure(record: JsonObject, state: string): Fault {
   const { code, message } = errorOf(record) ?? { code: state, message: '' };
   const meaning = meaningOf(code, message);
   const kind = meaning === 'content' || meaning === 'input' ? meaning : 'upstream';
   return { kind, ...(kind === 'content' && aboutIn(code)), code: shownText(code, 100), detail: shownText(message) };
+}
+
+/** Ark's own code, with the dot; the 404 of a proxy proves nothing. */
+export function isMissing(body: JsonObject, status: number): boolean {
+  return status === 404 && /^NotFound\.?$/.test(errorOf(body)?.code ?? '');
 }
