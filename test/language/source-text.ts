@@ -81,13 +81,13 @@ function textsOfJsx(text: string): readonly Piece[] {
   }));
 }
 
-/** Prose of a document: everything but code, link targets and HTML. Comments inside code blocks are prose. */
+/** Prose of a document: everything but code, paths, link targets and HTML. Comments inside code blocks are prose. */
 export function piecesOfMarkdown(text: string): readonly Piece[] {
   const blank = (found: string) => found.replaceAll(/[^\n]/g, ' ');
   const comments = [...text.matchAll(/^ *```[\s\S]*?^ *```$/gm)].flatMap((block) =>
     [...block[0].matchAll(/(?:^|\s)# [^\n]*/g)].map((found) => commentAt(found[0], block.index + found.index)),
   );
-  const prose = text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank).replaceAll(/`[^`]+`|\]\([^)]*\)|<[^>]+>/g, blank);
+  const prose = text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank).replaceAll(/`[^`]+`|\]\([^)]*\)|<[^>]+>|[\w-]+(?:\/[\w-]+)+/g, blank);
   return [{ kind: 'message', text: prose, index: 0 }, ...comments];
 }
 
