@@ -10,14 +10,16 @@ import { piecesOfMarkdown, piecesOfOpenApi, piecesOfTypeScript } from './languag
 const prose = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs', 'ops', 'examples', 'clients', '.env.example'];
 const code = ['src', 'activities', 'workflows', 'openapi.json'];
 
-/** Folders and files that are not checked yet. */
-const exempt: readonly string[] = [
-  'src',
-  'activities',
-  'workflows',
+/** Written by `npm run openapi` from texts in src, whose findings must be fixed there. */
+const generated = [
   'openapi.json',
+  'docs/catalogue.schema.json',
+  'docs/provider-file.schema.json',
   'clients/typescript/src/contract.ts',
 ];
+
+/** Folders and files that are not checked yet. */
+const exempt: readonly string[] = ['src', 'activities', 'workflows', ...generated];
 
 /** Folders with this many findings at most: the console's texts have their own issue. */
 const baselines: Readonly<Record<string, number>> = { 'src/console': 560 };

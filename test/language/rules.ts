@@ -41,7 +41,8 @@ const wordRules: readonly WordRule[] = [
   {
     words: 'place places',
     instead: 'slot, concurrency limit; position',
-    unless: /(?:\bin|into|takes?|first|one|same|same time and|decimal) <places?>|<place>[-_]?(?:items|content|self|holder)/i,
+    unless:
+      /(?:\bin|into|takes?|first|one|same|same time and|decimal) <places?>|<place>[-_]?(?:items|content|self|holder)/i,
   },
   {
     words: 'round rounds',

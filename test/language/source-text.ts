@@ -87,7 +87,9 @@ export function piecesOfMarkdown(text: string): readonly Piece[] {
   const comments = [...text.matchAll(/^ *```[\s\S]*?^ *```$/gm)].flatMap((block) =>
     [...block[0].matchAll(/(?:^|\s)# [^\n]*/g)].map((found) => commentAt(found[0], block.index + found.index)),
   );
-  const prose = text.replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank).replaceAll(/`[^`]+`|\]\([^)]*\)|<[^>]+>|[\w-]+(?:\/[\w-]+)+/g, blank);
+  const prose = text
+    .replaceAll(/^ *```[\s\S]*?^ *```$/gm, blank)
+    .replaceAll(/`[^`]+`|\]\([^)]*\)|<[^>]+>|[\w-]+(?:\/[\w-]+)+/g, blank);
   return [{ kind: 'message', text: prose, index: 0 }, ...comments];
 }
 
