@@ -22,7 +22,7 @@ const generated = [
 const exempt: readonly string[] = ['src', 'activities', 'workflows', ...generated];
 
 /** Folders with this many findings at most: the console's texts have their own issue. */
-const baselines: Readonly<Record<string, number>> = { 'src/console': 560 };
+const baselines: Readonly<Record<string, number>> = { 'src/console': 499 };
 
 /** Legitimate uses that no rule can tell from others. Each has its reason. */
 const allowed: readonly { readonly file: string; readonly word: string; readonly reason: string }[] = [];
@@ -86,6 +86,13 @@ describe('the check of the language', () => {
         .map(({ word }) => word),
       ['told', 'heading', 'gone'],
     );
+  });
+
+  test('finds a summary that begins without a verb, and a field whose description is a fragment', () => {
+    assert.deepEqual(wordsIn(`summary: 'How the installation is'`), ['summary']);
+    assert.deepEqual(wordsIn(`summary: 'Creates a task and charges it'`), []);
+    assert.deepEqual(wordsIn(`meta({ description: 'For one attempt.' })`), ['For …']);
+    assert.deepEqual(wordsIn(`meta({ description: 'Whether the task has ended.' })`), []);
   });
 
   test('reads descriptions and fields of the API', () => {

@@ -42,12 +42,12 @@ const wordRules: readonly WordRule[] = [
     words: 'place places',
     instead: 'slot, concurrency limit; position',
     unless:
-      /(?:\bin|into|takes?|first|one|same|same time and|decimal) <places?>|<place>[-_]?(?:items|content|self|holder)/i,
+      /(?:\bin|into|takes?|first|one|same|same time and|decimal) ?<places?>|<place>[-_]?(?:items|content|self|holder)/i,
   },
   {
     words: 'round rounds',
     instead: 'attempt, redelivery, pass',
-    unless: /Key<Round>|<round>\(|<rounds?>[ -]?(?:up|down|to|the|half|trip|robin)|"<round>"/i,
+    unless: /Key<Round>|<round>\(|<rounds?>[ -]?(?:up|down|to|the|half|trip|robin)|["']<round>["']/i,
   },
   { words: 'mend mends mended mending', instead: 'fix, remediation' },
   { words: 'withdrawal withdrawals', instead: 'uncertain commit' },
@@ -89,6 +89,8 @@ const phraseRules: readonly PhraseRule[] = [
 
 /** A comment that begins so is a fragment; after the second kind, a comma in the first sentence promises a main clause. */
 const fragment = /^\s*(?:(?:What|How|Of|Whether|Where|Who)\b|(?:For|As|Without)\b(?=[^,.]*(?:[.]|$)))/;
+/** Summaries of endpoints begin with a verb, as in "Creates a task". */
+const withoutVerb = /^\W*(?:What|How|Where|Who|Whether|Tells?|The|An?|One|Everything|Models|Callbacks)\b/;
 const questionHeading = /^#+ (?:What|How|Whether|Where|Who|Why|When|If)\b.*$/gm;
 
 export type Finding = {
@@ -123,6 +125,9 @@ export function findingsIn(piece: Piece): readonly Finding[] {
 }
 
 function shapesIn(piece: Piece): readonly Finding[] {
+  if (piece.kind === 'summary') {
+    return withoutVerb.test(piece.text) ? [finding(piece, 0, 'summary', 'begin with a verb')] : [];
+  }
   if (piece.kind !== 'message') {
     const start = /\w/.exec(piece.text)?.index ?? 0;
     const found = fragment.exec(piece.text.slice(start));

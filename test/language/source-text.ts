@@ -1,6 +1,6 @@
 /** A piece of a file that a person reads. `index` is its offset in the file. */
 export type Piece = {
-  readonly kind: 'comment' | 'description' | 'message' | 'name';
+  readonly kind: 'comment' | 'description' | 'message' | 'name' | 'summary';
   readonly text: string;
   readonly index: number;
 };
@@ -51,7 +51,7 @@ export function piecesOfTypeScript(text: string): readonly Piece[] {
       else templates[templates.length - 1] = depth + (char === '{' ? 1 : -1);
     } else if ((char === "'" && !/\w$/.test(before)) || char === '"') {
       const literal = match(quoted) ?? char;
-      take(literal, beforeSpecifier.test(before) ? undefined : kindOf(literal));
+      take(literal, beforeSpecifier.test(before) ? undefined : kindOf(literal, /\b(\w+): *\n? *$/.exec(before)?.[1]));
     } else {
       const name = match(word);
       const isOurs = name !== undefined && !/\bMath\.$/.test(before);
@@ -62,8 +62,9 @@ export function piecesOfTypeScript(text: string): readonly Piece[] {
 }
 
 /** A literal without a space is a value, such as a state or a path; one with a space is read as a sentence. */
-function kindOf(literal: string): Piece['kind'] {
-  return /\s/.test(literal.trim()) ? 'message' : 'name';
+function kindOf(literal: string, field = ''): Piece['kind'] {
+  if (!/\s/.test(literal.trim())) return 'name';
+  return field === 'description' || field === 'summary' ? field : 'message';
 }
 
 /** Comment marks become spaces, so that offsets stay true and a sentence continues on the next line. */
@@ -115,13 +116,10 @@ export function piecesOfJson(text: string): readonly Piece[] {
 
 /** Besides sentences, the keys and values that clients send and receive. */
 export function piecesOfOpenApi(text: string): readonly Piece[] {
-  return [...text.matchAll(/("description": )?"((?:[^"\\]|\\.)*)"/g)].map((found): Piece => {
-    const literal = (found[2] ?? '').replaceAll(/\\n/g, '  ');
-    const kind = kindOf(literal);
-    return {
-      kind: kind === 'message' && found[1] !== undefined ? 'description' : kind,
-      text: literal,
-      index: found.index,
-    };
+  return [...text.matchAll(/(?:"(\w+)": )?"((?:[^"\\]|\\.)*)"/g)].flatMap((found): readonly Piece[] => {
+    const [, field, value = ''] = found;
+    const literal = value.replaceAll(/\\n/g, '  ');
+    const own: Piece = { kind: kindOf(literal, field), text: literal, index: found.index };
+    return field === undefined ? [own] : [{ kind: 'name', text: field, index: found.index }, own];
   });
 }
