@@ -10,7 +10,7 @@ import {
 
 const heading = `// Written by "npm run openapi" from openapi.json; do not edit. What the console reads and sends, by path.`;
 
-/** What the console never calls: other dialects, probes, and answers that are no envelope. */
+/** The console calls no other dialects, no probes, and no endpoint whose response has no envelope. */
 const left = /^\/(?:healthz|readyz|openapi\.json|api\/v1\/(?:chat|common)\/)/;
 
 /** The types of every operation for `src/console`: all named schemas, then each path with its query or body and its answer. */
@@ -50,12 +50,11 @@ function byPath(operations: readonly Located[], parts: (operation: Operation) =>
   };
 }
 
-/** Not what answers with a file or a redirect. */
 function hasAnswer({ responses }: Operation): boolean {
   return responses['200']?.content?.['application/json']?.schema.properties?.['data'] !== undefined;
 }
 
-/** Of the spellings of one answer, our own, which has a name: the console speaks no other dialect. */
+/** The console uses the native dialect, whose schema is the one with a name. */
 function nativeAnswerOf(operation: Operation): Schema {
   const answer = answerOf(operation);
   const named = answer.anyOf?.filter(({ $ref }) => $ref !== undefined) ?? [];

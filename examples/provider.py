@@ -14,7 +14,7 @@ jobs = {}
 def supervise(command):
     """Runs a command, and kills all that it started when the server dies, so that no orphan keeps the GPU busy."""
     def watch():
-        os.read(0, 1)  # ends when the server does, because nobody else holds the other end of the pipe
+        os.read(0, 1)  # ends with the server, which holds the only other end of the pipe
         os.killpg(0, signal.SIGKILL)
 
     threading.Thread(target=watch, daemon=True).start()

@@ -37,6 +37,15 @@ for (const document of documents) {
     }
   });
 
+  test(`npm scripts that ${document} names exist`, () => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
+    const named = [...textOf(document).matchAll(/\bnpm run ([a-z][\w:-]*)/g)].map(([, name = '']) => name);
+    assert.deepEqual(
+      named.filter((name) => scripts[name] === undefined),
+      [],
+    );
+  });
+
   test(`paths that ${document} names exist`, () => {
     const folders = 'activities|assets|bench|clients|docs|examples|ops|src|test|workflows';
     const named = withoutCode(textOf(document)).matchAll(new RegExp(`\`((?:${folders})/[\\w./-]+)\``, 'g'));

@@ -10,7 +10,7 @@ mkdir -p "$cache"
 : >"$cache/env.next"
 missing=()
 
-# provide NAME COMMAND…: runs the command, which is quick if the program is there, and remembers a failure.
+# provide NAME COMMAND…: runs the command, which is quick if the program is there, and records a failure.
 provide() {
   local name="$1" log="$cache/$1.log"
   shift

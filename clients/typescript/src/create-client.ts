@@ -18,50 +18,49 @@ import type { CallOptions, Retry, Transport } from './transport.ts';
 import { waitForTask, type WaitOptions } from './wait-for-task.ts';
 
 export type ClientOptions = {
-  /** Where the service is, for example `https://video.example.com`. */
+  /** The address of the service, for example `https://video.example.com`. */
   readonly baseUrl: string;
-  /** An API key, `vg_…`. It spends credits: keep it out of pages that strangers can read. */
+  /** An API key, `vg_…`. It spends credits: keep it out of public pages. */
   readonly key: string;
-  /** For one try of one call, in milliseconds; by default 30 seconds. */
+  /** The time limit of one attempt, in milliseconds; by default 30 seconds. */
   readonly timeoutMs?: number | undefined;
-  /** Tries of one call altogether; by default 6, which outlasts a restart of the service. */
+  /** The number of attempts per call; by default 6, which outlasts a restart of the service. */
   readonly maxTries?: number | undefined;
-  /** Hears of each try that is about to be repeated, so that a person who waits can be told why. */
+  /** Called before each retry, for example to show why the program waits. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** By default the runtime's own. */
+  /** The runtime's own by default. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** For tests. */
   readonly clock?: Clock | undefined;
 };
 
 export type CreateOptions = CallOptions & {
-  /** By default a fresh one. Give your own, kept where you keep the order, to repeat a create after a crash of yours. */
+  /** A new one by default. To repeat a create after a crash of your program, choose it and store it with your order. */
   readonly idempotencyKey?: string | undefined;
 };
 
-/** Every call throws VideogenError when it does not succeed, after the repeats that may help. */
+/** Every call throws VideogenError if it fails after its retries. */
 export type Client = {
-  /** Creates and charges a task, once: the idempotency key is the same for all tries. */
+  /** Creates a task and charges it once: the idempotency key is the same for all attempts. */
   createTask(request: TaskRequest, options?: CreateOptions): Promise<CreatedTask>;
-  /** One task as it is now, with fresh links. */
+  /** Returns a task's record, with fresh links. */
   recordInfo(taskId: string, options?: CallOptions): Promise<TaskRecord>;
-  /** Waits for the end of a task, in success or failure, and answers its record. */
+  /** Waits until a task has ended, in success or failure, and returns its record. */
   waitForTask(taskId: string, options?: WaitOptions): Promise<TaskRecord>;
-  /** Opens the video of a successful task: `body` of the answer is its stream, `blob()` the whole. */
+  /** Opens the video of a successful task: `body` of the response is its stream, `blob()` all of it. */
   download(taskId: string, options?: DownloadOptions): Promise<Response>;
-  /** Ends a live task, refunded in full. */
+  /** Ends an unfinished task and refunds it in full. */
   cancelTask(taskId: string, options?: CallOptions): Promise<CancelledTask>;
-  /** Deletes what a task that has ended was about: prompt, images, video and callback. May be repeated. */
+  /** Deletes the content of a finished task: prompt, images, video and callback. Safe to repeat. */
   deleteTask(taskId: string, options?: CallOptions): Promise<DeletedTask>;
-  /** The account's tasks, newest first, a page at a time. */
+  /** Lists the account's tasks, newest first, a page at a time. */
   listTasks(query?: TaskQuery, options?: CallOptions): Promise<TaskPage>;
-  /** The balance and a page of the ledger, newest first. */
+  /** Returns the balance and a page of the ledger, newest first. */
   credits(query?: LedgerQuery, options?: CallOptions): Promise<Credits>;
-  /** Models with their prices, and the account's limits. */
+  /** Lists the models with their prices, and the account's limits. */
   models(options?: CallOptions): Promise<Catalogue>;
 };
 
-/** A client of one service with one key. Throws a TypeError for an address or a key that can never be right. */
+/** Creates a client of one service with one key. Throws a TypeError for an invalid address or key. */
 export function createClient(options: ClientOptions): Client {
   const transport = transportOf(options);
   return {
@@ -100,7 +99,7 @@ function transportOf(options: ClientOptions): Transport {
     key,
     timeoutMs,
     maxTries,
-    // Called through an arrow, for browsers refuse a fetch that has lost its window.
+    // Browsers reject a `fetch` that is called without its window, so an arrow calls it.
     fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)),
     clock,
     onRetry,

@@ -6,16 +6,16 @@ import { VideogenError } from './videogen-error.ts';
 import { withRetries } from './with-retries.ts';
 
 export type DownloadOptions = CallOptions & {
-  /** For the whole video, in milliseconds; by default ten minutes. */
+  /** The time limit of the whole download, in milliseconds; by default ten minutes. */
   readonly timeoutMs?: number | undefined;
 };
 
 const defaultTimeoutMs = 10 * 60_000;
 
 /**
- * Opens the video of a successful task: `body` of the answer is its stream, `blob()` the whole. The link is read afresh,
- * so it has not expired, and is fetched without the API key. Throws `unfinished` or `no_video` when there is none; a
- * stream that stands still for the time of one try, or takes longer than the whole may, ends with `unreachable`.
+ * Opens the video of a successful task: `body` of the response is its stream, `blob()` all of it. The link is requested
+ * again, so it is valid, and is fetched without the API key. Throws `unfinished` or `no_video` if there is no video. A
+ * stream that stalls for the time of one attempt, or exceeds the whole limit, ends with `unreachable`.
  */
 export async function download(transport: Transport, taskId: string, options: DownloadOptions): Promise<Response> {
   const path = '/api/v1/jobs/recordInfo';
@@ -29,16 +29,16 @@ function linkOf({ taskId, state, failMsg, resultJson }: TaskRecord): string {
     throw new VideogenError('no_video', `task ${taskId} has failed: ${failMsg ?? 'no reason given'}`);
   if (state !== 'success') throw new VideogenError('unfinished', `task ${taskId} is ${state} and has no video yet`);
   const [url] = resultJson.resultUrls;
-  if (url === undefined) throw new VideogenError('no_video', `the video of task ${taskId} is no longer kept`);
+  if (url === undefined) throw new VideogenError('no_video', `the video of task ${taskId} was deleted`);
   return url;
 }
 
 async function open(transport: Transport, url: string, options: DownloadOptions): Promise<Response> {
   const { clock, timeoutMs } = transport;
-  const giveUpAt = clock.now() + (options.timeoutMs ?? defaultTimeoutMs);
+  const deadline = clock.now() + (options.timeoutMs ?? defaultTimeoutMs);
   const stop = new AbortController();
   const within: Within = (work) => {
-    const limitMs = Math.max(0, Math.min(timeoutMs, giveUpAt - clock.now()));
+    const limitMs = Math.max(0, Math.min(timeoutMs, deadline - clock.now()));
     return exchange({ url, limitMs, call: options }, (signal) => {
       signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
       return work();
@@ -50,7 +50,6 @@ async function open(transport: Transport, url: string, options: DownloadOptions)
   return new Response(body === null ? null : timed(body, within), { status, headers });
 }
 
-/** Runs one step of the download within its time. */
 type Within = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Each read has its own limit, so that no timer outlives a stream, and none runs between reads. */

@@ -1,4 +1,4 @@
-// What `videogen-client` offers; everything else is its own affair.
+// The public names of `videogen-client`.
 export { type Client, type ClientOptions, createClient, type CreateOptions } from './create-client.ts';
 export type { Clock } from './clock.ts';
 export type * from './contract.ts';

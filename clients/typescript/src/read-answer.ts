@@ -2,7 +2,7 @@ import type { Clock } from './clock.ts';
 import type { ErrorCode } from './contract.ts';
 import { VideogenError } from './videogen-error.ts';
 
-/** The largest answer is a page of a hundred tasks with the longest prompts and addresses: less than this. */
+/** Larger than any response of the service: a page of a hundred tasks with the longest prompts and URLs. */
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 type Envelope = {
@@ -12,7 +12,7 @@ type Envelope = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** `data` of an answer of the service. Throws VideogenError for a refusal, and for what is no answer of the service. */
+/** Returns `data` of a response. Throws VideogenError for an error, and for a response that is not the service's. */
 export async function readAnswer(response: Response, clock: Clock): Promise<Envelope['data']> {
   const envelope = parsed(await textOf(response));
   if (envelope?.code === 200 && response.status === 200) return envelope.data;
@@ -26,16 +26,16 @@ function refusalOf(response: Response, envelope: Envelope | undefined, clock: Cl
   };
   if (envelope !== undefined && envelope.code === response.status) {
     const { code, msg, error, data } = envelope;
-    // What a newer service says beyond these codes is still a string.
+    // A newer service may return a code that this version does not list; it is still a string.
     const known = typeof error === 'string' ? (error as ErrorCode) : undefined;
     return new VideogenError('refused', msg, { ...details, code, error: known, data });
   }
-  // A redirect is not followed, for a POST would become a GET; browsers show it as status 0.
+  // Redirects are not followed, because a POST would become a GET. Browsers report one as status 0.
   const message = `${originOf(response)} answered ${response.status || 'with a redirect'}, but not as Videogen does`;
   return new VideogenError('not_videogen', message, { ...details, code: response.status });
 }
 
-/** Only the origin: the rest of a result's link is a secret. */
+/** Only the origin is shown, because the rest of a result's link is a secret. */
 function originOf({ url }: Response): string {
   return URL.canParse(url) ? new URL(url).origin : 'the service';
 }

@@ -10,13 +10,13 @@ export type Call = CallOptions & {
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
   readonly body?: unknown;
   readonly idempotencyKey?: string | undefined;
-  /** `Prefer: wait`: the service may hold its answer for so long. */
+  /** `Prefer: wait`: the longest time for which the service may hold its response. */
   readonly waitSeconds?: number | undefined;
 };
 
 /**
- * Sends one call, repeated while that may help, and answers its `data`. Every call here may be repeated: they read, or
- * cancel, which is the same twice, or create under an idempotency key.
+ * Sends one call with retries, and returns its `data`. Every call is safe to repeat: it reads, cancels, or creates with
+ * an idempotency key.
  */
 export async function send<T>(transport: Transport, call: Call): Promise<T> {
   const request = requestOf(transport, call);
@@ -27,17 +27,17 @@ export async function send<T>(transport: Transport, call: Call): Promise<T> {
       return readAnswer(response, transport.clock);
     }),
   );
-  // The service holds its answers to the schemas that the contract's types are written from.
+  // The contract's types are generated from the schemas that the service's responses are checked against.
   return data as T;
 }
 
-/** Once for all tries, so that a repeated create is the same to the byte. Throws a TypeError for what cannot be sent. */
+/** Built once for all attempts, so that a repeated create has the same bytes. Throws a TypeError for an invalid value. */
 function requestOf({ baseUrl, key }: Transport, call: Call): { readonly url: string; readonly init: RequestInit } {
   const url = new URL(baseUrl + call.path);
   for (const [name, value] of Object.entries(call.query ?? {})) {
     if (value !== undefined) url.searchParams.set(name, String(value));
   }
-  // The contract's types are those of this dialect, whichever the key is of.
+  // The contract's types are those of this dialect, also for a key of another one.
   const headers = new Headers({ authorization: `Bearer ${key}`, 'videogen-dialect': 'native' });
   if (call.idempotencyKey !== undefined) headers.set('idempotency-key', call.idempotencyKey);
   if (call.waitSeconds !== undefined) headers.set('prefer', `wait=${call.waitSeconds}`);
@@ -47,7 +47,7 @@ function requestOf({ baseUrl, key }: Transport, call: Call): { readonly url: str
   return { url: url.href, init: { ...init, body: JSON.stringify(call.body, onlyFinite) } };
 }
 
-/** JSON would write NaN as null, which means "the default": a slip that would be charged. */
+/** JSON would write NaN as null, which means "the default", and the task would be charged. */
 function onlyFinite(name: string, value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError(`${name} is ${value}, not a number`);
   return value;
@@ -59,7 +59,7 @@ type Exchange = {
   readonly call: CallOptions & Pick<Call, 'idempotencyKey'>;
 };
 
-/** One try within its time. Every fault without an answer is `unreachable`, but for the caller's own abort. */
+/** Sends one attempt. A failure without a response is `unreachable`, unless the caller aborted it. */
 export async function exchange<T>(
   { url, limitMs, call: { signal, idempotencyKey } }: Exchange,
   work: (signal: AbortSignal) => Promise<T>,
@@ -81,7 +81,7 @@ function withKey(error: VideogenError, idempotencyKey: string | undefined): Vide
     : new VideogenError(error.kind, error.message, { ...error, idempotencyKey });
 }
 
-/** fetch says only "fetch failed"; in Node, what went wrong is in the cause. */
+/** The message of fetch is only "fetch failed"; in Node, the reason is in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message || error.cause.name : error.message;

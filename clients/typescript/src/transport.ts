@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 import type { VideogenError } from './videogen-error.ts';
 
-/** A try that failed with something passing, and how long the client waits before the next one. */
+/** A failed attempt, and the pause before the next one. */
 export type Retry = { readonly error: VideogenError; readonly pauseMs: number };
 
-/** What every call needs; made once from the client's options. */
+/** Shared by every call of a client; created from its options. */
 export type Transport = {
-  /** Without a slash at the end. */
+  /** Has no slash at the end. */
   readonly baseUrl: string;
   readonly key: string;
   readonly timeoutMs: number;

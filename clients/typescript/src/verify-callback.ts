@@ -2,32 +2,32 @@ import type { TaskRecord } from './contract.ts';
 import { VideogenError } from './videogen-error.ts';
 
 export type CallbackToVerify = {
-  /** The body exactly as it came: a body that was parsed and written again is another one. */
+  /** The raw body. A body that was parsed and serialized again has another signature. */
   readonly body: string | Uint8Array;
   readonly headers: Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
   /** `whsec_…`; several during a rotation. */
   readonly secrets: string | readonly string[];
-  /** How far the sender's clock may be off, in seconds; by default five minutes. */
+  /** The tolerated difference of clocks, in seconds; by default five minutes. */
   readonly toleranceSeconds?: number | undefined;
   /** Unix milliseconds; for tests. */
   readonly now?: (() => number) | undefined;
 };
 
 export type VerifiedCallback = {
-  /** The same at every attempt: drop what you have seen before. */
+  /** The same at every attempt. Ignore one that you have processed. */
   readonly webhookId: string;
-  /** The task as recordInfo would answer it. */
+  /** The task's record, as recordInfo returns it. */
   readonly record: TaskRecord;
 };
 
 const defaultToleranceSeconds = 300;
 
-/** More than a rotation ever needs; a stranger's header must not make us compute without end. */
+/** More than a rotation needs. It bounds the work that a forged header can cause. */
 const maxSignatures = 16;
 
 /**
- * The callback, once one of the secrets is shown to have signed it (Standard Webhooks) lately. Throws VideogenError
- * `bad_callback` otherwise, and a TypeError for a secret that is none. WebCrypto compares in constant time.
+ * Verifies that one of the secrets signed the callback recently (Standard Webhooks), and returns it. Throws VideogenError
+ * `bad_callback` otherwise, and a TypeError for an invalid secret. WebCrypto compares in constant time.
  */
 export async function verifyCallback(callback: CallbackToVerify): Promise<VerifiedCallback> {
   const { body, headers, secrets, now = Date.now, toleranceSeconds = defaultToleranceSeconds } = callback;
@@ -51,7 +51,7 @@ function checkTimestamp(timestamp: string, nowSeconds: number, toleranceSeconds:
     throw bad('its webhook-timestamp is too far from now');
 }
 
-/** Signatures of other versions are passed over, as the standard asks. */
+/** The standard requires that signatures of other versions are ignored. */
 function signaturesOf(value: string): readonly Uint8Array<ArrayBuffer>[] {
   return value
     .split(' ')
@@ -60,12 +60,12 @@ function signaturesOf(value: string): readonly Uint8Array<ArrayBuffer>[] {
     .flatMap((one) => bytesOf(one.slice('v1,'.length)) ?? []);
 }
 
-/** Named by its origin, for not every runtime's types know the name CryptoKey. */
+/** Named by its origin, because some runtimes' types lack the name CryptoKey. */
 type HmacKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 async function keyOf(secret: string): Promise<HmacKey> {
   const bytes = secret.startsWith('whsec_') ? bytesOf(secret.slice('whsec_'.length)) : undefined;
-  // The error shows nothing of the secret. An empty key would verify what anybody can sign.
+  // The message must not contain the secret. An empty key would accept any forged signature.
   if (bytes === undefined || bytes.length < 24) throw new TypeError('a callback secret is whsec_ and base64');
   return crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['verify']);
 }
@@ -84,7 +84,7 @@ function header(headers: CallbackToVerify['headers'], name: string): string {
   return value;
 }
 
-/** Frameworks give headers as an object; most, but not all, in lower case. */
+/** Most frameworks, but not all, pass the names of headers in lower case. */
 function valueIn(headers: Readonly<Record<string, unknown>>, name: string): unknown {
   return Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
 }
@@ -102,7 +102,7 @@ function joined(head: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
 }
 
 function recordOf(body: string): TaskRecord {
-  // The signature has just shown that the service wrote this, and it writes nothing but its contract.
+  // The verified signature proves that the service wrote this body, and it writes only its contract.
   const { data } = JSON.parse(body) as { readonly data: TaskRecord };
   return data;
 }

@@ -1,17 +1,17 @@
 import type { ErrorCode } from './contract.ts';
 
 /**
- * What went wrong:
- * - `refused`: the service answered with another code than 200;
- * - `unreachable`: no answer came, or none in time;
- * - `not_videogen`: an answer came from something that is not the service, such as a proxy in front of it;
- * - `unfinished`: the task has not ended within the time that was given, or has no video yet;
- * - `no_video`: there is nothing to download: the task has failed, or its video is no longer kept;
- * - `bad_callback`: a callback that the service did not sign, or not lately.
+ * The cause of an error:
+ * - `refused`: the service returned another code than 200;
+ * - `unreachable`: there was no response in time;
+ * - `not_videogen`: the response was not the service's, but for example a proxy's;
+ * - `unfinished`: the task did not end within the time limit, or has no video yet;
+ * - `no_video`: the task has failed, or its video was deleted;
+ * - `bad_callback`: the callback has no valid and recent signature.
  */
 export type VideogenErrorKind = 'refused' | 'unreachable' | 'not_videogen' | 'unfinished' | 'no_video' | 'bad_callback';
 
-/** One broken rule of a request: where (`input.imageUrls[2]`) and what is allowed there. */
+/** An invalid field of a request: its path (`input.imageUrls[2]`) and what is allowed there. */
 export type FieldError = { readonly path: string; readonly message: string };
 
 export type VideogenErrorDetails = {
@@ -24,23 +24,23 @@ export type VideogenErrorDetails = {
   readonly cause?: unknown;
 };
 
-/** The only error that this package throws of its own, besides TypeError for arguments that can never be right. */
+/** The only error that this package throws, besides TypeError for invalid arguments. */
 export class VideogenError extends Error {
   override readonly name = 'VideogenError';
   readonly kind: VideogenErrorKind;
-  /** The code of the answer, which is its HTTP status; undefined when there was none. */
+  /** The HTTP status of the response; undefined without a response. */
   readonly code: number | undefined;
-  /** Why the request was refused, to branch on; undefined without a refusal. A newer service may know more codes. */
+  /** A stable string to branch on; undefined unless the service returned an error. A newer service may have more codes. */
   readonly error: ErrorCode | undefined;
-  /** Every broken rule of a request that was refused with 422; otherwise empty. */
+  /** Every invalid field of a request that was rejected with 422; otherwise empty. */
   readonly errors: readonly FieldError[];
-  /** `data` of a refusal: `{required, balance}` with 402, for example. */
+  /** `data` of the response: `{required, balance}` with 402, for example. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Leads the people who run the service to their log. */
+  /** Identifies the request in the log of the service. */
   readonly requestId: string | undefined;
-  /** How long the service asked to be left alone. */
+  /** The value of `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
-  /** The key of a create that did not succeed: repeat it with this key, and it is charged once in every case. */
+  /** The key of a failed create. A repetition with this key is charged at most once. */
   readonly idempotencyKey: string | undefined;
 
   constructor(kind: VideogenErrorKind, message: string, details: VideogenErrorDetails = {}) {
@@ -55,7 +55,7 @@ export class VideogenError extends Error {
     this.idempotencyKey = details.idempotencyKey;
   }
 
-  /** True when the very same request may well succeed later: no answer, 429, 503, or a proxy's 502 and 504. */
+  /** True if the same request may succeed later: no response, 429, 503, or a proxy's 502 and 504. */
   get isPassing(): boolean {
     if (this.kind === 'unreachable') return true;
     return this.code !== undefined && passingCodes.includes(this.code);

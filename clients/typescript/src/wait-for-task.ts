@@ -6,24 +6,24 @@ import { VideogenError } from './videogen-error.ts';
 import { isTimeout, withDeadline } from './with-deadline.ts';
 
 export type WaitOptions = CallOptions & {
-  /** Sees every record on the way, the last one included; about one a second while the task lives. */
+  /** Called with every record, the last one included; about once a second until the task ends. */
   readonly onRecord?: ((record: TaskRecord) => void) | undefined;
-  /** How long to wait altogether, in milliseconds; by default 25 hours, by which the service has ended every task. */
+  /** The time limit, in milliseconds; by default 25 hours, after which every task has ended. */
   readonly timeoutMs?: number | undefined;
 };
 
 const defaultTimeoutMs = 25 * 60 * 60_000;
 
-/** How long the service is asked to hold its answer: short when progress is wanted, else below what proxies cut off. */
+/** The seconds of `Prefer: wait`: few if the caller reads progress, else less than the timeouts of proxies. */
 const longPollSeconds = { withProgress: 1, without: 25 };
 
 const firstPauseMs = 250;
 const maxPauseMs = 5_000;
 
-/** Says nothing when the service is too busy for so many polls; the next one is then sent after this. */
+/** The pause after a poll that the service was too busy to hold. */
 const busyPauseSeconds = 10;
 
-/** Waits until the task has ended, and answers its record: `success` or `fail`. Throws `unfinished` when time is up. */
+/** Waits until the task has ended, and returns its record: `success` or `fail`. Throws `unfinished` after the time limit. */
 export async function waitForTask(transport: Transport, taskId: string, options: WaitOptions): Promise<TaskRecord> {
   const { timeoutMs: limitMs = defaultTimeoutMs, signal } = options;
   try {
@@ -37,7 +37,7 @@ export async function waitForTask(transport: Transport, taskId: string, options:
   }
 }
 
-/** The service answers when the task ends (long poll). Where it does not, the pauses between polls grow. */
+/** The service responds when the task ends (long poll). If it responds earlier, the pauses between polls grow. */
 async function untilEnded(
   transport: Transport,
   taskId: string,
@@ -46,18 +46,18 @@ async function untilEnded(
   const { clock } = transport;
   const waitSeconds = onRecord === undefined ? longPollSeconds.without : longPollSeconds.withProgress;
   for (let earlyAnswers = 0; ;) {
-    const askedAt = clock.now();
+    const sentAt = clock.now();
     const record = await pollOnce(transport, { taskId, waitSeconds, signal });
     if (record !== undefined) onRecord?.(record);
     if (record?.state === 'success' || record?.state === 'fail') return record;
-    earlyAnswers = clock.now() - askedAt < 500 * waitSeconds ? earlyAnswers + 1 : 0;
+    earlyAnswers = clock.now() - sentAt < 500 * waitSeconds ? earlyAnswers + 1 : 0;
     if (earlyAnswers > 0) await clock.sleep(backoffMs(earlyAnswers, firstPauseMs, maxPauseMs, clock), signal);
   }
 }
 
 type Poll = CallOptions & { readonly taskId: string; readonly waitSeconds: number };
 
-/** A service that is there but busy, or restarting behind its proxy, does not end a wait; one that is gone does. */
+/** A busy service, or one that restarts behind its proxy, does not end the wait; an unreachable one does. */
 async function pollOnce(transport: Transport, { taskId, waitSeconds, signal }: Poll): Promise<TaskRecord | undefined> {
   try {
     const path = '/api/v1/jobs/recordInfo';

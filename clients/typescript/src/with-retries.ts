@@ -5,12 +5,12 @@ import { VideogenError } from './videogen-error.ts';
 const firstPauseMs = 500;
 const maxPauseMs = 8_000;
 
-/** The service is left alone for as long as it asks to be; when that is longer than this, the caller decides. */
+/** A `Retry-After` longer than this is left to the caller. */
 const maxObeyedSeconds = 60;
 
 /**
- * Repeats an attempt that failed with something passing, at most `maxTries` times altogether. A pause is at least what
- * `Retry-After` asks for, and grows from half a second to eight.
+ * Repeats an attempt that failed temporarily, up to `maxTries` attempts. A pause is at least the value of `Retry-After`,
+ * and grows from half a second to eight.
  */
 export async function withRetries<T>(
   { maxTries, clock, onRetry }: Pick<Transport, 'maxTries' | 'clock' | 'onRetry'>,
