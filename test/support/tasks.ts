@@ -1,6 +1,7 @@
 import type { Price } from '../../src/domain/price.ts';
 import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/domain/task.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
+import { listTaskEntries } from '../../src/stores/credits.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { v7 as uuidv7 } from 'uuid';
@@ -49,4 +50,9 @@ export function waitForEnd(db: Database, taskId: string, limitMs?: number): Prom
     },
     limitMs,
   );
+}
+
+/** The kinds of a task's ledger entries, oldest first. */
+export async function entryKinds(db: Database, taskId: string): Promise<readonly string[]> {
+  return (await listTaskEntries(db, taskId)).map(({ kind }) => kind);
 }
