@@ -30,11 +30,10 @@ const wish: Wish = {
   hasKey: false,
   charge: 132,
   end: 'success',
-  endIfHurt: undefined,
   answers: [ok],
 };
 
-const calm: Evidence['damage'] = { hurts: [], stopped: new Set(), outages: [] };
+const calm: Evidence['damage'] = { stopped: new Set(), outages: [] };
 
 /** What a faultless run with one task leaves behind; each test breaks one thing about it. */
 function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {}): Evidence {
@@ -50,8 +49,6 @@ function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {})
     videos: new Map(isSuccess ? [['task-1', undefined]] : []),
     ledger: [],
     balances: [{ opened: 1_000, now: isSuccess ? 868 : 1_000 }],
-    jobs: [],
-    bookedJobs: [],
     kindJobs: new Map(),
     unsettledJobs: 0,
     damage: calm,

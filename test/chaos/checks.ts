@@ -1,5 +1,4 @@
 import type { CreateAnswer, Evidence, FinalTask, Wish } from './evidence.ts';
-import { judgeJobs, wasHurt } from './judge-jobs.ts';
 import { judgeKinds } from './judge-kinds.ts';
 import { judgeOutages } from './judge-outage.ts';
 
@@ -23,7 +22,6 @@ export function check(evidence: Evidence): {
       ...evidence.setbacks,
       ...evidence.ledger.map(({ rule, detail }) => `the books: ${rule}, ${detail}`),
       ...judgeBalances(evidence),
-      ...judgeJobs(evidence),
       ...judgeKinds(evidence),
       ...judgeOutages(evidence),
     ],
@@ -63,21 +61,13 @@ function judgeAccepted(answer: CreateAnswer, wish: Wish, task: FinalTask | undef
 }
 
 /** Whatever is killed, a task fails for no reason but its own, or because somebody stopped it. */
-function mayEndSo({ end, endIfHurt, otherEnd, answers }: Wish, task: FinalTask, evidence: Evidence): boolean {
+function mayEndSo({ end, otherEnd, answers }: Wish, task: FinalTask, evidence: Evidence): boolean {
   const ended = endOf(task);
   if (ended === end || ended === otherEnd || task.completedAt === null) return true;
-  if (ended === endIfHurt) return wasHurt(evidence, firstToldAt(task, evidence), task.completedAt);
   if (ended !== 'cancelled' && ended !== 'terminated') return false;
   // A 503 with the word that the task is withdrawn may have got lost on its way.
   const mayBeWithdrawn = answers.some((answer) => isWithdrawn(answer) || answer.status === undefined);
   return evidence.damage.stopped.has(task.taskId) || (ended === 'cancelled' && mayBeWithdrawn);
-}
-
-/** When the upstream first told of the end of the task's job; its own deadline may come before that. */
-function firstToldAt({ taskId, createdAt }: FinalTask, { jobs }: Evidence): number {
-  const job = jobs.find((one) => one.taskId === taskId);
-  if (job === undefined || job.manner === 'succeeds after the deadline') return createdAt;
-  return job.told[0]?.atMs ?? createdAt;
 }
 
 function endOf({ state, failCode }: FinalTask): string {

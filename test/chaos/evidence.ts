@@ -1,7 +1,6 @@
 import type { LedgerViolation } from '../../src/stores/ledger-rules.ts';
 import type { Outage } from './outage.ts';
-import type { BookedJob as KindJob } from '../fakes/upstream-books.ts';
-import type { PaidJob } from './paid-upstream.ts';
+import type { BookedJob } from '../fakes/upstream-books.ts';
 
 /** One answer to a create, or none: `status` is undefined when the connection broke or nothing came in time. */
 export type CreateAnswer = {
@@ -24,8 +23,6 @@ export type Wish = {
   readonly charge: number | undefined;
   /** How the task must end unless somebody stops it: `success`, or the failCode that its prompt asks for. */
   readonly end: string;
-  /** How it may end as well when something was hurt after the provider had first told of the job's end. */
-  readonly endIfHurt: string | undefined;
   /** How it may end as well because its upstream, or the way there, is hurt all the time. */
   readonly otherEnd?: string | undefined;
   readonly answers: readonly CreateAnswer[];
@@ -49,9 +46,6 @@ export type FinalTask = {
   readonly completedAt: number | null;
 };
 
-/** A row of `provider_jobs`. */
-export type BookedJob = { readonly taskId: string; readonly jobId: string | null; readonly outcome: string | null };
-
 /** A callback as its receiver saw it. */
 export type SeenCallback = {
   readonly taskId: string;
@@ -66,8 +60,6 @@ export type SeenCallback = {
 export type Damage = {
   /** How often each kind of fault was injected. */
   readonly injected: ReadonlyMap<string, number>;
-  /** When anything was being hurt, in Unix milliseconds. */
-  readonly hurts: readonly { readonly fromMs: number; readonly untilMs: number }[];
   /** Tasks whose workflow was cancelled, terminated or deleted, or was ordered to be. */
   readonly stopped: ReadonlySet<string>;
   readonly outages: readonly Outage[];
@@ -85,13 +77,9 @@ export type Evidence = {
   readonly ledger: readonly LedgerViolation[];
   /** For every account: what it was opened with, and what it has now. */
   readonly balances: readonly { readonly opened: number; readonly now: number }[];
-  /** Every job of the fake paid upstream. */
-  readonly jobs: readonly PaidJob[];
-  /** How each call for such a job stands in our own books; undefined when nobody waited for them. */
-  readonly bookedJobs: readonly BookedJob[] | undefined;
   /** Every job of the upstreams of all kinds, by the name of the provider. */
-  readonly kindJobs: ReadonlyMap<string, readonly KindJob[]>;
-  /** Jobs of failed tasks that may still run, by our own books; 0 when nobody waited for them. */
+  readonly kindJobs: ReadonlyMap<string, readonly BookedJob[]>;
+  /** Jobs of failed tasks that may still run, by our own records. */
   readonly unsettledJobs: number;
   readonly damage: Omit<Damage, 'injected'>;
   /** When each API was hurt, in Unix milliseconds. */

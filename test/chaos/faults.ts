@@ -30,7 +30,6 @@ const longFreezeMs = 45_000;
 type Work = FaultOptions & { readonly injected: Map<string, number>; readonly damage: DamageInProgress };
 
 type DamageInProgress = {
-  readonly hurts: { readonly fromMs: number; readonly untilMs: number }[];
   readonly stopped: Set<string>;
   readonly outages: Outage[];
 };
@@ -38,7 +37,7 @@ type DamageInProgress = {
 /** Hurts the system until the time is over, every kind in turn in a shuffled order; answers what was done, and how often. */
 export async function injectFaults(options: FaultOptions): Promise<Damage> {
   const { random, pauseMs, durationMs } = options;
-  const damage = { injected: new Map<string, number>(), hurts: [], stopped: new Set<string>(), outages: [] };
+  const damage = { injected: new Map<string, number>(), stopped: new Set<string>(), outages: [] };
   const work: Work = { ...options, injected: damage.injected, damage };
   const faults = faultsOf(work);
   const startedAt = Date.now();
@@ -58,14 +57,12 @@ export async function injectFaults(options: FaultOptions): Promise<Damage> {
   return damage;
 }
 
-async function inject({ injected, damage }: Work, { name, inject: hurt }: Fault): Promise<void> {
-  const fromMs = Date.now();
-  // What was to be hurt may be down already, or there is no task to cancel: then nothing was injected.
+async function inject({ injected }: Work, { name, inject: hurt }: Fault): Promise<void> {
+  // The target may be down already, or there is no task to cancel: then nothing was injected.
   const isDone = await hurt().then(
     () => true,
     () => false,
   );
-  damage.hurts.push({ fromMs, untilMs: Date.now() });
   if (isDone) injected.set(name, 1 + (injected.get(name) ?? 0));
 }
 

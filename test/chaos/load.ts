@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { call } from '../support/api.ts';
 import type { CreateAnswer, Wish } from './evidence.ts';
+import type { KindUpstream } from './kind-upstreams.ts';
 import type { Random } from './random.ts';
 import { createRequestMaker, type Request } from './wishes.ts';
 
@@ -22,10 +23,11 @@ export type LoadOptions = {
   readonly clients: readonly [Client, ...Client[]];
   readonly random: Random;
   readonly durationMs: number;
-  readonly perSecond: number;
-  /** Whose models are ordered, too. */
-  readonly kinds: readonly string[];
+  /** The models of the upstreams. */
+  readonly kinds: readonly KindUpstream[];
 };
+
+const createEveryMs = 500;
 
 type OpenWish = Wish & { readonly answers: CreateAnswer[]; readonly send: () => Promise<void> };
 
@@ -36,7 +38,7 @@ export async function runLoad(options: LoadOptions): Promise<Load> {
   const injected = new Map<string, number>();
   const running: Promise<unknown>[] = [];
   const makeRequest = createRequestMaker(options.random, options.kinds);
-  for (const endsAt = Date.now() + options.durationMs; Date.now() < endsAt; await delay(1_000 / options.perSecond)) {
+  for (const endsAt = Date.now() + options.durationMs; Date.now() < endsAt; await delay(createEveryMs)) {
     const wish = makeWish(options, makeRequest, wishes.length, injected);
     wishes.push(wish);
     running.push(insist(wish, endsAt).then(() => watch(options, wish, endsAt, setbacks)));
@@ -59,7 +61,7 @@ function makeWish(
 ): OpenWish {
   const client = random.pick(clients);
   const nonce = `wish-${ordinal}-`;
-  const { body, charge, fault, end, endIfHurt, otherEnd } = makeRequest(nonce, client.callBackUrl);
+  const { body, charge, fault, end, otherEnd } = makeRequest(nonce, client.callBackUrl);
   if (fault !== undefined) injected.set(fault, 1 + (injected.get(fault) ?? 0));
   const hasKey = random.chance(0.6);
   const headers = { 'content-type': 'application/json', ...(hasKey && { 'idempotency-key': nonce }) };
@@ -69,7 +71,7 @@ function makeWish(
     const target = { baseUrl: baseUrls[api] ?? baseUrls[0], key: client.key };
     answers.push(await create(target, { method: 'POST', headers, body: JSON.stringify(body) }, api));
   };
-  return { nonce, client: client.index, hasKey, charge, end, endIfHurt, otherEnd, answers, send };
+  return { nonce, client: client.index, hasKey, charge, end, otherEnd, answers, send };
 }
 
 type Target = Parameters<typeof call>[0];

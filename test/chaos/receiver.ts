@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { callbackContent } from './checks.ts';
 import type { FinalTask, SeenCallback } from './evidence.ts';
@@ -27,7 +28,7 @@ export async function startReceiver(secretOf: (client: number) => string, random
   const injected = new Map<string, number>();
   const known = new Set<string>();
   const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
+    void text(request).then((body) => {
       const record = recordIn(body);
       const manner = known.has(record.taskId) ? 'accept' : random.pick(manners);
       known.add(record.taskId);
@@ -51,13 +52,6 @@ export async function startReceiver(secretOf: (client: number) => string, random
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  // What a stream of Node yields without an encoding.
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }
 
 /** The record in a callback's envelope, as recordInfo shows it; what is not there fails the check of its content. */

@@ -11,7 +11,7 @@ export type ChaosReport = {
   /** From acceptance to the final state, and from the last fault until nothing was open. */
   readonly slowestTaskSeconds: number;
   readonly settleSeconds: number;
-  /** Jobs that the fake paid upstream made. */
+  /** Jobs that the upstreams made. */
   readonly jobs: number;
   /** What happened to the tasks that took longest, line by line. */
   readonly slowTasks: readonly string[];

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { kindsHere } from './kind-upstreams.ts';
 import { runChaos } from './chaos.ts';
 import { printed } from './report.ts';
 
@@ -19,13 +18,6 @@ const folder = await mkdtemp(join(tmpdir(), 'videogen-chaos-'));
 const report = await runChaos({
   seed: Number(values.seed),
   seconds: Number(values.minutes) * 60,
-  apis: 2,
-  workers: 2,
-  kinds: kindsHere(),
-  createsPerSecond: 2,
-  faultEverySeconds: 5,
-  settleLimitSeconds: 300,
-  waitsForBooks: true,
   folder,
   say: (message) => process.stderr.write(`${new Date().toISOString()} ${message}\n`),
 });
