@@ -29,17 +29,17 @@ const previewKinds: readonly [PreviewKind, ...PreviewKind[]] = [
 ];
 type PreviewKind = 'plain' | 'slow' | 'rendered' | 'reject' | 'crash' | 'hang';
 
-/** Makes up requests one by one, in turns for the preview provider and for an upstream. Every upstream has its turn before one comes again. */
+/** Makes up requests: every fourth for the preview provider, the others for the upstreams in a shuffled order. */
 export function createRequestMaker(
   random: Random,
   upstreams: readonly KindUpstream[],
 ): (nonce: string, callBackUrl: string) => Request {
   let deck: KindUpstream[] = [];
-  let isUpstream = false;
+  let count = 0;
   return (nonce, callBackUrl) => {
-    isUpstream = !isUpstream;
+    count += 1;
     if (deck.length === 0) deck = [...random.shuffled(upstreams)];
-    const next = isUpstream ? deck.pop() : undefined;
+    const next = count % 4 === 0 ? undefined : deck.pop();
     const wanted = next === undefined ? preview(random.pick(previewKinds), random) : generatedBy(next, random);
     return requestFor(wanted, random, nonce, callBackUrl);
   };
