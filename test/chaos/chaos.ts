@@ -23,7 +23,7 @@ import { type Stack, startStack } from './stack.ts';
 
 export type ChaosOptions = {
   readonly seed: number;
-  /** How long load and faults last; settling comes on top. */
+  /** The duration of load and faults; settling comes on top. */
   readonly seconds: number;
   /** Holds everything: databases, results and logs. */
   readonly folder: string;
@@ -94,7 +94,7 @@ async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
   return { load, damage, network };
 }
 
-/** Answers how many seconds it took from the last fault until nothing was open. */
+/** Returns the seconds from the last fault until nothing was open. */
 async function letItSettle({ options, ...scene }: Scene, load: Load): Promise<number> {
   const startedAt = Date.now();
   options.say('settling');

@@ -23,7 +23,7 @@ export async function collectTasks(db: Database, accountIds: readonly string[]):
   return rows.map(({ accountId, ...task }) => ({ ...task, client: accountIds.indexOf(accountId) }));
 }
 
-/** What `settle` waits for. */
+/** `settle` waits until all counts are 0. */
 export const selectOpen = {
   name: 'chaos-open',
   text: `
@@ -47,7 +47,7 @@ export async function collectBooks(
   };
 }
 
-/** Fetches every successful task's video through the link that its client is given, and sees whether it is whole and plays. */
+/** Fetches every successful task's video through the link that its client is given, and checks that it is whole and plays. */
 export async function collectVideos(
   tasks: readonly FinalTask[],
   { baseUrl, keys, folder }: { baseUrl: string; keys: readonly string[]; folder: string },
@@ -71,7 +71,7 @@ async function fetchAndProbe(
   file: string,
 ): Promise<undefined> {
   const { body } = await recordInfo(api, taskId);
-  // What the record of a successful task holds.
+  // the documented shape
   const { resultUrls } = body.data['resultJson'] as { resultUrls: readonly string[] };
   const response = await fetch(String(resultUrls[0]));
   if (!response.ok) throw new Error(`the link answers ${response.status}`);

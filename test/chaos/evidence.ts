@@ -13,17 +13,17 @@ export type CreateAnswer = {
   readonly atMs: number;
 };
 
-/** What a client asked for and what it was told, over all its tries. */
+/** One request of a client, with the responses to all its attempts. */
 export type Wish = {
-  /** The first word of the prompt, by which the task is found whatever the client was told. */
+  /** The first word of the prompt, by which the task is found. */
   readonly nonce: string;
   readonly client: number;
   readonly hasKey: boolean;
-  /** What the client expects to pay; undefined when the request breaks a rule. */
+  /** The expected price; undefined when the request breaks a rule. */
   readonly charge: number | undefined;
-  /** How the task must end unless somebody stops it: `success`, or the failCode that its prompt asks for. */
+  /** The required end unless the task is stopped: `success`, or a failCode. */
   readonly end: string;
-  /** How it may end as well because its upstream, or the way there, is hurt all the time. */
+  /** Another end that is allowed because its upstream, or the network to it, fails all the time. */
   readonly otherEnd?: string | undefined;
   readonly answers: readonly CreateAnswer[];
 };
@@ -41,24 +41,22 @@ export type FinalTask = {
   readonly hasCallback: boolean;
   readonly createdAt: number;
   readonly generationStartedAt: number | null;
-  /** Of its video; null unless it succeeded. */
+  /** The hash of its video; null unless it succeeded. */
   readonly sha256: string | null;
   readonly completedAt: number | null;
 };
 
-/** A callback as its receiver saw it. */
 export type SeenCallback = {
   readonly taskId: string;
   readonly isSigned: boolean;
   /** True when the receiver answered with 2xx. */
   readonly isAccepted: boolean;
-  /** What must be the same in every attempt: links differ, these do not. */
+  /** The part that is equal in every attempt; links differ. */
   readonly content: string;
 };
 
-/** What was done to the system. */
 export type Damage = {
-  /** How often each kind of fault was injected. */
+  /** The number of injections by kind. */
   readonly injected: ReadonlyMap<string, number>;
   /** Tasks whose workflow was cancelled, terminated or deleted, or was ordered to be. */
   readonly stopped: ReadonlySet<string>;

@@ -34,7 +34,7 @@ type DamageInProgress = {
   readonly outages: Outage[];
 };
 
-/** Hurts the system until the time is over, every kind in turn in a shuffled order; answers what was done, and how often. */
+/** Injects faults until the time is over, every kind once in a shuffled order before one comes again. */
 export async function injectFaults(options: FaultOptions): Promise<Damage> {
   const { random, pauseMs, durationMs } = options;
   const damage = { injected: new Map<string, number>(), stopped: new Set<string>(), outages: [] };
@@ -85,7 +85,7 @@ function faultsOf(work: Work): readonly Fault[] {
   ];
 }
 
-/** What an operator can do to a task's workflow, while the task runs and after it has ended. */
+/** Operators can do this to a task's workflow, while the task runs and after it has ended. */
 function workflowFaultsOf({ db, temporal, damage }: Work): readonly Fault[] {
   const { namespace } = temporal.options;
   const handleOf = (taskId: string) => temporal.workflow.getHandle(taskId);
@@ -115,7 +115,7 @@ function workflowFaultsOf({ db, temporal, damage }: Work): readonly Fault[] {
 type SlowFault = Fault & {
   /** When it is due, as a share of the whole time. */
   readonly share: number;
-  /** Whether other faults go on meanwhile. */
+  /** Other faults go on meanwhile. */
   readonly isBeside: boolean;
 };
 
@@ -166,11 +166,11 @@ order by random() limit 1`,
 
 async function someTask(db: Database, statement: { name: string; text: string }): Promise<string> {
   const [task] = await db.run<{ id: string }>(statement);
-  if (task === undefined) throw new Error('there is no such task');
+  if (task === undefined) throw new Error('no task matches');
   return task.id;
 }
 
-/** As a failover of the database does: the server lives on, and everybody has to connect again. */
+/** A failover of the database does the same: every client has to connect again. */
 async function cutConnections(db: Database): Promise<void> {
   const text = `
 select pg_terminate_backend(pid) from pg_stat_activity

@@ -3,10 +3,10 @@ import { type Kind, kinds, type PlacedKind } from '../fakes/kinds.ts';
 import type { BookedJob, RunningUpstream } from '../fakes/upstream-books.ts';
 
 // An upstream of each kind of provider, each behind a network of its own that can be broken. They live in the breaker's process or in
-// processes of their own, and keep books. One more upstream has a model with a short deadline, for jobs that never end by themselves.
+// processes of their own, and keep books. One more upstream has a model with a short deadline, for jobs that run until they are canceled.
 
 export type KindUpstream = {
-  /** Of the provider and of its model. */
+  /** The name of the provider and of its model. */
   readonly name: string;
   readonly kind: Kind;
   readonly upstream: RunningUpstream;
@@ -68,7 +68,7 @@ export async function startKindUpstreams(): Promise<KindUpstreams> {
 
 const begunAt = new Map<string, number>();
 
-/** Jobs end by themselves, however much is broken around them. */
+/** Ends jobs after their time, however much is broken around them. */
 async function endJobs(each: readonly KindUpstream[]): Promise<void> {
   for (const { upstream } of each) {
     const running = (await upstream.books.jobs()).filter(({ state }) => state === 'running');

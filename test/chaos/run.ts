@@ -6,7 +6,7 @@ import { runChaos } from './chaos.ts';
 import { printed } from './report.ts';
 
 // `npm run chaos -- --minutes 5 --seed 7`: exits with 0 only when nothing was violated; otherwise the folder with all
-// logs and databases is kept, and named.
+// logs and databases stays, and is printed.
 
 const { values } = parseArgs({
   options: {
@@ -22,6 +22,6 @@ const report = await runChaos({
   say: (message) => process.stderr.write(`${new Date().toISOString()} ${message}\n`),
 });
 process.stdout.write(`${printed(report)}\n`);
-if (report.violations.length > 0) process.stdout.write(`everything is kept in ${folder}\n`);
+if (report.violations.length > 0) process.stdout.write(`logs and databases: ${folder}\n`);
 else await rm(folder, { recursive: true, force: true });
 process.exit(report.violations.length > 0 ? 1 : 0);

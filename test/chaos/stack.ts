@@ -15,7 +15,7 @@ import { type SupervisedProcess, keepRunning } from './supervised-process.ts';
 import { catalogueOf, writeKindFiles } from '../fakes/kinds.ts';
 import { type KindUpstreams, startKindUpstreams } from './kind-upstreams.ts';
 
-/** The whole service as it runs in production: servers, API and workers in processes of their own, kept alive by us. */
+/** The whole service as it runs in production: servers, API and workers in processes of their own, which restart when they end. */
 export type Stack = {
   readonly settings: Settings;
   readonly environment: NodeJS.ProcessEnv;
@@ -23,7 +23,7 @@ export type Stack = {
   readonly workers: readonly SupervisedProcess[];
   readonly postgres: Postgres;
   readonly temporal: TemporalServer;
-  /** Between the service and Temporal, to cut them off from each other; the breaker itself goes round it. */
+  /** Between the service and Temporal, to cut them off from each other; the test itself bypasses it. */
   readonly temporalProxy: TcpProxy;
   readonly kinds: KindUpstreams;
   /** Drains and stops everything; answers the names of those that did not end as they should. */

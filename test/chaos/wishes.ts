@@ -5,13 +5,13 @@ import { creditsPerSecond, hangingModel, type ModelName, patientModel } from './
 /** A create request of a client. */
 export type Request = {
   readonly body: { readonly model: string; readonly input: Record<string, unknown>; readonly callBackUrl?: string };
-  /** What it costs; undefined when it breaks a rule and must be refused. */
+  /** Its price; undefined when it breaks a rule and must be refused. */
   readonly charge: number | undefined;
-  /** What it makes the provider do, for the report. */
+  /** The fault that it provokes, for the report. */
   readonly fault: string | undefined;
-  /** How the task must end: `success`, or the failCode that its prompt asks for. */
+  /** The required end: `success`, or a failCode. */
   readonly end: string;
-  /** How it may end as well because its upstream, or the way there, is hurt all the time. */
+  /** Another end that is allowed because its upstream, or the network to it, fails all the time. */
   readonly otherEnd?: string | undefined;
 };
 
@@ -70,7 +70,7 @@ function previewWords(kind: PreviewKind, random: Random): string {
   return kind === 'rendered' ? 'a lighthouse in the fog' : `[[${kind}]]`;
 }
 
-/** Where a lost job is found by its name, the task ends as it has to; elsewhere it may be refunded. */
+/** A task must end as required if a lost job is found by its name; elsewhere it may be refunded. */
 function generatedBy({ name, kind, isHasty }: KindUpstream, random: Random): Wanted {
   const common = { model: name, creditsPerSecond: kindCreditsPerSecond, fault: undefined };
   if (isHasty) {

@@ -16,7 +16,6 @@ export type OwnUpstream = RunningUpstream & {
   readonly headers: readonly IncomingHttpHeaders[];
 };
 
-/** What a job costs there. */
 export const jobCost = { micros: 40_000, currency: 'USD' } as const;
 
 export async function startOwnUpstream(options: Options = {}): Promise<OwnUpstream> {
@@ -40,7 +39,7 @@ export async function startOwnUpstream(options: Options = {}): Promise<OwnUpstre
 
 type Options = {
   readonly key?: string;
-  /** Says of every video that it was written where `resultUpload` led; who writes it is the test. */
+  /** Reports every video as uploaded to `resultUpload`; the test uploads it. */
   readonly uploads?: boolean;
   /** Serves other bytes with each download: see `markedVideo`. */
   readonly marksDownloads?: boolean;
@@ -60,7 +59,7 @@ async function answer(
     return send(response, 401, fault('unauthorized'));
   const [, id = '', video] = pathPattern.exec(request.url ?? '') ?? [];
   if (request.method === 'PUT') {
-    // The fake trusts what it is sent; the tests look at `bodies`.
+    // The fake validates nothing; the tests check `bodies`.
     const sent = JSON.parse(body) as { readonly input: { readonly prompt: string } };
     bodies.push(sent);
     const isNew = books.find(id) === undefined;

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { type Tier, tierOf, tiers } from '../support/tier.ts';
 
-// docs/testing.md says which file proves each guarantee and in which tier; a file that is renamed or moved must not leave it wrong.
+// docs/testing.md names the file that proves each guarantee, and its tier. A renamed or moved file must not make it wrong.
 
 const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'));
 const withoutSuffix = (file: string) => file.replace(/(?:\.full|\.long)?\.test\.ts$/, '');

@@ -50,7 +50,7 @@ describe('callbacks', () => {
     const { status, body } = await post(api, '/api/v1/callbacks/redeliver', { taskId });
     assert.equal(status, 200, body.msg);
   };
-  /** How the pauses of a delivery ended, from its history. */
+  /** The ends of the pauses of a delivery, from its history. */
   const endsOfPauses = async (taskId: string) => {
     const { events } = await temporal.client.workflow.getHandle(callbackWorkflowId(taskId)).fetchHistory();
     return (events ?? []).flatMap((event) => {
@@ -124,7 +124,7 @@ describe('callbacks', () => {
     await temporal.trigger('reconcile');
     await receiver.waitForCallbacks('/unheard', 3);
     await waitForDelivery(service.database.db, taskId, 'delivered');
-    assert.deepEqual(await endsOfPauses(taskId), ['over', 'interrupted'], 'the schedule had said five minutes');
+    assert.deepEqual(await endsOfPauses(taskId), ['over', 'interrupted'], 'the schedule had a pause of five minutes');
   });
 
   test('a task that is canceled while it is generated has one callback, however slow the receiver is', async () => {

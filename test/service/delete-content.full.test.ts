@@ -119,7 +119,7 @@ test('a closed account is emptied, also when the worker is killed in the middle 
     }
     const theirs = await acceptTestTask(db, other.accountId, taskParam('not a secret'));
     await refundTask(db, theirs, { failCode: 'cancelled', failMsg: 'A test.' });
-    await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+    await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'requested' });
     const left = async () => {
       const text = `select count(*)::int as count from tasks where account_id = $1 and param::text like '%a secret%'`;
       return (await db.run<{ count: number }>({ name: 'test-left', text }, [accountId]))[0]?.count ?? 0;
@@ -146,8 +146,12 @@ test('a closed account is emptied, also when the worker is killed in the middle 
     assert.equal(await left(), 0);
     const text = `select count(*)::int as count from callback_deliveries`;
     assert.deepEqual(await db.run({ name: 'test-deliveries', text }), [{ count: 0 }]);
-    const kept = `select count(*)::int as count from tasks where content_deleted_at is null`;
-    assert.deepEqual(await db.run({ name: 'test-kept', text: kept }), [{ count: 1 }], "another account's stays");
+    const remaining = `select count(*)::int as count from tasks where content_deleted_at is null`;
+    assert.deepEqual(
+      await db.run({ name: 'test-remaining', text: remaining }),
+      [{ count: 1 }],
+      "another account's stays",
+    );
     assert.deepEqual(await auditLedger(db), []);
   } finally {
     await endPrograms();

@@ -96,7 +96,7 @@ describe('a task, from createTask to its callback', () => {
     ]);
   });
 
-  test('one client sees the states in their order and progress that never goes back', async () => {
+  test('a client reads the states in their order and progress that never goes back', async () => {
     const prompt = '[[instant]] [[slow 12s]] rising';
     const taskId = await createdTask(api, prompt, { model: 'videogen-2.0' });
     const order = ['waiting', 'queuing', 'generating', 'success'];

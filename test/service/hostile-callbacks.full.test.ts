@@ -142,7 +142,7 @@ test('a hanging receiver does not block shutdown, and what it interrupts is no a
     await Promise.all(owed.map((delivery) => temporal.engine.startDelivery(delivery)));
     await waitFor('all to hang', () => (hanging.open() === 8 ? true : undefined));
     await close();
-    await waitFor('all connections to be gone', () => (hanging.open() === 0 ? true : undefined));
+    await waitFor('the end of all connections', () => (hanging.open() === 0 ? true : undefined));
     for (const { taskId } of owed) {
       assert.equal((await findDelivery(db, taskId))?.state, 'pending');
       assert.deepEqual(await listDeliveryAttempts(db, taskId), [], 'an interrupted request is no attempt');

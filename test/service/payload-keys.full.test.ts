@@ -153,7 +153,7 @@ test('with a key nothing in a history can be read but ids, and its task is gener
     }
   }));
 
-test('keys are put in, changed and taken away while tasks run: old, mixed and plain histories go on', () =>
+test('keys are added, changed and removed while tasks run: old, mixed and plain histories go on', () =>
   withInstallation(async ({ db, start, withWorker, generating, history }) => {
     const prompt = '[[instant]] [[slow 8s]] rotation';
     const first = await withWorker([], async () => {

@@ -99,7 +99,7 @@ describe('a task that the example server generates', { skip: skipWithoutPython }
     await writeCatalogue([model]);
   });
 
-  test('whose provider rejects our key is retried within seconds, and ends at once when it is canceled', async () => {
+  test('whose provider rejects our key is retried within seconds, and ends when it is canceled', async () => {
     const taskId = await create('behind the wrong key', 'locked-model');
     const pause = () =>
       waitFor('the pause', async () => {

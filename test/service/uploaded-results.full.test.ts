@@ -75,7 +75,7 @@ describe('an upstream that writes its videos into the bucket itself', { skip: sk
     assert.deepEqual(await videoOf(record), served);
   });
 
-  test('its link writes to no other place', async () => {
+  test('its link writes to no other key', async () => {
     const { taskId, jobId, url } = await begun('a curious upstream');
     const other = incomingKeyOf(taskId, 'another');
     for (const key of [`results/${taskId}/video.mp4`, `staging/${taskId}/video.mp4`, other])

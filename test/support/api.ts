@@ -58,7 +58,7 @@ export async function call({ baseUrl, key }: Api, path: string, init: RequestIni
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${key}`);
   const response = await fetch(baseUrl + path, { ...init, headers, signal: AbortSignal.timeout(180_000) });
-  // Every answer of the API is the envelope; a test that gets something else fails on its first look at it.
+  // Every response of the API is the envelope; a test that gets something else fails when it reads it.
   const body = (await response.json()) as Answer['body'];
   return { status: response.status, headers: response.headers, body };
 }

@@ -32,7 +32,7 @@ const schema = createHash('sha256')
   .digest('hex')
   .slice(0, 12);
 const template = `videogen_template_${schema}`;
-/** Of each server, whether this process has made sure of its template. */
+/** By server: resolves when its template exists. */
 const templates: Record<string, Promise<void>> = {};
 // Other processes do the same at the same time, so the template is made under a lock of the server's.
 const templateLock = 4_202_611;

@@ -15,7 +15,7 @@ import { waitFor } from './wait-for.ts';
 import { startWorkerWith } from './worker-with.ts';
 
 export const model = 'videogen-2.0-fast';
-/** What a task of `taskParam` costs. */
+/** The price of a task of `taskParam`. */
 export const price = 132;
 export const openingCredits = 10_000;
 
@@ -45,7 +45,7 @@ export function connectEngine({ settings }: Pick<TestEnvironment, 'settings'>) {
   };
 }
 
-/** An environment with an account and an engine. Its workers have a fake upstream in the place of every provider. */
+/** An environment with an account and an engine. Its workers have a fake upstream instead of every provider. */
 export async function createInstallation(extra: Environment = {}, fake: FakeOptions = { instant: false }) {
   const environment = await createTestEnvironment(extra);
   const { database, settings } = environment;

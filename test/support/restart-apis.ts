@@ -45,7 +45,7 @@ export async function restartUnderLoad(
     api.child.kill('SIGTERM');
     assert.deepEqual(await once(api.child, 'exit'), [0, null]);
     const next = await startApiProcess(t, environment, port);
-    // As an orchestrator does: the next process is stopped when the load balancer uses this one.
+    // An orchestrator stops the next process when the load balancer uses this one.
     await waitForCreates(next);
   }
   over.abort();

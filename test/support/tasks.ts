@@ -16,7 +16,6 @@ export function taskParam(prompt: string, input: Partial<TaskParam['input']> = {
   };
 }
 
-/** What would be measured of a video that nobody will ever play. */
 export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
   widthPx: 1280,
   heightPx: 720,
@@ -27,10 +26,8 @@ export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
   sha256: '0'.repeat(64),
 };
 
-/** What the books need to know of such a video. */
 export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster', ...madeUpMeasures };
 
-/** What the catalogue of the tests says that a second costs. */
 export const listedPrices: readonly Price[] = [{ creditsPerSecond: 33, fromMs: 0 }];
 
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */

@@ -49,7 +49,7 @@ function upstreamAtDeadline(upstream: FakeUpstream, pass: () => Promise<void>): 
   return { ...upstream, provider: { ...provider, status } };
 }
 
-describe('a process that dies anywhere, before a call or before it hears the answer', () => {
+describe('a process that dies anywhere, before a call or before it receives the response', () => {
   let database: TestDatabase;
   let folder: string;
   before(async () => {
@@ -126,7 +126,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     });
   });
 
-  test('leaves a task that is not finished in time refunded as timeout, its job stopped, and no other provider asked', async () => {
+  test('leaves a task that is not finished in time refunded as timeout, its job stopped, and no other provider tried', async () => {
     const slow: FakeOptions = { instant: false };
     await throughEveryWindow({ fewest: 10, upstream: slow, isLate: true }, async ({ task, upstream, ...rest }) => {
       assert.equal(task.failure?.failCode, 'timeout');
@@ -157,7 +157,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     readonly files: readonly string[];
   };
 
-  /** Tells the story once for each point at which its first process can die. */
+  /** Plays the story once for each point at which its first process can die. */
   async function throughEveryWindow(story: Story, check: (outcome: Outcome) => Promise<void>): Promise<void> {
     const tryWindow = async (call: number) => {
       let hasDied = false;
@@ -186,7 +186,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     const accountId = await createAccount(db, { name: 'windows', credits });
     const imageUrls = Array.from({ length: images }, (_, index) => `https://client.example/${index}.jpg`);
     const taskId = await acceptTestTask(db, accountId, taskParam('a window', { imageUrls }));
-    // Of each task's own, for one that failed takes no task for a while.
+    // Each task has its own upstreams, because one that failed takes no task for a while.
     const upstream = createFakeUpstream({ name: `fake-${taskId}`, ...options });
     const spare = createFakeUpstream({ name: `spare-${taskId}` });
     // Each process makes its own deps; only the first one dies, wherever in the story its point lies.
@@ -218,7 +218,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     return images;
   }
 
-  /** What lies in the store under the task's id. */
+  /** The keys in the store under the task's id. */
   async function filesOf(taskId: string): Promise<readonly string[]> {
     const tops = (await readdir(folder)).filter((name) => !name.startsWith('.'));
     const below = tops.map(async (top) => {

@@ -85,7 +85,7 @@ test('a worker that is frozen for longer than its heartbeat timeout, and comes b
   }
 });
 
-/** What the SDK calls a worker at Temporal. */
+/** The identity that the SDK gives a worker at Temporal. */
 const identityOf = (worker: ChildProcess) => `${worker.pid}@${hostname()}`;
 
 function sha256Of(bytes: Buffer): string {

@@ -14,7 +14,7 @@ import { waitFor } from '../support/wait-for.ts';
 /** `reconcile` leaves younger tasks to the process that accepted them, and jobs of tasks that ended later to their generation. */
 const [startGraceMs, stopGraceMs] = [10_000, 30_000];
 
-// What operators do in the Temporal UI or with its CLI, and workflows that cannot end: `reconcile` brings each task to its end.
+// Operators act in the Temporal UI or with its CLI, and workflows cannot end: `reconcile` brings each task to its end.
 describe('an operator', { concurrency: true }, () => {
   /** The task of each attempt of the worker that has ended. */
   const endedAttempts: string[] = [];
@@ -67,7 +67,7 @@ describe('an operator', { concurrency: true }, () => {
   test('resets in the middle of generation: the new run goes on with the same job', async () => {
     const taskId = await generating('/reset');
     await resetToFirstStep(installation.client, taskId);
-    // The old run's activity is told with its next heartbeat, and must leave the job alone.
+    // The old run's activity is notified by its next heartbeat, and must leave the job alone.
     await waitFor('the new run', async () => {
       const { pendingActivities } = await installation.engine.describeTask(taskId);
       return pendingActivities.includes('generateVideo') ? true : undefined;
@@ -121,7 +121,7 @@ describe('an operator', { concurrency: true }, () => {
     const isRemoved = async () =>
       (await installation.engine.describeTask(taskId)).status === 'missing' ? true : undefined;
     await waitFor('its removal', isRemoved);
-    // A task accepted now is started by a later run of reconcile, which has been past the finished one by then.
+    // A task accepted now is started by a later run of reconcile, which passes the finished one first.
     await installation.waitForJob(await accepted('/later'));
     assert.deepEqual(await findTask(installation.db, taskId), ended);
     assert.equal((await installation.engine.describeTask(taskId)).status, 'missing');

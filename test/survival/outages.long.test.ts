@@ -106,7 +106,7 @@ describe('an outage', () => {
       for (const taskId of taskIds) assert.equal((await waitForEnd(installation.db, taskId)).state, 'success');
     });
     const places = installation.upstream.asked.map((taskId) => taskIds.indexOf(taskId)).filter((place) => place >= 0);
-    assert.equal(places.length, taskIds.length, 'each was asked for once');
+    assert.equal(places.length, taskIds.length, 'each was generated once');
     // Workflows that start together overtake each other by some forty places (measured), but the first never wait for the last.
     const lastOfFirst = Math.max(...taskIds.slice(0, 40).map((_, place) => places.indexOf(place)));
     const firstOfLast = Math.min(...taskIds.slice(-40).map((_, index) => places.indexOf(120 + index)));

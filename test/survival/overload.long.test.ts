@@ -88,7 +88,7 @@ test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts
   }
 });
 
-/** A process that only computes. It ends by itself when its parent has ended. */
+/** A process that only computes. It ends when its parent has ended. */
 function startBusyLoop(): ChildProcess {
   const program = 'const parent = process.ppid; while (process.ppid === parent) for (let n = 0; n < 1e8; n += 1);';
   return spawn(process.execPath, ['-e', program], { stdio: 'ignore' });

@@ -23,7 +23,7 @@ const [startGraceMs, stopGraceMs] = [10_000, 30_000];
 
 // Follows docs/operations/backup.md after a loss. The upstream's books prove that nothing is paid twice.
 describe('after a loss', { concurrency: true }, () => {
-  test('of the newest rows, which Temporal still knows: what had not ended in the backup is refunded', async () => {
+  test('of the newest rows, which Temporal still has: what had not ended in the backup is refunded', async () => {
     const { database, upstream, engine, receiver, accountId, accept, ...rest } = await stage();
     const { startWorker, generating, waitForJob, jobsOf, command, commandLater, json, close } = rest;
     const worker = await startWorker();
@@ -103,7 +103,7 @@ describe('after a loss', { concurrency: true }, () => {
     const waiting = await accept(`${receiver.url}/waiting`);
     const { accountId: closed } = await createTestAccount(database);
     const actor = { kind: 'command_line', name: 'ada' } as const;
-    await closeAccountAs(database.db, actor, { accountId: closed, reason: 'asked for' });
+    await closeAccountAs(database.db, actor, { accountId: closed, reason: 'requested' });
 
     const temporal = { ...settings.temporal, namespace: await emptyNamespace(settings) };
     await startWorker({ settings: { temporal } });
@@ -136,9 +136,9 @@ describe('after a loss', { concurrency: true }, () => {
     const lost = await generating('/lost');
     upstream.finish(lost);
     await waitForEnd(db, lost);
-    const kept = await generating('/kept');
-    upstream.finish(kept);
-    await waitForEnd(db, kept);
+    const present = await generating('/present');
+    upstream.finish(present);
+    await waitForEnd(db, present);
     await rm(join(String(environment['RESULT_STORE']), 'results', lost), { recursive: true });
 
     const named = await command('media', 'check', '--forget');
@@ -161,19 +161,19 @@ describe('after a loss', { concurrency: true }, () => {
       upstream.finish(taskId);
       await waitForEnd(db, taskId);
     }
-    for (const taskId of [kept, more])
+    for (const taskId of [present, more])
       await rm(join(String(environment['RESULT_STORE']), 'results', taskId), { recursive: true });
     const refused = await command('media', 'check', '--forget');
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
     assert.match(refused.stderr, /^2 of 3 videos are not in .*--forget all\.$/m);
-    assert.equal((await findTask(db, kept))?.mediaDeletedAt, undefined);
+    assert.equal((await findTask(db, present))?.mediaDeletedAt, undefined);
     await command('media', 'check', '--forget', 'all');
-    assert.notEqual((await findTask(db, kept))?.mediaDeletedAt, undefined);
+    assert.notEqual((await findTask(db, present))?.mediaDeletedAt, undefined);
     await close();
   });
 });
 
-/** An installation whose upstream ends jobs when the test says so, with a receiver of callbacks and the command line. */
+/** An installation whose upstream ends jobs on request, with a receiver of callbacks and the command line. */
 async function stage() {
   const installation = await createInstallation();
   const receiver = await startCallbackReceiver();
@@ -213,9 +213,9 @@ async function restore(url: string, backup: string): Promise<void> {
   await copyDatabase(backup, nameIn(url));
 }
 
-/** PostgreSQL copies a database that nobody is connected to, so connections are ended, and come back. */
+/** PostgreSQL copies only a database without connections, so this ends them. They come back. */
 async function copyDatabase(from: string, to: string): Promise<void> {
-  await waitFor('a moment without connections', () =>
+  await waitFor('a copy without connections', () =>
     administer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`)
       .then(() => administer(`create database ${to} template ${from}`))
       .then(
@@ -243,7 +243,7 @@ async function administer(statement: string): Promise<void> {
   }
 }
 
-/** What a Temporal that has lost everything offers. */
+/** A new namespace, as of a Temporal that has lost everything. */
 async function emptyNamespace(settings: Settings): Promise<string> {
   const namespace = `empty-${randomBytes(6).toString('hex')}`;
   const { client, close } = connectTemporal(settings.temporal);

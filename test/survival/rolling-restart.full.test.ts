@@ -18,7 +18,7 @@ test('two APIs that are restarted one after the other behind a proxy that polls 
     return proxy.baseUrl;
   }));
 
-test('SIGTERM turns /readyz to 503 while creates still succeed; SIGINT closes at once', async (t) => {
+test('SIGTERM turns /readyz to 503 while creates still succeed; SIGINT closes without a delay', async (t) => {
   const environment = await createTestEnvironment({ SHUTDOWN_DELAY: '1m' });
   t.after(() => environment.close());
   const { key } = await createTestAccount(environment.database);

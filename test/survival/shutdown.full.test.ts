@@ -72,7 +72,7 @@ async function withInstallation(story: (one: Installation) => Promise<void>, ext
   }
 }
 
-/** Does what `temporal worker deployment set-current-version` does. Temporal takes a moment to learn of a new version. */
+/** Does what `temporal worker deployment set-current-version` does. Temporal accepts it only after it has registered the version. */
 async function makeCurrent(client: Client, { settings }: TestEnvironment, buildId: string): Promise<void> {
   await waitFor(`version ${buildId}`, async () => {
     try {

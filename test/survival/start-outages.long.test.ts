@@ -19,7 +19,7 @@ import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 import { spawnEntryPoint, type Running } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Servers that are frozen (SIGSTOP) take connections and answer nothing, which is how an overloaded one looks. An outage is a
+// Servers that are frozen (SIGSTOP) take connections and never respond, like overloaded ones. An outage is a
 // length of time: there is no condition to wait for.
 
 /** Longer than a connection to PostgreSQL is waited for. */
@@ -68,7 +68,7 @@ test('a worker that is started while Temporal is frozen for 40 s works once it a
   assert.equal((await waitForEnd(environment.database.db, taskId)).state, 'success');
 });
 
-test('a service whose Temporal is never there accepts tasks, says what it waits for, and ends with 0 when asked', async (t) => {
+test('a service whose Temporal is never reachable accepts tasks, prints what it waits for, and ends with 0 on SIGINT', async (t) => {
   const service = await start(t, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
   await accepted(await firstKey(service));
   await waitFor('the sentence', () =>
@@ -159,7 +159,7 @@ async function frozenTemporal(t: TestContext): Promise<TemporalServer> {
   const server = await startTemporal({ cliPath, folder, inMemory: true, namespace: 'default', log });
   process.kill(server.pid, 'SIGSTOP');
   t.after(() => {
-    // A frozen one does not hear SIGTERM.
+    // A frozen process does not receive SIGTERM.
     process.kill(server.pid, 'SIGCONT');
     return server.stop();
   });

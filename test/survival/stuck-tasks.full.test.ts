@@ -16,9 +16,9 @@ import { silentActivity } from '../support/silent-activity.ts';
 import { entryKinds } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** Of a step that no worker answers: one second instead of ten, so that many time out within a test. */
+/** The timeout of a step without a response is one second instead of ten, so that many time out within a test. */
 const frozenStepTimeout = '1s';
-/** Of a step whose code fails, which it must do in time at least once; the SDK reports the first try only, so the others take this long. */
+/** A step whose code fails must do so in time once. The SDK reports only the first attempt, so the others take this long. */
 const failingStepTimeout = '3s';
 
 describe('a task whose workflow does not get on', { concurrency: true }, () => {

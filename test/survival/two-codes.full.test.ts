@@ -29,7 +29,7 @@ test('a running task survives the move to a release with other workflow code, an
     await release.close();
     release = await startRelease(settings, upstream, workflowBundle);
   };
-  /** How many of the later code's extra steps its history has. Rejects when the workflow did not end well. */
+  /** Counts the later code's extra steps in its history. Rejects when the workflow failed. */
   const countExtraSteps = async (taskId: string) => {
     const handle = client.workflow.getHandle(taskId);
     await handle.result();
