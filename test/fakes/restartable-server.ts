@@ -11,8 +11,8 @@ export const fakeVideoPath = fileURLToPath(import.meta.resolve('#assets/instant-
 export type RestartableServer = {
   /** host:port */
   readonly address: string;
-  restart(): Promise<void>;
-  close(): Promise<void>;
+  readonly restart: () => Promise<void>;
+  readonly close: () => Promise<void>;
 };
 
 /** `forget` does what a restart does to the memory of the upstream. */

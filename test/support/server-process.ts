@@ -8,13 +8,13 @@ export type ServerProcess = {
   readonly name: string;
   readonly pid: () => number;
   /** SIGTERM; resolves when it has ended, and rejects when it did not end with 0. */
-  stop(): Promise<void>;
+  readonly stop: () => Promise<void>;
   /** SIGKILL, for its process group if it leads one. */
-  kill(): Promise<void>;
+  readonly kill: () => Promise<void>;
   /** Starts it again, and resolves when it is ready. */
-  start(): Promise<void>;
+  readonly start: () => Promise<void>;
   /** `kill` and `start`. */
-  restart(): Promise<void>;
+  readonly restart: () => Promise<void>;
 };
 
 export type ServerProgram = {

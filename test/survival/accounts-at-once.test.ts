@@ -4,7 +4,7 @@ import pg from 'pg';
 import { findAccount } from '../../src/stores/accounts.ts';
 import { completeTask, refundTask } from '../../src/stores/tasks.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { bookCredits, listTaskEntries } from '../../src/stores/credits.ts';
+import { bookCredits } from '../../src/stores/credits.ts';
 import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
 import { defaultQueueLimits } from '../../src/stores/connection-queue.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
@@ -12,7 +12,7 @@ import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
-import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, entryKinds, madeUpResult, taskParam } from '../support/tasks.ts';
 
 const price = 165;
 /** No create is refused because the machine is slow. */
@@ -138,7 +138,7 @@ describe('one account, many concurrent requests, two API processes', () => {
         const [one, other] = await Promise.all(rivals);
         assert.equal(one?.task.state, other?.task.state, 'both see the same end');
         assert.equal([one, other].filter((end) => end?.changed === true).length, 1);
-        const kinds = (await listTaskEntries(database.db, taskId)).map(({ kind }) => kind);
+        const kinds = await entryKinds(database.db, taskId);
         assert.deepEqual(kinds, one?.task.state === 'fail' ? ['charge', 'refund'] : ['charge']);
         return one?.task.state;
       }),

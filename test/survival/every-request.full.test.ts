@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Task } from '../../src/domain/task.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
-import { listTaskEntries } from '../../src/stores/credits.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { type Fault, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
@@ -15,7 +14,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { assertPaidOnce, firstOf, mayStayUnknown, namedFaults } from '../support/fault-verdicts.ts';
 import { catalogueWith, startLife } from '../support/kind-stage.ts';
 import { playTask } from '../support/play-task.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, entryKinds, taskParam } from '../support/tasks.ts';
 import { createTestDeadlines } from '../support/test-deadlines.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -222,7 +221,7 @@ describe('every request to an upstream', { concurrency: true }, () => {
     assert.ok(task);
     const refunded = task.state === 'fail' ? charge : 0;
     assert.equal((await findAccount(db, accountId))?.balance, credits - charge + refunded);
-    const entries = (await listTaskEntries(db, taskId)).map(({ kind: entry }) => entry);
+    const entries = await entryKinds(db, taskId);
     assert.deepEqual(entries, task.state === 'fail' ? ['charge', 'refund'] : ['charge']);
     const made = await upstream.books.jobsFor(prompt);
     assertPaidOnce(kind, made, played?.fault);

@@ -9,7 +9,6 @@ import type { Task } from '../../src/domain/task.ts';
 import type { ImageFetch } from '../../src/media/reference-image.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listTaskEntries } from '../../src/stores/credits.ts';
 import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
@@ -17,7 +16,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
 import { type DeathPoint, interruptedDeps } from '../support/interrupted-deps.ts';
 import { playTask } from '../support/play-task.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, entryKinds, taskParam } from '../support/tasks.ts';
 import { createTestDeadlines, type TestDeadlines } from '../support/test-deadlines.ts';
 
 const credits = 1_000;
@@ -207,7 +206,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
     assert.ok(task);
     const refunded = task.state === 'fail' ? charge : 0;
     assert.equal((await findAccount(db, accountId))?.balance, credits - charge + refunded);
-    const entries = (await listTaskEntries(db, taskId)).map(({ kind }) => kind);
+    const entries = await entryKinds(db, taskId);
     const outcome: Outcome = { task, upstream, spare, entries, files: await filesOf(taskId) };
     return { outcome, calls: first.calls };
   }
