@@ -12,7 +12,7 @@ import { createTask, recordInfo } from './support/api.ts';
 import { waitFor } from './support/wait-for.ts';
 
 const run = promisify(execFile);
-/** What the image is built from; tests are not part of it, and take half of the time. */
+/** The image is built from these. Tests are not part of it, and take half of the time. */
 const sources = ['src', 'activities', 'workflows', 'clients', 'build.mjs', 'tsconfig.json', 'package.json'];
 const limitMs = 120_000;
 

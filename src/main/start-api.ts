@@ -174,6 +174,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   return {
     leave: () => {
       isLeaving = true;
+      server.announceClose();
     },
     close: async () => {
       stopping.abort();

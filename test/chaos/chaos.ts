@@ -11,7 +11,7 @@ import { connectTemporal } from '../../src/temporal/connect.ts';
 import { check } from './checks.ts';
 import type { Damage, Evidence } from './evidence.ts';
 import { injectFaults } from './faults.ts';
-import { collectBookedJobs, collectBooks, collectTasks, collectVideos, type Open, selectOpen } from './collect.ts';
+import { collectBooks, collectTasks, collectVideos, type Open, selectOpen } from './collect.ts';
 import { type Client, type Load, runLoad } from './load.ts';
 import { injectNetworkFaults } from './network-faults.ts';
 import { createRandom } from './random.ts';
@@ -19,32 +19,27 @@ import { type Receiver, startReceiver } from './receiver.ts';
 import { type ChaosReport, counted, outcomesOf } from './report.ts';
 import { settle } from './settle.ts';
 import { explainSlowTasks, lifeMs } from './slow-tasks.ts';
-import { type Stack, type StackSize, startStack } from './stack.ts';
+import { type Stack, startStack } from './stack.ts';
 
-export type ChaosOptions = StackSize & {
+export type ChaosOptions = {
   readonly seed: number;
-  /** How long load and faults last; settling comes on top. */
+  /** The duration of load and faults; settling comes on top. */
   readonly seconds: number;
-  readonly createsPerSecond: number;
-  readonly faultEverySeconds: number;
-  readonly settleLimitSeconds: number;
-  /** Whether to wait until every job of a failed task is settled in our books, which takes half a minute by itself. */
-  readonly waitsForBooks: boolean;
-  /** Everything is kept in here: databases, results and logs. */
+  /** Holds everything: databases, results and logs. */
   readonly folder: string;
   readonly say: (message: string) => void;
 };
 
+const faultEveryMs = 5_000;
+const settleLimitMs = 600_000;
+
 /** Credits of each account; the last one is poor, so that refusals for lack of credits are among the answers. */
 const openedWith = [1_000_000, 1_000_000, 1_000_000, 1_000] as const;
 
-/**
- * Runs the real stack under load while it is hurt in every way we know, lets it settle, and checks from the outside that
- * nobody was wronged. Reads top to bottom: stack, load and faults, settling, evidence, checks, report.
- */
+/** Runs the real stack under load while it is hurt in every way we know, lets it settle, and checks it from the outside. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   await mkdir(options.folder, { recursive: true });
-  const stack = await startStack(options.folder, options, options.say);
+  const stack = await startStack(options.folder, options.say);
   const db = createDatabase({ url: stack.settings.databaseUrl, poolSize: 4, onIdleError: () => undefined });
   const temporal = connectTemporal(stack.settings.temporal);
   const people = await openAccounts(db, stack);
@@ -53,9 +48,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   try {
     const { load, damage, network } = await breakIt(scene);
     const settleSeconds = await letItSettle(scene, load);
-    const faults = [damage, load, receiver, stack.upstream, { injected: network }].flatMap(({ injected }) => [
-      ...injected,
-    ]);
+    const faults = [damage, load, receiver, { injected: network }].flatMap(({ injected }) => [...injected]);
     const evidence = await collect(scene, load, damage);
     const slowTasks = await explainSlowTasks(temporal.client, evidence.tasks);
     return reportOf(options, evidence, { faults: Object.fromEntries(faults), settleSeconds, slowTasks });
@@ -77,7 +70,7 @@ type Scene = {
 };
 
 async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
-  const { seed, seconds, createsPerSecond, faultEverySeconds, kinds } = options;
+  const { seed, seconds } = options;
   const durationMs = seconds * 1_000;
   options.say(`chaos for ${seconds} s with seed ${seed}`);
   const [load, damage, network] = await Promise.all([
@@ -86,8 +79,7 @@ async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
       clients: clientsOf(people.keys, receiver),
       random: createRandom(seed + 2),
       durationMs,
-      perSecond: createsPerSecond,
-      kinds,
+      kinds: stack.kinds.each,
     }),
     injectFaults({
       stack,
@@ -95,20 +87,19 @@ async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
       random: createRandom(seed + 3),
       durationMs,
       say: options.say,
-      pauseMs: faultEverySeconds * 1_000,
+      pauseMs: faultEveryMs,
     }),
     injectNetworkFaults({ each: stack.kinds.each, db: rest.db, seed: seed + 4, durationMs }),
   ]);
   return { load, damage, network };
 }
 
-/** Answers how many seconds it took from the last fault until nothing was open. */
+/** Returns the seconds from the last fault until nothing was open. */
 async function letItSettle({ options, ...scene }: Scene, load: Load): Promise<number> {
   const startedAt = Date.now();
-  const limitMs = options.settleLimitSeconds * 1_000;
   options.say('settling');
-  await load.repeatUnanswered(limitMs);
-  await settle({ ...scene, limitMs, waitsForBooks: options.waitsForBooks });
+  await load.repeatUnanswered(settleLimitMs);
+  await settle({ ...scene, limitMs: settleLimitMs });
   return (Date.now() - startedAt) / 1_000;
 }
 
@@ -125,10 +116,8 @@ async function collect({ options, stack, db, people, receiver }: Scene, load: Lo
     callbacks: receiver.seen,
     videos: await collectVideos(tasks, { baseUrl, keys: people.keys, folder }),
     ...(await collectBooks(db, people.accountIds, openedWith)),
-    jobs: stack.upstream.jobs,
-    bookedJobs: options.waitsForBooks ? await collectBookedJobs(db) : undefined,
     kindJobs: await stack.kinds.jobs(),
-    unsettledJobs: options.waitsForBooks ? (open?.jobs ?? 0) : 0,
+    unsettledJobs: open?.jobs ?? 0,
     damage,
     apisHurtAt: stack.apis.map(({ hurtAt }) => hurtAt),
   };
@@ -180,7 +169,7 @@ function reportOf(
     slowestTaskSeconds: Math.round(Math.max(0, ...evidence.tasks.map(lifeMs)) / 1_000),
     ...seen,
     settleSeconds: Math.round(seen.settleSeconds),
-    jobs: evidence.jobs.length,
+    jobs: [...evidence.kindJobs.values()].flat().length,
     ...check(evidence),
   };
 }

@@ -30,13 +30,12 @@ const wish: Wish = {
   hasKey: false,
   charge: 132,
   end: 'success',
-  endIfHurt: undefined,
   answers: [ok],
 };
 
-const calm: Evidence['damage'] = { hurts: [], stopped: new Set(), outages: [] };
+const calm: Evidence['damage'] = { stopped: new Set(), outages: [] };
 
-/** What a faultless run with one task leaves behind; each test breaks one thing about it. */
+/** The evidence of a sound run with one task; each test breaks one thing about it. */
 function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {}): Evidence {
   const isSuccess = task?.state === 'success';
   return {
@@ -50,8 +49,6 @@ function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {})
     videos: new Map(isSuccess ? [['task-1', undefined]] : []),
     ledger: [],
     balances: [{ opened: 1_000, now: isSuccess ? 868 : 1_000 }],
-    jobs: [],
-    bookedJobs: [],
     kindJobs: new Map(),
     unsettledJobs: 0,
     damage: calm,
@@ -88,7 +85,10 @@ describe('the checks after chaos find', () => {
       evidenceOf(done, answered(true, { ...ok, taskId: 'x' })),
       /answered x, and is task/,
     ],
-    'a charge that was not told': [evidenceOf(done, answered(true, { ...ok, creditsCharged: 99 })), /cost 99 or 132/],
+    'a charge that was not announced': [
+      evidenceOf(done, answered(true, { ...ok, creditsCharged: 99 })),
+      /cost 99 or 132/,
+    ],
     'a task behind a refusal': [evidenceOf(done, answered(false, refused)), /was refused, and is task/],
     'a task behind "nothing was charged"': [
       evidenceOf(
@@ -103,7 +103,7 @@ describe('the checks after chaos find', () => {
     'a charged task behind a 503': [evidenceOf(done, answered(false, withdrawn)), /answered 503, and is task/],
     'a key that never got an answer': [evidenceOf(undefined, answered(true, silent, unavailable)), /never answered/],
     'a task that failed for no reason of its own': [evidenceOf(failed), /had to end in success, and did in internal/],
-    'a task nobody asked for': [evidenceOf(done, { wishes: [] }), /never asked for/],
+    'a task without a request': [evidenceOf(done, { wishes: [] }), /never requested/],
     'a task without an end': [evidenceOf({ ...done, state: 'generating', completedAt: null }), /still generating/],
     'a failed task without its refund': [
       evidenceOf({ ...failed, creditsRefunded: 0 }, { wishes: [{ ...wish, end: 'internal' }] }),
@@ -120,12 +120,15 @@ describe('the checks after chaos find', () => {
       evidenceOf(done, { callbacks: [callback, { ...callback, content: twice }] }),
       /instead of/,
     ],
-    'a callback nobody asked for': [evidenceOf({ ...done, hasCallback: false }), /called back unasked/],
+    'a callback without a callback URL': [
+      evidenceOf({ ...done, hasCallback: false }),
+      /called back without a callback URL/,
+    ],
     'a video that does not play': [
       evidenceOf(done, { videos: new Map([['task-1', 'cut']]) }),
       /video of task task-1: cut/,
     ],
-    'a video that was never looked at': [evidenceOf(done, { videos: new Map() }), /never looked at/],
+    'a video that was never checked': [evidenceOf(done, { videos: new Map() }), /never checked/],
     'a state that went back': [
       evidenceOf(done, { setbacks: ['task task-1 was success, and then fail'] }),
       /and then fail/,

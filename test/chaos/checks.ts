@@ -1,5 +1,4 @@
 import type { CreateAnswer, Evidence, FinalTask, Wish } from './evidence.ts';
-import { judgeJobs, wasHurt } from './judge-jobs.ts';
 import { judgeKinds } from './judge-kinds.ts';
 import { judgeOutages } from './judge-outage.ts';
 
@@ -16,14 +15,13 @@ export function check(evidence: Evidence): {
       ...verdicts.flatMap(({ violations }) => violations),
       ...evidence.tasks
         .filter(({ nonce }) => !wished.has(nonce))
-        .map(({ taskId }) => `task ${taskId} was never asked for`),
+        .map(({ taskId }) => `task ${taskId} was never requested`),
       ...evidence.tasks.flatMap(judgeTask),
       ...evidence.tasks.flatMap((task) => judgeCallbacks(task, evidence)),
       ...evidence.tasks.flatMap((task) => judgeVideo(task, evidence)),
       ...evidence.setbacks,
       ...evidence.ledger.map(({ rule, detail }) => `the books: ${rule}, ${detail}`),
       ...judgeBalances(evidence),
-      ...judgeJobs(evidence),
       ...judgeKinds(evidence),
       ...judgeOutages(evidence),
     ],
@@ -62,29 +60,21 @@ function judgeAccepted(answer: CreateAnswer, wish: Wish, task: FinalTask | undef
   return charges.size === 1 ? [] : [`was to cost ${[...charges].join(' or ')}`];
 }
 
-/** Whatever is killed, a task fails for no reason but its own, or because somebody stopped it. */
-function mayEndSo({ end, endIfHurt, otherEnd, answers }: Wish, task: FinalTask, evidence: Evidence): boolean {
+/** A task fails only for its own reason, or because it was stopped, no matter what was killed. */
+function mayEndSo({ end, otherEnd, answers }: Wish, task: FinalTask, evidence: Evidence): boolean {
   const ended = endOf(task);
   if (ended === end || ended === otherEnd || task.completedAt === null) return true;
-  if (ended === endIfHurt) return wasHurt(evidence, firstToldAt(task, evidence), task.completedAt);
   if (ended !== 'cancelled' && ended !== 'terminated') return false;
-  // A 503 with the word that the task is withdrawn may have got lost on its way.
+  // The 503 that announces the refund may have been lost.
   const mayBeWithdrawn = answers.some((answer) => isWithdrawn(answer) || answer.status === undefined);
   return evidence.damage.stopped.has(task.taskId) || (ended === 'cancelled' && mayBeWithdrawn);
-}
-
-/** When the upstream first told of the end of the task's job; its own deadline may come before that. */
-function firstToldAt({ taskId, createdAt }: FinalTask, { jobs }: Evidence): number {
-  const job = jobs.find((one) => one.taskId === taskId);
-  if (job === undefined || job.manner === 'succeeds after the deadline') return createdAt;
-  return job.told[0]?.atMs ?? createdAt;
 }
 
 function endOf({ state, failCode }: FinalTask): string {
   return failCode ?? state;
 }
 
-/** A definite no. A 503 with a key is none: it asks to repeat. */
+/** A 503 is not final: the client repeats the request. */
 function isRefusal({ status }: CreateAnswer): boolean {
   return status !== undefined && status >= 400 && status < 500;
 }
@@ -114,7 +104,7 @@ function judgeTask({ taskId, state, creditsCharged, creditsRefunded }: FinalTask
 
 function judgeCallbacks({ taskId, state, failCode, ...task }: FinalTask, { callbacks }: Evidence): readonly string[] {
   const seen = callbacks.filter((callback) => callback.taskId === taskId);
-  if (!task.hasCallback) return seen.length === 0 ? [] : [`task ${taskId} was called back unasked`];
+  if (!task.hasCallback) return seen.length === 0 ? [] : [`task ${taskId} was called back without a callback URL`];
   const contents = new Set(seen.map(({ content }) => content));
   const expected = callbackContent({ taskId, state, failCode, ...task });
   return [
@@ -126,7 +116,7 @@ function judgeCallbacks({ taskId, state, failCode, ...task }: FinalTask, { callb
   ];
 }
 
-/** What every callback of a task must say alike. */
+/** The part that is equal in every callback of a task. */
 export function callbackContent({
   taskId,
   state,
@@ -139,7 +129,7 @@ export function callbackContent({
 
 function judgeVideo({ taskId, state }: FinalTask, { videos }: Evidence): readonly string[] {
   if (state !== 'success') return [];
-  if (!videos.has(taskId)) return [`the video of task ${taskId} was never looked at`];
+  if (!videos.has(taskId)) return [`the video of task ${taskId} was never checked`];
   const fault = videos.get(taskId);
   return fault === undefined ? [] : [`the video of task ${taskId}: ${fault}`];
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { probeVideo } from '../../src/media/probe-video.ts';
@@ -5,9 +6,7 @@ import { findAccount } from '../../src/stores/accounts.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { recordInfo } from '../support/api.ts';
-import type { BookedJob, Evidence, FinalTask } from './evidence.ts';
-import { paidProviderName } from './paid-provider.ts';
-import { sha256Of } from './paid-video.ts';
+import type { Evidence, FinalTask } from './evidence.ts';
 
 const selectTasks = {
   name: 'chaos-tasks',
@@ -24,18 +23,7 @@ export async function collectTasks(db: Database, accountIds: readonly string[]):
   return rows.map(({ accountId, ...task }) => ({ ...task, client: accountIds.indexOf(accountId) }));
 }
 
-const selectBookedJobs = {
-  name: 'chaos-booked-jobs',
-  text: `
-select task_id as "taskId", job_id as "jobId", outcome from provider_jobs where provider = '${paidProviderName}'
-order by task_id, ordinal`,
-};
-
-export function collectBookedJobs(db: Database): Promise<readonly BookedJob[]> {
-  return db.run<BookedJob>(selectBookedJobs);
-}
-
-/** What `settle` waits for. */
+/** `settle` waits until all counts are 0. */
 export const selectOpen = {
   name: 'chaos-open',
   text: `
@@ -59,7 +47,7 @@ export async function collectBooks(
   };
 }
 
-/** Fetches every successful task's video through the link that its client is given, and sees whether it is whole and plays. */
+/** Fetches every successful task's video through the link that its client is given, and checks that it is whole and plays. */
 export async function collectVideos(
   tasks: readonly FinalTask[],
   { baseUrl, keys, folder }: { baseUrl: string; keys: readonly string[]; folder: string },
@@ -83,12 +71,12 @@ async function fetchAndProbe(
   file: string,
 ): Promise<undefined> {
   const { body } = await recordInfo(api, taskId);
-  // What the record of a successful task holds.
+  // the documented shape
   const { resultUrls } = body.data['resultJson'] as { resultUrls: readonly string[] };
   const response = await fetch(String(resultUrls[0]));
   if (!response.ok) throw new Error(`the link answers ${response.status}`);
   const video = Buffer.from(await response.arrayBuffer());
-  if (sha256Of(video) !== sha256) throw new Error('it is not the one in the record');
+  if (createHash('sha256').update(video).digest('hex') !== sha256) throw new Error('it is not the one in the record');
   await writeFile(file, video);
   const { widthPx } = await probeVideo(file);
   if (widthPx !== 1280) throw new Error(`it is ${widthPx} px wide`);

@@ -1,7 +1,6 @@
 import type { LedgerViolation } from '../../src/stores/ledger-rules.ts';
 import type { Outage } from './outage.ts';
-import type { BookedJob as KindJob } from '../fakes/upstream-books.ts';
-import type { PaidJob } from './paid-upstream.ts';
+import type { BookedJob } from '../fakes/upstream-books.ts';
 
 /** One answer to a create, or none: `status` is undefined when the connection broke or nothing came in time. */
 export type CreateAnswer = {
@@ -14,19 +13,17 @@ export type CreateAnswer = {
   readonly atMs: number;
 };
 
-/** What a client asked for and what it was told, over all its tries. */
+/** One request of a client, with the responses to all its attempts. */
 export type Wish = {
-  /** The first word of the prompt, by which the task is found whatever the client was told. */
+  /** The first word of the prompt, by which the task is found. */
   readonly nonce: string;
   readonly client: number;
   readonly hasKey: boolean;
-  /** What the client expects to pay; undefined when the request breaks a rule. */
+  /** The expected price; undefined when the request breaks a rule. */
   readonly charge: number | undefined;
-  /** How the task must end unless somebody stops it: `success`, or the failCode that its prompt asks for. */
+  /** The required end unless the task is stopped: `success`, or a failCode. */
   readonly end: string;
-  /** How it may end as well when something was hurt after the provider had first told of the job's end. */
-  readonly endIfHurt: string | undefined;
-  /** How it may end as well because its upstream, or the way there, is hurt all the time. */
+  /** Another end that is allowed because its upstream, or the network to it, fails all the time. */
   readonly otherEnd?: string | undefined;
   readonly answers: readonly CreateAnswer[];
 };
@@ -44,30 +41,23 @@ export type FinalTask = {
   readonly hasCallback: boolean;
   readonly createdAt: number;
   readonly generationStartedAt: number | null;
-  /** Of its video; null unless it succeeded. */
+  /** The hash of its video; null unless it succeeded. */
   readonly sha256: string | null;
   readonly completedAt: number | null;
 };
 
-/** A row of `provider_jobs`. */
-export type BookedJob = { readonly taskId: string; readonly jobId: string | null; readonly outcome: string | null };
-
-/** A callback as its receiver saw it. */
 export type SeenCallback = {
   readonly taskId: string;
   readonly isSigned: boolean;
   /** True when the receiver answered with 2xx. */
   readonly isAccepted: boolean;
-  /** What must be the same in every attempt: links differ, these do not. */
+  /** The part that is equal in every attempt; links differ. */
   readonly content: string;
 };
 
-/** What was done to the system. */
 export type Damage = {
-  /** How often each kind of fault was injected. */
+  /** The number of injections by kind. */
   readonly injected: ReadonlyMap<string, number>;
-  /** When anything was being hurt, in Unix milliseconds. */
-  readonly hurts: readonly { readonly fromMs: number; readonly untilMs: number }[];
   /** Tasks whose workflow was cancelled, terminated or deleted, or was ordered to be. */
   readonly stopped: ReadonlySet<string>;
   readonly outages: readonly Outage[];
@@ -85,13 +75,9 @@ export type Evidence = {
   readonly ledger: readonly LedgerViolation[];
   /** For every account: what it was opened with, and what it has now. */
   readonly balances: readonly { readonly opened: number; readonly now: number }[];
-  /** Every job of the fake paid upstream. */
-  readonly jobs: readonly PaidJob[];
-  /** How each call for such a job stands in our own books; undefined when nobody waited for them. */
-  readonly bookedJobs: readonly BookedJob[] | undefined;
   /** Every job of the upstreams of all kinds, by the name of the provider. */
-  readonly kindJobs: ReadonlyMap<string, readonly KindJob[]>;
-  /** Jobs of failed tasks that may still run, by our own books; 0 when nobody waited for them. */
+  readonly kindJobs: ReadonlyMap<string, readonly BookedJob[]>;
+  /** Jobs of failed tasks that may still run, by our own records. */
   readonly unsettledJobs: number;
   readonly damage: Omit<Damage, 'injected'>;
   /** When each API was hurt, in Unix milliseconds. */

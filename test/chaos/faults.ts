@@ -30,15 +30,14 @@ const longFreezeMs = 45_000;
 type Work = FaultOptions & { readonly injected: Map<string, number>; readonly damage: DamageInProgress };
 
 type DamageInProgress = {
-  readonly hurts: { readonly fromMs: number; readonly untilMs: number }[];
   readonly stopped: Set<string>;
   readonly outages: Outage[];
 };
 
-/** Hurts the system until the time is over, every kind in turn in a shuffled order; answers what was done, and how often. */
+/** Injects faults until the time is over, every kind once in a shuffled order before one comes again. */
 export async function injectFaults(options: FaultOptions): Promise<Damage> {
   const { random, pauseMs, durationMs } = options;
-  const damage = { injected: new Map<string, number>(), hurts: [], stopped: new Set<string>(), outages: [] };
+  const damage = { injected: new Map<string, number>(), stopped: new Set<string>(), outages: [] };
   const work: Work = { ...options, injected: damage.injected, damage };
   const faults = faultsOf(work);
   const startedAt = Date.now();
@@ -58,14 +57,12 @@ export async function injectFaults(options: FaultOptions): Promise<Damage> {
   return damage;
 }
 
-async function inject({ injected, damage }: Work, { name, inject: hurt }: Fault): Promise<void> {
-  const fromMs = Date.now();
-  // What was to be hurt may be down already, or there is no task to cancel: then nothing was injected.
+async function inject({ injected }: Work, { name, inject: hurt }: Fault): Promise<void> {
+  // The target may be down already, or there is no task to cancel: then nothing was injected.
   const isDone = await hurt().then(
     () => true,
     () => false,
   );
-  damage.hurts.push({ fromMs, untilMs: Date.now() });
   if (isDone) injected.set(name, 1 + (injected.get(name) ?? 0));
 }
 
@@ -88,7 +85,7 @@ function faultsOf(work: Work): readonly Fault[] {
   ];
 }
 
-/** What an operator can do to a task's workflow, while the task runs and after it has ended. */
+/** Operators can do this to a task's workflow, while the task runs and after it has ended. */
 function workflowFaultsOf({ db, temporal, damage }: Work): readonly Fault[] {
   const { namespace } = temporal.options;
   const handleOf = (taskId: string) => temporal.workflow.getHandle(taskId);
@@ -118,7 +115,7 @@ function workflowFaultsOf({ db, temporal, damage }: Work): readonly Fault[] {
 type SlowFault = Fault & {
   /** When it is due, as a share of the whole time. */
   readonly share: number;
-  /** Whether other faults go on meanwhile. */
+  /** Other faults go on meanwhile. */
   readonly isBeside: boolean;
 };
 
@@ -169,11 +166,11 @@ order by random() limit 1`,
 
 async function someTask(db: Database, statement: { name: string; text: string }): Promise<string> {
   const [task] = await db.run<{ id: string }>(statement);
-  if (task === undefined) throw new Error('there is no such task');
+  if (task === undefined) throw new Error('no task matches');
   return task.id;
 }
 
-/** As a failover of the database does: the server lives on, and everybody has to connect again. */
+/** A failover of the database does the same: every client has to connect again. */
 async function cutConnections(db: Database): Promise<void> {
   const text = `
 select pg_terminate_backend(pid) from pg_stat_activity

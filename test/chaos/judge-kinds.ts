@@ -2,7 +2,7 @@ import type { BookedJob } from '../fakes/upstream-books.ts';
 import { kinds } from '../fakes/kinds.ts';
 import type { Evidence, FinalTask } from './evidence.ts';
 
-// What must be true of the jobs at upstreams of every kind, by their own books.
+// The rules for the jobs at upstreams of every kind, by their own books.
 
 type Seen = Pick<Evidence, 'tasks' | 'kindJobs' | 'unsettledJobs'>;
 

@@ -29,7 +29,7 @@ const judged = (tasks: readonly FinalTask[], caughtUpAt: number | undefined = ou
   judgeOutages({
     tasks,
     wishes: [],
-    damage: { hurts: [], stopped: new Set(), outages: [{ ...outage, caughtUpAt }] },
+    damage: { stopped: new Set(), outages: [{ ...outage, caughtUpAt }] },
   }).join('\n');
 
 test('the check of an outage finds nothing wrong with tasks that begin soon and roughly in order of arrival', () => {

@@ -1,7 +1,7 @@
 import type { Evidence, FinalTask, Wish } from './evidence.ts';
 import { catchUpLimitMs, type Outage } from './outage.ts';
 
-/** Workflows that start at the same moment overtake each other; of pairs in no order at all, half would be the wrong way round. */
+/** Workflows that start together overtake each other. In a random order half of the pairs would be inverted. */
 const maxInverted = 0.3;
 /** Fewer tasks say nothing about their order. */
 const fewest = 16;
@@ -10,14 +10,14 @@ type Seen = Pick<Evidence, 'tasks' | 'wishes' | 'damage'>;
 
 /**
  * After an outage of Temporal all that was accepted meanwhile begins soon, and each account's tasks in order of arrival at
- * each API: two of them hear of the end of the outage a moment apart, and know nothing of each other's tasks.
+ * each API: two of them detect the end of the outage at different times.
  */
 export function judgeOutages({ tasks, wishes, damage }: Seen): readonly string[] {
   const wishOf = new Map(wishes.map((wish) => [wish.nonce, wish]));
   return damage.outages.flatMap((outage) => {
     const accepted = tasks.filter(({ createdAt }) => createdAt >= outage.fromMs && createdAt < outage.untilMs);
     if (accepted.length === 0) return ['no task was accepted while Temporal was unavailable'];
-    // Those that began before Temporal was back were started in the moment before it went.
+    // Tasks that began before Temporal was back were started just before the outage.
     const late = accepted.filter((task) => (task.generationStartedAt ?? 0) >= outage.untilMs);
     const queueOf = ({ client, nonce }: FinalTask) => `account ${client}, API ${apiOf(wishOf.get(nonce))}`;
     const queues = [...new Set(late.map(queueOf))];

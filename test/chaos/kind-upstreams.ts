@@ -3,14 +3,15 @@ import { type Kind, kinds, type PlacedKind } from '../fakes/kinds.ts';
 import type { BookedJob, RunningUpstream } from '../fakes/upstream-books.ts';
 
 // An upstream of each kind of provider, each behind a network of its own that can be broken. They live in the breaker's process or in
-// processes of their own, and keep books.
+// processes of their own, and keep books. One more upstream has a model with a short deadline, for jobs that run until they are canceled.
 
 export type KindUpstream = {
-  /** Of the provider and of its model. */
+  /** The name of the provider and of its model. */
   readonly name: string;
   readonly kind: Kind;
   readonly upstream: RunningUpstream;
   readonly proxy: FaultProxy;
+  readonly isHasty: boolean;
 };
 
 export type KindUpstreams = {
@@ -24,33 +25,34 @@ export type KindUpstreams = {
 export const kindCreditsPerSecond = 3;
 /** In a prompt: the job fails. */
 export const failingWord = 'refuse';
+/** In a prompt: the job runs until it is canceled. */
+export const endlessWord = 'endless';
 /** As far as nothing is lost; some take longer, so that jobs overlap. */
 const jobMs = [500, 1_000, 2_000, 6_000] as const;
 const endEveryMs = 250;
 
-/** Names of the kinds whose upstreams can be started on this machine. */
-export function kindsHere(): readonly string[] {
-  return [...kinds].filter(([, { skip = false }]) => skip === false).map(([name]) => name);
-}
-
-export async function startKindUpstreams(names: readonly string[]): Promise<KindUpstreams> {
-  const wanted = [...kinds].filter(([name]) => names.includes(name));
-  const each = await Promise.all(
-    wanted.map(async ([name, kind]): Promise<KindUpstream> => {
-      const upstream = await kind.start();
-      return { name, kind, upstream, proxy: await startFaultProxy(upstream) };
-    }),
-  );
+/** Starts all kinds whose upstreams can be started on this machine. */
+export async function startKindUpstreams(): Promise<KindUpstreams> {
+  const wanted = [...kinds].filter(([, { skip = false }]) => skip === false);
+  const own = kinds.get('own');
+  const start = async ([name, kind]: readonly [string, Kind], isHasty: boolean): Promise<KindUpstream> => {
+    const upstream = await kind.start();
+    return { name, kind, upstream, proxy: await startFaultProxy(upstream), isHasty };
+  };
+  const each = await Promise.all([
+    ...wanted.map((one) => start(one, false)),
+    ...(own === undefined ? [] : [start(['own-hasty', own], true)]),
+  ]);
   const timer = setInterval(() => void endJobs(each), endEveryMs);
   return {
     each,
-    placed: each.map(({ name, kind, proxy: { baseUrl } }) => ({
+    placed: each.map(({ name, kind, proxy: { baseUrl }, isHasty }) => ({
       name,
       kind,
       baseUrl,
       // One prediction at a time is all that its server takes.
       limit: kind.endsAlone === true ? 1 : 8,
-      deadlineSeconds: 600,
+      deadlineSeconds: isHasty ? 12 : 600,
       submitSeconds: 5,
       creditsPerSecond: kindCreditsPerSecond,
     })),
@@ -66,13 +68,14 @@ export async function startKindUpstreams(names: readonly string[]): Promise<Kind
 
 const begunAt = new Map<string, number>();
 
-/** Jobs end by themselves, however much is broken around them. */
+/** Ends jobs after their time, however much is broken around them. */
 async function endJobs(each: readonly KindUpstream[]): Promise<void> {
   for (const { upstream } of each) {
     const running = (await upstream.books.jobs()).filter(({ state }) => state === 'running');
     for (const { id, prompt } of running) {
       const since = begunAt.get(id) ?? Date.now();
       begunAt.set(id, since);
+      if (prompt.includes(endlessWord)) continue;
       const lifeMs = jobMs[prompt.length % jobMs.length] ?? 0;
       if (Date.now() - since < lifeMs) continue;
       await upstream.books.end(id, prompt.includes(failingWord) ? 'failed' : 'succeeded');

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { call } from '../support/api.ts';
 import type { CreateAnswer, Wish } from './evidence.ts';
+import type { KindUpstream } from './kind-upstreams.ts';
 import type { Random } from './random.ts';
 import { createRequestMaker, type Request } from './wishes.ts';
 
@@ -11,7 +12,7 @@ export type Load = {
   readonly wishes: readonly Wish[];
   /** Tasks that were seen to go back. */
   readonly setbacks: readonly string[];
-  /** How often the provider was told to be bad, by kind. */
+  /** The number of requests for a fault of the provider, by kind. */
   readonly injected: ReadonlyMap<string, number>;
   /** Repeats every create that has a key and no definite answer until it has one; for `limitMs` at most. */
   repeatUnanswered(limitMs: number): Promise<void>;
@@ -22,25 +23,26 @@ export type LoadOptions = {
   readonly clients: readonly [Client, ...Client[]];
   readonly random: Random;
   readonly durationMs: number;
-  readonly perSecond: number;
-  /** Whose models are ordered, too. */
-  readonly kinds: readonly string[];
+  /** The models of the upstreams. */
+  readonly kinds: readonly KindUpstream[];
 };
+
+const createEveryMs = 500;
 
 type OpenWish = Wish & { readonly answers: CreateAnswer[]; readonly send: () => Promise<void> };
 
-/** Steady creates by several clients, for `durationMs`; every answer is kept, and every task is read again and again. */
+/** Steady creates by several clients, for `durationMs`; every response is recorded, and every task is read repeatedly. */
 export async function runLoad(options: LoadOptions): Promise<Load> {
   const wishes: OpenWish[] = [];
   const setbacks: string[] = [];
   const injected = new Map<string, number>();
   const running: Promise<unknown>[] = [];
   const makeRequest = createRequestMaker(options.random, options.kinds);
-  for (const endsAt = Date.now() + options.durationMs; Date.now() < endsAt; await delay(1_000 / options.perSecond)) {
+  for (const endsAt = Date.now() + options.durationMs; Date.now() < endsAt; await delay(createEveryMs)) {
     const wish = makeWish(options, makeRequest, wishes.length, injected);
     wishes.push(wish);
     running.push(insist(wish, endsAt).then(() => watch(options, wish, endsAt, setbacks)));
-    // Two requests with one key at the same moment, as a client with an impatient proxy sends them.
+    // A client behind an impatient proxy sends two concurrent requests with one key.
     if (wish.hasKey && options.random.chance(0.2)) running.push(wish.send());
   }
   await Promise.all(running);
@@ -59,7 +61,7 @@ function makeWish(
 ): OpenWish {
   const client = random.pick(clients);
   const nonce = `wish-${ordinal}-`;
-  const { body, charge, fault, end, endIfHurt, otherEnd } = makeRequest(nonce, client.callBackUrl);
+  const { body, charge, fault, end, otherEnd } = makeRequest(nonce, client.callBackUrl);
   if (fault !== undefined) injected.set(fault, 1 + (injected.get(fault) ?? 0));
   const hasKey = random.chance(0.6);
   const headers = { 'content-type': 'application/json', ...(hasKey && { 'idempotency-key': nonce }) };
@@ -69,7 +71,7 @@ function makeWish(
     const target = { baseUrl: baseUrls[api] ?? baseUrls[0], key: client.key };
     answers.push(await create(target, { method: 'POST', headers, body: JSON.stringify(body) }, api));
   };
-  return { nonce, client: client.index, hasKey, charge, end, endIfHurt, otherEnd, answers, send };
+  return { nonce, client: client.index, hasKey, charge, end, otherEnd, answers, send };
 }
 
 type Target = Parameters<typeof call>[0];
@@ -87,7 +89,7 @@ async function create(target: Target, request: RequestInit, api: number): Promis
       atMs: Date.now(),
     };
   } catch {
-    // Not connected, cut off in the middle, or too late: the client knows nothing.
+    // Not connected, cut off, or too late: the client has no response.
     return { status: undefined, msg: '', taskId: undefined, creditsCharged: undefined, api, atMs: Date.now() };
   }
 }
@@ -107,7 +109,7 @@ function isDefinite({ status }: CreateAnswer): boolean {
 
 const order = ['waiting', 'queuing', 'generating', 'success', 'fail'];
 
-/** Reads the task of a wish as its client would; whatever it saw once must not be taken back. */
+/** Reads the task of a wish as its client would; its state must never go back. */
 async function watch(options: LoadOptions, wish: OpenWish, endsAt: number, setbacks: string[]): Promise<void> {
   const taskId = wish.answers.find(({ status }) => status === 200)?.taskId;
   const client = options.clients[wish.client];

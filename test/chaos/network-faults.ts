@@ -12,16 +12,16 @@ export type NetworkFaultOptions = {
   readonly durationMs: number;
 };
 
-/** What is done to one upstream for a moment: its network, itself, or its operator's switch. */
+/** A short failure of one upstream: of its network, of itself, or by its operator's switch. */
 type Trouble = FaultName | 'restarts' | 'is draining' | 'is off';
 
-// The names are the table's. An upstream dies by itself here, and not within an answer.
+// The names are the table's. Upstreams restart between requests here, not within one.
 const played = (Object.keys(faults) as readonly FaultName[]).filter(
   (name) => name !== 'passes a proxy' && name !== 'meets a restart of the upstream',
 );
 const troubles: readonly Trouble[] = [...played, 'restarts', 'is draining', 'is off'];
 
-/** Hurts the upstreams side by side, each in every way in turn; answers how often each was done. */
+/** Injects failures at all upstreams concurrently. Returns the count of each. */
 export async function injectNetworkFaults(options: NetworkFaultOptions): Promise<ReadonlyMap<string, number>> {
   const injected = new Map<string, number>();
   const endsAt = Date.now() + options.durationMs;
@@ -50,9 +50,9 @@ async function hurt(db: Database, { name, kind, upstream, proxy }: KindUpstream,
     return await turn(db, name, 'enabled');
   }
   const fault: Fault = faults[trouble];
-  // What the network repeats is beyond everybody's power where a job has no name, or runs as often as it is sent.
+  // A repeated create makes a second job where jobs have no names, or run as often as they are sent.
   const repeats = fault.forwarded === 2 || (fault.forwarded === 'late' && kind.repeats === true);
-  // Half a video that claims to be whole looks like one.
+  // Half a video with a matching length cannot be detected.
   const part = repeats
     ? 'questions'
     : trouble === 'gets truncated JSON'
@@ -62,11 +62,11 @@ async function hurt(db: Database, { name, kind, upstream, proxy }: KindUpstream,
   await pause();
   await proxy.heal();
   await proxy.release().catch(() => undefined);
-  // A provider that asks for its operator gets him.
+  // These need an operator.
   if (trouble === 'gets 401' || trouble === 'gets a redirect') await turn(db, name, 'enabled');
 }
 
-/** As an operator does; the database may be down at the moment. */
+/** Sets the switch as an operator does. The database may be unavailable for some time. */
 async function turn(db: Database, provider: string, state: ProviderSwitch): Promise<void> {
   const who = { kind: 'command_line', name: 'chaos' } as const;
   for (;;) {

@@ -19,7 +19,7 @@ const selectWaiting = {
 /** Workflows that were not started for want of Temporal are begun within this time after it is back. */
 export const catchUpLimitMs = 60_000;
 
-/** Cuts the service off from Temporal for so long, with no other fault meanwhile nor while it catches up. */
+/** Cuts the service off from Temporal, without other faults until it has caught up. */
 export async function unreachableTemporal({
   stack,
   db,

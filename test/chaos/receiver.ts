@@ -1,11 +1,12 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
+import { startRestartableServer } from '../fakes/restartable-server.ts';
 import { callbackContent } from './checks.ts';
 import type { FinalTask, SeenCallback } from './evidence.ts';
 import type { Random } from './random.ts';
 
-/** How a receiver takes the first attempt of a task; every later one it accepts. */
+/** The reactions to the first attempt of a task; later ones are accepted. */
 const manners = [
   ...(['accept', 'accept', 'accept', 'accept', 'answer in 8 s'] as const),
   ...(['fail', 'break off', 'break off after 4 s', 'answer in 18 s', 'answer twice'] as const),
@@ -16,7 +17,7 @@ export type Receiver = {
   /** The address for the callbacks of a client. */
   urlOf(client: number): string;
   readonly seen: readonly SeenCallback[];
-  /** How often it was bad, by kind. */
+  /** The number of failures by kind. */
   readonly injected: ReadonlyMap<string, number>;
   close(): Promise<void>;
 };
@@ -26,38 +27,23 @@ export async function startReceiver(secretOf: (client: number) => string, random
   const seen: SeenCallback[] = [];
   const injected = new Map<string, number>();
   const known = new Set<string>();
-  const server = createServer((request, response) => {
-    void bodyOf(request).then((body) => {
-      const record = recordIn(body);
-      const manner = known.has(record.taskId) ? 'accept' : random.pick(manners);
-      known.add(record.taskId);
-      if (manner !== 'accept') injected.set(`receiver: ${manner}`, 1 + (injected.get(`receiver: ${manner}`) ?? 0));
-      const isSigned = isValid(secretOf(Number(request.url?.slice(1))), request, body);
-      const isAccepted = manner === 'accept' || manner === 'answer twice' || manner === 'answer in 8 s';
-      seen.push({ taskId: record.taskId, isSigned, isAccepted, content: callbackContent(record) });
-      behave(manner, response);
-    });
+  const server = await startRestartableServer(async (request, response) => {
+    const body = await text(request);
+    const record = recordIn(body);
+    const manner = known.has(record.taskId) ? 'accept' : random.pick(manners);
+    known.add(record.taskId);
+    if (manner !== 'accept') injected.set(`receiver: ${manner}`, 1 + (injected.get(`receiver: ${manner}`) ?? 0));
+    const isSigned = isValid(secretOf(Number(request.url?.slice(1))), request, body);
+    const isAccepted = manner === 'accept' || manner === 'answer twice' || manner === 'answer in 8 s';
+    seen.push({ taskId: record.taskId, isSigned, isAccepted, content: callbackContent(record) });
+    behave(manner, response);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
   return {
-    urlOf: (client) => `http://127.0.0.1:${port}/${client}`,
+    urlOf: (client) => `http://${server.address}/${client}`,
     seen,
     injected,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  // What a stream of Node yields without an encoding.
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }
 
 /** The record in a callback's envelope, as recordInfo shows it; what is not there fails the check of its content. */
@@ -93,7 +79,7 @@ function behave(manner: Manner, response: ServerResponse): void {
       setTimeout(() => response.writeHead(204).end(), 8_000).unref();
       break;
     case 'answer in 18 s':
-      // The service waits for 15 s at most, so nobody hears this.
+      // The service waits for 15 s at most.
       setTimeout(() => response.writeHead(204).end(), 18_000).unref();
       break;
     case 'break off':

@@ -11,9 +11,9 @@ export type ChaosReport = {
   /** From acceptance to the final state, and from the last fault until nothing was open. */
   readonly slowestTaskSeconds: number;
   readonly settleSeconds: number;
-  /** Jobs that the fake paid upstream made. */
+  /** Jobs that the upstreams made. */
   readonly jobs: number;
-  /** What happened to the tasks that took longest, line by line. */
+  /** The histories of the slowest tasks, line by line. */
   readonly slowTasks: readonly string[];
   readonly excused: readonly string[];
   readonly violations: readonly string[];
@@ -25,7 +25,7 @@ export function counted(keys: readonly string[]): Readonly<Record<string, number
   return Object.fromEntries([...counts].toSorted(([a], [b]) => a.localeCompare(b)));
 }
 
-/** What a wish came to, in the words of its last answer. */
+/** Counts the wishes by their last response. */
 export function outcomesOf({ wishes }: Evidence): Readonly<Record<string, number>> {
   return counted(
     wishes.map(({ hasKey, answers }) => {

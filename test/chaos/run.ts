@@ -2,12 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { kindsHere } from './kind-upstreams.ts';
 import { runChaos } from './chaos.ts';
 import { printed } from './report.ts';
 
 // `npm run chaos -- --minutes 5 --seed 7`: exits with 0 only when nothing was violated; otherwise the folder with all
-// logs and databases is kept, and named.
+// logs and databases stays, and is printed.
 
 const { values } = parseArgs({
   options: {
@@ -19,17 +18,10 @@ const folder = await mkdtemp(join(tmpdir(), 'videogen-chaos-'));
 const report = await runChaos({
   seed: Number(values.seed),
   seconds: Number(values.minutes) * 60,
-  apis: 2,
-  workers: 2,
-  kinds: kindsHere(),
-  createsPerSecond: 2,
-  faultEverySeconds: 5,
-  settleLimitSeconds: 300,
-  waitsForBooks: true,
   folder,
   say: (message) => process.stderr.write(`${new Date().toISOString()} ${message}\n`),
 });
 process.stdout.write(`${printed(report)}\n`);
-if (report.violations.length > 0) process.stdout.write(`everything is kept in ${folder}\n`);
+if (report.violations.length > 0) process.stdout.write(`logs and databases: ${folder}\n`);
 else await rm(folder, { recursive: true, force: true });
 process.exit(report.violations.length > 0 ? 1 : 0);

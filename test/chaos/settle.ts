@@ -6,7 +6,7 @@ import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { type Open, selectOpen } from './collect.ts';
 import type { Stack } from './stack.ts';
 
-/** So often `reconcile` is asked to run now, instead of within the minute, so that a short run stays short. */
+/** `reconcile` runs this often instead of every minute, so that a short run stays short. */
 const reconcileEveryMs = 5_000;
 
 export type SettleOptions = {
@@ -14,25 +14,22 @@ export type SettleOptions = {
   readonly db: Database;
   readonly temporal: TemporalClient;
   readonly limitMs: number;
-  readonly waitsForBooks: boolean;
 };
 
 /**
- * Leaves the system alone until every task is final, no callback is owed, no job runs upstream and, when it
- * `waitsForBooks`, none of a failed task is uncertain, for `limitMs` at most; what is open then is
- * a violation that the checks will name.
+ * Waits, for `limitMs` at most, until every task is final, no callback is owed, no job runs upstream and no job of a failed task is
+ * uncertain. What is open then is a violation that the checks report.
  */
-export async function settle({ stack, db, temporal, limitMs, waitsForBooks }: SettleOptions): Promise<void> {
-  const giveUpAt = Date.now() + limitMs;
-  let askAt = 0;
-  while (Date.now() < giveUpAt) {
+export async function settle({ stack, db, temporal, limitMs }: SettleOptions): Promise<void> {
+  const endsAt = Date.now() + limitMs;
+  let triggerAt = 0;
+  while (Date.now() < endsAt) {
     const [open] = await db.run<Open>(selectOpen).catch(() => []);
     const kindJobs = [...(await stack.kinds.jobs()).values()].flat();
-    const isRunning = [...stack.upstream.jobs, ...kindJobs].some(({ state }) => state === 'running');
-    const isBooked = open?.jobs === 0 || !waitsForBooks;
-    if (open?.tasks === 0 && open.callbacks === 0 && isBooked && !isRunning) return;
-    if (Date.now() >= askAt) {
-      askAt = Date.now() + reconcileEveryMs;
+    const isRunning = kindJobs.some(({ state }) => state === 'running');
+    if (open?.tasks === 0 && open.callbacks === 0 && open.jobs === 0 && !isRunning) return;
+    if (Date.now() >= triggerAt) {
+      triggerAt = Date.now() + reconcileEveryMs;
       await triggerSchedule(temporal, taskQueuesOf(stack.settings.taskQueue), 'reconcile').catch(() => undefined);
     }
     await delay(250);

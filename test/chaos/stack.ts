@@ -14,10 +14,8 @@ import { waitFor } from '../support/wait-for.ts';
 import { type SupervisedProcess, keepRunning } from './supervised-process.ts';
 import { catalogueOf, writeKindFiles } from '../fakes/kinds.ts';
 import { type KindUpstreams, startKindUpstreams } from './kind-upstreams.ts';
-import { paidProviderName, paidProviderSettings } from './paid-provider.ts';
-import { type PaidUpstream, startPaidUpstream } from './paid-upstream.ts';
 
-/** The whole service as it runs in production: servers, API and workers in processes of their own, kept alive by us. */
+/** The whole service as it runs in production: servers, API and workers in processes of their own, which restart when they end. */
 export type Stack = {
   readonly settings: Settings;
   readonly environment: NodeJS.ProcessEnv;
@@ -25,45 +23,28 @@ export type Stack = {
   readonly workers: readonly SupervisedProcess[];
   readonly postgres: Postgres;
   readonly temporal: TemporalServer;
-  /** Between the service and Temporal, to cut them off from each other; the breaker itself goes round it. */
+  /** Between the service and Temporal, to cut them off from each other; the test itself bypasses it. */
   readonly temporalProxy: TcpProxy;
-  readonly upstream: PaidUpstream;
   readonly kinds: KindUpstreams;
   /** Drains and stops everything; answers the names of those that did not end as they should. */
   stop(): Promise<readonly string[]>;
 };
 
-export type StackSize = {
-  readonly apis: number;
-  readonly workers: number;
-  /** Kinds of providers that have an upstream, and a model, beside the paid one. */
-  readonly kinds: readonly string[];
-};
+const [apiCount, workerCount] = [2, 2];
 
 /** A model whose deadline is short, for tasks that hang until then; the other one outlives the loss of its worker. */
 export const hangingModel = 'videogen-2.0';
 export const patientModel = 'videogen-2.0-fast';
-/** The same two again, of the fake paid upstream. */
-export const hastyModel = 'breaker-hasty';
-export const paidModel = 'breaker-paid';
-export const creditsPerSecond = { [hangingModel]: 41, [patientModel]: 33, [hastyModel]: 7, [paidModel]: 5 } as const;
+export const creditsPerSecond = { [hangingModel]: 41, [patientModel]: 33 } as const;
 export type ModelName = keyof typeof creditsPerSecond;
-const models = {
-  providers: { [paidProviderName]: paidProviderSettings },
-  models: [
-    modelOf(hangingModel, 12, 'preview'),
-    modelOf(patientModel, 600, 'preview'),
-    modelOf(hastyModel, 12, paidProviderName),
-    modelOf(paidModel, 600, paidProviderName),
-  ],
-};
+const previewModels = [modelOf(hangingModel, 12), modelOf(patientModel, 600)];
 
-function modelOf(model: ModelName, deadlineSeconds: number, provider: string) {
+function modelOf(model: ModelName, deadlineSeconds: number) {
   const prices = [{ creditsPerSecond: creditsPerSecond[model] }];
-  return { model, title: model, prices, deadlineSeconds, providers: [provider] };
+  return { model, title: model, prices, deadlineSeconds, providers: ['preview'] };
 }
 
-export async function startStack(folder: string, size: StackSize, say: (message: string) => void): Promise<Stack> {
+export async function startStack(folder: string, say: (message: string) => void): Promise<Stack> {
   const { cacheFolder, path: searchPath, temporalCliPath } = readConfig();
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
   const cliPath = await findTemporalCli({ cacheFolder, searchPath, log: say, ...explicitPath });
@@ -73,14 +54,13 @@ export async function startStack(folder: string, size: StackSize, say: (message:
   ]);
   await migrateToLatest(postgres.url);
   const temporalProxy = await startTcpProxy(temporal.address);
-  const upstream = await startPaidUpstream();
-  const kinds = await startKindUpstreams(size.kinds);
-  const environment = await environmentOf(folder, { postgres, temporal: temporalProxy, upstream, kinds });
-  const { apis, workers } = await startProcesses(folder, environment, size);
+  const kinds = await startKindUpstreams();
+  const environment = await environmentOf(folder, { postgres, temporal: temporalProxy, kinds });
+  const { apis, workers } = await startProcesses(folder, environment);
   const stop = async () => {
     const kept = [...apis, ...workers];
     const ends = await Promise.all(kept.map((each) => each.stop()));
-    await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), upstream.close(), kinds.close()]);
+    await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), kinds.close()]);
     return kept.filter((_, index) => ends[index] !== true).map(({ name }) => name);
   };
   try {
@@ -90,28 +70,21 @@ export async function startStack(folder: string, size: StackSize, say: (message:
     throw error;
   }
   const settings = externalSettings(readConfig(environment));
-  return { settings, environment, apis, workers, postgres, temporal, temporalProxy, upstream, kinds, stop };
+  return { settings, environment, apis, workers, postgres, temporal, temporalProxy, kinds, stop };
 }
 
 async function environmentOf(
   folder: string,
-  {
-    postgres,
-    temporal,
-    upstream,
-    kinds,
-  }: Pick<Stack, 'postgres' | 'upstream' | 'kinds'> & { readonly temporal: TcpProxy },
+  { postgres, temporal, kinds }: Pick<Stack, 'postgres' | 'kinds'> & { readonly temporal: TcpProxy },
 ): Promise<NodeJS.ProcessEnv> {
   const modelsFile = join(folder, 'models.json');
-  const ofKinds = catalogueOf(kinds.placed);
-  const providers = { ...models.providers, ...ofKinds.providers };
+  const { providers, models } = catalogueOf(kinds.placed);
   await writeKindFiles(folder);
-  await writeFile(modelsFile, JSON.stringify({ providers, models: [...models.models, ...ofKinds.models] }));
+  await writeFile(modelsFile, JSON.stringify({ providers, models: [...previewModels, ...models] }));
   return {
     ...process.env,
     DATABASE_URL: postgres.url,
     TEMPORAL_ADDRESS: temporal.address,
-    CHAOS_UPSTREAM: upstream.baseUrl,
     VIDEOGEN_DATA: join(folder, 'data'),
     VIDEOGEN_SECRET: randomBytes(32).toString('hex'),
     VIDEOGEN_MODELS: modelsFile,
@@ -120,7 +93,7 @@ async function environmentOf(
     IMAGE_ALLOW: '127.0.0.0/8',
     PREVIEW_FAULTS: '1',
     GENERATION_CONCURRENCY: '8',
-    // The load is not what is tested here; a limit that exists is set out of its way.
+    // Limits on rates are not under test here.
     CREATE_RATE: 'off',
     READ_RATE: 'off',
     REFUSED_CREATE_RATE: 'off',
@@ -129,16 +102,16 @@ async function environmentOf(
   };
 }
 
-async function startProcesses(folder: string, environment: NodeJS.ProcessEnv, size: StackSize) {
-  const program = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+async function startProcesses(folder: string, environment: NodeJS.ProcessEnv) {
+  const program = (role: 'api' | 'worker') => fileURLToPath(new URL(`../../src/main/${role}.js`, import.meta.url));
   const logOf = (name: string) => join(folder, `${name}.log`);
-  const workers = Array.from({ length: size.workers }, (_, index) =>
-    keepRunning(`worker ${index + 1}`, program('worker.js'), environment, logOf(`worker-${index + 1}`)),
+  const workers = Array.from({ length: workerCount }, (_, index) =>
+    keepRunning(`worker ${index + 1}`, program('worker'), environment, logOf(`worker-${index + 1}`)),
   );
   const apis = [];
-  for (let index = 1; index <= size.apis; index += 1) {
+  for (let index = 1; index <= apiCount; index += 1) {
     const port = String(await freePort());
-    const kept = keepRunning(`API ${index}`, program('api.js'), { ...environment, PORT: port }, logOf(`api-${index}`));
+    const kept = keepRunning(`API ${index}`, program('api'), { ...environment, PORT: port }, logOf(`api-${index}`));
     apis.push({ ...kept, baseUrl: `http://127.0.0.1:${port}` });
   }
   return { apis, workers };

@@ -8,7 +8,7 @@ export type SupervisedProcess = {
   readonly name: string;
   /** Unix milliseconds of every signal that hurt it. */
   readonly hurtAt: readonly number[];
-  /** SIGKILL; the next one is started in a moment. */
+  /** SIGKILL; the next one starts after a short pause. */
   kill(): void;
   /** SIGSTOP for so long: it lives, holds its connections, and does nothing. */
   freeze(ms: number): Promise<void>;
@@ -19,7 +19,7 @@ export type SupervisedProcess = {
 const restartPauseMs = 300;
 const stopLimitMs = 60_000;
 
-/** Runs `node script` for as long as it is kept; its output is appended to `logFile`. */
+/** Runs `node script`, again and again until `stop`; its output is appended to `logFile`. */
 export function keepRunning(name: string, script: string, env: NodeJS.ProcessEnv, logFile: string): SupervisedProcess {
   const hurtAt: number[] = [];
   let isStopping = false;

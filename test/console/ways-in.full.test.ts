@@ -18,7 +18,7 @@ import {
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.ts';
 
-// The ways in that need no password, through the pages alone. Passkeys belong to a name, so the console is at localhost; the identity
+// Signing in without a password, through the pages alone. Passkeys belong to a name, so the console is at localhost; the identity
 // provider is at 127.0.0.1, which is another site.
 
 const skip = skipWithoutBrowser();
@@ -62,7 +62,7 @@ after(async () => {
   await service.close();
 });
 
-/** A device that unlocks for everybody who asks, or for nobody. */
+/** A device whose unlock succeeds or fails. */
 async function attachDevice({ page, context }: Tab) {
   const devTools = await context.newCDPSession(page);
   await devTools.send('WebAuthn.enable');
@@ -81,11 +81,21 @@ async function attachDevice({ page, context }: Tab) {
   };
 }
 
+/** Adds a passkey in the settings, up to the prompt of the device. Returns the dialog. */
+async function addPasskey(page: Page, accountId: string, name: string): Promise<Locator> {
+  await page.goto(`${address()}/console/a/${accountId}/settings`);
+  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
+  await dialog.getByLabel('Name').fill(name);
+  await dialog.getByRole('button', { name: 'Go on' }).click();
+  return dialog;
+}
+
 async function signOut(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: email }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  // Whoever leaves on purpose is not led back to where they were.
+  // After a sign-out the next sign-in does not return to this page.
   await page.waitForURL((url) => url.search === '');
 }
 
@@ -93,17 +103,13 @@ async function newAccountId(): Promise<string> {
   return (await service.newAccount(1_000)).accountId;
 }
 
-test('a passkey is added in the settings, signs in, proves who sits there, and is removed', { skip }, async () => {
+test('a passkey is added in the settings, signs in, confirms an action, and is removed', { skip }, async () => {
   const accountId = await newAccountId();
   const tab = await visitor.signedIn({ [accountId]: 'owner' });
   const { page, email, errors } = tab;
   const device = await attachDevice(tab);
-  await page.goto(`${address()}/console/a/${accountId}/settings`);
-  await page.getByRole('button', { name: 'Add a passkey' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
-  await dialog.getByLabel('Name').fill('work laptop');
   await device.unlocks(false);
-  await dialog.getByRole('button', { name: 'Go on' }).click();
+  const dialog = await addPasskey(page, accountId, 'work laptop');
   await dialog.getByRole('alert').filter({ hasText: 'dialog was closed' }).waitFor();
   await device.unlocks(true);
   await dialog.getByRole('button', { name: 'Go on' }).click();
@@ -132,14 +138,14 @@ test('a passkey is added in the settings, signs in, proves who sits there, and i
   assert.deepEqual(errors, []);
 });
 
-/** As if everybody had proved who they are a while ago. */
+/** Makes the proofs of all sessions an hour old. */
 function ageProofs() {
   const text = `update sessions set authenticated_at = now() - interval '1 hour'`;
   return service.database.db.run({ name: 'test-age-proofs', text });
 }
 
 test(
-  'another person’s passkey confirms nothing: the act is not done, and the page is that person’s',
+  'another person’s passkey confirms nothing: the action is not done, and the page is that person’s',
   { skip },
   async () => {
     const accountId = await newAccountId();
@@ -147,15 +153,9 @@ test(
     const { page, errors } = other;
     const device = await attachDevice(other);
     await device.unlocks(true);
-    await page.goto(`${address()}/console/a/${accountId}/settings`);
-    await page.getByRole('button', { name: 'Add a passkey' }).click();
-    const added = page.getByRole('dialog', { name: 'Add a passkey' });
-    await added.getByLabel('Name').fill('shared laptop');
-    await added.getByRole('button', { name: 'Go on' }).click();
-    await page
-      .getByRole('table', { name: 'Your passkeys' })
-      .getByRole('row', { name: /shared laptop/ })
-      .waitFor();
+    await addPasskey(page, accountId, 'shared laptop');
+    const passkeys = page.getByRole('table', { name: 'Your passkeys' });
+    await passkeys.getByRole('row', { name: /shared laptop/ }).waitFor();
     await signOut(page, other.email);
     const email = await visitor.newPerson({ [accountId]: 'owner' });
     await signIn(page, email);
@@ -185,7 +185,7 @@ async function continueAs(person: TestIdentityProvider['person'], next = ''): Pr
   return tab;
 }
 
-/** Follows a link to the identity provider, until it has led back to a page of ours; its address may be the one of before. */
+/** Follows a link to the identity provider, until it has led back to one of our pages, which may have the address of before. */
 async function visitProvider(page: Page, link: Locator): Promise<void> {
   const isBack = (frame: Frame) => {
     const { host, pathname } = new URL(frame.url());
@@ -196,79 +196,75 @@ async function visitProvider(page: Page, link: Locator): Promise<void> {
 
 const shell = { kind: 'command_line', name: 'ada' } as const;
 
-test(
-  'somebody who is invited comes in through the identity provider, as what the invitation says',
-  { skip },
-  async () => {
-    const accountId = await newAccountId();
-    const email = 'grace@example.com';
-    await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
-    const { page, errors } = await continueAs({ sub: 'grace-1', email, email_verified: true });
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    await page.waitForURL(`**/a/${accountId}`);
-    await page.goto(`${address()}/console/a/${accountId}/playground`);
-    await page.getByText('Viewers of this account cannot do this').first().waitFor();
-    await signOut(page, email);
-    await page.getByRole('link', { name: 'Continue with Acme' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
-    assert.deepEqual(errors, []);
-  },
-);
-
-test(
-  'a person confirms at the identity provider, comes back to the page, and then does what they wanted',
-  { skip },
-  async () => {
-    const accountId = await newAccountId();
-    const email = 'edith@example.com';
-    await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'owner' });
-    const { page, errors } = await continueAs({ sub: 'edith-1', email, email_verified: true });
-    await page.getByRole('button', { name: email }).waitFor();
-    for (const isOn of [true, false]) {
-      passwordSignIn = isOn;
-      await ageProofs();
-      await page.goto(`${address()}/console/a/${accountId}/settings?tab=data`);
-      await page.getByRole('button', { name: 'Export the data' }).click();
-      const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
-      await proof.getByText('To confirm with Acme you leave this page, which is opened again').waitFor();
-      const [fields, buttons] = [
-        proof.getByLabel('Password'),
-        proof.getByRole('button', { name: 'Confirm', exact: true }),
-      ];
-      const counts = async () => [await fields.count(), await buttons.count()];
-      await becomes('the fields for a password', counts, isOn ? [1, 1] : [0, 0]);
-      await assertAccessible(page, 'the dialog that asks who sits there');
-      await visitProvider(page, proof.getByRole('link', { name: 'Confirm with Acme' }));
-      await page.waitForURL(`${address()}/console/a/${accountId}/settings?tab=data`);
-      await settled(page);
-      assert.equal(await page.getByRole('dialog').count(), 0, 'nothing is repeated by itself');
-      const saved = page.waitForEvent('download');
-      await page.getByRole('button', { name: 'Export the data' }).click();
-      assert.equal((await saved).suggestedFilename(), 'account.jsonl');
-    }
-    assert.deepEqual(errors, []);
-  },
-);
-
-test('who is another person at the identity provider is told so, and goes back to the page', { skip }, async () => {
+test('an invited user signs in through the identity provider, with the role of the invitation', { skip }, async () => {
   const accountId = await newAccountId();
-  const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
-  provider.person = { sub: 'mallory-1', email: 'mallory@example.com', email_verified: true };
-  await ageProofs();
-  const settings = `${address()}/console/a/${accountId}/settings`;
-  await page.goto(settings);
-  await page.getByRole('button', { name: 'Export the data' }).click();
-  await page.getByRole('dialog').getByRole('link', { name: 'Confirm with Acme' }).click();
-  await page.getByRole('heading', { name: 'Not confirmed' }).waitFor();
-  await page.getByRole('alert').filter({ hasText: 'did not confirm who you are' }).waitFor();
-  await assertAccessible(page, 'a proof that failed');
-  await page.getByRole('link', { name: 'Go back to the page' }).click();
-  await page.waitForURL(settings);
-  await page.getByRole('button', { name: 'Export the data' }).waitFor();
+  const email = 'grace@example.com';
+  await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
+  const { page, errors } = await continueAs({ sub: 'grace-1', email, email_verified: true });
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.waitForURL(`**/a/${accountId}`);
+  await page.goto(`${address()}/console/a/${accountId}/playground`);
+  await page.getByText('Viewers of this account cannot do this').first().waitFor();
+  await signOut(page, email);
+  await page.getByRole('link', { name: 'Continue with Acme' }).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
   assert.deepEqual(errors, []);
 });
 
-test('a sign-in at the identity provider leads to the page that was asked for', { skip }, async () => {
+test('a user confirms at the identity provider, returns to the page, and repeats the action', { skip }, async () => {
+  const accountId = await newAccountId();
+  const email = 'edith@example.com';
+  await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'owner' });
+  const { page, errors } = await continueAs({ sub: 'edith-1', email, email_verified: true });
+  await page.getByRole('button', { name: email }).waitFor();
+  for (const isOn of [true, false]) {
+    passwordSignIn = isOn;
+    await ageProofs();
+    await page.goto(`${address()}/console/a/${accountId}/settings?tab=data`);
+    await page.getByRole('button', { name: 'Export the data' }).click();
+    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    await proof.getByText('To confirm with Acme you leave this page, which is opened again').waitFor();
+    const [fields, buttons] = [
+      proof.getByLabel('Password'),
+      proof.getByRole('button', { name: 'Confirm', exact: true }),
+    ];
+    const counts = async () => [await fields.count(), await buttons.count()];
+    await becomes('the fields for a password', counts, isOn ? [1, 1] : [0, 0]);
+    await assertAccessible(page, 'the dialog that asks for a confirmation');
+    await visitProvider(page, proof.getByRole('link', { name: 'Confirm with Acme' }));
+    await page.waitForURL(`${address()}/console/a/${accountId}/settings?tab=data`);
+    await settled(page);
+    assert.equal(await page.getByRole('dialog').count(), 0, 'the action is not repeated automatically');
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export the data' }).click();
+    assert.equal((await saved).suggestedFilename(), 'account.jsonl');
+  }
+  assert.deepEqual(errors, []);
+});
+
+test(
+  'a user who is another person at the identity provider gets a message, and goes back to the page',
+  { skip },
+  async () => {
+    const accountId = await newAccountId();
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+    provider.person = { sub: 'mallory-1', email: 'mallory@example.com', email_verified: true };
+    await ageProofs();
+    const settings = `${address()}/console/a/${accountId}/settings`;
+    await page.goto(settings);
+    await page.getByRole('button', { name: 'Export the data' }).click();
+    await page.getByRole('dialog').getByRole('link', { name: 'Confirm with Acme' }).click();
+    await page.getByRole('heading', { name: 'Not confirmed' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'did not confirm who you are' }).waitFor();
+    await assertAccessible(page, 'a proof that failed');
+    await page.getByRole('link', { name: 'Go back to the page' }).click();
+    await page.waitForURL(settings);
+    await page.getByRole('button', { name: 'Export the data' }).waitFor();
+    assert.deepEqual(errors, []);
+  },
+);
+
+test('a sign-in at the identity provider leads to the requested page', { skip }, async () => {
   const accountId = await newAccountId();
   const email = 'hedy@example.com';
   await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
@@ -277,7 +273,7 @@ test('a sign-in at the identity provider leads to the page that was asked for', 
   await page.waitForURL(`${address()}/console/a/${accountId}/tasks?state=fail`);
 });
 
-test('somebody who is not invited comes back to the sign-in, which says so and keeps them out', { skip }, async () => {
+test('a user without an invitation returns to the sign-in with a message', { skip }, async () => {
   const { page, errors } = await continueAs({ sub: 'eve', email: 'eve@example.com', email_verified: true });
   await page.getByRole('alert').filter({ hasText: 'You are not invited yet' }).waitFor();
   await assertAccessible(page, 'a sign-in that was refused');
@@ -286,7 +282,7 @@ test('somebody who is not invited comes back to the sign-in, which says so and k
   assert.deepEqual(errors, []);
 });
 
-test('an identity provider that is away is named, and the other ways in stay', { skip }, async () => {
+test('an unavailable identity provider is named, and the other ways to sign in stay', { skip }, async () => {
   const working = oidc;
   const settings = { issuer: 'http://127.0.0.1:1', clientId: 'x', clientSecret: 'y', name: 'Acme' };
   oidc = createIdentityProvider(settings, address() + oidcCallbackPath);

@@ -18,7 +18,7 @@ describe("the fake is as OpenAI's own client expects such a server", () => {
         .jpeg()
         .toBuffer();
       const input_reference = await toFile(jpeg, 'first.jpg', { type: 'image/jpeg' });
-      // The client's type knows the models of OpenAI; servers of others take any.
+      // The client's type has only the models of OpenAI; other servers take any.
       const created = await openai.videos.create({
         model: 'sora-2',
         prompt: 'a lighthouse',

@@ -23,7 +23,7 @@ export type ArkUpstream = RunningUpstream & {
   refuse(status: number, code: string, message: string): void;
 };
 
-/** What the fake reads of a create. */
+/** The fields of a create that the fake reads. */
 type Create = {
   readonly model: string;
   readonly content: readonly { readonly type: string; readonly text?: string; readonly role?: string }[];
@@ -128,7 +128,7 @@ function promptOf({ content }: Create): string {
   return content.map(({ text: words = '' }) => words).join('');
 }
 
-/** What the documents say of a create: an input that is not allowed, and the moderation of its words. */
+/** The documented refusals of a create: an input that is not allowed, and the moderation of its words. */
 function refusalOf(sent: Create): { readonly status: number; readonly body: object } | undefined {
   const { model, content, ratio = 'adaptive', resolution = '720p', duration = 5 } = sent;
   const images = content.filter(({ type }) => type === 'image_url');

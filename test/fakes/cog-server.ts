@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { waitFor } from '../support/wait-for.ts';
+import { startServerProcess } from '../support/server-process.ts';
 import { python } from './python.ts';
 import type { RunningUpstream } from './upstream-books.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
@@ -22,7 +21,7 @@ export type CogServer = {
   readonly baseUrl: string;
   /** Prompt, frames, seed and the beginning of the image of every run, in order. */
   runs(): Promise<readonly string[]>;
-  /** Lets predictions end whose prompt says "hold". */
+  /** Ends the predictions whose prompt contains "hold". */
   endHeld(): Promise<void>;
   health(): Promise<string>;
   /** Dies with all its processes, and starts again at the same address. */
@@ -49,23 +48,20 @@ export async function startCogServer(): Promise<CogServer> {
     const answer = (await (await fetch(`${baseUrl}/health-check`)).json()) as { readonly status: string }; // its documented shape
     return answer.status;
   };
-  const start = async () => {
-    const started = spawn(python, args, { env, cwd: folderOfModel, stdio: 'ignore', detached: true });
-    await waitFor('the cog server', async () => ((await health().catch(() => '')) === 'READY' ? true : undefined));
-    return started;
-  };
-  let child = await start();
+  const server = await startServerProcess({
+    name: 'the cog server',
+    start: () => spawn(python, args, { env, cwd: folderOfModel, stdio: 'ignore', detached: true }),
+    isReady: async () => (await health().catch(() => '')) === 'READY',
+    isGroup: true,
+  });
   return {
     baseUrl,
     runs: async () => (await readFile(runs, 'utf8').catch(() => '')).split('\n').filter((line) => line !== ''),
     endHeld: async () => await writeFile(`${runs}.end`, ''),
     health,
-    restart: async () => {
-      await killGroup(child);
-      child = await start();
-    },
+    restart: server.restart,
     close: async () => {
-      await killGroup(child);
+      await server.kill();
       await rm(folder, { recursive: true });
     },
   };
@@ -91,10 +87,4 @@ export async function startCogUpstream(): Promise<RunningUpstream> {
       end: () => Promise.resolve(),
     },
   };
-}
-
-async function killGroup(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  process.kill(-child.pid, 'SIGKILL');
-  await once(child, 'exit');
 }

@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../src/embedded/persisted-port.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { isServing, startServerProcess } from '../support/server-process.ts';
 import { type FakeComfyui, startFakeComfyui } from './comfyui.ts';
 import { python } from './python.ts';
 import type { RunningUpstream } from './upstream-books.ts';
@@ -23,34 +22,21 @@ export async function startComfyProxy(token: string): Promise<ComfyProxy> {
   const port = await freePort();
   const address = `127.0.0.1:${port}`;
   const args = ['-m', 'comfy_api_proxy.cli', 'run', '--comfyui', `http://${comfyui.address}`, '--port', String(port)];
-  const start = async () => {
-    const child = spawn(python, [...args, '--token', token, '--state-dir', folder], { stdio: 'ignore' });
-    await waitFor('the proxy of ComfyUI', async () => {
-      const answer = await fetch(`http://${address}/api/v2/health`).catch(() => undefined);
-      return answer?.ok === true ? true : undefined;
-    });
-    return child;
-  };
-  let child = await start();
+  const server = await startServerProcess({
+    name: 'the proxy of ComfyUI',
+    start: () => spawn(python, [...args, '--token', token, '--state-dir', folder], { stdio: 'ignore' }),
+    isReady: () => isServing(`http://${address}/api/v2/health`),
+  });
   return {
     address,
     comfyui,
     books: comfyui.books,
     videoPath: comfyui.videoPath,
-    restart: async () => {
-      await kill(child);
-      child = await start();
-    },
+    restart: server.restart,
     close: async () => {
-      await kill(child);
+      await server.kill();
       await comfyui.close();
       await rm(folder, { recursive: true });
     },
   };
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill('SIGKILL');
-  await once(child, 'exit');
 }

@@ -16,11 +16,11 @@ export type FakeComfyui = RunningUpstream & {
   readonly graphs: readonly Graph[];
   /** Uploaded images: the name under which a graph finds them, and their bytes. */
   readonly images: ReadonlyMap<string, number>;
-  /** Jobs wait in the queue from now on, or run at once again. */
+  /** True: jobs wait in the queue from now on. False: they run when they come. */
   hold(isHeld: boolean): void;
-  /** What the workflow writes, instead of a video. */
+  /** The outputs of the workflow, instead of a video. */
   write(outputs: object): void;
-  /** What the next prompts are refused with. */
+  /** The next prompts are refused with this body. */
   refuse(body: object | undefined): void;
   /** The node classes that it has, each with the inputs that it needs. */
   readonly classes: Map<string, readonly string[]>;

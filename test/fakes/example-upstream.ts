@@ -1,15 +1,16 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/embedded/persisted-port.ts';
+import { listens } from '../support/listens.ts';
+import { startServerProcess } from '../support/server-process.ts';
 import { waitFor } from '../support/wait-for.ts';
 import type { BookedJob, BookedState, RunningUpstream } from './upstream-books.ts';
 
 // The example server of docs/providers/own.md as an upstream for tests. The command that it runs is a FAKE: it makes no video,
-// but writes down that it ran, and waits until the test says how the job ends.
+// but records that it ran, and waits until the test ends the job.
 
 const program = fileURLToPath(new URL('../../../examples/provider.py', import.meta.url));
 const videoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
@@ -32,21 +33,17 @@ export async function startExample(command: string, key: string): Promise<Exampl
   const folder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
   const port = await freePort();
   const env = { ...process.env, KEY: key, JOBS: folder, PORT: String(port) };
-  const start = async () => {
-    const child = spawn('python3', [program, command], { env, stdio: 'ignore' });
-    await waitFor('the example server', () => answers(port));
-    return child;
-  };
-  let child = await start();
+  const server = await startServerProcess({
+    name: 'the example server',
+    start: () => spawn('python3', [program, command], { env, stdio: 'ignore' }),
+    isReady: async () => (await listens(port)) === true,
+  });
   return {
     address: `127.0.0.1:${port}`,
     folder,
-    restart: async () => {
-      await kill(child);
-      child = await start();
-    },
+    restart: server.restart,
     close: async () => {
-      await kill(child);
+      await server.kill();
       await rm(folder, { recursive: true });
     },
   };
@@ -88,25 +85,4 @@ export async function startExampleUpstream({ key }: { readonly key: string }): P
       },
     },
   };
-}
-
-async function kill(child: ChildProcess): Promise<void> {
-  child.kill('SIGKILL');
-  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function answers(port: number): Promise<true | undefined> {
-  return await fetch(`http://127.0.0.1:${port}/`).then(
-    () => true,
-    () => undefined,
-  );
 }

@@ -13,11 +13,11 @@ export type Reply = {
 };
 
 export type Fault = {
-  /** How often the upstream gets the request; `late` is once, when the story calls `release`. */
+  /** The upstream gets the request this often; `late` is once, when the test calls `release`. */
   readonly forwarded: 0 | 1 | 2 | 'late';
   /** The upstream dies and starts again when it has answered. */
   readonly restarts?: true;
-  /** What the provider gets: `refused` is no connection, `never` one without an answer; a function changes the upstream's answer. */
+  /** The provider gets this: `refused` is no connection, `never` one without an answer; a function changes the upstream's answer. */
   readonly reply:
     | 'refused'
     | 'cut'
@@ -93,7 +93,7 @@ export async function startFaultProxy(upstream: { address: string; restart(): Pr
     const fault = played?.fault ?? faults['passes a proxy'];
     const hold = (send: () => Promise<unknown>) => void late.push(send);
     const meeting = meet(fault, { request, response, upstream, hold });
-    // A provider that gives up breaks its connection; a story that ends breaks the proxy's.
+    // The provider may time out and close its connection; the end of a test closes the proxy's.
     meeting
       .then(
         () => onAnswer({ method, path }),
@@ -153,7 +153,7 @@ async function meet({ forwarded, restarts, reply }: Fault, { request, response, 
   if (reply === 'twice') return socket?.end(Buffer.concat([whole, whole]));
   const part = { refused: 0, cut: 0, 'cut in head': 20, 'cut in body': whole.length - 5 }[reply];
   if (part > 0) await new Promise((resolve) => socket?.write(whole.subarray(0, part), resolve));
-  // Without a turn of the event loop the reset may overtake what was written.
+  // The reset may overtake what was written, unless a turn of the event loop is between them.
   await turn();
   socket?.destroy();
 }
@@ -192,7 +192,7 @@ function said(
   return () => ({ status, headers, body: Buffer.from(body) });
 }
 
-/** Binary bodies survive it: Latin-1 knows every byte. */
+/** Binary bodies survive it: Latin-1 has every byte. */
 function changed(change: (body: string) => string): (answer: Reply | undefined) => Reply {
   return (answer) => {
     if (answer === undefined) throw new Error('nothing was forwarded, so there is no answer to change');

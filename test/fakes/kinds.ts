@@ -11,7 +11,7 @@ import { startScriptedUpstream } from './scripted-http.ts';
 import type { RunningUpstream } from './upstream-books.ts';
 import { startVideosUpstream } from './videos.ts';
 
-// Every kind of provider with an upstream to test it with: what a catalogue says of it, and what its API can do.
+// Every kind of provider with an upstream to test it with: its entry in a catalogue, and what its API can do.
 
 export const upstreamKey = 'the key of the upstreams';
 
@@ -26,7 +26,7 @@ export type Kind = {
   /** The request that makes a job. */
   readonly isCreate: (request: { readonly method: string; readonly path: string }) => boolean;
   /**
-   * What can be known of a create without an answer: `named` jobs are found, or are certainly not there; `listed` ones are found when
+   * A create without a response: `named` jobs are found, or are certainly not there; `listed` ones are found when
    * they are there; `lost` ones never.
    */
   readonly lostJobs: 'named' | 'listed' | 'lost';
@@ -34,7 +34,7 @@ export type Kind = {
   readonly forgets?: true;
   /** It runs a name as often as it is sent. */
   readonly repeats?: true;
-  /** Nobody can end its jobs but the model itself. */
+  /** Only the model itself ends its jobs. */
   readonly endsAlone?: true;
 };
 
@@ -149,14 +149,14 @@ const samples = {
   lostJobs: ['own', 'ark', 'kie', 'cog'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Whether this run plays the kind: the long tier plays every kind, the others a sample. */
+/** True when this run plays the kind: the long tier plays every kind, the others a sample. */
 export function isSampled(kindName: string, of: keyof typeof samples): boolean {
   const names: readonly string[] = samples[of];
   return runsWholeMatrix || names.includes(kindName);
 }
 
 export type PlacedKind = {
-  /** Of the provider and of its model. */
+  /** The name of the provider and of its model. */
   readonly name: string;
   readonly kind: Kind;
   readonly baseUrl: string;
@@ -183,7 +183,7 @@ export function catalogueOf(placed: readonly PlacedKind[]) {
   return { providers: Object.fromEntries(providers), models };
 }
 
-/** What a catalogue of kinds refers to. */
+/** Writes the files that a catalogue of kinds refers to. */
 export async function writeKindFiles(folder: string): Promise<void> {
   await writeFile(join(folder, 'key'), `${upstreamKey}\n`);
   await writeFile(join(folder, 'workflow.json'), JSON.stringify(workflow));

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
@@ -15,7 +16,6 @@ export type OwnUpstream = RunningUpstream & {
   readonly headers: readonly IncomingHttpHeaders[];
 };
 
-/** What a job costs there. */
 export const jobCost = { micros: 40_000, currency: 'USD' } as const;
 
 export async function startOwnUpstream(options: Options = {}): Promise<OwnUpstream> {
@@ -39,15 +39,17 @@ export async function startOwnUpstream(options: Options = {}): Promise<OwnUpstre
 
 type Options = {
   readonly key?: string;
-  /** Says of every video that it was written where `resultUpload` led; who writes it is the test. */
+  /** Reports every video as uploaded to `resultUpload`; the test uploads it. */
   readonly uploads?: boolean;
+  /** Serves other bytes with each download: see `markedVideo`. */
+  readonly marksDownloads?: boolean;
 };
 type Service = Options & { readonly books: OwnBooks; readonly bodies: unknown[]; readonly downloads: string[] };
 
 const pathPattern = /^\/jobs\/([0-9a-f-]{36})(\/video)?$/;
 
 async function answer(
-  { books, bodies, downloads, key, uploads }: Service,
+  { books, bodies, downloads, key, uploads, marksDownloads }: Service,
   request: IncomingMessage,
   response: ServerResponse,
 ) {
@@ -57,7 +59,7 @@ async function answer(
     return send(response, 401, fault('unauthorized'));
   const [, id = '', video] = pathPattern.exec(request.url ?? '') ?? [];
   if (request.method === 'PUT') {
-    // The fake trusts what it is sent; the tests look at `bodies`.
+    // The fake validates nothing; the tests check `bodies`.
     const sent = JSON.parse(body) as { readonly input: { readonly prompt: string } };
     bodies.push(sent);
     const isNew = books.find(id) === undefined;
@@ -70,7 +72,19 @@ async function answer(
   if (video === undefined) return send(response, 200, record(job, uploads));
   if (job?.state !== 'succeeded') return send(response, 404, fault('not_found'));
   downloads.push(id);
-  await sendFakeVideo(request, response);
+  if (marksDownloads !== true) return await sendFakeVideo(request, response);
+  const marked = markedVideo(id, downloads.filter((one) => one === id).length);
+  response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': marked.length }).end(marked);
+}
+
+/** The video of a job's n-th download. It plays, and no other has its bytes. */
+export function markedVideo(id: string, download: number): Buffer {
+  const mark = Buffer.from(`${id} download ${download}`);
+  // A box of MP4 that players skip: its length, its name and any content.
+  const head = Buffer.alloc(8, 'free', 'latin1');
+  head.writeUInt32BE(head.length + mark.length, 0);
+  head.write('free', 4, 'latin1');
+  return Buffer.concat([readFileSync(fakeVideoPath), head, mark]);
 }
 
 function fault(code: string) {

@@ -19,13 +19,13 @@ export type Told = {
   readonly status: number;
   readonly body: object | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Ends with the connection, without saying how long it is. */
+  /** Ends with the connection, without a content length. */
   readonly isEndless?: boolean;
 };
 
 export type FakeJob = { status: string; readonly body: string; gets: number; puts: number; deletes: number };
 
-/** Answers in the place of the server, which answers `asked` by `tell`; `job` is what it knew before. */
+/** Responds instead of the server, whose response `tell` returns; `job` is the job before the request. */
 export type Break = (
   asked: Asked,
   tell: (other?: Partial<Asked>) => Told,

@@ -4,15 +4,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-// What the fakes of upstreams have in common: a server that dies and comes back at its address, and the video that they hand out.
+// Shared by the fakes: a server that dies and comes back at its address, and the video that upstreams deliver.
 
 export const fakeVideoPath = fileURLToPath(import.meta.resolve('#assets/instant-clip.mp4'));
 
 export type RestartableServer = {
   /** host:port */
   readonly address: string;
-  restart(): Promise<void>;
-  close(): Promise<void>;
+  readonly restart: () => Promise<void>;
+  readonly close: () => Promise<void>;
 };
 
 /** `forget` does what a restart does to the memory of the upstream. */
@@ -45,7 +45,7 @@ export async function startRestartableServer(
   };
 }
 
-/** The video, or the rest of it that a range asks for; the head alone for HEAD. */
+/** Sends the video, or its rest from the start of a range; the head alone for HEAD. */
 export async function sendFakeVideo(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const video = await readFile(fakeVideoPath);
   const [, first] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];

@@ -114,7 +114,7 @@ function jobNamed(
   return { job: name === undefined ? script.jobs.at(-1) : script.jobs.find((job) => job[field] === name) };
 }
 
-/** What a second request takes from the first one's answer, where that is not the id of the job. */
+/** The id that a second request takes from the first one's response, unless it is the id of the job. */
 function fileIdIn({ exchanges, job }: ProviderFile['example']): string | undefined {
   return exchanges
     .flatMap(({ answer, second }) =>
@@ -147,7 +147,7 @@ function begin(script: Script, sent: JsonValue, documented: JsonValue): Scripted
 function textAt(documented: JsonValue, sent: JsonValue | undefined, value: string): string {
   if (documented === value) return typeof sent === 'string' ? sent : '';
   if (typeof documented !== 'object' || documented === null) return '';
-  // An object or an array, of which any field may be asked.
+  // An object or an array, of which any field may be read.
   const fields = typeof sent === 'object' && sent !== null ? (sent as Readonly<Record<string, JsonValue>>) : {};
   const texts = Object.entries(documented).map(([name, inner]) => textAt(inner, fields[name], value));
   return texts.find((found) => found !== '') ?? '';

@@ -1,5 +1,5 @@
-// A FAKE: the books of an upstream that does not exist. They hold what it really did, not what its answers said or what
-// arrived of them, so tests count here how often a task was paid for.
+// A FAKE: the books of an upstream that does not exist. They hold what it really did, whatever its responses were and
+// arrived, so tests count here how often a task was paid for.
 
 export type BookedState = 'running' | 'succeeded' | 'failed' | 'canceled';
 export type BookedJob = { readonly id: string; readonly prompt: string; readonly state: BookedState };
@@ -22,9 +22,9 @@ export type RunningUpstream = {
   readonly books: UpstreamBooks;
   /** The file that every job delivers. */
   readonly videoPath: string;
-  /** Whether it takes another job now; without it, it always does. */
+  /** True when it takes another job now. An upstream without this always does. */
   isIdle?(): Promise<boolean>;
-  /** What it has fetched of the reference images that it was given links to, in order. */
+  /** The reference images that it has fetched by their links, in order. */
   readonly fetched?: readonly FetchedImage[];
   /** Dies without a word, as in `kill -9`, and starts again at the same address. */
   restart(): Promise<void>;

@@ -12,7 +12,7 @@ export type VideosUpstream = RunningUpstream & {
   readonly books: OwnBooks;
   /** Every create, in order: its media type, and its fields as text; files count as their sizes in bytes. */
   readonly creates: readonly Create[];
-  /** What the next create is refused with. */
+  /** The next create is refused with this. */
   refuse(status: number, body: object): void;
   /** Changes the record of every job. */
   embellish(fields: object): void;
@@ -134,7 +134,7 @@ function newId(dialect: DialectName): string {
   return dialect === 'generic' ? `video_${randomBytes(228).toString('base64url')}` : randomUUID();
 }
 
-/** Without a task that is named MiniMax-H3 takes images for the first and the last frame. */
+/** MiniMax-H3 takes images for the first and the last frame, unless the request names a task. */
 function isTooMuchForH3({ model, extra_params: extra, input_references: references }: Create['fields']): boolean {
   const { task = 'fl2va' } = JSON.parse(typeof extra === 'string' ? extra : '{}') as { task?: string }; // the provider writes JSON
   return String(model).includes('MiniMax-H3') && task === 'fl2va' && Array.isArray(references) && references.length > 2;

@@ -25,13 +25,13 @@ const balanceOf = {
 };
 
 /**
- * What a rolling restart must leave behind: no failed call, each order one task that succeeded, each job upstream made once, each
+ * Checks what a rolling restart left behind: no failed call, each order one task that succeeded, each job upstream made once, each
  * callback delivered, each video behind its link, and the books right.
  */
 export async function checkOrders({ world, upstream }: Topology, load: Load): Promise<void> {
   const { db } = world.database;
   assert.deepEqual(load.failed, []);
-  // Asked to come again, in words, or cut off by a store that was restarted; never turned away by an API that was about to end.
+  // Retries are allowed after a documented 503 or a connection that a restarted store closed, never because of an API that ends.
   const strange = [...load.repeated.keys()].filter(
     (reason) => reason !== 'unreachable' && !/^503 [a-z_]+$/.test(reason),
   );
@@ -53,7 +53,7 @@ export async function checkOrders({ world, upstream }: Topology, load: Load): Pr
     ];
   });
   assert.deepEqual(faults, []);
-  assert.equal(rows.length, load.orders.length, 'tasks that nobody asked for');
+  assert.equal(rows.length, load.orders.length, 'tasks without an order');
   const jobs = (await upstream.jobs()).map(({ prompt }) => prompt);
   assert.equal(jobs.length, new Set(jobs).size, 'jobs upstream were made twice');
   for (const { client, taskId } of load.orders) if (taskId !== undefined) await downloaded(client, taskId);
@@ -70,7 +70,7 @@ export async function checkOrders({ world, upstream }: Topology, load: Load): Pr
   );
 }
 
-/** For the log: what clients noticed. */
+/** A log line of what clients noticed. */
 export function reportLoad(load: Load): string {
   const repeats = [...load.repeated].map(([reason, times]) => `${times} × ${reason}`).join(', ') || 'none';
   return `# ${load.orders.length} tasks, ${load.calls()} calls of the client, ${load.failed.length} failed; tries repeated: ${repeats}\n`;

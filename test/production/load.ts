@@ -5,7 +5,7 @@ import { type CallbackReceiver, startCallbackReceiver } from '../support/callbac
 import { createTestAccount } from '../support/service.ts';
 import type { Topology } from './topology.ts';
 
-/** What one round of one client wanted, and what it got. */
+/** One task of a client, and what came of it. */
 export type Order = {
   /** Begins the prompt of the task, and is that of no other. */
   readonly nonce: string;
@@ -22,7 +22,7 @@ export type Load = {
   readonly failed: readonly string[];
   /** Calls of the client that succeeded. */
   calls(): number;
-  /** Tries that a client repeated by itself, by reason. */
+  /** Attempts that a client repeated, by reason. */
   readonly repeated: ReadonlyMap<string, number>;
   readonly receiver: CallbackReceiver;
   /** The account of each client, and what it had. */
@@ -34,7 +34,7 @@ export type Load = {
 
 const opened = 10_000_000;
 
-/** What tasks are like: most are short, some run here or upstream for as long as a process takes to restart. */
+/** Most tasks are short; some run here or upstream for as long as a process takes to restart. */
 const kinds = [
   { model: 'videogen-2.0-fast', directives: '[[instant]]' },
   { model: 'remote-model', directives: '' },

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { waitFor } from '../support/wait-for.ts';
-import type { Member } from './members.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 
-export type PostgresMember = { readonly member: Member; readonly url: string; close(): Promise<void> };
+export type PostgresMember = { readonly member: ServerProcess; readonly url: string; close(): Promise<void> };
 
 /** Temporal's services and ours have more connections than the usual limit of PostgreSQL, as in docker-compose.yml. */
 export async function startPostgresMember(folder: string): Promise<PostgresMember> {
@@ -15,29 +15,35 @@ export async function startPostgresMember(folder: string): Promise<PostgresMembe
   return { member, url: server.url, close: server.stop };
 }
 
-function memberOf(server: Postgres): Member {
+function memberOf(server: Postgres): ServerProcess {
   const end = async (signal: NodeJS.Signals) => {
     process.kill(server.pid, signal);
   };
   let before = server.pid;
+  const kill = async () => {
+    before = server.pid;
+    await end('SIGKILL');
+  };
+  // Its supervisor starts it.
+  const start = async () => {
+    await waitFor('PostgreSQL', async () => {
+      if (server.pid === before) return undefined;
+      return query(server.url, 'select 1').catch(() => undefined);
+    });
+  };
   return {
     name: 'PostgreSQL',
     pid: () => server.pid,
-    // A fast shutdown: connections are broken off, a checkpoint is written.
+    // A fast shutdown: connections are closed, a checkpoint is written.
     stop: async () => {
       before = server.pid;
       await end('SIGINT');
     },
-    kill: async () => {
-      before = server.pid;
-      await end('SIGKILL');
-    },
-    // Its supervisor starts it.
-    start: async () => {
-      await waitFor('PostgreSQL', async () => {
-        if (server.pid === before) return undefined;
-        return query(server.url, 'select 1').catch(() => undefined);
-      });
+    kill,
+    start,
+    restart: async () => {
+      await kill();
+      await start();
     },
   };
 }

@@ -7,7 +7,7 @@ import { createTestAccount } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { checkOrders, reportLoad } from './checks.ts';
 import { type Load, startLoad } from './load.ts';
-import type { Member } from './members.ts';
+import type { ServerProcess } from '../support/server-process.ts';
 import { skipsWithoutPrograms, startTopology, type Topology } from './topology.ts';
 
 const clients = 6;
@@ -29,7 +29,7 @@ describe('an installation of several processes of each kind', { skip: skipsWitho
       await moves(load);
       for (const [index, api] of apis.entries()) {
         await restarted(api, load);
-        // As an orchestrator does: the next one is stopped when the load balancer has seen this one.
+        // An orchestrator stops the next one when the load balancer uses this one.
         await topology.waitForBalancer(index);
       }
       const rest = [...workers, ...temporal.histories, temporal.frontend, temporal.matching, temporal.worker];
@@ -66,7 +66,7 @@ describe('an installation of several processes of each kind', { skip: skipsWitho
     }
   });
 
-  test('SIGTERM: /readyz answers 503 first, the balancer turns away, the listener closes, and what had begun is answered', async () => {
+  test('SIGTERM: /readyz answers 503 first, the balancer takes the API out, the listener closes, and running requests are answered', async () => {
     const [api] = topology.apis;
     const [url] = topology.apiUrls;
     const { key } = await createTestAccount(topology.world.database);
@@ -82,7 +82,7 @@ describe('an installation of several processes of each kind', { skip: skipsWitho
     await waitFor('the closed listener', async () => {
       const { status } = await fetch(`${url}/readyz`).catch(() => ({ status: undefined }));
       if (status === 503) note('not ready');
-      if (!topology.sends(0)) note('turned away');
+      if (!topology.sends(0)) note('taken out');
       if (status === 503 && seen['still accepts'] === undefined) {
         const late = await createTask({ baseUrl: url, key }, asked);
         if (late.status === 200) note('still accepts');
@@ -93,13 +93,13 @@ describe('an installation of several processes of each kind', { skip: skipsWitho
     });
     assert.equal(await slow.finish(), 200);
     note('slow request answered');
-    // With the state of that instant: the client asks again, somewhere else.
+    // It has the state of that instant. The client reads again at another API.
     assert.equal((await held).status, 200);
     await stopped;
     await api.start();
     await topology.waitForBalancer(0);
     say(`SIGTERM, seconds: ${JSON.stringify(seen)}`);
-    const order = ['not ready', 'turned away', 'listener closed', 'slow request answered', 'ended'];
+    const order = ['not ready', 'taken out', 'listener closed', 'slow request answered', 'ended'];
     const times = order.map((what) => seen[what] ?? Number.NaN);
     assert.deepEqual(
       times,
@@ -111,7 +111,7 @@ describe('an installation of several processes of each kind', { skip: skipsWitho
 });
 
 /** Stops a process as an orchestrator does, and starts it again. */
-async function restarted(member: Member, load: Load): Promise<void> {
+async function restarted(member: ServerProcess, load: Load): Promise<void> {
   const [startedAt, before_] = [performance.now(), load.orders.length];
   await member.stop();
   const stoppedAfter = secondsSince(startedAt);

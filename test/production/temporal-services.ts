@@ -9,19 +9,19 @@ import {
   temporalCluster,
   temporalPersistence,
 } from '../support/production-temporal.ts';
-import { type Member, spawnLogged, startMember } from './members.ts';
+import { type ServerProcess, spawnLogged, startServerProcess } from '../support/server-process.ts';
 
 /** The path of Temporal's production server, with `temporal-sql-tool` beside it. Without it nothing here runs (.ci/run). */
 export const serverPath = process.env['TEMPORAL_SERVER_PATH'] || undefined;
 
 /** Temporal as it runs in production: each service a process of its own, which find each other through their database. */
 export type TemporalServices = {
-  /** Of the frontend. */
+  /** The address of the frontend. */
   readonly address: string;
-  readonly frontend: Member;
-  readonly histories: readonly [Member, Member];
-  readonly matching: Member;
-  readonly worker: Member;
+  readonly frontend: ServerProcess;
+  readonly histories: readonly [ServerProcess, ServerProcess];
+  readonly matching: ServerProcess;
+  readonly worker: ServerProcess;
 };
 
 type ServiceName = 'frontend' | 'history' | 'matching' | 'worker';
@@ -34,14 +34,13 @@ const connections: Readonly<Record<ServiceName, { default: number; visibility: n
   worker: { default: 4, visibility: 4 },
 };
 
-/** What each answers for, by the protocol of health checks; the worker answers nobody. */
+/** The names of their health checks; the worker has none. */
 const healthNames: Readonly<Partial<Record<ServiceName, string>>> = {
   frontend: 'temporal.api.workflowservice.v1.WorkflowService',
   history: 'temporal.api.workflowservice.v1.HistoryService',
   matching: 'temporal.api.workflowservice.v1.MatchingService',
 };
 
-/** As docker-compose.yml has it. */
 const dynamicConfiguration = `
 matching.enableFairness:
   - value: true
@@ -66,7 +65,7 @@ export async function startTemporalServices(postgresUrl: string, folder: string)
     worker: await newPorts(),
   };
   const address = `127.0.0.1:${usual.frontend.grpcPort}`;
-  const member = async (service: ServiceName, name: string, ports: Ports): Promise<Member> => {
+  const member = async (service: ServiceName, name: string, ports: Ports): Promise<ServerProcess> => {
     const rpc = (each: Ports) => ({ rpc: { ...each, bindOnIP: '127.0.0.1' } });
     const all: Readonly<Record<ServiceName, Ports>> = { ...usual, [service]: ports };
     const services = {
@@ -87,7 +86,7 @@ export async function startTemporalServices(postgresUrl: string, folder: string)
     // JSON is YAML, too.
     await writeFile(join(folder, name, 'production.yaml'), JSON.stringify(configuration));
     const args = ['--root', folder, '--config', name, '--env', 'production', '--allow-no-auth', 'start'];
-    return startMember({
+    return startServerProcess({
       name: `temporal ${name}`,
       start: () => spawnLogged(program, [...args, '--service', service], join(folder, `${name}.log`)),
       isReady: async () => {

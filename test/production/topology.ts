@@ -11,11 +11,10 @@ import { createTestEnvironment, type TestEnvironment } from '../support/service.
 import { type Running, spawnEntryPoint } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { startHouseUpstream } from './house-upstream.ts';
-import { type Member, startMember } from './members.ts';
+import { isServing, type ServerProcess, startServerProcess } from '../support/server-process.ts';
 import { startPostgresMember } from './postgres-member.ts';
 import { serverPath, startTemporalServices, type TemporalServices } from './temporal-services.ts';
 
-/** For the options of a test. */
 export const skipsWithoutPrograms =
   serverPath === undefined
     ? "TEMPORAL_SERVER_PATH names no production server of Temporal's, so the real topology was not tried"
@@ -23,20 +22,19 @@ export const skipsWithoutPrograms =
 
 /** An installation as in docs/operations/upgrade.md, on one machine. */
 export type Topology = {
-  /** Of the load balancer, which is `PUBLIC_URL`. */
+  /** The load balancer's, which is `PUBLIC_URL`. */
   readonly baseUrl: string;
   readonly world: TestEnvironment;
-  readonly apis: readonly [Member, Member];
-  /** Where each API listens. */
+  readonly apis: readonly [ServerProcess, ServerProcess];
   readonly apiUrls: readonly [string, string];
-  readonly workers: readonly [Member, Member, Member];
+  readonly workers: readonly [ServerProcess, ServerProcess, ServerProcess];
   readonly temporal: TemporalServices;
-  readonly postgres: Member;
-  readonly store: Member;
+  readonly postgres: ServerProcess;
+  readonly store: ServerProcess;
   readonly s3: S3Server;
-  /** What the upstream of the model `remote-model` did. */
+  /** The books of the upstream of `remote-model`. */
   readonly upstream: UpstreamBooks;
-  /** Whether the load balancer sends requests to this API. */
+  /** True while the load balancer sends requests to this API. */
   sends(api: number): boolean;
   /** Waits until it does. */
   waitForBalancer(api: number): Promise<void>;
@@ -97,12 +95,13 @@ async function start(extra: Environment, closing: Closing, close: () => Promise<
   };
   await waitForBalancer(0);
   await waitForBalancer(1);
-  const store: Member = {
+  const store: ServerProcess = {
     name: 'versitygw',
     pid: () => 0,
     stop: () => s3.stop(),
     kill: () => s3.kill(),
-    start: () => s3.restart(),
+    start: () => s3.start(),
+    restart: () => s3.restart(),
   };
   const own = { baseUrl: proxy.baseUrl, world, apis, apiUrls, workers, sends, waitForBalancer };
   return { ...own, temporal, postgres: postgres.member, store, s3, upstream: upstream.books, close };
@@ -114,7 +113,7 @@ async function closeWorld(world: TestEnvironment): Promise<void> {
   if (violations.length > 0) throw new Error(`the books: ${JSON.stringify(violations)}`);
 }
 
-async function killAll(members: readonly Member[]): Promise<void> {
+async function killAll(members: readonly ServerProcess[]): Promise<void> {
   await Promise.all(members.map((member) => member.kill()));
 }
 
@@ -135,18 +134,15 @@ function startProcess(
   index: number,
   { environment }: TestEnvironment,
   port: number | undefined,
-): Promise<Member> {
+): Promise<ServerProcess> {
   let running: Running;
   const own = role === 'api' ? { PORT: String(port), LOG_LEVEL: 'warn' } : {};
-  return startMember({
+  return startServerProcess({
     name: `${role} ${index + 1}`,
     start: () => (running = spawnEntryPoint(role, { ...environment, ...own })).child,
     isReady: async () => {
       if (role === 'worker') return running.stdout().includes('worker is running');
-      const answer = await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(
-        () => undefined,
-      );
-      return answer?.ok === true;
+      return isServing(`http://127.0.0.1:${port}/readyz`);
     },
   });
 }

@@ -20,17 +20,17 @@ import { runPlan } from './run-files.ts';
 import { fileLines, isGreen, summaryLines } from './summary.ts';
 
 // Runs the tests: `main.js [--tier fast|full|long] [--without-fast] [PART…]`. Starts one PostgreSQL and one Temporal server for all test
-// files, each of which creates its own database and task queues. PART selects the files whose names contain it, whatever their tier.
+// files, each of which creates its own database and task queues. PART selects the files whose names contain it, of any tier.
 // `--script FILE…` runs a script with the same servers instead. The servers are stopped and their folder is removed at the end, also
 // after a signal.
 
 const usage = 'main.js [--tier fast|full|long] [--without-fast] [PART…] | --script FILE…';
 
-/** How long a process may take; far above what any takes on a busy machine. */
+/** The limit of a process; far above what any takes on a busy machine. */
 const processLimitMs = 20 * 60_000;
 /** The limit of a whole run is for one that hangs: a machine with ten times the load must not reach it. */
 const limitMs: Readonly<Record<Tier, number>> = { fast: 80 * 60_000, full: 120 * 60_000, long: 240 * 60_000 };
-/** A program that was asked to end takes long on a busy machine. */
+/** A program takes long to end on a busy machine. */
 const exitGraceMs = 60_000;
 const testFolder = 'dist/test';
 
@@ -156,6 +156,6 @@ async function runTests(selection: Selection, serverEnv: NodeJS.ProcessEnv): Pro
 async function runScript(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const child: ChildProcess = spawn(process.execPath, args, { stdio: 'inherit', env });
   stopping.signal.addEventListener('abort', () => child.kill('SIGTERM'));
-  const [ended] = (await once(child, 'exit')) as [number | null]; // What 'exit' carries.
+  const [ended] = (await once(child, 'exit')) as [number | null]; // The arguments of 'exit'.
   return ended ?? 1;
 }

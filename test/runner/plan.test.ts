@@ -6,7 +6,7 @@ const files = [
   'config',
   'console/people.full',
   'console/first-start',
-  'production/burst.long',
+  'production/rolling-restart.long',
   'stores/query-plans.full',
   'stores/tasks',
 ]
@@ -29,7 +29,10 @@ test('a tier runs its files and those of the tiers before it', () => {
     'config',
     'stores/tasks',
   ]);
-  assert.deepEqual(planned({ ...fast, tier: 'long' }).exclusive, ['production/burst.long', 'survival/overload.long']);
+  assert.deepEqual(planned({ ...fast, tier: 'long' }).exclusive, [
+    'production/rolling-restart.long',
+    'survival/overload.long',
+  ]);
 });
 
 test('the rest of a tier is what the fast tier leaves', () => {
@@ -40,9 +43,9 @@ test('the rest of a tier is what the fast tier leaves', () => {
 });
 
 test('parts of names select files of any tier', () => {
-  assert.deepEqual(planned({ ...fast, parts: ['stores/', 'burst'] }), {
+  assert.deepEqual(planned({ ...fast, parts: ['stores/', 'rolling'] }), {
     processes: ['stores/query-plans.full', 'stores/tasks'],
-    exclusive: ['production/burst.long'],
+    exclusive: ['production/rolling-restart.long'],
   });
 });
 
@@ -60,7 +63,7 @@ test('only files that drive real processes or a browser may run again, and none 
   const again = files.concat('survival/every-window.test.js', 'workflows/replay.test.js', 'properties/x.long.test.js');
   assert.deepEqual(again.filter(mayRunAgain), [
     'console/people.full.test.js',
-    'production/burst.long.test.js',
+    'production/rolling-restart.long.test.js',
     'survival/overload.long.test.js',
   ]);
 });

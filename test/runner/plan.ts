@@ -73,7 +73,7 @@ export function planRun(files: readonly string[], { tier, withoutFast, parts }: 
   };
 }
 
-/** Whether a file that failed may run once more: never one of the fast tier, nor one about rules rather than about processes. */
+/** True when a file that failed may run once more: never one of the fast tier, nor one about rules rather than processes. */
 export function mayRunAgain(file: string): boolean {
   return tierOf(file) !== 'fast' && processFolders.includes(topFolder(file));
 }

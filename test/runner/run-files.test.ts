@@ -62,7 +62,7 @@ test('files share a process, and each reports its own tests, duration and reason
   assert.match(run.summary, /\n2 files in 1 s, seed 7\n1 passed, 0 failed, 3 skipped\n$/);
 });
 
-test('a test that fails is shown with its error and its output, at once and in the summary, and fails the run', async () => {
+test('a test that fails is shown with its error and its output, when it ends and in the summary, and fails the run', async () => {
   const run = await runFixtures([['fails', 'passes']]);
   assert.equal(run.isGreen, false);
   const [failed = ''] = run.ended;

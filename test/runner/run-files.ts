@@ -6,13 +6,13 @@ import { type FileReport, hasPassed, type ProcessRun, runInProcess } from './run
 export type TestRun = Omit<ProcessRun, 'signal'> & {
   /** Processes that run at a time. */
   readonly concurrency: number;
-  /** How long the process of these files may take. */
+  /** The limit of the process of these files. */
   readonly processLimitMs: (files: readonly string[]) => number;
-  /** How long the whole run may take. */
+  /** The limit of the whole run. */
   readonly limitMs: number;
   /** Aborting ends the run. */
   readonly signal: AbortSignal;
-  /** Whether a file that failed may run once more. */
+  /** True when a file that failed may run once more. */
   readonly mayRunAgain?: (file: string) => boolean;
   /** Called when a file has ended. */
   readonly onReport: (report: FileReport) => void;

@@ -5,25 +5,24 @@ import { fileURLToPath } from 'node:url';
 import { killAll, remainingOf } from '../support/processes.ts';
 import { outputSeparator, type ReportedFile, type ReportedTest } from './reporter.ts';
 
-/** How a test file ended. */
 export type FileReport = ReportedFile & {
-  /** What the file and the programs it started wrote to stdout and stderr. */
+  /** The output of the file and of the programs it started. */
   readonly output: string;
-  /** What is wrong with the file besides the tests that failed. */
+  /** Errors of the file besides the tests that failed. */
   readonly errors: readonly string[];
   /** Processes that still ran after its process had ended, and were killed. */
   readonly leftProcesses: readonly string[];
 };
 
 export type ProcessRun = {
-  /** Holds whatever the files leave behind; removed afterwards. */
+  /** Holds what the files leave behind; removed afterwards. */
   readonly folder: string;
   /** The test files' names are relative to this folder. */
   readonly testFolder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Aborting kills the process and all it has started; the reason says why. */
+  /** Aborting kills the process and all it has started; the reason is reported. */
   readonly signal: AbortSignal;
-  /** How long processes may take to end after the test files have. */
+  /** The time that processes have to end after the test files. */
   readonly exitGraceMs: number;
 };
 
@@ -50,7 +49,7 @@ async function runOnce(files: readonly string[], run: ProcessRun): Promise<reado
   await mkdir(temporary, { recursive: true });
   try {
     const { end, leftProcesses } = await endOfProcess(files, { ...run, temporary, results, output });
-    // What follows the last line break is a line that was cut off with the process.
+    // The text after the last line break is a line that was cut off with the process.
     const reported = (await textOf(results)).split('\n').slice(0, -1);
     const outputs = outputsOf(await textOf(output), run.testFolder);
     const reports = reported.map((line): FileReport => {

@@ -2,7 +2,7 @@ import { topFolder } from './plan.ts';
 import type { Flake, RunResult } from './run-files.ts';
 import { type FileReport, failedTests, hasPassed } from './run-process.ts';
 
-// What a run prints: a line for each file that ended, and at the end what a reader of only the last lines of a log needs.
+// A run prints a line for each file that ended, and at the end what a reader of only the last lines of a log needs.
 
 /** More files than this that pass only the second time fail the run. */
 export const maxFlaky = 2;
@@ -11,7 +11,7 @@ const slowestShown = 30;
 const failuresShown = 20;
 const outputLinesShown = 100;
 
-/** For a file that has just ended; one that failed with all that it wrote. */
+/** The lines about a file that has just ended; a failed one with its output. */
 export function fileLines(report: FileReport): string {
   const { file, tests, durationMs, leftProcesses } = report;
   const counts = `${tests.length} ${tests.length === 1 ? 'test' : 'tests'}`;
@@ -93,7 +93,6 @@ function flakeLines({ failed, loadAverage }: Flake, seed: number): readonly stri
   return [`flaky: ${failed.file} (${facts})`, ...failureLines(failed)];
 }
 
-/** Whether the run proved what it is for. */
 export function isGreen({ reports, flaky }: RunResult): boolean {
   return reports.length > 0 && reports.every(hasPassed) && flaky.length <= maxFlaky;
 }

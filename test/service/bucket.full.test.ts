@@ -10,9 +10,12 @@ import { createResultStore } from '../../src/media/result-store.ts';
 import { createS3Files } from '../../src/media/s3-files.ts';
 import { createTwoStores } from '../../src/media/two-stores.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { type Api, createTask, recordInfo } from '../support/api.ts';
+import { type Api, call, createdTask, resultUrlsIn, waitForRecord } from '../support/api.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { settled, startVisitor } from '../support/console.ts';
+import { plainImage } from '../support/hostile-images.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { endOf } from '../support/programs.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { spawnEntryPoint } from '../support/videogen.ts';
@@ -20,9 +23,10 @@ import { waitFor } from '../support/wait-for.ts';
 
 describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, () => {
   let server: S3Server;
-  /** In front of it, to take it away. */
+  /** In front of it, to cut it off. */
   let proxy: TcpProxy;
   let service: TestService;
+  let account: TestAccount;
   let api: Api;
   let earlier: string;
   before(async () => {
@@ -37,8 +41,8 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
       RESULT_STORE: `s3://${server.bucket}/videos`,
       RESULT_STORE_ALSO: earlier,
     });
-    const { key } = await createTestAccount(service.database, 10_000);
-    api = { baseUrl: service.baseUrl, key };
+    account = await createTestAccount(service.database, 10_000);
+    api = { baseUrl: service.baseUrl, key: account.key };
   });
   after(async () => {
     const violations = await auditLedger(service.database.db);
@@ -56,27 +60,16 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
       ),
       service.settings,
     );
-  const created = async () => {
-    const request = { model: 'videogen-2.0-fast', input: { prompt: 'A blue door [[instant]]', duration: 4 } };
-    const { status, body } = await createTask(api, request);
-    assert.equal(status, 200, body.msg);
-    return String(body.data['taskId']);
-  };
-  const ended = (taskId: string) =>
-    waitFor('the end of the task', async () => {
-      const { body } = await recordInfo(api, taskId);
-      return body.data['state'] === 'success' || body.data['state'] === 'fail' ? body.data : undefined;
-    });
-  /** Of more requests than one, as each is tried three times. */
+  const created = () => createdTask(api, 'A blue door [[instant]]');
+  /** Waits for more than one request, each of which is tried three times. */
   const refusals = () => {
     const soFar = proxy.refused();
     return waitFor('attempts at the store', () => (proxy.refused() >= soFar + 6 ? true : undefined));
   };
   const linkOf = async (taskId: string) => {
-    const record = await ended(taskId);
+    const record = await waitForRecord(api, taskId);
     assert.equal(record['state'], 'success', String(record['failMsg']));
-    const { resultUrls } = record['resultJson'] as { resultUrls: string[] };
-    return String(resultUrls[0]);
+    return String(resultUrlsIn(record)[0]);
   };
 
   test('a task’s video comes by its link from the bucket, where nothing else of the task stays', async () => {
@@ -99,7 +92,44 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     assert.deepEqual(await readdir(join(server.folder, 'videos')), ['results']);
   });
 
-  test('copies of images are sent by the service itself, also to one who asks for their size alone', async () => {
+  test(
+    'the console plays the video and shows poster and uploads from the bucket, and its policy allows no other origin',
+    { skip: skipWithoutBrowser() },
+    async () => {
+      const [taskId, origin] = [await created(), `http://${proxy.address}`];
+      await linkOf(taskId);
+      const body = await plainImage(640, 360).png().toBuffer();
+      const headers = { 'content-type': 'image/png' };
+      const upload = await call(api, '/api/v1/uploads', { method: 'POST', headers, body: new Uint8Array(body) });
+      const preview = await fetch(String(upload.body.data['previewUrl']));
+      assert.deepEqual([preview.status, new URL(preview.url).origin], [200, origin]);
+      const visitor = await startVisitor(service);
+      try {
+        const { page, errors, foreign } = await visitor.signedIn({ [account.accountId]: 'owner' });
+        const shown = (selector: string, size: 'naturalWidth' | 'videoWidth') =>
+          waitFor(`the ${size} of ${selector}`, async () => {
+            const measure = `document.querySelector(${JSON.stringify(selector)})?.${size} ?? 0`;
+            return (await page.evaluate<number>(measure)) > 0 ? true : undefined;
+          });
+        const pages = `${service.baseUrl}/console/a/${account.accountId}`;
+        await page.goto(`${pages}/tasks`);
+        await settled(page);
+        await shown('main img', 'naturalWidth');
+        await page.goto(`${pages}/tasks/${taskId}`);
+        await shown('video', 'videoWidth');
+        await page.getByRole('link', { name: 'Playground', exact: true }).click();
+        const file = { name: 'boat.png', mimeType: 'image/png', buffer: body };
+        await page.getByLabel('Files of reference images').setInputFiles(file);
+        await shown('.chosen-images img', 'naturalWidth');
+        assert.deepEqual(errors, []);
+        assert.deepEqual([...new Set(foreign.map((url) => new URL(url).origin))], [origin]);
+      } finally {
+        await visitor.close();
+      }
+    },
+  );
+
+  test('copies of images are sent by the service itself, also in response to HEAD', async () => {
     const path = join(tmpdir(), 'image.jpg');
     await writeFile(path, 'a picture');
     await store().put('images/0193/1.jpg', path);
@@ -110,7 +140,7 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     assert.deepEqual([head.status, head.headers.get('content-length')], [200, '9']);
   });
 
-  test('what was made before the move is still behind its link, and is deleted in both stores', async () => {
+  test('a video from before the move keeps its link, and is deleted in both stores', async () => {
     const path = join(tmpdir(), 'old.mp4');
     await writeFile(path, 'an old video');
     const { video: key } = mediaKeysOf('0192');
@@ -118,30 +148,33 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     const link = store().link(key);
     assert.equal(await (await fetch(link)).text(), 'an old video');
     await store().delete(key);
-    const gone = await fetch(link);
-    assert.deepEqual([gone.status, ((await gone.json()) as { error: string }).error], [410, 'media_deleted']);
+    const deleted = await fetch(link);
+    assert.deepEqual([deleted.status, ((await deleted.json()) as { error: string }).error], [410, 'media_deleted']);
   });
 
-  test('a store that is gone is waited for: links answer 503, and the task ends in success when it is back', async () => {
+  test('while the store is unavailable, links answer 503 and a task waits; it succeeds when the store is back', async () => {
     const link = await linkOf(await created());
     proxy.cut();
     const taskId = await created();
-    const away = await fetch(link);
-    assert.deepEqual([away.status, ((await away.json()) as { error: string }).error], [503, 'media_unavailable']);
-    assert.equal(away.headers.get('retry-after'), '5');
+    const unavailable = await fetch(link);
+    assert.deepEqual(
+      [unavailable.status, ((await unavailable.json()) as { error: string }).error],
+      [503, 'media_unavailable'],
+    );
+    assert.equal(unavailable.headers.get('retry-after'), '5');
     await refusals();
     proxy.restore();
     assert.equal((await fetch(await linkOf(taskId))).status, 200);
     assert.equal((await fetch(link)).status, 200);
   });
 
-  test('a store that stays away beyond the deadline has the task fail, refunded in full, and nothing is linked', async () => {
+  test('a store that is unavailable beyond the deadline fails the task, which is refunded in full without a link', async () => {
     proxy.cut();
     const taskId = await created();
     await refusals();
-    // Its attempts have used up the time that its model has for them, and the two minutes of reconcile.
+    // Its attempts have used up the deadline of its model, and the two minutes of reconcile.
     await spend(service.database.url, taskId);
-    const record = await ended(taskId);
+    const record = await waitForRecord(api, taskId);
     assert.deepEqual([record['state'], record['failCode']], ['fail', 'timeout']);
     assert.equal(record['creditsRefunded'], record['creditsCharged']);
     assert.deepEqual(record['resultJson'], { resultUrls: [] });

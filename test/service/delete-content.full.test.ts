@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { callbackWorkflowId, taskQueuesOf, taskWorkflowId } from '../../src/domain/task-queues.ts';
+import { callbackWorkflowId, taskWorkflowId } from '../../src/domain/task-queues.ts';
 import { closeAccountAs } from '../../src/stores/account-closure.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { refundTask } from '../../src/stores/tasks.ts';
-import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
 import { describeTask, unlessGone } from '../../src/temporal/describe-task.ts';
-import { type ScheduleName, triggerSchedule } from '../../src/temporal/schedules.ts';
-import { type Api, call, createTask, recordInfo } from '../support/api.ts';
+import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../support/api.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { plainImage } from '../support/hostile-images.ts';
+import { connectEngine, type EngineClient } from '../support/installation.ts';
 import { waitForDelivery } from '../support/owed-callback.ts';
 import { endOf, endPrograms, startProgram } from '../support/programs.ts';
 import { createTestAccount, createTestEnvironment, startTestService, type TestService } from '../support/service.ts';
@@ -20,10 +19,10 @@ import { waitFor } from '../support/wait-for.ts';
 
 describe('deletion on request', () => {
   let service: TestService;
-  let temporal: TemporalConnection;
+  let temporal: EngineClient;
   before(async () => {
     service = await startTestService();
-    temporal = connectTemporal(service.settings.temporal);
+    temporal = connectEngine(service);
   });
   after(async () => {
     const violations = await auditLedger(service.database.db);
@@ -32,55 +31,36 @@ describe('deletion on request', () => {
     assert.deepEqual(violations, []);
   });
 
-  const post = (api: Api, path: string, body: unknown) =>
-    call(api, path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-  const trigger = (name: ScheduleName) =>
-    triggerSchedule(temporal.client, taskQueuesOf(service.settings.taskQueue), name).catch(() => {});
   const isThere = (key: string) =>
     access(join(storeFolder(service), key)).then(
       () => true,
       () => false,
     );
 
-  test('the files of a task, its uploaded image and what Temporal recorded of it and its callback are gone', async () => {
+  test('the files of a task, its uploaded image and the histories of its workflows are deleted', async () => {
     const account = await createTestAccount(service.database);
     const api = { baseUrl: service.baseUrl, key: account.key };
     const receiver = await startCallbackReceiver({});
     try {
-      const image = await plainImage(600, 400).jpeg().toBuffer();
-      const upload = await call(api, '/api/v1/uploads', {
-        method: 'POST',
-        headers: { 'content-type': 'image/jpeg' },
-        body: new Uint8Array(image),
-      });
-      const imageUrl = String(upload.body.data['imageUrl']);
-      const request = {
-        model: 'videogen-2.0-fast',
-        input: { prompt: '[[instant]] a secret', duration: 4, imageUrls: [imageUrl] },
-        callBackUrl: `${receiver.url}/a`,
-      };
-      const taskId = String((await createTask(api, request)).body.data['taskId']);
+      const imageUrl = await uploaded(api);
+      const input = { prompt: '[[instant]] a secret', duration: 4, imageUrls: [imageUrl] };
+      const taskId = await createdTask(api, input, { callBackUrl: `${receiver.url}/a` });
       assert.equal((await waitForEnd(service.database.db, taskId)).state, 'success');
       await waitForDelivery(service.database.db, taskId, 'delivered');
       await temporal.client.workflow.getHandle(taskWorkflowId(taskId)).result();
       await post(api, '/api/v1/callbacks/redeliver', { taskId });
       await receiver.waitForCallbacks('/a', 2);
       await temporal.client.workflow.getHandle(callbackWorkflowId(taskId)).result();
-      const { resultUrls } = (await recordInfo(api, taskId)).body.data['resultJson'] as { resultUrls: string[] };
-      const [link = ''] = resultUrls;
+      const [link = ''] = resultUrlsIn((await recordInfo(api, taskId)).body.data);
       assert.equal((await fetch(link)).status, 200);
       const { pathname } = new URL(imageUrl);
       assert.ok(await isThere(pathname.slice('/media/'.length)));
 
       assert.equal((await post(api, '/api/v1/jobs/deleteTask', { taskId })).status, 200);
-      const gone = await fetch(link);
-      assert.deepEqual([gone.status, ((await gone.json()) as { error: string }).error], [410, 'media_deleted']);
+      const deleted = await fetch(link);
+      assert.deepEqual([deleted.status, ((await deleted.json()) as { error: string }).error], [410, 'media_deleted']);
       await waitFor('the end of the histories', async () => {
-        await trigger('housekeeping');
+        await temporal.trigger('housekeeping');
         const callback = temporal.client.workflow.getHandle(callbackWorkflowId(taskId));
         const [task, delivery] = [
           await describeTask(temporal.client, taskId),
@@ -101,10 +81,7 @@ describe('deletion on request', () => {
   test('an image that another task still needs stays until that one has ended', async () => {
     const account = await createTestAccount(service.database);
     const api = { baseUrl: service.baseUrl, key: account.key };
-    const image = await plainImage(600, 400).jpeg().toBuffer();
-    const headers = { 'content-type': 'image/jpeg' };
-    const upload = await call(api, '/api/v1/uploads', { method: 'POST', headers, body: new Uint8Array(image) });
-    const imageUrl = String(upload.body.data['imageUrl']);
+    const imageUrl = await uploaded(api);
     const key = new URL(imageUrl).pathname.slice('/media/'.length);
     const { db } = service.database;
     // Neither has a workflow.
@@ -117,11 +94,11 @@ describe('deletion on request', () => {
     const text = `select count(*)::int as count from content_deletions where account_id = $1 and swept_at is not null`;
     const swept = async () =>
       (await db.run<{ count: number }>({ name: 'test-swept', text }, [account.accountId]))[0]?.count ?? 0;
-    await trigger('housekeeping');
+    await temporal.trigger('housekeeping');
     assert.ok(await isThere(key));
     await post(api, '/api/v1/jobs/cancelTask', { taskId: waiting });
     await waitFor('the sweep', async () => {
-      await trigger('housekeeping');
+      await temporal.trigger('housekeeping');
       return (await swept()) === 1 ? true : undefined;
     });
     assert.equal(await isThere(key), false);
@@ -142,7 +119,7 @@ test('a closed account is emptied, also when the worker is killed in the middle 
     }
     const theirs = await acceptTestTask(db, other.accountId, taskParam('not a secret'));
     await refundTask(db, theirs, { failCode: 'cancelled', failMsg: 'A test.' });
-    await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+    await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'requested' });
     const left = async () => {
       const text = `select count(*)::int as count from tasks where account_id = $1 and param::text like '%a secret%'`;
       return (await db.run<{ count: number }>({ name: 'test-left', text }, [accountId]))[0]?.count ?? 0;
@@ -154,13 +131,11 @@ test('a closed account is emptied, also when the worker is killed in the middle 
     assert.ok((await left()) > 0, 'it was in the middle');
 
     startProgram('../../src/main/worker.js', [], { env: environment.environment });
-    const temporal = connectTemporal(environment.settings.temporal);
+    const temporal = connectEngine(environment);
     await waitFor(
       'the end of the closure',
       async () => {
-        await triggerSchedule(temporal.client, taskQueuesOf(environment.settings.taskQueue), 'reconcile').catch(
-          () => {},
-        );
+        await temporal.trigger('reconcile');
         const text = `select finished_at from account_closures`;
         const [row] = await db.run<{ finished_at: number | null }>({ name: 'test-closure', text });
         return row?.finished_at ?? undefined;
@@ -171,14 +146,28 @@ test('a closed account is emptied, also when the worker is killed in the middle 
     assert.equal(await left(), 0);
     const text = `select count(*)::int as count from callback_deliveries`;
     assert.deepEqual(await db.run({ name: 'test-deliveries', text }), [{ count: 0 }]);
-    const kept = `select count(*)::int as count from tasks where content_deleted_at is null`;
-    assert.deepEqual(await db.run({ name: 'test-kept', text: kept }), [{ count: 1 }], "another account's stays");
+    const remaining = `select count(*)::int as count from tasks where content_deleted_at is null`;
+    assert.deepEqual(
+      await db.run({ name: 'test-remaining', text: remaining }),
+      [{ count: 1 }],
+      "another account's stays",
+    );
     assert.deepEqual(await auditLedger(db), []);
   } finally {
     await endPrograms();
     await environment.close();
   }
 });
+
+async function uploaded(api: Api): Promise<string> {
+  const image = await plainImage(600, 400).jpeg().toBuffer();
+  const upload = await call(api, '/api/v1/uploads', {
+    method: 'POST',
+    headers: { 'content-type': 'image/jpeg' },
+    body: new Uint8Array(image),
+  });
+  return String(upload.body.data['imageUrl']);
+}
 
 function storeFolder({ settings: { resultStore } }: TestService): string {
   if (resultStore.kind !== 'folder') throw new Error('the tests keep results in a folder');

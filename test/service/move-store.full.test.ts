@@ -8,11 +8,10 @@ import { createLog } from '../../src/log.ts';
 import { startApi } from '../../src/main/start-api.ts';
 import { externalSettings, type RunningPart } from '../../src/main/settings.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
-import { createTask, recordInfo } from '../support/api.ts';
+import { createdTask, resultUrlsIn, waitForRecord } from '../support/api.ts';
 import { skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';
 import { videogen } from '../support/videogen.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 type Stores = { readonly RESULT_STORE: string; readonly RESULT_STORE_ALSO?: string };
 
@@ -58,20 +57,16 @@ test(
 
     const links: URL[] = [];
     const makeVideos = async (...pairs: readonly Pair[]) => {
-      const request = { model: 'videogen-2.0-fast', input: { prompt: 'A blue door [[instant]]', duration: 4 } };
       const tasks = await Promise.all(
         [...pairs, ...pairs, ...pairs].map(async ({ baseUrl }) => {
-          const { body } = await createTask({ baseUrl, key }, request);
-          return { api: { baseUrl, key }, taskId: String(body.data['taskId']) };
+          const api = { baseUrl, key };
+          return { api, taskId: await createdTask(api, 'A blue door [[instant]]') };
         }),
       );
       for (const { api, taskId } of tasks) {
-        const data = await waitFor('the end of the task', async () => {
-          const { body } = await recordInfo(api, taskId);
-          return ['success', 'fail'].includes(String(body.data['state'])) ? body.data : undefined;
-        });
-        assert.equal(data['state'], 'success', String(data['failMsg']));
-        links.push(new URL(String((data['resultJson'] as { resultUrls: string[] }).resultUrls[0])));
+        const record = await waitForRecord(api, taskId);
+        assert.equal(record['state'], 'success', String(record['failMsg']));
+        links.push(new URL(String(resultUrlsIn(record)[0])));
       }
     };
     const allWork = async (...pairs: readonly Pair[]) => {

@@ -3,16 +3,14 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { pino } from 'pino';
 import { parsePayloadKeys } from '../../src/domain/payload-keys.ts';
-import { taskQueuesOf, taskWorkflowId } from '../../src/domain/task-queues.ts';
+import { taskWorkflowId } from '../../src/domain/task-queues.ts';
 import type { Settings } from '../../src/main/settings.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { findTask } from '../../src/stores/tasks.ts';
-import { connectTemporal } from '../../src/temporal/connect.ts';
-import { createEngine } from '../../src/temporal/engine.ts';
-import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { createTaskProgress } from '../../src/temporal/task-progress.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { connectEngine, type EngineClient, model } from '../support/installation.ts';
 import { waitForDelivery } from '../support/owed-callback.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
@@ -42,13 +40,10 @@ async function installation({ settings, database }: Awaited<ReturnType<typeof cr
     const payloadKeys = ids.length === 0 ? undefined : parsePayloadKeys(ids.map(keyText).join(','));
     return { ...settings, temporal: { ...settings.temporal, payloadKeys } };
   };
-  const withTemporal = async <T>(
-    keys: readonly string[],
-    use: (temporal: ReturnType<typeof connectTemporal>['client']) => Promise<T>,
-  ) => {
-    const temporal = connectTemporal(having(...keys).temporal);
+  const withTemporal = async <T>(keys: readonly string[], use: (engine: EngineClient) => Promise<T>) => {
+    const temporal = connectEngine({ settings: having(...keys) });
     try {
-      return await use(temporal.client);
+      return await use(temporal);
     } finally {
       await temporal.close();
     }
@@ -57,20 +52,11 @@ async function installation({ settings, database }: Awaited<ReturnType<typeof cr
     db,
     lines,
     withTemporal,
-    reconcile: (keys: readonly string[]) =>
-      withTemporal(keys, (client) =>
-        triggerSchedule(client, taskQueuesOf(settings.taskQueue), 'reconcile').catch(() => {}),
-      ),
+    reconcile: (keys: readonly string[]) => withTemporal(keys, ({ trigger }) => trigger('reconcile')),
     /** Accepts a task and starts its workflow, as an API with these keys does. */
     start: async (keys: readonly string[], prompt: string, callBackUrl?: string) => {
       const taskId = await acceptTestTask(db, accountId, taskParam(prompt, {}, callBackUrl));
-      await withTemporal(keys, (client) =>
-        createEngine(client, taskQueuesOf(settings.taskQueue)).startTask({
-          taskId,
-          accountId,
-          model: 'videogen-2.0-fast',
-        }),
-      );
+      await withTemporal(keys, ({ engine }) => engine.startTask({ taskId, accountId, model }));
       return taskId;
     },
     withWorker: async <T>(keys: readonly string[], use: () => Promise<T>): Promise<T> => {
@@ -85,7 +71,7 @@ async function installation({ settings, database }: Awaited<ReturnType<typeof cr
       }
     },
     history: (taskId: string) =>
-      withTemporal([], async (client) => {
+      withTemporal([], async ({ client }) => {
         const execution = { workflowId: taskWorkflowId(taskId) };
         const { namespace } = client.options;
         const { history } = await client.workflowService.getWorkflowExecutionHistory({ namespace, execution });
@@ -131,7 +117,7 @@ test('with a key nothing in a history can be read but ids, and its task is gener
     try {
       const taskId = await withWorker(['one'], async () => {
         const id = await start(['one'], '[[instant]] [[slow 6s]] a lighthouse', `${receiver.url}/a`);
-        await withTemporal(['one'], async (client) => {
+        await withTemporal(['one'], async ({ client }) => {
           const progressOf = createTaskProgress(client);
           await waitFor('progress', async () => {
             const task = await findTask(db, id);
@@ -153,7 +139,7 @@ test('with a key nothing in a history can be read but ids, and its task is gener
     }
   }));
 
-test('keys are put in, changed and taken away while tasks run: old, mixed and plain histories go on', () =>
+test('keys are added, changed and removed while tasks run: old, mixed and plain histories go on', () =>
   withInstallation(async ({ db, start, withWorker, generating, history }) => {
     const prompt = '[[instant]] [[slow 8s]] rotation';
     const first = await withWorker([], async () => {

@@ -16,7 +16,7 @@ import { videogen } from '../support/videogen.ts';
 
 const [oldSecret, newSecret] = ['o'.repeat(40), 'n'.repeat(40)];
 
-test('VIDEOGEN_SECRET is changed as docs/operations/access.md says: no link ends, no callback secret is lost, until the last step', async () => {
+test('VIDEOGEN_SECRET is changed as docs/operations/access.md describes: no link ends, no callback secret is lost, until the last step', async () => {
   const environment = await createTestEnvironment({ VIDEOGEN_SECRET: oldSecret });
   const { settings, database } = environment;
   const log = createLog({ level: 'silent' });
@@ -26,7 +26,7 @@ test('VIDEOGEN_SECRET is changed as docs/operations/access.md says: no link ends
   };
   const linkOf = async (process: Settings) =>
     (await openStore(process, log, { writes: true })).link('results/0193/video.mp4');
-  /** What the API process with these settings answers to a link that another one has made. */
+  /** The status that the API process with these settings returns for a link that another one has made. */
   const statusAt = async (process: Settings, link: string) => {
     const { pathname, search } = new URL(link);
     return (await fetch(process.publicUrl + pathname + search)).status;

@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { processesOf } from '../support/processes.ts';
 
-// Faults of a machine, as the person at the terminal meets them: one sentence and no stack, exit code 1, nothing left running.
+// Each failed start prints one sentence without a stack, exits with 1 and leaves nothing running.
 
 test('a port that is taken is named, with the setting that changes it', async (t) => {
   const port = await takenPort(t);
@@ -25,23 +25,23 @@ test('a port for metrics that is taken is named by its own setting', async (t) =
   assert.match(stderr, new RegExp(`^Port ${port} .* set METRICS_PORT`));
 });
 
-test('a missing ffmpeg is told before any server is started', async (t) => {
+test('a missing ffmpeg is reported before any server is started', async (t) => {
   const { stdout, stderr } = await failedStart(t, 'cli', { FFMPEG_PATH: '/nowhere/ffmpeg' });
   assert.match(stderr, /^FFMPEG_PATH: \/nowhere\/ffmpeg cannot be run/);
   assert.equal(stdout, '');
 });
 
-test('a worker without an ffmpeg says so', async (t) => {
+test('a worker without an ffmpeg reports it', async (t) => {
   const outside = { DATABASE_URL: 'postgres://127.0.0.1:1/x', TEMPORAL_ADDRESS: '127.0.0.1:1' };
   const rest = { VIDEOGEN_SECRET: 'the secret of the tests, long enough', FFMPEG_PATH: '/nowhere/ffmpeg' };
   const { stderr } = await failedStart(t, 'worker', { ...outside, ...rest });
   assert.match(stderr, /^FFMPEG_PATH: \/nowhere\/ffmpeg cannot be run/);
 });
 
-test('a data folder of another account is told', async (t) => {
+test('a data folder of another account is reported', async (t) => {
   const folder = await emptyFolder(t);
   await mkdir(join(folder, 'data'));
-  // Closed to its owner for writing, and to everybody else; root, who may do everything, steps down for this.
+  // Its owner cannot write to it. Root could, so it drops its rights for this.
   await chmod(join(folder, 'data'), 0o500);
   const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
   await chmod(folder, 0o755);
@@ -49,7 +49,7 @@ test('a data folder of another account is told', async (t) => {
   assert.match(stderr, /^The folder .*data cannot be used by this account: .*\(EACCES\)\. .* set VIDEOGEN_DATA/);
 });
 
-test('a damaged file of Temporal is told, with the way out, and our PostgreSQL is stopped', async (t) => {
+test('a damaged file of Temporal is reported with a fix, and our PostgreSQL is stopped', async (t) => {
   const data = await emptyFolder(t);
   await mkdir(join(data, 'temporal'));
   await writeFile(join(data, 'temporal', 'temporal.db'), 'no database '.repeat(1_000));
@@ -60,7 +60,7 @@ test('a damaged file of Temporal is told, with the way out, and our PostgreSQL i
   );
 });
 
-test('a secret that cannot be read is told, and our servers, which run by then, are stopped', async (t) => {
+test('a secret that cannot be read is reported, and our servers are stopped', async (t) => {
   const data = await emptyFolder(t);
   await mkdir(join(data, 'secret'));
   const { stderr } = await failedStart(t, 'cli', { VIDEOGEN_DATA: data, VIDEOGEN_SECRET: '' });
@@ -100,7 +100,7 @@ async function takenPort(t: TestContext): Promise<number> {
 }
 
 async function emptyFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'videogen-fault-'));
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-start-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { freePort } from '../../src/embedded/persisted-port.ts';
-import { type Api, createTask, recordInfo } from '../support/api.ts';
+import { type Api, createdTask, recordInfo, waitForRecord } from '../support/api.ts';
 import { processesOf } from '../support/processes.ts';
 import { endOf, endPrograms } from '../support/programs.ts';
-import { killEverything } from '../support/service-processes.ts';
 import { type Running, spawnVideogen, videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// `npm start` as a person lives with it, on one data folder; the tests follow each other like the days of an installation.
+// `npm start` on one data folder. The tests follow each other like the days of an installation.
 describe('videogen start, with servers of its own', () => {
   let env: NodeJS.ProcessEnv;
   let data: string;
@@ -38,13 +37,6 @@ describe('videogen start, with servers of its own', () => {
     });
     return service;
   };
-  const ended = (taskId: string) =>
-    waitFor('the end of the task', async () => {
-      const { status, body } = await recordInfo(api, taskId);
-      assert.equal(status, 200, body.msg);
-      return body.data['completeTime'] === null ? undefined : body.data;
-    });
-
   test('the first start prints the addresses and a key that works', async () => {
     const { stdout } = await started();
     const banner = await waitFor('the key', () =>
@@ -54,20 +46,13 @@ describe('videogen start, with servers of its own', () => {
     assert.match(banner, new RegExp(`^  ${api.baseUrl}/console/setup#[\\w-]{43}$`, 'm'));
     assert.match(banner, /Temporal UI\s+http:\/\/127\.0\.0\.1:\d+/);
     api = { ...api, key: /vg_\w+/.exec(banner)?.[0] ?? '' };
-    const { status, body } = await createTask(api, {
-      model: 'videogen-2.0-fast',
-      input: { prompt: '[[instant]] day one' },
-    });
-    assert.equal(status, 200, body.msg);
-    assert.equal((await ended(String(body.data['taskId'])))['state'], 'success');
+    assert.equal((await waitForRecord(api, await createdTask(api, '[[instant]] day one')))['state'], 'success');
   });
 
   test('the programs as they are shipped find the files of their packages: fonts for a drawn film, the documentation', async () => {
     assert.equal((await fetch(`${api.baseUrl}/docs/swagger-ui-bundle.js`)).status, 200);
     const input = { prompt: 'a paper boat', duration: 4, generateAudio: false };
-    const { status, body } = await createTask(api, { model: 'videogen-2.0-fast', input });
-    assert.equal(status, 200, body.msg);
-    assert.equal((await ended(String(body.data['taskId'])))['state'], 'success');
+    assert.equal((await waitForRecord(api, await createdTask(api, input)))['state'], 'success');
   });
 
   test('neither a callback nor an image reaches the servers of this installation: database, Temporal, API', async () => {
@@ -76,10 +61,8 @@ describe('videogen start, with servers of its own', () => {
     for (const port of [...ports, new URL(api.baseUrl).port]) {
       const url = `http://127.0.0.1:${port}/`;
       const input = { prompt: 'own ports', imageUrls: [url] };
-      const { status, body } = await createTask(api, { model: 'videogen-2.0-fast', input, callBackUrl: url });
-      assert.equal(status, 200, body.msg);
-      const taskId = String(body.data['taskId']);
-      const record = await ended(taskId);
+      const taskId = await createdTask(api, input, { callBackUrl: url });
+      const record = await waitForRecord(api, taskId);
       assert.deepEqual([record['state'], record['failCode']], ['fail', 'image_unreachable']);
       await waitFor('the attempt', async () => {
         const { stdout } = await videogen(env, 'task', 'show', taskId, '--json');
@@ -88,7 +71,7 @@ describe('videogen start, with servers of its own', () => {
     }
   });
 
-  test('nothing in the data folder can be opened by another account', async () => {
+  test('other accounts of the machine can open nothing in the data folder', async () => {
     const open: string[] = [];
     for (const name of ['.', ...(await readdir(data, { recursive: true }))]) {
       const found = await stat(join(data, name)).catch(() => undefined);
@@ -102,7 +85,7 @@ describe('videogen start, with servers of its own', () => {
     assert.equal(await readFile(join(data, 'address'), 'utf8'), `${api.baseUrl}\n`);
   });
 
-  test('a second start on the same folder refuses, says who has it, and leaves the first alone', async () => {
+  test('a second start on the same folder fails, names the process that uses it, and leaves the first alone', async () => {
     const { code, stderr } = await videogen(env, 'start');
     assert.notEqual(code, 0);
     assert.match(stderr, new RegExp(`in use by process ${running?.child.pid}`));
@@ -131,26 +114,32 @@ describe('videogen start, with servers of its own', () => {
     assert.equal((await recordInfo({ ...api, key: String(key) }, String(made['taskId']))).status, 401);
   });
 
-  test('a command that cannot do what was asked says why and exits with 1', async () => {
+  test('a command that fails prints the reason and exits with 1', async () => {
     const nobody = '01900000-0000-7000-8000-000000000000';
     const { code, stdout, stderr } = await videogen(env, 'credits', 'grant', nobody, '5', '--reason', 'x', '--json');
     assert.deepEqual([code, stdout], [1, '']);
     assert.match(stderr, /no such account/);
   });
 
-  test('after kill -9 of all its processes the next start goes on with every task, and shows no key again', async () => {
-    const request = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] [[slow 5s]] survives', duration: 4 } };
+  test('after kill -9 of all its processes the next start goes on with every task, and shows no second key', async () => {
     const taskIds: string[] = [];
-    for (let i = 0; i < 3; i += 1) taskIds.push(String((await createTask(api, request)).body.data['taskId']));
+    for (let i = 0; i < 3; i += 1) taskIds.push(await createdTask(api, '[[instant]] [[slow 5s]] survives'));
     await waitFor('generation', async () => {
       const { body } = await recordInfo(api, String(taskIds[0]));
       return body.data['state'] === 'generating' ? true : undefined;
     });
-    await killEverything(running?.child, data);
+    assert.ok(running);
+    const numberIn = async (file: string) => Number.parseInt(await readFile(join(data, file), 'utf8'), 10);
+    const servers = [await numberIn('postgres/cluster/postmaster.pid'), await numberIn('temporal/pid')];
+    for (const pid of [running.child.pid ?? 0, ...servers]) process.kill(pid, 'SIGKILL');
+    await endOf(running.child);
+    await waitFor('the end of the servers', async () =>
+      (await processesOf({ folder: data })).length === 0 ? true : undefined,
+    );
     const { stdout } = await started();
-    for (const taskId of taskIds) assert.equal((await ended(taskId))['state'], 'success');
+    for (const taskId of taskIds) assert.equal((await waitForRecord(api, taskId))['state'], 'success');
     const anotherKey = await waitFor(
-      'how to make another key',
+      'the command for another key',
       () => /VIDEOGEN_DATA=(\S+) (.*) key create --account ACCOUNT/.exec(stdout()) ?? undefined,
     );
     assert.equal(anotherKey[1], data);
@@ -164,7 +153,7 @@ describe('videogen start, with servers of its own', () => {
     ['demo', 'Creating the database'],
     ['demo', 'createTask answered'],
   ] as const) {
-    test(`${command} that is broken off at "${moment}" leaves nothing running and no lock`, async () => {
+    test(`${command} that is interrupted at "${moment}" leaves nothing running and no lock`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'videogen-broken-off-'));
       const { child, stdout } = spawnVideogen({ ...env, VIDEOGEN_DATA: folder, TMPDIR: folder, PORT: '0' }, command);
       try {

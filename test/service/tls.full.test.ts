@@ -85,7 +85,7 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
     return url.href;
   }
 
-  /** What `doctor` says of the way to the database; without parameters, those of the right way. */
+  /** The findings of `doctor` about the database; without parameters, with those that work. */
   async function database(parameters: Record<string, string>, host?: string): Promise<string> {
     const wanted = Object.keys(parameters).length === 0 ? { ...authority(), ...own() } : parameters;
     const url = databaseUrl(wanted, host);
@@ -103,7 +103,7 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
     assert.match(await database({}), /^ok: PostgreSQL \d+.* as tls_user \| ok: TLSv1\.\d$/);
   });
 
-  test('PostgreSQL with a certificate of another authority, or of one that nobody named, is refused', async () => {
+  test('PostgreSQL with a certificate of another authority, or of an unnamed one, is refused', async () => {
     const wrong = { ...own(), sslmode: 'verify-full', sslrootcert: files.otherCa };
     assert.match(await database(wrong), /^error: .* → Name the certificate of its authority/);
     assert.match(
@@ -140,10 +140,10 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
     const missing = { ...authority(), sslcert: moved, sslkey: files.client.key };
     assert.match(await database(missing), /^error: .*ENOENT.*renewed\.crt.* → Correct sslrootcert, sslcert and sslkey/);
     const db = createDatabase({ url: databaseUrl(missing), poolSize: 1 });
-    const ask = () => db.run({ name: 'test-ask', text: 'select 1 as one' });
-    await assert.rejects(ask(), { name: 'DatabaseUnavailable', wasSent: false });
+    const query = () => db.run({ name: 'test-query', text: 'select 1 as one' });
+    await assert.rejects(query(), { name: 'DatabaseUnavailable', wasSent: false });
     copyFileSync(files.client.cert, moved);
-    assert.deepEqual(await ask(), [{ one: 1 }]);
+    assert.deepEqual(await query(), [{ one: 1 }]);
     await db.close();
   });
 
@@ -166,7 +166,7 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
     ['with a wrong API key', { TEMPORAL_API_KEY: 'not-the-key' }, /Correct TEMPORAL_API_KEY/],
     ['without TLS', { TEMPORAL_TLS: 'false' }, /TEMPORAL_TLS/],
   ] as const) {
-    test(`Temporal is not reached ${what}, which doctor tells`, async () => {
+    test(`Temporal is not reached ${what}, and doctor reports it`, async () => {
       const isOther = 'TEMPORAL_TLS_SERVER_CA_CERT_PATH' in change;
       const line = await temporalSays(isOther ? { TEMPORAL_TLS_SERVER_CA_CERT_PATH: files.otherCa } : change);
       assert.match(line, /^error: /);
@@ -175,7 +175,7 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
     });
   }
 
-  test('faults of the certificates are found with all others before anything connects', () => {
+  test('invalid certificates are reported with all other invalid settings, before anything connects', () => {
     const wrong = {
       ...mutual,
       TEMPORAL_TLS_CLIENT_KEY_PATH: '',
@@ -228,7 +228,6 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
   });
 });
 
-/** What was found of these, one after the other. */
 function said(findings: readonly Finding[], ...checks: readonly string[]): string {
   const lines = checks.flatMap((name) => {
     const finding = findings.find(({ check }) => check === name);

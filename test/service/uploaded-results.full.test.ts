@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { incomingKeyOf } from '../../activities/task-files.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { type OwnUpstream, startOwnUpstream } from '../fakes/own-upstream.ts';
-import { type Api, createTask, recordInfo } from '../support/api.ts';
+import { type Api, createdTask, resultUrlsIn, waitForRecord } from '../support/api.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -44,8 +44,7 @@ describe('an upstream that writes its videos into the bucket itself', { skip: sk
 
   /** A task whose job runs, and the link that the upstream got with it. */
   const begun = async (prompt: string) => {
-    const { status, body } = await createTask(api, { model: 'house-model', input: { prompt, duration: 4 } });
-    assert.equal(status, 200, body.msg);
+    const taskId = await createdTask(api, prompt, { model: 'house-model' });
     const [job] = await waitFor('the job', async () => {
       const jobs = await upstream.books.jobsFor(prompt);
       return jobs.length > 0 ? jobs : undefined;
@@ -53,18 +52,12 @@ describe('an upstream that writes its videos into the bucket itself', { skip: sk
     const sent = upstream.bodies.map((each) => each as Sent).find(({ input }) => input.prompt === prompt);
     assert.ok(job && sent);
     assert.ok(sent.resultUpload.expireTime > Date.now());
-    return { taskId: String(body.data['taskId']), jobId: job.id, url: sent.resultUpload.url };
+    return { taskId, jobId: job.id, url: sent.resultUpload.url };
   };
-  const ended = (taskId: string) =>
-    waitFor('the end of the task', async () => {
-      const { body } = await recordInfo(api, taskId);
-      return body.data['state'] === 'success' || body.data['state'] === 'fail' ? body.data : undefined;
-    });
   const put = async (url: string, body: string | Uint8Array<ArrayBuffer>) =>
     (await fetch(url, { method: 'PUT', body, headers: { 'content-type': 'text/html' } })).status;
   const videoOf = async (record: Readonly<Record<string, unknown>>) => {
-    const { resultUrls } = record['resultJson'] as { resultUrls: string[] };
-    const answer = await fetch(resultUrls[0] ?? '');
+    const answer = await fetch(resultUrlsIn(record)[0] ?? '');
     assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'video/mp4']);
     return Buffer.from(await answer.arrayBuffer());
   };
@@ -74,7 +67,7 @@ describe('an upstream that writes its videos into the bucket itself', { skip: sk
     const video = new Uint8Array(await readFile(upstream.videoPath));
     assert.equal(await put(url, video), 200);
     await upstream.books.end(jobId, 'succeeded');
-    const record = await ended(taskId);
+    const record = await waitForRecord(api, taskId);
     assert.equal(record['state'], 'success', String(record['failMsg']));
     assert.deepEqual(upstream.downloads, []);
     const served = await videoOf(record);
@@ -82,23 +75,23 @@ describe('an upstream that writes its videos into the bucket itself', { skip: sk
     assert.deepEqual(await videoOf(record), served);
   });
 
-  test('its link writes to no other place', async () => {
+  test('its link writes to no other key', async () => {
     const { taskId, jobId, url } = await begun('a curious upstream');
     const other = incomingKeyOf(taskId, 'another');
     for (const key of [`results/${taskId}/video.mp4`, `staging/${taskId}/video.mp4`, other])
       assert.equal(await put(url.replace(incomingKeyOf(taskId, jobId), key), 'x'), 403, key);
     assert.equal((await fetch(url)).status, 403);
     await upstream.books.end(jobId, 'succeeded');
-    assert.equal((await ended(taskId))['state'], 'success');
-    // It said so, and there was nothing: the video was downloaded as ever.
+    assert.equal((await waitForRecord(api, taskId))['state'], 'success');
+    // The upstream reported an upload that was not there, so the video was downloaded.
     assert.deepEqual(upstream.downloads, [jobId]);
   });
 
-  test('what is no video fails the task, is refunded, and is not linked', async () => {
+  test('an upload that is not a video fails the task, which is refunded without a link', async () => {
     const { taskId, jobId, url } = await begun('not a video');
     assert.equal(await put(url, 'not a video'), 200);
     await upstream.books.end(jobId, 'succeeded');
-    const record = await ended(taskId);
+    const record = await waitForRecord(api, taskId);
     assert.deepEqual([record['state'], record['failCode']], ['fail', 'result_invalid']);
     assert.equal(record['creditsRefunded'], record['creditsCharged']);
     assert.deepEqual(record['resultJson'], { resultUrls: [] });

@@ -14,7 +14,7 @@ import { modelsAt, providersOf } from './fake-providers.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
 import { madeUpMeasures } from './tasks.ts';
 
-/** What activities work with, without an engine: a real database and store, fake upstreams in their order, nothing measured. */
+/** Dependencies of activities without an engine: a real database and store, and fake upstreams in their order. Nothing is measured. */
 export function activityDeps(db: Database, folder: string, upstreams: readonly FakeUpstream[]): ActivityDeps {
   return {
     db,
@@ -58,5 +58,5 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
 }
 
 function noPart(): never {
-  throw new Error('no part of this story');
+  throw new Error('not used in this test');
 }

@@ -1,9 +1,6 @@
 import pg from 'pg';
 
-/**
- * Makes a task older than it is, and longer ended, by the clock of the database: what `reconcile` leaves to another process for a while
- * after a task's creation or its end is due at once.
- */
+/** Moves a task's creation and end into the past, so that `reconcile` need not wait for its grace times. */
 export async function ageTask({ url }: { readonly url: string }, taskId: string, byMs: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

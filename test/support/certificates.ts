@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** For the options of a test. */
 export const skipsWithoutOpenssl = hasOpenssl() ? false : 'there is no openssl here, so nothing was tried over TLS';
 
 export type Certificate = { readonly cert: string; readonly key: string };
@@ -12,9 +11,9 @@ export type Certificates = {
   readonly ca: string;
   /** An authority that has signed nothing of these. */
   readonly otherCa: string;
-  /** For `localhost` alone. */
+  /** Its name is `localhost`. */
   readonly server: Certificate;
-  /** Of the common name that is given. */
+  /** Its common name is `clientName`. */
   readonly client: Certificate;
 };
 

@@ -10,7 +10,6 @@ export const accountPages = {
   settings: '/settings',
 } as const;
 
-/** The windows that every page is looked at in. */
 export const windows = {
   light: { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
   dark: { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },

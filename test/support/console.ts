@@ -161,7 +161,7 @@ export function focused(element: Locator): Promise<void> {
   return element.and(element.page().locator(':focus')).waitFor();
 }
 
-/** Closes the dialog that shows something once, and waits until it is gone. */
+/** Closes the dialog that shows something once, and waits until it has closed. */
 export async function closeDialog(page: Page, button: string): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: button }).click();

@@ -31,7 +31,7 @@ const migrations = readdirSync('src/stores/migrations').toSorted();
 const schema = createHash('sha256');
 for (const name of migrations) schema.update(readFileSync(`src/stores/migrations/${name}`));
 const template = `videogen_template_${schema.digest('hex').slice(0, 12)}`;
-/** Of each server, whether this process has made sure of its template. */
+/** By server: resolves when its template exists. */
 const templates: Record<string, Promise<void>> = {};
 // Other processes do the same at the same time, so the template is made under a lock of the server's.
 const templateLock = 4_202_611;

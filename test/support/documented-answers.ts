@@ -54,7 +54,7 @@ function documentOf(models: ModelCatalogue): CheckedDocument {
   return made;
 }
 
-/** Where an answer stands: in its operation, or in the component that the operation refers to. */
+/** A response is described in its operation, or in the component that the operation refers to. */
 function pointerTo(document: unknown, { path, method }: Operation, status: number): string {
   const steps = ['paths', path, method, 'responses', String(status)];
   const pointer = `#/${steps.map((step) => step.replaceAll('~', '~0').replaceAll('/', '~1')).join('/')}`;
@@ -94,7 +94,7 @@ function requireDocumented(
   assert.fail(`${what} unlike its document: ${JSON.stringify(isValid.errors)}`);
 }
 
-/** What HTTP or every answer has; all else is the operation's own, and clients may want to know of it. */
+/** Every response may have these. An operation documents all others. */
 const ofEveryAnswer = [
   'date',
   'connection',

@@ -35,7 +35,7 @@ export type Starter = {
   readonly child: ChildProcess;
 };
 
-/** Runs `embedded-starter` until it has spoken; `kill` is SIGKILL, and resolves when the process is gone. */
+/** Runs `embedded-starter` until it has written its line. `kill` is SIGKILL, and resolves when the process has ended. */
 export async function runStarter(...args: string[]): Promise<Starter> {
   const child = startProgram('./embedded-starter.js', args, { env: process.env, stdio: ['ignore', 'pipe', 'inherit'] });
   const kill = async () => {

@@ -43,9 +43,9 @@ export function heldProvider({ onRun }: { readonly onRun: () => void }): HeldPro
 }
 
 export type FakeCatalogue = {
-  /** Whether tasks wait in the queue of upstreams; else in that of our own machines. */
+  /** True: tasks wait in the queue of upstreams. False: in that of our own machines. */
   readonly isRemote?: boolean;
-  /** Places at each provider. */
+  /** Slots at each provider. */
   readonly limit?: number;
   readonly deadlineMs?: number;
   readonly fit?: CatalogueModel['fit'];

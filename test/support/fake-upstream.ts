@@ -23,7 +23,7 @@ export type FakeUpstream = {
   readonly provider: PolledProvider;
   /** Every job that was ever made, in order. */
   readonly jobs: FakeJob[];
-  /** Task ids in the order in which generation asked for them. */
+  /** Task ids in the order of their creates. */
   readonly asked: readonly string[];
   /** Lets the running jobs, or those of one task, end in success. */
   finish(taskId?: string): void;
@@ -33,25 +33,24 @@ export type FakeUpstream = {
 
 export type FakeOptions = {
   readonly name?: string;
-  /** Whether a job is done the moment it is made; true by default. */
+  /** A job is done as soon as it is made; true by default. */
   readonly instant?: boolean;
-  /** Whether a poster comes with each video; true by default. */
+  /** A poster comes with each video; true by default. */
   readonly hasPosters?: boolean;
   /** The job is made, and the answer to that never arrives. */
   readonly losesAnswers?: boolean;
-  /** What it answers to a create instead of making a job; undefined for one that it takes. */
+  /** Returns the refusal of a create, or undefined for one that makes a job. */
   readonly declines?: () => Exclude<SubmitOutcome, { kind: 'accepted' }> | undefined;
-  /** What the upstream says about a lost call; by default it knows. */
+  /** Looks a lost create up; by default the upstream finds it. */
   readonly recover?: (job: FakeJob | undefined) => RecoverOutcome;
-  /** What every job fails with. */
   readonly fault?: Fault;
-  /** How reference images reach it; as files by default. */
+  /** Reference images reach it as files by default. */
   readonly images?: PolledProvider['images'];
-  /** Whether it loses every job that it has accepted, as by a restart. */
+  /** It loses every job that it has accepted, as by a restart. */
   readonly forgets?: boolean;
 };
 
-/** A provider for which nothing waits: tests ask often, and a job that is missing is missing at once. */
+/** Short intervals, so that tests do not wait. */
 const traits = { maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100 } as const;
 
 export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {

@@ -3,9 +3,9 @@ import { type Fault, type FaultName, faults } from '../fakes/fault-proxy.ts';
 import type { Kind } from '../fakes/kinds.ts';
 import type { BookedJob } from '../fakes/upstream-books.ts';
 
-// What may come of a create that meets a fault of the network, for each kind of provider.
+// The outcomes that a create may have after a network fault, for each kind of provider.
 
-/** What leaves no doubt whether there is a job. */
+/** After these it is certain whether there is a job. */
 const certain: readonly FaultName[] = [
   'passes a proxy',
   'finds no listener',
@@ -20,7 +20,7 @@ const certain: readonly FaultName[] = [
 // The names are the table's.
 export const namedFaults = Object.entries(faults) as readonly (readonly [FaultName, Fault])[];
 
-/** Whether nobody may ever tell if there is a job. */
+/** True when it may stay unknown whether there is a job. */
 export function mayStayUnknown({ lostJobs, forgets }: Kind, faultName: FaultName): boolean {
   if (certain.includes(faultName) || lostJobs === 'named') return false;
   const fault: Fault = faults[faultName];
@@ -37,7 +37,7 @@ export function assertPaidOnce({ lostJobs, repeats, forgets }: Kind, made: reado
   assert.equal(new Set(made.map(({ id }) => id)).size, made.length, JSON.stringify(made));
 }
 
-/** Of the requests that match, the first alone. */
+/** Matches only the first of the requests that `matches` matches. */
 export function firstOf(matches: Kind['isCreate']): Kind['isCreate'] {
   let isPast = false;
   return (request) => {

@@ -19,8 +19,8 @@ const prompts = [
 ];
 
 /**
- * An account with tasks of several kinds, all ended, and with callbacks to a receiver. Its videos are ready-made clips, unless `isRendered`
- * asks for films of their own.
+ * An account with tasks of several kinds, all ended, and with callbacks to a receiver. Its videos are ready-made clips, unless
+ * `isRendered`.
  */
 export async function fillAccount(
   service: Served,

@@ -3,7 +3,7 @@ import { type Environment, readConfig } from '../../src/config.ts';
 import { type DoctorRole, examine } from '../../src/main/doctor/doctor.ts';
 import type { Finding } from '../../src/main/doctor/finding.ts';
 
-/** What doctor finds in this process, by check. */
+/** The findings of doctor in this process, by check. */
 export async function findingsOf(
   environment: Environment,
   role: DoctorRole = 'all',

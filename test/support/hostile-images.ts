@@ -17,7 +17,7 @@ export function noise(width: number, height: number) {
   return sharp({ create: { width, height, channels: 3, background: red, noise: noiseOptions } });
 }
 
-/** Left half red, right half blue, stored with an EXIF orientation that says: turn me by 90 degrees clockwise. */
+/** Left half red, right half blue, stored with an EXIF orientation that turns it by 90 degrees clockwise. */
 export async function turnedPhoto(): Promise<Buffer> {
   const blue = await plainImage(200, 300, { r: 20, g: 30, b: 220 }).png().toBuffer();
   return await plainImage(400, 300)

@@ -44,7 +44,7 @@ export function answering(text: string): (socket: Socket) => void {
   return (socket) => void socket.once('data', () => socket.end(text));
 }
 
-/** Answers with a redirect to wherever `location` says at that moment. */
+/** Redirects to what `location` returns at the time of the request. */
 export function redirecting(location: () => string): (socket: Socket) => void {
   return (socket) =>
     void socket.once('data', () =>
@@ -52,7 +52,7 @@ export function redirecting(location: () => string): (socket: Socket) => void {
     );
 }
 
-/** Sends `head`, then `piece` again and again: at once when `everyMs` is 0, as fast as the other end takes it. */
+/** Sends `head`, then `piece` again and again: as fast as the other end takes it when `everyMs` is 0. */
 export function neverEnding(head: string, piece: string | Buffer, everyMs: number): (socket: Socket) => void {
   return (socket) => {
     socket.once('data', () => {

@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import assert from 'node:assert/strict';
 import { errorCatalogue } from '../../src/http/errors.ts';
 
-/** An answer as it came over the socket. `json` is its envelope; reading it fails for a body that is none. */
+/** A response as it came over the socket. `json` is its envelope; reading it fails for another body. */
 export type Answer = {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

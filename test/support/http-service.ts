@@ -179,7 +179,6 @@ async function newAccount(db: Database, credits: number, scopes = allScopes) {
 /** The smallest request that is accepted; 165 credits. */
 export const plainRequest = { model: 'videogen-2.0-fast', input: { prompt: 'A lighthouse in the fog' } } as const;
 
-/** Whether a call without this parameter is refused. */
 export function isRequired(query: Operation['query'], name: string): boolean {
   return query?.safeParse({}).error?.issues.some(({ path }) => path[0] === name) === true;
 }

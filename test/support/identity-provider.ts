@@ -3,7 +3,7 @@ import { type Context, Provider } from 'oidc-provider';
 
 type Claims = { readonly sub: string; readonly email?: string; readonly email_verified?: boolean };
 
-/** A real provider of OpenID Connect, in which whoever `person` is has signed in already. */
+/** A real provider of OpenID Connect, in which `person` is signed in. */
 export type TestIdentityProvider = {
   readonly issuer: string;
   readonly clientId: string;
@@ -41,7 +41,7 @@ export async function startIdentityProvider(redirectUri: string): Promise<TestId
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_ctx: unknown, { uid }: { readonly uid: string }) => `/interaction/${uid}` },
     findAccount: (_ctx: unknown, accountId: string) => ({ accountId, claims: () => known.get(accountId) }),
-    // Everybody agrees to what is asked.
+    // Every user consents.
     loadExistingGrant: async ({ oidc }: Context) => {
       const { clientId } = oidc.client;
       const grant = new oidc.provider.Grant({ clientId, accountId: oidc.session.accountId });
@@ -66,7 +66,7 @@ export async function startIdentityProvider(redirectUri: string): Promise<TestId
   return test;
 }
 
-/** What a browser does with addresses: it follows redirects with the cookies of each host, and stops at a page. */
+/** Follows redirects with the cookies of each host, as a browser does, and stops at a page. */
 export async function visit(
   start: string,
   jar: Map<string, string>,

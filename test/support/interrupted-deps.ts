@@ -2,17 +2,17 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Provider } from '../../src/providers/contract.ts';
 import { openProvider, type OpenProvider, type Providers } from '../../src/providers/registry.ts';
 
-/** Where a process dies: at its n-th call to the world, before that call or after it (its answer is lost). Counted from 0. */
+/** A process dies at its n-th call, before it or after it (its response is lost). Counted from 0. */
 export type DeathPoint = { readonly call: number; readonly when: 'before' | 'after' };
 
-/** The process is gone: nothing that it would have done afterwards happens. */
+/** The process has died: nothing that it would have done afterwards happens. */
 export class Killed extends Error {
   override readonly name = 'Killed';
 }
 
 /**
- * What an activity works with, in a process that dies at a point, or when the test aborts `dead` with `Killed`: from then on each of
- * its calls throws. `calls` names them in order, so a test knows when it has been through all the points.
+ * Dependencies of activities in a process that dies at a point, or when the test aborts `dead` with `Killed`: from then on each of
+ * its calls throws. `calls` names them in order, so that a test can go through all points.
  */
 export function interruptedDeps(
   deps: ActivityDeps,
@@ -38,7 +38,7 @@ export function interruptedDeps(
     db: {
       ...db,
       run: (statement, values) => call(statement.name, () => db.run(statement, values)),
-      // What dies in the middle of one is rolled back, as if it had not begun.
+      // A process that dies inside a transaction rolls it back, as if it had not begun.
       transaction: (work) => call('transaction', () => db.transaction(work)),
     },
     media: {
@@ -72,7 +72,7 @@ export function interruptedDeps(
       const known = opened.get(open.provider);
       if (known !== undefined) return known;
       const { follow, ...rest } = openProvider(dying(open.provider), open.terms);
-      // What follows the job dies, too, and asks about it no more.
+      // Polling ends with the process.
       const followed: OpenProvider['follow'] = (job, options) =>
         follow(job, { ...options, signal: until(options.signal) });
       const made = { ...rest, follow: followed };

@@ -2,17 +2,17 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { ReceivedCallback } from './callback-receiver.ts';
 import { waitFor } from './wait-for.ts';
 
-/** What the clients of that API read: everything else in its answers they pass over. */
+/** The fields that clients of that API read. */
 export type KieAnswer = { readonly code: number; readonly msg: string; readonly data: unknown };
 export type KieRecord = Readonly<Record<string, unknown>> & { readonly state: string; readonly resultJson: string };
 
-/** A client written for the API that ours descends from, as its documentation teaches; it knows nothing of ours. */
+/** A client written for the API that ours descends from, as its documentation teaches. */
 export function createKieClient({ baseUrl, key }: { readonly baseUrl: string; readonly key: string }) {
   const ask = async (method: string, path: string, body?: unknown): Promise<KieAnswer> => {
     const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' };
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
     const response = await fetch(baseUrl + path, { method, headers, ...text, signal: AbortSignal.timeout(180_000) });
-    return (await response.json()) as KieAnswer; // such a client trusts what it is told
+    return (await response.json()) as KieAnswer; // such a client validates nothing
   };
   const recordInfo = (taskId: string) => ask('GET', `/api/v1/jobs/recordInfo?taskId=${encodeURIComponent(taskId)}`);
   return {
@@ -27,7 +27,7 @@ export function createKieClient({ baseUrl, key }: { readonly baseUrl: string; re
     },
     /** Polls until the task is over. */
     waitForEnd: (taskId: string) =>
-      waitFor('the end of the task, as its client sees it', async () => {
+      waitFor('the end of the task', async () => {
         const record = (await recordInfo(taskId)).data as KieRecord; // as above
         return record.state === 'success' || record.state === 'fail' ? record : undefined;
       }),
@@ -36,7 +36,7 @@ export function createKieClient({ baseUrl, key }: { readonly baseUrl: string; re
 
 export type KieClient = ReturnType<typeof createKieClient>;
 
-/** How those clients read the videos of a record: a string that they parse. */
+/** Parses the videos of a record as those clients do. */
 export function resultUrlsOf({ resultJson }: { readonly resultJson: unknown }): readonly string[] {
   if (typeof resultJson !== 'string') throw new TypeError('the JSON object must be str, bytes or bytearray');
   return (JSON.parse(resultJson) as { resultUrls: string[] }).resultUrls; // as above

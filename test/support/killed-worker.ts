@@ -5,7 +5,7 @@ import { externalSettings } from '../../src/main/settings.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 
 // A worker process that kills itself with SIGKILL, so that not even a `finally` runs. Arguments: `before` or `after`, and
-// the name of a statement, `put` or `inspectVideo`. For that one the store takes no video at once, so it is staged for `storeResult`.
+// the name of a statement, `put` or `inspectVideo`. For that one the store refuses the video, so it is staged for `storeResult`.
 const [when, name] = process.argv.slice(2);
 const settings = externalSettings(readConfig());
 await startWorker(settings, createLog({ level: 'silent' }), dying, undefined, wrap);
@@ -18,7 +18,7 @@ function wrap(deps: ActivityDeps): ActivityDeps {
     media: {
       ...media,
       put: (key, path) => {
-        if (name === 'inspectVideo' && key.startsWith('results/')) return Promise.reject(new Error('not at once'));
+        if (name === 'inspectVideo' && key.startsWith('results/')) return Promise.reject(new Error('staged instead'));
         return around('put', () => media.put(key, path));
       },
     },

@@ -16,7 +16,7 @@ import { interruptedDeps, Killed } from './interrupted-deps.ts';
 /** One process: the activities with the real adapters, and connections of its own. */
 export type Life = {
   readonly deps: ActivityDeps;
-  /** Ends it at once: none of its calls does anything from now on, and no request leaves. */
+  /** Kills it: from now on none of its calls does anything, and no request leaves. */
   die(at: string): void;
   isDead(): boolean;
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export function startLife(
 
 const noNames = () => Promise.reject(new Error('no names here'));
 
-/** What was sent by a process that dies is on its way; nothing more is sent, and no answer is heard. */
+/** A dead process has sent what it sent; it sends nothing more and receives nothing. */
 function mortal(client: ProviderClient, dead: AbortSignal): UpstreamClient {
   const until = (signal: AbortSignal) => AbortSignal.any([signal, dead]);
   return {

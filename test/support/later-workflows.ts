@@ -1,7 +1,7 @@
 import { patched, sleep } from '@temporalio/workflow';
 import { type VideoTaskInput, videoTask as todays } from '../../workflows/video-task.ts';
 
-// The workflow code of a later release, as docs/operations/upgrade.md tells to write it: what is new stands behind a patch.
+// The workflow code of a later release, written as docs/operations/upgrade.md describes: new steps are behind a patch.
 export * from '../../workflows/index.ts';
 
 /** Today's task with a step more before it and one after it. */

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** Whether something listens on a port of this machine; undefined when not, for `waitFor`. */
+/** True when a port of this machine accepts connections; else undefined, for `waitFor`. */
 export function listens(port: number): Promise<true | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');

@@ -76,7 +76,7 @@ export function brokenBytes({ roll, upTo, pick }: Dice, bytes: Buffer): Buffer {
   return broken;
 }
 
-/** Values that have broken somebody's service: as JSON text, for some cannot be had by `JSON.stringify`. */
+/** Values that have broken services, as JSON text, because `JSON.stringify` cannot make some of them. */
 const nastyTexts = [
   'null',
   'true',

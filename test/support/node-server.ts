@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 const channel = 'http.server.request.start';
 
-/** Limits that no request meets by itself, however slow the machine is; a test lowers one of them when its moment has come. */
+/** Limits that no request meets, however slow the machine is, until a test lowers them. */
 export const patient = { headersTimeout: 600_000, requestTimeout: 600_000, connectionsCheckingInterval: 10 };
 
 export type WatchedServer = Disposable & {

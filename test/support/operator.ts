@@ -8,7 +8,7 @@ type Wish = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Asks with one key; paths are given without a query. */
+/** Sends requests with one key. Paths are given without a query. */
 export type Ask = (method: 'GET' | 'POST', path: string, wish?: Wish) => Promise<Answer>;
 
 export function askWith({ send }: Pick<HttpService, 'send'>, key: string): Ask {

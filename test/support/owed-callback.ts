@@ -15,7 +15,7 @@ const result: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
   sha256: 'f'.repeat(64),
 };
 
-/** A task that ended without having been generated, and so a owed callback and that nobody has started. */
+/** A task that ended without a generation, whose callback is owed and not started. */
 export async function owedCallback(
   db: Database,
   accountId: string,

@@ -25,7 +25,7 @@ export function commandsBeside(command: string): readonly string[] {
 export type Shell = {
   /** Runs a line to its end; one that fails is a failure of the test. */
   readonly run: (line: string) => Promise<string>;
-  /** Starts a line that does not end by itself. */
+  /** Starts a command that runs until it is stopped. */
   readonly start: (line: string) => ChildProcess;
 };
 

@@ -5,9 +5,9 @@ import { waitFor } from './wait-for.ts';
 
 /** Which processes are meant: each field adds some. */
 export type Whose = {
-  /** A process group and whatever descends from its members. */
+  /** A process group and the descendants of its members. */
   readonly group?: number | undefined;
-  /** A folder that a process was started with, works in, or has as its `TMPDIR`; the last two where the system can tell. */
+  /** A folder that a process was started with, works in, or has as its `TMPDIR`; the last two where the system shows them. */
   readonly folder?: string | undefined;
 };
 
@@ -18,14 +18,14 @@ export async function processesOf(whose: Whose): Promise<readonly string[]> {
   return (await find(whose)).map(({ pid, args }) => `${pid} ${args}`);
 }
 
-/** Waits until the processes have ended by themselves, for `limitMs` at most; answers those that have not. */
+/** Waits until the processes have ended, for `limitMs` at most; returns those that have not. */
 export async function remainingOf(whose: Whose, limitMs: number): Promise<readonly string[]> {
   const gone = async () => ((await find(whose)).length === 0 ? true : undefined);
   await waitFor('the end of the processes', gone, limitMs).catch(() => undefined);
   return processesOf(whose);
 }
 
-/** SIGKILL for all of them, also for what they start meanwhile; resolves when all are gone, or do not go. */
+/** Sends SIGKILL to all of them, also to what they start meanwhile; resolves when all have ended, or after the limit. */
 export async function killAll(whose: Whose): Promise<void> {
   const gone = async () => {
     const found = await find(whose);
@@ -53,7 +53,7 @@ async function find({ group, folder }: Whose): Promise<readonly Listed[]> {
   return [...found.values()];
 }
 
-/** A killed process that nobody has reaped yet is a zombie: dead, but still listed. */
+/** A killed process that has not been reaped is a zombie: dead, but still listed. */
 function parseLine(line: string): readonly Listed[] {
   const [, pid, parent, group, state, args] = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(.*)$/.exec(line) ?? [];
   if (args === undefined || state?.startsWith('Z') === true) return [];

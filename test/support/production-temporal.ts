@@ -6,7 +6,7 @@ import pg from 'pg';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { waitFor } from './wait-for.ts';
 
-// What a production server of Temporal needs before and after it starts, however many processes it is.
+// The schema, configuration and namespace of a production server of Temporal, of one process or several.
 
 const run = promisify(execFile);
 
@@ -40,10 +40,10 @@ export async function makeTemporalSchema(serverPath: string, postgresUrl: string
   }
 }
 
-/** What docker-compose.yml gives to production. */
+/** The settings of docker-compose.yml. */
 const numHistoryShards = 512;
 
-/** Where a process keeps its data, with so many connections to each database. */
+/** The stores of a process, with the number of its connections to each database. */
 export function temporalPersistence(
   postgresUrl: string,
   connections: { default: number; visibility: number },
@@ -73,7 +73,7 @@ export function temporalPersistence(
   };
 }
 
-/** One cluster, known to nobody else; `address` is that of a frontend. */
+/** One cluster. `address` is that of a frontend. */
 export function temporalCluster(address: string): object {
   return {
     clusterMetadata: {

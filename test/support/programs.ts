@@ -17,8 +17,8 @@ export type ProgramOptions = {
 };
 
 /**
- * Starts a program of Node.js (the path of a compiled file, from `test/support/`) in a process group of its own. What it leaves
- * running when its test is over, for whatever reason, `endPrograms` kills.
+ * Starts a program of Node.js (the path of a compiled file, from `test/support/`) in a process group of its own. `endPrograms` kills what it leaves
+ * running.
  */
 export function startProgram(file: string, args: readonly string[], options: ProgramOptions): ChildProcess {
   const { env, dataFolder, stdio = 'inherit' } = options;
@@ -38,7 +38,7 @@ export async function endPrograms(programs: readonly ChildProcess[] = [...runnin
 
 export type End = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** Waits for the end of a program. One that does not end is killed, and the test told so. */
+/** Waits for the end of a program. One that does not end is killed, and the test fails. */
 export async function endOf(child: ChildProcess): Promise<End> {
   if (child.exitCode === null && child.signalCode === null) {
     const timeout = AbortSignal.timeout(limitMs);

@@ -1,12 +1,11 @@
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Looks at `/readyz` this often, as a load balancer with a short interval does. */
+/** The interval of a load balancer that polls `/readyz` often. */
 const pollEveryMs = 200;
 
 export type ReadinessProxy = {
   readonly baseUrl: string;
-  /** Whether requests may be sent there now. */
   sends(target: string): boolean;
   close(): Promise<void>;
 };

@@ -1,15 +1,12 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { callbackWorkflowId, closingWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { callbackWorkflowId, closingWorkflowId } from '../../src/domain/task-queues.ts';
 import { closeAccountAs } from '../../src/stores/account-closure.ts';
 import { findTask } from '../../src/stores/tasks.ts';
-import { connectTemporal } from '../../src/temporal/connect.ts';
-import { createEngine } from '../../src/temporal/engine.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
-import { createFakeUpstream } from './fake-upstream.ts';
-import { createTestAccount, createTestEnvironment, startTestWorker } from './service.ts';
-import { startWorkerWith } from './worker-with.ts';
+import { connectEngine, createInstallation } from './installation.ts';
+import { createTestAccount, startTestWorker } from './service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from './tasks.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -29,9 +26,9 @@ if ((await readdir(folder)).some((file) => file.startsWith(`${name}-`)))
 const worker = await startTestWorker();
 const { db } = worker.database;
 const { accountId } = await createTestAccount(worker.database);
-const temporal = connectTemporal(worker.settings.temporal);
-const engine = createEngine(temporal.client, taskQueuesOf(worker.settings.taskQueue));
-// What the task's own attempt does not settle becomes a workflow.
+const temporal = connectEngine(worker);
+const { engine } = temporal;
+// A callback becomes a workflow when the task's own attempt fails.
 let refusals = 0;
 const receiver = await startCallbackReceiver({
   answer: ({ path }) => (path === '/later' && (refusals += 1) === 1 ? 503 : 204),
@@ -47,7 +44,7 @@ async function save(shape: string, workflowId: string): Promise<void> {
   const handle = temporal.client.workflow.getHandle(workflowId);
   await handle.result();
   const file = join(folder, `${name}-${shape}.json`);
-  // Where this machine keeps its files is nobody's business, and replay does not look at it.
+  // The paths of this machine are private, and replay does not read them.
   const json = historyToJSON(await handle.fetchHistory()).replaceAll(
     /"stackTrace": "(?:[^"\\]|\\.)*"/g,
     '"stackTrace": ""',
@@ -91,7 +88,7 @@ const rejected = await start('[[reject]]', `${receiver.url}/failure`);
 await waitForEnd(db, rejected);
 await save('fail-with-callback', rejected);
 
-// As a worker that shuts down in the middle of it would.
+// A worker that shuts down during a generation does the same.
 const brokenOff = await start('[[instant]] [[slow 5s]]');
 await generating(brokenOff);
 await failGeneration(brokenOff);
@@ -121,23 +118,14 @@ for (const type of ['reconcile', 'housekeeping', 'audit']) {
 await worker.close();
 
 // An upstream that takes one job at a time.
-const environment = await createTestEnvironment();
-const upstream = createFakeUpstream({ instant: false });
-const remote = await startWorkerWith(environment.settings, upstream, { limit: 1 });
-const payer = await createTestAccount(environment.database);
-const remoteEngine = createEngine(temporal.client, taskQueuesOf(environment.settings.taskQueue));
-const startRemote = async () => {
-  const taskId = await acceptTestTask(environment.database.db, payer.accountId, taskParam('recorded at an upstream'));
-  await remoteEngine.startTask({ taskId, accountId: payer.accountId, model: 'videogen-2.0-fast' });
-  return taskId;
-};
-const first = await startRemote();
-await waitFor('its job', () => upstream.jobs[0]);
-const second = await startRemote();
+const remote = await createInstallation();
+await remote.startWorker({ catalogue: { limit: 1 } });
+const first = await remote.startGenerating();
+const second = await remote.start();
 const waits = { name: 'waits', text: 'select from slot_waits' };
-await waitFor('it to wait', async () => ((await environment.database.db.run(waits)).length > 0 ? true : undefined));
-await upstream.whileFinishing(async () => {
-  for (const taskId of [first, second]) await waitForEnd(environment.database.db, taskId);
+await waitFor('it to wait', async () => ((await remote.db.run(waits)).length > 0 ? true : undefined));
+await remote.upstream.whileFinishing(async () => {
+  for (const taskId of [first, second]) await waitForEnd(remote.db, taskId);
 });
 await save('success-remote', first);
 await save('waited-for-a-place', second);
@@ -145,5 +133,4 @@ await save('waited-for-a-place', second);
 await receiver.close();
 await remote.close();
 await temporal.close();
-await environment.close();
 process.exit(0);

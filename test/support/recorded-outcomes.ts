@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { everyRequest } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 
-/** Where the tests of a whole run leave word of how requests were refused; set by the test runner. */
+/** Names the file in which the tests of a whole run record refusals; set by the test runner. */
 export const outcomesVariable = 'VIDEOGEN_TEST_OUTCOMES';
 
 const seen = new Set<string>();
@@ -18,7 +18,7 @@ export function recordOutcome({ method, path, errorCode }: Readonly<Record<strin
 
 /**
  * The refusals that an operation documents and that no test has produced. What may happen to any request happens before a
- * route is known, and need not happen to each of them; a body that breaks off has no client left to tell.
+ * route is known, and need not happen to each of them; a body that breaks off has no client left.
  */
 export function unproducedOutcomes(file: string): readonly string[] {
   const produced = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);

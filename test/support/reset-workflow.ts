@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
 
-/** What an operator does in the Temporal UI: the workflow is run again from its first workflow task, also when it has ended. */
+/** Runs a workflow again from its first workflow task, also when it has ended, as an operator does in the Temporal UI. */
 export async function resetToFirstStep(client: Client, workflowId: string): Promise<void> {
   const handle = client.workflow.getHandle(workflowId);
   const { runId } = await handle.describe();

@@ -1,5 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,30 +7,22 @@ import { createResultStore, type ResultStore } from '../../src/media/result-stor
 import type { S3Settings } from '../../src/media/s3-client.ts';
 import { createS3Files } from '../../src/media/s3-files.ts';
 import { listens } from './listens.ts';
-import { waitFor } from './wait-for.ts';
+import { type ServerProcess, startServerProcess } from './server-process.ts';
 
 /** The path of versitygw, an S3 server for tests. Without it, tests of buckets are skipped (.ci/run). */
 const program = process.env['VIDEOGEN_TEST_S3'];
-/** For the options of a test. */
 export const skipsWithoutS3 =
   program === undefined ? 'VIDEOGEN_TEST_S3 names no versitygw, so nothing was tried against a bucket' : false;
 
 const credentials = { accessKeyId: 'videogen-test', secretAccessKey: 'the secret of the tests' };
 
-export type S3Server = {
+export type S3Server = Pick<ServerProcess, 'kill' | 'stop' | 'start' | 'restart'> & {
   readonly bucket: string;
-  /** What reaches it, and is let in. */
   readonly s3: S3Settings & { readonly endpoint: string; readonly credentials: typeof credentials };
   /** The same as variables. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Where the server has the objects of its bucket as files. */
+  /** The objects of the bucket as files. */
   readonly folder: string;
-  /** `kill -9`. */
-  kill(): Promise<void>;
-  /** Asks it to end, which it does when its requests are answered. */
-  stop(): Promise<void>;
-  /** On the same port, with what was stored. */
-  restart(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -47,41 +38,22 @@ export async function startS3Server({
   await mkdir(folder, { recursive: true });
   await mkdir(sidecar);
   const port = await freePort();
-  let child: ChildProcess | undefined;
-  const start = async () => {
-    const limit = maxFileKilobytes === undefined ? '' : `ulimit -f ${maxFileKilobytes}; `;
-    const args = [
-      '--quiet',
-      '--keep-alive',
-      '--port',
-      `127.0.0.1:${port}`,
-      'posix',
-      '--sidecar',
-      sidecar,
-      join(root, 'data'),
-    ];
-    child = spawn('bash', ['-c', `${limit}exec "$@"`, 'versitygw', program ?? '', ...args], {
-      stdio: 'ignore',
-      env: {
-        ...process.env,
-        ROOT_ACCESS_KEY: credentials.accessKeyId,
-        ROOT_SECRET_KEY: credentials.secretAccessKey,
-      },
-    });
-    const started = child;
-    await waitFor('the S3 server', () => {
-      if (started.exitCode !== null) throw new Error(`the S3 server ended with ${started.exitCode}`);
-      return listens(port);
-    });
-  };
-  const end = async (signal: NodeJS.Signals) => {
-    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
-    child.kill(signal);
-    await ended;
-  };
-  const kill = () => end('SIGKILL');
-  await start();
+  const limit = maxFileKilobytes === undefined ? '' : `ulimit -f ${maxFileKilobytes}; `;
+  const listening = ['--quiet', '--keep-alive', '--port', `127.0.0.1:${port}`];
+  const args = [...listening, 'posix', '--sidecar', sidecar, join(root, 'data')];
+  const server = await startServerProcess({
+    name: 'the S3 server',
+    start: () =>
+      spawn('bash', ['-c', `${limit}exec "$@"`, 'versitygw', program ?? '', ...args], {
+        stdio: 'ignore',
+        env: {
+          ...process.env,
+          ROOT_ACCESS_KEY: credentials.accessKeyId,
+          ROOT_SECRET_KEY: credentials.secretAccessKey,
+        },
+      }),
+    isReady: async () => (await listens(port)) === true,
+  });
   const endpoint = `http://127.0.0.1:${port}`;
   return {
     bucket,
@@ -92,11 +64,12 @@ export async function startS3Server({
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
       AWS_SECRET_ACCESS_KEY: credentials.secretAccessKey,
     },
-    kill,
-    stop: () => end('SIGTERM'),
-    restart: start,
+    kill: server.kill,
+    stop: server.stop,
+    start: server.start,
+    restart: server.restart,
     close: async () => {
-      await kill();
+      await server.kill();
       await rm(root, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { type Client, type ClientOptions, createClient } from '../../clients/typescript/src/index.ts';
+import { startRestartableServer } from '../fakes/restartable-server.ts';
 
 export type SeenRequest = {
   readonly method: string;
@@ -9,10 +10,10 @@ export type SeenRequest = {
   readonly body: string;
 };
 
-/** What happens to one request: an answer, or anything else that can happen to it. */
+/** Handles one request: responds, or fails in some way. */
 export type Step = (response: ServerResponse, request: SeenRequest) => void;
 
-/** A service that does what its script says, one step for each request; the last step counts for all that follow. */
+/** A service that follows a script, one step for each request; the last step is repeated. */
 export type ScriptedService = {
   readonly url: string;
   readonly seen: readonly SeenRequest[];
@@ -21,29 +22,14 @@ export type ScriptedService = {
 
 export async function startScriptedService(...script: readonly Step[]): Promise<ScriptedService> {
   const seen: SeenRequest[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const { method = '', url: path = '', headers } = request;
-      const step = script[Math.min(seen.length, script.length - 1)];
-      const one = { method, path, headers, body: Buffer.concat(chunks).toString() };
-      seen.push(one);
-      step?.(response, one);
-    });
+  const server = await startRestartableServer(async (request, response) => {
+    const { method = '', url: path = '', headers } = request;
+    const one = { method, path, headers, body: await text(request) };
+    const step = script[Math.min(seen.length, script.length - 1)];
+    seen.push(one);
+    step?.(response, one);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
-  return {
-    url: `http://127.0.0.1:${port}`,
-    seen,
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
+  return { url: `http://${server.address}`, seen, close: server.close };
 }
 
 /** An answer in the envelope. */
@@ -67,7 +53,7 @@ export const silence: Step = () => {};
 
 export type PlayedClient = { readonly client: Client; readonly sleptMs: readonly number[] };
 
-/** A client whose pauses take no time; they are noted instead, and move its clock. Chance always says 0: no jitter. */
+/** A client whose pauses take no time; they are recorded, and move its clock. Chance is always 0: no jitter. */
 export function playedClient(baseUrl: string, options: Partial<ClientOptions> = {}): PlayedClient {
   const sleptMs: number[] = [];
   let nowMs = Date.parse('2026-11-01T00:00:00Z');

@@ -14,7 +14,6 @@ import { createApiKey } from '../../src/stores/keys.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { temporalAddress } from './servers.ts';
 
-/** What a test says in addition to the defaults; the same variables as in production. */
 export type TestEnvironment = {
   readonly environment: Environment & { readonly DATABASE_URL: string };
   readonly settings: Settings;

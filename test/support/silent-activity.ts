@@ -7,7 +7,7 @@ const logger = new DefaultLogger('ERROR', () => {});
 type AttemptInfo = {
   readonly workflowId: string;
   readonly attempt?: number;
-  /** What the last attempt sent with its last heartbeat. */
+  /** The details of the last attempt's last heartbeat. */
   readonly heartbeatDetails?: unknown;
   readonly onHeartbeat?: (details: unknown) => void;
 };

@@ -1,6 +1,7 @@
 import type { Price } from '../../src/domain/models.ts';
 import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/domain/task.ts';
 import { acceptTask } from '../../src/stores/accept-task.ts';
+import { listTaskEntries } from '../../src/stores/credits.ts';
 import type { Database } from '../../src/stores/database.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { v7 as uuidv7 } from 'uuid';
@@ -15,7 +16,6 @@ export function taskParam(prompt: string, input: Partial<TaskParam['input']> = {
   };
 }
 
-/** What would be measured of a video that nobody will ever play. */
 export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
   widthPx: 1280,
   heightPx: 720,
@@ -26,7 +26,6 @@ export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
   sha256: '0'.repeat(64),
 };
 
-/** What the books need to know of such a video. */
 export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster', ...madeUpMeasures };
 
 /** The catalogue's price of the tests, and with its deadline all terms of a model. */
@@ -50,4 +49,9 @@ export function waitForEnd(db: Database, taskId: string, limitMs?: number): Prom
     },
     limitMs,
   );
+}
+
+/** The kinds of a task's ledger entries, oldest first. */
+export async function entryKinds(db: Database, taskId: string): Promise<readonly string[]> {
+  return (await listTaskEntries(db, taskId)).map(({ kind }) => kind);
 }

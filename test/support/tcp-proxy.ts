@@ -5,7 +5,7 @@ export type TcpProxy = {
   /** host:port */
   readonly address: string;
   readonly port: number;
-  /** How many connections it has refused. */
+  /** The number of connections it has refused. */
   refused(): number;
   cut(): void;
   restore(): void;

@@ -50,7 +50,7 @@ export function videogenInTerminal(env: NodeJS.ProcessEnv, cwd: string, ...args:
   });
   const output: string[] = [];
   child.stdout.setEncoding('utf8').on('data', (text: string) => output.push(text));
-  // What 'close' carries.
+  // the arguments of 'close'
   const exited = once(child, 'close').then(([code]) => code as number | null);
   return { child, output: () => output.join(''), pressCtrlC: () => child.stdin.write('\u0003'), exited };
 }

@@ -8,7 +8,7 @@ export type TestDeadlines = {
   pass(): number;
 };
 
-/** Deadlines that pass when the test says so, and never by the clock; without time left, one has passed when it starts. */
+/** Deadlines that pass when the test calls `pass`, never by the clock. Without time left, one has passed when it starts. */
 export function createTestDeadlines(): TestDeadlines {
   const running = new Set<() => void>();
   return {

@@ -11,7 +11,7 @@ export const tierVariable = 'VIDEOGEN_TEST_TIER';
 /** An integer from which tests derive what they choose at random. Set by the runner, which prints it, unless it is given. */
 export const seedVariable = 'VIDEOGEN_TEST_SEED';
 
-/** Whether matrices run in full: `long` only. The other tiers take a sample, so that each class of a matrix is still covered. */
+/** Matrices run in full in `long` only. The other tiers take a sample of each class of a matrix. */
 export const runsWholeMatrix = process.env[tierVariable] === 'long';
 
 /** The tier in which a file starts to run. */

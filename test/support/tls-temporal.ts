@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Certificates } from './certificates.ts';
 
-/** Before a Temporal that speaks plainly: demands a certificate of our authority and an API key, as a cluster of somebody else's does. */
+/** A proxy before a Temporal without TLS. It requires a certificate of our authority and an API key, as a hosted cluster does. */
 export type TlsTemporal = { readonly address: string; close(): Promise<void> };
 
 /** `UNAUTHENTICATED` of gRPC. */

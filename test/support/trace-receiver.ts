@@ -27,7 +27,7 @@ export type SeenSpan = {
 };
 
 export type TraceReceiver = {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value of OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly url: string;
   readonly spans: readonly SeenSpan[];
   /** All that has come, in every letter. */
@@ -92,7 +92,7 @@ async function startCollector(program: string, target: string) {
   };
 }
 
-/** What is looked at of the protocol's own description. */
+/** The part of the protocol's description that tests read. */
 const { root } = protobuf.parse(`syntax = "proto3";
 message Request { repeated ResourceSpans resourceSpans = 1; }
 message ResourceSpans { repeated ScopeSpans scopeSpans = 2; }

@@ -4,7 +4,7 @@ const pauseMs = 25;
 /** A busy machine takes long, and a wait that ends well does not take longer for having had more time. */
 const generousMs = 180_000;
 
-/** Waits until `look` answers something and answers it; throws, naming `what`, when that takes longer than `limitMs`. */
+/** Waits until `look` returns something, and returns it. Throws when that takes longer than `limitMs`. */
 export async function waitFor<T>(
   what: string,
   look: () => Promise<T | undefined> | T | undefined,

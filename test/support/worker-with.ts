@@ -6,7 +6,7 @@ import { type FakeCatalogue, modelsAt, providersOf } from './fake-providers.ts';
 import type { FakeUpstream } from './fake-upstream.ts';
 import { madeUpMeasures } from './tasks.ts';
 
-/** The workers in this process, with a fake upstream in the place of every provider and nothing measured. */
+/** The workers in this process, with a fake upstream instead of every provider. Nothing is measured. */
 export async function startWorkerWith(
   settings: Settings,
   upstream: FakeUpstream,
@@ -23,7 +23,6 @@ export async function startWorkerWith(
   return part;
 }
 
-/** What activities work with, with a fake upstream in the place of every provider and nothing measured. */
 export function withUpstream(deps: ActivityDeps, upstream: FakeUpstream, catalogue?: FakeCatalogue): ActivityDeps {
   return {
     ...deps,
@@ -34,7 +33,7 @@ export function withUpstream(deps: ActivityDeps, upstream: FakeUpstream, catalog
   };
 }
 
-/** Nobody made a poster, since nothing was measured. */
+/** There is no poster, since nothing was measured. */
 async function putIfThere(deps: ActivityDeps, key: string, path: string): Promise<void> {
   if (!key.endsWith('.jpg')) await deps.media.put(key, path);
 }

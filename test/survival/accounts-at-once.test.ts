@@ -4,7 +4,7 @@ import pg from 'pg';
 import { findAccount } from '../../src/stores/accounts.ts';
 import { completeTask, refundTask } from '../../src/stores/tasks.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { bookCredits, listTaskEntries } from '../../src/stores/credits.ts';
+import { bookCredits } from '../../src/stores/credits.ts';
 import { listUnfinishedTasks } from '../../src/stores/task-list.ts';
 import { defaultQueueLimits } from '../../src/stores/connection-queue.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
@@ -12,13 +12,13 @@ import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
-import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, entryKinds, madeUpResult, taskParam } from '../support/tasks.ts';
 
 const price = 165;
 /** No create is refused because the machine is slow. */
 const patience = { waitMs: 180_000 };
 
-describe('one account, many requests at once, two API processes', () => {
+describe('one account, many concurrent requests, two API processes', () => {
   let database: TestDatabase;
   let pools: readonly Database[];
   let otherDb: Database;
@@ -45,7 +45,7 @@ describe('one account, many requests at once, two API processes', () => {
     assert.ok(first);
     return first.newAccount(credits);
   };
-  /** So many creates at the same moment, spread over the processes. */
+  /** Concurrent creates, spread over the processes. */
   const createMany = (count: number, key: string, headers: (index: number) => Record<string, string> = () => ({})) =>
     Promise.all(
       Array.from({ length: count }, (_, index) => {
@@ -80,7 +80,7 @@ describe('one account, many requests at once, two API processes', () => {
     assert.deepEqual(counts(await createMany(20, key)), { 200: 1, 429: 19 });
   });
 
-  test('identical requests at the same moment are one task and one charge, whichever process they reach', async () => {
+  test('identical concurrent requests are one task and one charge, whichever process they reach', async () => {
     const { accountId, key } = await newAccount(price);
     const answers = await createMany(40, key, () => ({ 'idempotency-key': 'the-same' }));
     assert.deepEqual(counts(answers), { 200: 40 });
@@ -97,7 +97,7 @@ describe('one account, many requests at once, two API processes', () => {
     const startedBySecond = () => second.started.filter((task) => task.taskId === taskId).length;
     assert.equal(startedBySecond(), 0);
     assert.equal((await create(second)).json.data['taskId'], taskId);
-    assert.equal(startedBySecond(), 1, 'the first process may be gone');
+    assert.equal(startedBySecond(), 1, 'the first process may have died');
     await completeTask(database.db, taskId, madeUpResult);
     const late = await create(second);
     assert.deepEqual([late.status, late.json.data['taskId']], [200, taskId]);
@@ -127,7 +127,7 @@ describe('one account, many requests at once, two API processes', () => {
     assert.equal(entries, 10 * price + grants * 7 - charged);
   });
 
-  test('of a cancellation and a completion at the same moment one wins, and the books say which', async () => {
+  test('of a concurrent cancellation and completion one wins, and the ledger agrees', async () => {
     const { accountId } = await newAccount(60 * 132);
     const failure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' } as const;
     const ended = await Promise.all(
@@ -138,7 +138,7 @@ describe('one account, many requests at once, two API processes', () => {
         const [one, other] = await Promise.all(rivals);
         assert.equal(one?.task.state, other?.task.state, 'both see the same end');
         assert.equal([one, other].filter((end) => end?.changed === true).length, 1);
-        const kinds = (await listTaskEntries(database.db, taskId)).map(({ kind }) => kind);
+        const kinds = await entryKinds(database.db, taskId);
         assert.deepEqual(kinds, one?.task.state === 'fail' ? ['charge', 'refund'] : ['charge']);
         return one?.task.state;
       }),
@@ -146,7 +146,7 @@ describe('one account, many requests at once, two API processes', () => {
     assert.equal(await balanceOf(accountId), 132 * ended.filter((state) => state === 'fail').length);
   });
 
-  /** Of an account's entries: all, and what its successful and unfinished tasks cost. */
+  /** The sum of an account's entries, and the price of its successful and unfinished tasks. */
   async function sums(accountId: string): Promise<{ entries: number; charged: number }> {
     const [row] = await administer(`
       select (select sum(amount) from ledger_entries where account_id = '${accountId}')::int as entries,

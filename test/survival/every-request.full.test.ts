@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { Task } from '../../src/domain/task.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
-import { listTaskEntries } from '../../src/stores/credits.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { type Fault, type FaultProxy, faults, startFaultProxy } from '../fakes/fault-proxy.ts';
@@ -15,18 +14,18 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { assertPaidOnce, firstOf, mayStayUnknown, namedFaults } from '../support/fault-verdicts.ts';
 import { catalogueWith, startLife } from '../support/kind-stage.ts';
 import { playTask } from '../support/play-task.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, entryKinds, taskParam } from '../support/tasks.ts';
 import { createTestDeadlines } from '../support/test-deadlines.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Every kind of provider, with its real adapter and the upstream's own books as judge: the worker dies at each request that it makes,
-// before the upstream gets it and after the upstream has answered it, and the call for the job meets every fault of the network.
+// before the upstream gets it and after the upstream has answered it, and the create meets every fault of the network.
 
 const credits = 1_000;
 const charge = 132;
 /** No attempt takes so long by the clock of the machine. */
 const deadlineMs = 60 * 60_000;
-/** Beyond every time after which a lost call is looked up again, or given up. */
+/** Longer than every pause before a lost create is looked up again or abandoned. */
 const laterSeconds = 130;
 
 type Played = { readonly fault: Fault; readonly matches: Parameters<FaultProxy['play']>[1] };
@@ -35,7 +34,7 @@ type Story = {
   readonly isLate?: true;
   /** Requests that it makes, at least. */
   readonly fewest?: number;
-  /** What the network does beside. */
+  /** A fault of the network on top. */
   readonly played?: (kind: Kind) => Played;
 };
 type Death = { readonly request: number; readonly when: 'before' | 'after' };
@@ -43,9 +42,9 @@ type Death = { readonly request: number; readonly when: 'before' | 'after' };
 type Told = {
   readonly task: Task;
   readonly made: readonly BookedJob[];
-  /** Of the first process, in order. */
+  /** The requests of the first process, in order. */
   readonly requests: readonly string[];
-  /** The last one was the request for the job, and nobody can tell what came of it. */
+  /** The last one was the create, and its outcome cannot be found. */
   readonly isLost: boolean;
   readonly hasDied: boolean;
 };
@@ -97,7 +96,7 @@ describe('every request to an upstream', { concurrency: true }, () => {
         );
       });
 
-      test('may be the last of a worker that looks for a lost job', async () => {
+      test('may be the last of a worker that looks a lost job up', async () => {
         const played = (): Played => ({ fault: faults['is cut after it was sent'], matches: firstOf(kind.isCreate) });
         await throughEveryRequest(stage, { played }, async ({ task, made, isLost }) => {
           const mayBeLost = isLost || kind.lostJobs === 'lost';
@@ -108,7 +107,7 @@ describe('every request to an upstream', { concurrency: true }, () => {
       });
 
       test('may be the last of a worker whose task is out of time: it is refunded', async () => {
-        // A held call is answered at its end, which may come after the deadline: then nobody dies of its answer.
+        // A held create is answered at its end, which may come after the deadline: then no worker dies at its response.
         const fewest = kind.endsAlone === true ? 0 : 2;
         await throughEveryRequest(stage, { isLate: true, fewest }, async ({ task, isLost }) => {
           const ends = isLost ? ['timeout', 'provider_unavailable'] : ['timeout'];
@@ -133,7 +132,7 @@ describe('every request to an upstream', { concurrency: true }, () => {
     });
   }
 
-  /** Tells the story once for each request at which the first process can die. */
+  /** Plays the story once for each request at which the first process can die. */
   async function throughEveryRequest(stage: Stage, story: Story, check: (told: Told) => Promise<void>): Promise<void> {
     let request = 0;
     for (let hasDied = true; hasDied; request += 1) {
@@ -153,7 +152,7 @@ describe('every request to an upstream', { concurrency: true }, () => {
   async function tell({ name, kind, upstream, proxy }: Stage, story: Story, death?: Death): Promise<Told> {
     const { db } = database;
     runs += 1;
-    // Of each task's own: what one has left behind is nothing to the next.
+    // Each task has its own account and provider, so that tasks do not affect each other.
     const accountId = await createAccount(db, { name: 'requests', credits });
     const provider = `${name}-${runs}`;
     const prompt = `a film ${runs}`;
@@ -222,7 +221,7 @@ describe('every request to an upstream', { concurrency: true }, () => {
     assert.ok(task);
     const refunded = task.state === 'fail' ? charge : 0;
     assert.equal((await findAccount(db, accountId))?.balance, credits - charge + refunded);
-    const entries = (await listTaskEntries(db, taskId)).map(({ kind: entry }) => entry);
+    const entries = await entryKinds(db, taskId);
     assert.deepEqual(entries, task.state === 'fail' ? ['charge', 'refund'] : ['charge']);
     const made = await upstream.books.jobsFor(prompt);
     assertPaidOnce(kind, made, played?.fault);
@@ -252,7 +251,7 @@ update tasks set attempt_started_at = attempt_started_at - $2::float8 * interval
   attempt_seen_at = attempt_seen_at - $2::float8 * interval '1 ms' where id = $1`,
 };
 
-// A lost call is looked up again some minutes later, when its provider may be asked again, too.
+// A lost create is looked up again some minutes later, when its provider is past its cooldown, too.
 const ageCalls = {
   name: 'test-age-calls',
   text: `

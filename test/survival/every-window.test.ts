@@ -9,7 +9,6 @@ import type { Task } from '../../src/domain/task.ts';
 import type { ImageFetch } from '../../src/media/reference-image.ts';
 import { createAccount, findAccount } from '../../src/stores/accounts.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listTaskEntries } from '../../src/stores/credits.ts';
 import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
@@ -17,7 +16,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
 import { type DeathPoint, interruptedDeps } from '../support/interrupted-deps.ts';
 import { playTask } from '../support/play-task.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, entryKinds, taskParam } from '../support/tasks.ts';
 import { createTestDeadlines, type TestDeadlines } from '../support/test-deadlines.ts';
 
 const credits = 1_000;
@@ -49,7 +48,7 @@ function upstreamAtDeadline(upstream: FakeUpstream, pass: () => Promise<void>): 
   return { ...upstream, provider: { ...provider, status } };
 }
 
-describe('a process that dies anywhere, before a call or before it hears the answer', () => {
+describe('a process that dies anywhere, before a call or before it receives the response', () => {
   let database: TestDatabase;
   let folder: string;
   before(async () => {
@@ -126,7 +125,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     });
   });
 
-  test('leaves a task that is not finished in time refunded as timeout, its job stopped, and no other provider asked', async () => {
+  test('leaves a task that is not finished in time refunded as timeout, its job stopped, and no other provider tried', async () => {
     const slow: FakeOptions = { instant: false };
     await throughEveryWindow({ fewest: 10, upstream: slow, isLate: true }, async ({ task, upstream, ...rest }) => {
       assert.equal(task.failure?.failCode, 'timeout');
@@ -157,7 +156,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     readonly files: readonly string[];
   };
 
-  /** Tells the story once for each point at which its first process can die. */
+  /** Plays the story once for each point at which its first process can die. */
   async function throughEveryWindow(story: Story, check: (outcome: Outcome) => Promise<void>): Promise<void> {
     const tryWindow = async (call: number) => {
       let hasDied = false;
@@ -186,7 +185,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     const accountId = await createAccount(db, { name: 'windows', credits });
     const imageUrls = Array.from({ length: images }, (_, index) => `https://client.example/${index}.jpg`);
     const taskId = await acceptTestTask(db, accountId, taskParam('a window', { imageUrls }));
-    // Of each task's own, for one that failed takes no task for a while.
+    // Each task has its own upstreams, because one that failed takes no task for a while.
     const upstream = createFakeUpstream({ name: `fake-${taskId}`, ...options });
     const spare = createFakeUpstream({ name: `spare-${taskId}` });
     // Each process makes its own deps; only the first one dies, wherever in the story its point lies.
@@ -207,7 +206,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     assert.ok(task);
     const refunded = task.state === 'fail' ? charge : 0;
     assert.equal((await findAccount(db, accountId))?.balance, credits - charge + refunded);
-    const entries = (await listTaskEntries(db, taskId)).map(({ kind }) => kind);
+    const entries = await entryKinds(db, taskId);
     const outcome: Outcome = { task, upstream, spare, entries, files: await filesOf(taskId) };
     return { outcome, calls: first.calls };
   }
@@ -218,7 +217,7 @@ describe('a process that dies anywhere, before a call or before it hears the ans
     return images;
   }
 
-  /** What lies in the store under the task's id. */
+  /** The keys in the store under the task's id. */
   async function filesOf(taskId: string): Promise<readonly string[]> {
     const tops = (await readdir(folder)).filter((name) => !name.startsWith('.'));
     const below = tops.map(async (top) => {

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createTask } from '../support/api.ts';
-import { startBusyLoops } from '../support/busy-machine.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';
-import { type Running, spawnEntryPoint } from '../support/videogen.ts';
+import { endPrograms } from '../support/programs.ts';
+import { startApiProcess } from '../support/restart-apis.ts';
+import { spawnEntryPoint } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // OVERLOAD_TASKS=1000 OVERLOAD_WORKERS=3 makes it the burst that once refunded most of its tasks; OVERLOAD_TEMPORAL names another
@@ -20,23 +21,22 @@ const accounts = 20;
 const instantTask = { model: 'videogen-2.0-fast', input: { prompt: '[[instant]] a burst', duration: 4 } };
 const limitMs = tasks * 1_500 + 120_000;
 
-test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts succeeds to the last, however long it takes`, async () => {
+test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts succeeds to the last, however long it takes`, async (t) => {
   const environment = await createTestEnvironment({
     GENERATION_CONCURRENCY: '20',
     ...(process.env['OVERLOAD_TEMPORAL'] && { TEMPORAL_ADDRESS: process.env['OVERLOAD_TEMPORAL'] }),
   });
   const { db } = environment.database;
   const temporal = connectTemporal(environment.settings.temporal);
-  const running: Running[] = [];
-  const machine = startBusyLoops(busyLoops);
+  const loops = Array.from({ length: busyLoops }, startBusyLoop);
   try {
-    for (let index = 0; index < workers; index += 1) running.push(spawnEntryPoint('worker', environment.environment));
+    for (let index = 0; index < workers; index += 1) spawnEntryPoint('worker', environment.environment);
     const baseUrls = await Promise.all(Array.from({ length: apis }, startApi));
     const own = await Promise.all(
       Array.from({ length: accounts }, () => createTestAccount(environment.database, 132 * tasks)),
     );
     const startedAt = performance.now();
-    // All creates are under way at the same time. A busy database is waited for, so none is refused.
+    // All creates run at the same time. They wait for a busy database, so none is refused.
     const answers = await Promise.all(
       Array.from({ length: tasks }, async (_, index) => {
         const [baseUrl, account] = [baseUrls[index % apis], own[index % accounts]];
@@ -56,23 +56,16 @@ test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts
     assert.deepEqual(await counts(), { success: tasks });
     assert.deepEqual(await auditLedger(db), []);
   } finally {
-    await machine.stop();
-    for (const { child } of running) {
-      const exit = once(child, 'exit');
-      if (child.kill('SIGKILL')) await exit;
-    }
+    for (const loop of loops) loop.kill('SIGKILL');
+    await endPrograms();
     await temporal.close();
     await environment.close();
   }
 
   async function startApi(): Promise<string> {
     const port = await freePort();
-    const baseUrl = `http://127.0.0.1:${port}`;
-    running.push(spawnEntryPoint('api', { ...environment.environment, PORT: String(port) }));
-    await waitFor(baseUrl, async () =>
-      (await fetch(`${baseUrl}/readyz`).catch(() => undefined))?.ok === true ? true : undefined,
-    );
-    return baseUrl;
+    await startApiProcess(t, environment, port);
+    return `http://127.0.0.1:${port}`;
   }
 
   /** Tasks by how they ended. */
@@ -94,3 +87,9 @@ test(`on a saturated machine a burst of ${tasks} tasks from ${accounts} accounts
     return found;
   }
 });
+
+/** A process that only computes. It ends when its parent has ended. */
+function startBusyLoop(): ChildProcess {
+  const program = 'const parent = process.ppid; while (process.ppid === parent) for (let n = 0; n < 1e8; n += 1);';
+  return spawn(process.execPath, ['-e', program], { stdio: 'ignore' });
+}

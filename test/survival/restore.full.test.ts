@@ -4,51 +4,42 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import pg from 'pg';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import type { Settings } from '../../src/main/settings.ts';
 import { closeAccountAs } from '../../src/stores/account-closure.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { findTask } from '../../src/stores/tasks.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
-import { createEngine } from '../../src/temporal/engine.ts';
 import { freshMs } from '../../src/temporal/inspect.ts';
-import { triggerSchedule } from '../../src/temporal/schedules.ts';
-import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { createFakeUpstream } from '../support/fake-upstream.ts';
-import { postgresUrl } from '../support/servers.ts';
 import { ageTask } from '../support/aged.ts';
-import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
-import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
+import { connectEngine, createInstallation, model, openingCredits, price } from '../support/installation.ts';
+import { postgresUrl } from '../support/servers.ts';
+import { createTestAccount } from '../support/service.ts';
+import { waitForEnd } from '../support/tasks.ts';
 import { videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { startWorkerWith } from '../support/worker-with.ts';
 
-const model = 'videogen-2.0-fast';
-const [credits, price] = [10_000, 132];
 /** `reconcile` leaves younger tasks to the process that accepted them, and jobs of tasks that ended later to their generation. */
 const [startGraceMs, stopGraceMs] = [10_000, 30_000];
 
-// What docs/operations/backup.md tells operators to do after a loss, with the books of the upstream as witness: nothing is paid for twice.
+// Follows docs/operations/backup.md after a loss. The upstream's books prove that nothing is paid twice.
 describe('after a loss', { concurrency: true }, () => {
-  test('of the newest rows, which Temporal still knows: what had not ended in the backup is refunded', async () => {
-    const { environment, upstream, receiver, accountId, startWorker, generating, ...commands } = await stage();
-    const { command, commandLater, json, close } = commands;
-    const { database, settings } = environment;
-    let worker = await startWorker();
+  test('of the newest rows, which Temporal still has: what had not ended in the backup is refunded', async () => {
+    const { database, upstream, engine, receiver, accountId, accept, ...rest } = await stage();
+    const { startWorker, generating, waitForJob, jobsOf, command, commandLater, json, close } = rest;
+    const worker = await startWorker();
     const done = await generating('/done');
     upstream.finish(done);
     await waitForEnd(database.db, done);
     const running = await generating('/running');
-    const accepted = await acceptTestTask(database.db, accountId, taskParam('p', {}, `${receiver.url}/accepted`));
+    const accepted = await accept(`${receiver.url}/accepted`);
 
     const backup = await backUp(database.url);
     // All of this is lost: the end of one task, the job of another, and all of a third.
     upstream.finish(running);
     assert.equal((await waitForEnd(database.db, running)).state, 'success');
-    const temporal = connectTemporal(settings.temporal);
-    const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
     await engine.startTask({ taskId: accepted, accountId, model });
     const unknown = await generating('/unknown');
-    await waitForJob(upstream, accepted);
+    await waitForJob(accepted);
     const early = await command('reconcile', '--restored');
     assert.deepEqual([early.code, early.stdout], [1, '']);
     assert.match(early.stderr, /has asked for work in the last 90 seconds\. Stop all workers/);
@@ -58,7 +49,7 @@ describe('after a loss', { concurrency: true }, () => {
     await restore(database.url, backup);
     assert.equal(await findTask(database.db, unknown), undefined);
 
-    // Temporal remembers the worker for a while, and until its list of workflows has caught up there is more to settle.
+    // Temporal lists the worker for a while, and until its list of workflows has caught up there is more to settle.
     let ended = { refunded: 0, terminated: 0 };
     await waitFor('the settlement', async () => {
       const { stdout, stderr } = await commandLater(freshMs, 'reconcile', '--restored');
@@ -68,7 +59,7 @@ describe('after a loss', { concurrency: true }, () => {
       return ended.terminated > 0 && terminated === 0 ? true : undefined;
     });
     assert.deepEqual(ended, { refunded: 2, terminated: 2 }, 'the unknown task and the closing');
-    worker = await startWorker();
+    await startWorker();
     upstream.finish();
     const report = await json('reconcile');
     assert.deepEqual(report['violations'], []);
@@ -93,41 +84,33 @@ describe('after a loss', { concurrency: true }, () => {
       await waitFor('the end of its workflow', async () =>
         (await engine.describeTask(taskId)).status === 'running' ? undefined : true,
       );
-    const jobsOf = (taskId: string) => upstream.jobs.filter((job) => job.taskId === taskId).length;
-    assert.deepEqual([done, running, accepted, unknown].map(jobsOf), [1, 1, 1, 1]);
-    assert.equal(Number((await json('balance', accountId))['balance']), credits - price);
-    await worker.close();
-    await temporal.close();
+    const jobs = [done, running, accepted, unknown].map((taskId) => jobsOf(taskId).length);
+    assert.deepEqual(jobs, [1, 1, 1, 1]);
+    assert.equal(Number((await json('balance', accountId))['balance']), openingCredits - price);
     await dropDatabase(backup);
     await close();
   });
 
   test('of Temporal: what waits is begun, what was generating is refunded and stopped, what has ended stays', async () => {
-    const { environment, upstream, receiver, accountId, startWorker, generating, json, close } = await stage();
-    const { database } = environment;
+    const { database, upstream, receiver, accountId, accept, ...rest } = await stage();
+    const { settings, startWorker, generating, waitForJob, json, close } = rest;
     const worker = await startWorker();
     const done = await generating('/done');
     upstream.finish(done);
     await waitForEnd(database.db, done);
     const running = await generating('/running');
     await worker.close();
-    const waiting = await acceptTestTask(database.db, accountId, taskParam('p', {}, `${receiver.url}/waiting`));
+    const waiting = await accept(`${receiver.url}/waiting`);
     const { accountId: closed } = await createTestAccount(database);
     const actor = { kind: 'command_line', name: 'ada' } as const;
-    await closeAccountAs(database.db, actor, { accountId: closed, reason: 'asked for' });
+    await closeAccountAs(database.db, actor, { accountId: closed, reason: 'requested' });
 
-    const namespace = await emptyNamespace(environment);
-    const settings = { ...environment.settings, temporal: { ...environment.settings.temporal, namespace } };
-    const later = await startWorkerWith(settings, upstream);
-    const temporal = connectTemporal(settings.temporal);
-    // As its schedule does every minute.
-    const queues = taskQueuesOf(settings.taskQueue);
-    const reconciling = setInterval(
-      () => void triggerSchedule(temporal.client, queues, 'reconcile').catch(() => {}),
-      1_000,
-    );
+    const temporal = { ...settings.temporal, namespace: await emptyNamespace(settings) };
+    await startWorker({ settings: { temporal } });
+    const emptied = connectEngine({ settings: { ...settings, temporal } });
+    const stopReconciling = emptied.keepReconciling();
     for (const taskId of [waiting, running]) await ageTask(database, taskId, startGraceMs);
-    await waitForJob(upstream, waiting);
+    await waitForJob(waiting);
     assert.equal((await waitForEnd(database.db, running)).failure?.failCode, 'terminated');
     await ageTask(database, running, stopGraceMs);
     await waitFor('its job to be stopped', () =>
@@ -141,23 +124,22 @@ describe('after a loss', { concurrency: true }, () => {
     await waitFor('the end of the closing', async () => (await database.db.run(finished))[0]);
     assert.equal(upstream.jobs.length, 3);
     assert.deepEqual((await json('reconcile', '--report'))['violations'], []);
-    assert.equal(Number((await json('balance', accountId))['balance']), credits - 2 * price);
-    clearInterval(reconciling);
-    await later.close();
-    await temporal.close();
+    assert.equal(Number((await json('balance', accountId))['balance']), openingCredits - 2 * price);
+    stopReconciling();
+    await emptied.close();
     await close();
   });
 
-  test('of the result store: its videos are named, and said to be gone once they are given up', async () => {
-    const { environment, upstream, startWorker, generating, command, close } = await stage();
-    const worker = await startWorker();
+  test('of the result store: its videos are listed, and marked as deleted on request', async () => {
+    const { environment, db, upstream, startWorker, generating, command, close } = await stage();
+    await startWorker();
     const lost = await generating('/lost');
     upstream.finish(lost);
-    await waitForEnd(environment.database.db, lost);
-    const kept = await generating('/kept');
-    upstream.finish(kept);
-    await waitForEnd(environment.database.db, kept);
-    await rm(join(String(environment.environment['RESULT_STORE']), 'results', lost), { recursive: true });
+    await waitForEnd(db, lost);
+    const present = await generating('/present');
+    upstream.finish(present);
+    await waitForEnd(db, present);
+    await rm(join(String(environment['RESULT_STORE']), 'results', lost), { recursive: true });
 
     const named = await command('media', 'check', '--forget');
     assert.equal(named.code, 1);
@@ -177,60 +159,46 @@ describe('after a loss', { concurrency: true }, () => {
     const fresh = await generating('/fresh');
     for (const taskId of [more, fresh]) {
       upstream.finish(taskId);
-      await waitForEnd(environment.database.db, taskId);
+      await waitForEnd(db, taskId);
     }
-    for (const taskId of [kept, more])
-      await rm(join(String(environment.environment['RESULT_STORE']), 'results', taskId), { recursive: true });
+    for (const taskId of [present, more])
+      await rm(join(String(environment['RESULT_STORE']), 'results', taskId), { recursive: true });
     const refused = await command('media', 'check', '--forget');
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
     assert.match(refused.stderr, /^2 of 3 videos are not in .*--forget all\.$/m);
-    assert.equal((await findTask(environment.database.db, kept))?.mediaDeletedAt, undefined);
+    assert.equal((await findTask(db, present))?.mediaDeletedAt, undefined);
     await command('media', 'check', '--forget', 'all');
-    assert.notEqual((await findTask(environment.database.db, kept))?.mediaDeletedAt, undefined);
-    await worker.close();
+    assert.notEqual((await findTask(db, present))?.mediaDeletedAt, undefined);
     await close();
   });
 });
 
-/** An installation with an account, and an upstream whose jobs end when the test says so. */
+/** An installation whose upstream ends jobs on request, with a receiver of callbacks and the command line. */
 async function stage() {
-  const upstream = createFakeUpstream({ instant: false });
-  const environment = await createTestEnvironment();
-  const { database, settings } = environment;
-  const { accountId } = await createTestAccount(database, credits);
+  const installation = await createInstallation();
   const receiver = await startCallbackReceiver();
-  const temporal = connectTemporal(settings.temporal);
-  const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
-  const generating = async (path: string) => {
-    const taskId = await acceptTestTask(database.db, accountId, taskParam('p', {}, `${receiver.url}${path}`));
-    await engine.startTask({ taskId, accountId, model });
-    await waitForJob(upstream, taskId);
-    return taskId;
+  const command = (...args: readonly string[]) => videogen({ ...installation.environment }, ...args, '--json');
+  return {
+    ...installation,
+    receiver,
+    generating: (path: string) => installation.startGenerating(receiver.url + path),
+    command,
+    /** Runs a command at a later time, by the clock of its own process. */
+    commandLater: (ms: number, ...args: readonly string[]) => {
+      const ahead = `const now = Date.now; Date.now = () => now() + ${ms};`;
+      const options = `--import=data:text/javascript,${encodeURIComponent(ahead)}`;
+      return videogen({ ...installation.environment, NODE_OPTIONS: options }, ...args, '--json');
+    },
+    json: async (...args: readonly string[]) => {
+      const { stdout, stderr } = await command(...args);
+      assert.notEqual(stdout, '', stderr);
+      return JSON.parse(stdout) as Record<string, unknown>;
+    },
+    close: async () => {
+      await receiver.close();
+      await installation.close();
+    },
   };
-  const command = (...args: readonly string[]) => videogen({ ...environment.environment }, ...args, '--json');
-  /** A command at a later time, by the clock of its own process. */
-  const commandLater = (ms: number, ...args: readonly string[]) => {
-    const ahead = `const now = Date.now; Date.now = () => now() + ${ms};`;
-    const options = `--import=data:text/javascript,${encodeURIComponent(ahead)}`;
-    return videogen({ ...environment.environment, NODE_OPTIONS: options }, ...args, '--json');
-  };
-  const json = async (...args: readonly string[]) => {
-    const { stdout, stderr } = await command(...args);
-    assert.notEqual(stdout, '', stderr);
-    return JSON.parse(stdout) as Record<string, unknown>;
-  };
-  const close = async () => {
-    assert.deepEqual(await auditLedger(database.db), []);
-    await temporal.close();
-    await receiver.close();
-    await environment.close();
-  };
-  const startWorker = () => startWorkerWith(settings, upstream);
-  return { environment, upstream, receiver, accountId, startWorker, generating, command, commandLater, json, close };
-}
-
-function waitForJob({ jobs }: ReturnType<typeof createFakeUpstream>, taskId: string): Promise<true> {
-  return waitFor('a job', () => (jobs.some((job) => job.taskId === taskId) ? true : undefined));
 }
 
 /** A copy of the database as it is, while a worker goes on; answers its name. */
@@ -245,9 +213,9 @@ async function restore(url: string, backup: string): Promise<void> {
   await copyDatabase(backup, nameIn(url));
 }
 
-/** PostgreSQL copies a database that nobody is connected to, so connections are ended, and come back. */
+/** PostgreSQL copies only a database without connections, so this ends them. They come back. */
 async function copyDatabase(from: string, to: string): Promise<void> {
-  await waitFor('a moment without connections', () =>
+  await waitFor('a copy without connections', () =>
     administer(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${from}'`)
       .then(() => administer(`create database ${to} template ${from}`))
       .then(
@@ -275,8 +243,8 @@ async function administer(statement: string): Promise<void> {
   }
 }
 
-/** What a Temporal that has lost everything offers. */
-async function emptyNamespace({ settings }: TestEnvironment): Promise<string> {
+/** A new namespace, as of a Temporal that has lost everything. */
+async function emptyNamespace(settings: Settings): Promise<string> {
   const namespace = `empty-${randomBytes(6).toString('hex')}`;
   const { client, close } = connectTemporal(settings.temporal);
   after(close);

@@ -9,17 +9,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import { connectTemporal } from '../../src/temporal/connect.ts';
-import { createEngine } from '../../src/temporal/engine.ts';
-import { type Api, createTask, recordInfo } from '../support/api.ts';
+import { type Api, createdTask, waitForRecord } from '../support/api.ts';
 import { testTemporalCli } from '../support/embedded-temporal-cli.ts';
+import { connectEngine, model } from '../support/installation.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 import { spawnEntryPoint, type Running } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Servers that are frozen (SIGSTOP) take connections and answer nothing, which is how an overloaded one looks. An outage is a
+// Servers that are frozen (SIGSTOP) take connections and never respond, like overloaded ones. An outage is a
 // length of time: there is no condition to wait for.
 
 /** Longer than a connection to PostgreSQL is waited for. */
@@ -34,14 +32,15 @@ test('a PostgreSQL that pauses right after the API listens delays the first key,
   for (const pid of postgres) process.kill(pid, 'SIGSTOP');
   await delay(postgresFrozenMs);
   for (const pid of postgres) process.kill(pid, 'SIGCONT');
-  await finishesTask(service);
+  const api = await firstKey(service);
+  await succeeds(api, await accept(api));
 });
 
 test('a Temporal that is frozen for 40 s while the service starts lets tasks be accepted, which then succeed', async (t) => {
   const temporal = await frozenTemporal(t);
   const service = await start(t, { TEMPORAL_ADDRESS: temporal.address });
   const api = await firstKey(service);
-  const taskId = await accepted(api);
+  const taskId = await accept(api);
   await delay(temporalFrozenMs);
   assert.equal(service.running.child.exitCode, null, service.running.stderr());
   assert.match(service.running.stdout(), /Temporal does not answer yet/);
@@ -60,17 +59,16 @@ test('a worker that is started while Temporal is frozen for 40 s works once it a
   await delay(temporalFrozenMs);
   assert.equal(worker.child.exitCode, null, worker.stdout());
   process.kill(temporal.pid, 'SIGCONT');
-  const { client, close } = connectTemporal(environment.settings.temporal);
+  const { engine, close } = connectEngine(environment);
   t.after(() => close());
-  const engine = createEngine(client, taskQueuesOf(environment.settings.taskQueue));
-  await waitFor('the worker', () => (worker.stdout().includes('worker is running') ? true : undefined), 60_000);
-  await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
+  await waitFor('the worker', () => (worker.stdout().includes('worker is running') ? true : undefined));
+  await engine.startTask({ taskId, accountId, model });
   assert.equal((await waitForEnd(environment.database.db, taskId)).state, 'success');
 });
 
-test('a service whose Temporal is never there accepts tasks, says what it waits for, and ends with 0 when asked', async (t) => {
+test('a service whose Temporal is never reachable accepts tasks, prints what it waits for, and ends with 0 on SIGINT', async (t) => {
   const service = await start(t, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
-  await accepted(await firstKey(service));
+  await accept(await firstKey(service));
   await waitFor('the sentence', () =>
     service.running.stdout().includes('Temporal does not answer yet') ? true : undefined,
   );
@@ -106,41 +104,17 @@ async function ended({ child }: Running): Promise<void> {
 }
 
 async function firstKey({ running, baseUrl }: Started): Promise<Api> {
-  const key = await waitFor(
-    'the first key',
-    () => {
-      assert.equal(running.child.exitCode, null, running.stderr());
-      return /vg_\w+/.exec(running.stdout())?.[0];
-    },
-    60_000,
-  );
+  const key = await waitFor('the first key', () => {
+    assert.equal(running.child.exitCode, null, running.stderr());
+    return /vg_\w+/.exec(running.stdout())?.[0];
+  });
   return { baseUrl, key };
 }
 
-async function finishesTask(service: Started): Promise<void> {
-  const api = await firstKey(service);
-  await succeeds(api, await accepted(api));
-}
-
-async function accepted(api: Api): Promise<string> {
-  const { status, body } = await createTask(api, {
-    model: 'videogen-2.0-fast',
-    input: { prompt: '[[instant]] start' },
-  });
-  assert.equal(status, 200, body.msg);
-  return String(body.data['taskId']);
-}
+const accept = (api: Api) => createdTask(api, '[[instant]] start');
 
 async function succeeds(api: Api, taskId: string): Promise<void> {
-  const state = await waitFor(
-    'the end of the task',
-    async () => {
-      const { body } = await recordInfo(api, taskId);
-      return body.data['completeTime'] === null ? undefined : body.data['state'];
-    },
-    90_000,
-  );
-  assert.equal(state, 'success');
+  assert.equal((await waitForRecord(api, taskId))['state'], 'success');
 }
 
 /** The postmaster and everything it has started. */
@@ -159,7 +133,7 @@ async function frozenTemporal(t: TestContext): Promise<TemporalServer> {
   const server = await startTemporal({ cliPath, folder, inMemory: true, namespace: 'default', log });
   process.kill(server.pid, 'SIGSTOP');
   t.after(() => {
-    // A frozen one does not hear SIGTERM.
+    // A frozen process does not receive SIGTERM.
     process.kill(server.pid, 'SIGCONT');
     return server.stop();
   });

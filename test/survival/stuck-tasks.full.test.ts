@@ -3,29 +3,22 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createReconcileActivities } from '../../activities/reconcile.ts';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import type { Engine } from '../../src/domain/ports.ts';
 import type { Task } from '../../src/domain/task.ts';
 import { createLog } from '../../src/log.ts';
 import type { RunningPart, Settings } from '../../src/main/settings.ts';
 import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listTaskEntries } from '../../src/stores/credits.ts';
 import { countStuckTasks } from '../../src/stores/task-list.ts';
 import { findTask } from '../../src/stores/tasks.ts';
-import { connectTemporal } from '../../src/temporal/connect.ts';
-import type { Engine } from '../../src/domain/ports.ts';
-import { createEngine } from '../../src/temporal/engine.ts';
 import { activityDeps } from '../support/activity-deps.ts';
-import { createFakeUpstream } from '../support/fake-upstream.ts';
-import { createTestAccount, createTestEnvironment } from '../support/service.ts';
+import { createInstallation } from '../support/installation.ts';
 import { silentActivity } from '../support/silent-activity.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { entryKinds } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { startWorkerWith } from '../support/worker-with.ts';
 
-/** Of a step that no worker answers: one second instead of ten, so that many time out within a test. */
+/** The timeout of a step without a response is one second instead of ten, so that many time out within a test. */
 const frozenStepTimeout = '1s';
-/** Of a step whose code fails, which it must do in time at least once; the SDK reports the first try only, so the others take this long. */
+/** A step whose code fails must do so in time once. The SDK reports only the first attempt, so the others take this long. */
 const failingStepTimeout = '3s';
 
 describe('a task whose workflow does not get on', { concurrency: true }, () => {
@@ -34,7 +27,7 @@ describe('a task whose workflow does not get on', { concurrency: true }, () => {
   test('because its worker is frozen, or too slow, is never refunded, however often its steps time out; it goes on later', () =>
     withTask(
       { stuckTaskMs: 1, workflowTaskTimeout: frozenStepTimeout },
-      async ({ settle, look, attempts, task, isStuck, poll, settings }) => {
+      async ({ reconcile, describe: describeTask, attempts, task, isStuck, poll, startWorker }) => {
         // It takes every step that it is handed, and never answers.
         const thaw = new AbortController();
         const frozen = (async () => {
@@ -42,33 +35,28 @@ describe('a task whose workflow does not get on', { concurrency: true }, () => {
         })().catch((error: unknown) => assert.ok(thaw.signal.aborted, String(error)));
         try {
           await waitFor('a fifth try', async () => ((await attempts()) > 4 ? true : undefined));
-          await settle();
-          assert.equal((await look()).codeFailure, undefined);
+          await reconcile();
+          assert.equal((await describeTask()).codeFailure, undefined);
           assert.equal((await task()).state, 'waiting');
           assert.equal(await isStuck(), false);
         } finally {
           thaw.abort();
           await frozen;
         }
-        const worker = await startWorkerWith(settings, createFakeUpstream());
-        try {
-          const ended = async () => ((await task()).state === 'success' ? true : undefined);
-          await waitFor('its success', ended);
-        } finally {
-          await worker.close();
-        }
+        await startWorker();
+        await waitFor('its generation', async () => ((await task()).state === 'generating' ? true : undefined));
       },
     ));
 
   test('because of a bad release is counted, and goes on when that is rolled back in time', () =>
     withTask(
       { stuckTaskMs: 600_000, workflowTaskTimeout: failingStepTimeout },
-      async ({ settle, attempts, task, isStuck, settings }) => {
+      async ({ reconcile, attempts, task, isStuck, settings, startWorker }) => {
         const broken = await startBrokenRelease(settings);
         try {
           await waitFor('a step that was tried again', async () => ((await attempts()) > 2 ? true : undefined));
           const isCounted = async () => {
-            await settle();
+            await reconcile();
             return (await isStuck()) ? true : undefined;
           };
           await waitFor('the task among those that are stuck', isCounted);
@@ -76,28 +64,23 @@ describe('a task whose workflow does not get on', { concurrency: true }, () => {
         } finally {
           await broken.close();
         }
-        const worker = await startWorkerWith(settings, createFakeUpstream({ instant: false }));
-        try {
-          const generating = async () => ((await task()).state === 'generating' ? true : undefined);
-          await waitFor('its generation', generating);
-          await settle();
-          assert.equal(await isStuck(), false);
-        } finally {
-          await worker.close();
-        }
+        await startWorker();
+        await waitFor('its generation', async () => ((await task()).state === 'generating' ? true : undefined));
+        await reconcile();
+        assert.equal(await isStuck(), false);
       },
     ));
 
   test('because of a bad release is refunded when the time to roll back is over, with the true reason, and its workflow is ended', () =>
     withTask(
       { stuckTaskMs: limitMs, workflowTaskTimeout: failingStepTimeout },
-      async ({ settle, look, task, isStuck, settings, kinds }) => {
+      async ({ reconcile, describe: describeTask, task, isStuck, settings, entries }) => {
         const broken = await startBrokenRelease(settings);
         try {
-          const failure = await waitFor('the failure', async () => (await look()).codeFailure);
+          const failure = await waitFor('the failure', async () => (await describeTask()).codeFailure);
           assert.match(failure.message, /this release cannot run a task/);
           const refunded = async () => {
-            await settle();
+            await reconcile();
             const { state } = await task();
             return state === 'fail' ? true : undefined;
           };
@@ -105,8 +88,8 @@ describe('a task whose workflow does not get on', { concurrency: true }, () => {
           const { failure: why, completedAt } = await task();
           assert.equal(why?.failCode, 'internal');
           assert.ok(Number(completedAt) - failure.since > limitMs);
-          assert.deepEqual(await kinds(), ['charge', 'refund']);
-          assert.deepEqual([(await look()).status, await isStuck()], ['terminated', false]);
+          assert.deepEqual(await entries(), ['charge', 'refund']);
+          assert.deepEqual([(await describeTask()).status, await isStuck()], ['terminated', false]);
         } finally {
           await broken.close();
         }
@@ -118,71 +101,55 @@ const limitMs = 5_000;
 
 type Story = {
   readonly settings: Settings;
-  /** A round of `reconcile`. */
-  readonly settle: () => Promise<void>;
-  readonly look: () => ReturnType<Engine['describeTask']>;
+  readonly startWorker: () => Promise<RunningPart>;
+  readonly reconcile: () => Promise<void>;
+  readonly describe: () => ReturnType<Engine['describeTask']>;
   readonly task: () => Promise<Task>;
   readonly isStuck: () => Promise<boolean>;
   /** Kinds of its entries in the ledger. */
-  readonly kinds: () => Promise<readonly string[]>;
-  /** The number of the try at its workflow's next step. */
+  readonly entries: () => Promise<readonly string[]>;
+  /** The number of the attempt at its workflow's next step. */
   readonly attempts: () => Promise<number>;
   /** Takes one step, as a worker does. */
   readonly poll: (signal: AbortSignal) => Promise<unknown>;
 };
 
-/** Tells the story of an accepted task whose workflow was started, where no worker is yet. */
+/** Runs the story of an accepted task whose workflow has started, while there is no worker yet. */
 async function withTask(
   { stuckTaskMs, workflowTaskTimeout }: { stuckTaskMs: number; workflowTaskTimeout: '1s' | '3s' },
   story: (story: Story) => Promise<void>,
 ): Promise<void> {
-  const environment = await createTestEnvironment();
-  const { database, settings } = environment;
-  const { db } = database;
-  const temporal = connectTemporal(settings.temporal);
-  const { client } = temporal;
-  const engine = createEngine(client, taskQueuesOf(settings.taskQueue));
+  const { settings, db, client, engine, accept, startWorker, close } = await createInstallation();
   const deps = { ...activityDeps(db, settings.dataFolder, []), engine, stuckTaskMs };
+  const { taskQueue } = settings;
   try {
-    const { accountId } = await createTestAccount(database);
-    const taskId = await acceptTestTask(db, accountId, taskParam('stuck'));
+    const taskId = await accept();
     await db.run({ name: 'test-age', text: `update tasks set created_at = created_at - interval '20 s'` });
-    const taskQueue = settings.taskQueue;
-    await client.workflow.start('videoTask', {
-      workflowId: taskId,
-      taskQueue,
-      workflowTaskTimeout,
-      args: [{ taskId }],
-    });
+    const start = { workflowId: taskId, taskQueue, workflowTaskTimeout, args: [{ taskId }] };
+    await client.workflow.start('videoTask', start);
     await story({
       settings,
-      settle: async () => {
+      startWorker: () => startWorker(),
+      reconcile: async () => {
         await silentActivity({ workflowId: 'reconcile' }, () => createReconcileActivities(deps).settleTasks());
       },
-      look: () => engine.describeTask(taskId),
-      task: async () => {
-        const task = await findTask(db, taskId);
-        assert.ok(task);
-        return task;
-      },
+      describe: () => engine.describeTask(taskId),
+      task: async () => (await findTask(db, taskId)) ?? assert.fail(),
       isStuck: async () => (await countStuckTasks(db)) === 1,
-      kinds: async () => (await listTaskEntries(db, taskId)).map(({ kind }) => kind),
+      entries: () => entryKinds(db, taskId),
       attempts: async () => (await client.workflow.getHandle(taskId).describe()).raw.pendingWorkflowTask?.attempt ?? 0,
       poll: (signal) => {
         const { namespace } = settings.temporal;
-        const asked = { namespace, taskQueue: { name: taskQueue } };
-        const take = () => client.workflowService.pollWorkflowTaskQueue(asked);
+        const take = () => client.workflowService.pollWorkflowTaskQueue({ namespace, taskQueue: { name: taskQueue } });
         return client.withAbortSignal(signal, () => client.withDeadline(Date.now() + 60_000, take));
       },
     });
-    assert.deepEqual(await auditLedger(db), []);
   } finally {
-    await temporal.close();
-    await environment.close();
+    await close();
   }
 }
 
-/** A worker whose workflow code throws; of this release nobody starts the other workers. */
+/** Starts the main worker of a release whose workflow code throws. */
 async function startBrokenRelease(settings: Settings): Promise<RunningPart> {
   const workflowBundle = await bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('../support/broken-workflows.js', import.meta.url)),

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
 import { describeError } from '../../domain/errors.ts';
@@ -35,6 +36,9 @@ const defaultServerLimits = {
   maxConnections: 10_000,
 };
 
+/** While the server closes, a connection that a proxy has just opened gets this long to send its request, which would be lost otherwise. */
+const firstRequestMs = 1_000;
+
 /** Starts listening; rejects when the address is taken or unknown. */
 export async function startHttpServer({ app, host, port, log, limits }: HttpServerOptions) {
   const server = boundedServer({ ...defaultServerLimits, ...limits });
@@ -48,6 +52,8 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
   return {
     /** The port in use, also when any free one was asked for. */
     port: address.port,
+    /** From now on every connection is closed after its response, so that proxies have no idle connection left when the listener closes. */
+    announceClose: connections.closeAfterResponses,
     /** Takes no new connections, and cuts off what has not ended after `drainMs`. Never rejects; a second call waits for the first. */
     close: (drainMs: number): Promise<void> => (closed ??= drain(server, connections, drainMs)),
   };
@@ -61,8 +67,10 @@ function boundedServer({ timeout, maxConnections, ...limits }: ServerLimits): Se
 }
 
 type Connections = {
-  /** Closes idle connections now, and every other one after its answer. */
-  readonly closeWhenIdle: () => void;
+  /** From now on closes every connection after its response. */
+  readonly closeAfterResponses: () => void;
+  /** Closes idle connections now, and those without a request after `firstRequestMs`. */
+  readonly closeIdle: () => void;
 };
 
 function serve(server: Server, app: HttpApp, log: Logger): Connections {
@@ -104,13 +112,19 @@ function serve(server: Server, app: HttpApp, log: Logger): Connections {
     if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'a connection was refused');
   });
   server.on('drop', fullServerLog(server, log));
+  const closeAfterResponses = () => {
+    isClosing = true;
+    for (const last of open.values()) if (last?.isOver === false) closeAfter(last);
+  };
+  const closeSilent = () => {
+    for (const [socket, last] of open) if (last === undefined) socket.destroy();
+  };
   return {
-    closeWhenIdle: () => {
-      isClosing = true;
-      for (const [socket, last] of open) {
-        if (last?.isOver === false) closeAfter(last);
-        else socket.destroy();
-      }
+    closeAfterResponses,
+    closeIdle: () => {
+      for (const [socket, last] of open) if (last?.isOver === true) socket.destroy();
+      const timer = setTimeout(closeSilent, firstRequestMs);
+      server.once('close', () => clearTimeout(timer));
     },
   };
 }
@@ -133,10 +147,33 @@ function fullServerLog({ maxConnections }: Server, log: Logger): () => void {
 }
 
 async function drain(server: Server, connections: Connections, drainMs: number): Promise<void> {
+  connections.closeAfterResponses();
+  await acceptQueued(server);
   const over = once(server, 'close');
   server.close();
-  connections.closeWhenIdle();
+  connections.closeIdle();
   const timer = setTimeout(() => server.closeAllConnections(), drainMs);
   await over;
   clearTimeout(timer);
+}
+
+const maxAcceptMs = 1_000;
+const quietTurnMs = 1;
+
+/**
+ * Closing the listener resets the connections in the kernel's queue, with the requests on them. So this waits for a turn of the event
+ * loop that accepts no connection and is too short for one to arrive meanwhile.
+ */
+async function acceptQueued(server: Server): Promise<void> {
+  let accepted = 0;
+  const count = () => void (accepted += 1);
+  server.on('connection', count);
+  const startedAt = performance.now();
+  for (let now = startedAt, isQuiet = false; !isQuiet && now - startedAt < maxAcceptMs;) {
+    const before = { accepted, now };
+    await nextTurn();
+    now = performance.now();
+    isQuiet = accepted === before.accepted && now - before.now < quietTurnMs;
+  }
+  server.off('connection', count);
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { createApp } from '../../../src/http/app.ts';
 import { startHttpServer } from '../../../src/http/server/server.ts';
@@ -176,12 +177,38 @@ test('close lets a running request end, tells it to close, and closes idle conne
     await asked();
     const closed = own.server.close(60_000);
     assert.equal(parseAnswer(await idle.closed).json.code, 200);
-    assert.equal(await silent.closed, '', 'a connection that never said anything is not waited for');
+    assert.equal(await silent.closed, '', 'a connection without a request is closed after a moment');
     await assert.rejects(own.send('GET', '/healthz'), /ECONNREFUSED/);
     release();
     const answer = parseAnswer(await busy.closed);
     assert.deepEqual([answer.json.code, answer.headers.connection], [200, 'close']);
     await closed;
+  });
+});
+
+test('a request on a connection that was opened just before close is answered', async () => {
+  await withHeldAnswer({}, async (own, { asked, release }) => {
+    const [busy, opened] = [rawConnection(own.server.port), rawConnection(own.server.port)];
+    busy.write(ready);
+    await asked();
+    // A proxy connects and then sends. In the kernel's queue or not, the connection is there when the listener closes.
+    if (opened.socket.connecting) await once(opened.socket, 'connect');
+    const closed = own.server.close(60_000);
+    opened.write(health);
+    const answer = parseAnswer(await opened.closed);
+    assert.deepEqual([answer.json.code, answer.headers.connection], [200, 'close']);
+    release();
+    await closed;
+  });
+});
+
+test('after the end was announced, new requests are answered, and each response closes its connection', async () => {
+  await withService({}, async (own) => {
+    own.server.announceClose();
+    const connection = rawConnection(own.server.port);
+    connection.write(health);
+    const answer = parseAnswer(await connection.closed);
+    assert.deepEqual([answer.json.code, answer.headers.connection], [200, 'close']);
   });
 });
 

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import type { Environment } from '../../src/config.ts';
+import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import type { RunningPart, Settings } from '../../src/main/settings.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { connectTemporal } from '../../src/temporal/connect.ts';
+import { createEngine } from '../../src/temporal/engine.ts';
+import { type ScheduleName, triggerSchedule } from '../../src/temporal/schedules.ts';
+import type { FakeCatalogue } from './fake-providers.ts';
+import { createFakeUpstream, type FakeOptions } from './fake-upstream.ts';
+import { createTestAccount, createTestEnvironment, type TestEnvironment } from './service.ts';
+import { acceptTestTask, taskParam } from './tasks.ts';
+import { waitFor } from './wait-for.ts';
+import { startWorkerWith } from './worker-with.ts';
+
+export const model = 'videogen-2.0-fast';
+/** The price of a task of `taskParam`. */
+export const price = 132;
+export const openingCredits = 10_000;
+
+type WorkerChanges = {
+  readonly settings?: Partial<Settings>;
+  readonly catalogue?: FakeCatalogue;
+  readonly adapt?: (deps: ActivityDeps) => ActivityDeps;
+};
+
+export type EngineClient = ReturnType<typeof connectEngine>;
+
+/** A Temporal client, and the engine on the task queues of a test environment. */
+export function connectEngine({ settings }: Pick<TestEnvironment, 'settings'>) {
+  const { client, close } = connectTemporal(settings.temporal);
+  const queues = taskQueuesOf(settings.taskQueue);
+  return {
+    client,
+    engine: createEngine(client, queues),
+    queues,
+    trigger: (name: ScheduleName) => triggerSchedule(client, queues, name).catch(() => undefined),
+    /** Runs `reconcile` every second instead of every minute. Returns a function that stops it. */
+    keepReconciling: () => {
+      const timer = setInterval(() => void triggerSchedule(client, queues, 'reconcile').catch(() => undefined), 1_000);
+      return () => clearInterval(timer);
+    },
+    close,
+  };
+}
+
+/** An environment with an account and an engine. Its workers have a fake upstream instead of every provider. */
+export async function createInstallation(extra: Environment = {}, fake: FakeOptions = { instant: false }) {
+  const environment = await createTestEnvironment(extra);
+  const { database, settings } = environment;
+  const { db } = database;
+  const { close: disconnect, ...connection } = connectEngine(environment);
+  const upstream = createFakeUpstream(fake);
+  const { accountId } = await createTestAccount(database, openingCredits);
+  const workers: RunningPart[] = [];
+  const accept = (callBackUrl?: string) => acceptTestTask(db, accountId, taskParam('a test', {}, callBackUrl));
+  const start = async (callBackUrl?: string) => {
+    const taskId = await accept(callBackUrl);
+    await connection.engine.startTask({ taskId, accountId, model });
+    return taskId;
+  };
+  const waitForJob = (taskId: string) =>
+    waitFor('a job', () => (upstream.jobs.some((job) => job.taskId === taskId) ? true : undefined));
+  return {
+    ...environment,
+    ...connection,
+    db,
+    accountId,
+    upstream,
+    /** Accepts a task without starting its workflow. */
+    accept,
+    /** Accepts a task and starts its workflow. */
+    start,
+    waitForJob,
+    /** Starts a task and waits until its job runs upstream. */
+    startGenerating: async (callBackUrl?: string) => {
+      const taskId = await start(callBackUrl);
+      await waitForJob(taskId);
+      return taskId;
+    },
+    jobsOf: (taskId: string) => upstream.jobs.filter((job) => job.taskId === taskId),
+    startWorker: async ({ settings: changed, catalogue, adapt }: WorkerChanges = {}) => {
+      const worker = await startWorkerWith({ ...settings, ...changed }, upstream, catalogue, adapt);
+      workers.push(worker);
+      return worker;
+    },
+    /** Fails when the ledger does not add up. */
+    close: async () => {
+      const violations = await auditLedger(db);
+      // A worker that the test has closed already may reject.
+      await Promise.allSettled(workers.map((worker) => worker.close()));
+      await disconnect();
+      await environment.close();
+      assert.deepEqual(violations, []);
+    },
+  };
+}
+
+export type Installation = Awaited<ReturnType<typeof createInstallation>>;
