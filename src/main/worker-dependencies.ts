@@ -15,13 +15,15 @@ import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalise-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
 import type { ResultStore } from '../media/result-store.ts';
+import type { Events } from '../metrics/counters.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { createGuardedClient } from '../outbound/client.ts';
+import type { OwnEndpoint } from '../outbound/guard.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
-import { createProviders } from '../providers/registry.ts';
+import { createProviders, type ProvidersDeps } from '../providers/registry.ts';
 import { createDatabase } from '../stores/database.ts';
 import { listProviderSwitches } from '../stores/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../stores/tasks.ts';
@@ -66,13 +68,7 @@ export function openWorkerDependencies(
   const temporal = connectTemporal(settings.temporal, { interceptors: currentTracing()?.client });
   const own = ownEndpoints(settings);
   const imageClient = createGuardedClient({ allow: settings.imageAllow, own });
-  // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
-  const callbackClient = createGuardedClient({
-    allow: settings.callbackAllow,
-    own,
-    maxPerHost: 32,
-    maxWaitingPerHost: 0,
-  });
+  const callbacks = openCallbacks(settings, own, log);
   const workflows = followsUpstreams
     ? watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log })
     : undefined;
@@ -82,19 +78,7 @@ export function openWorkerDependencies(
     const uploadId = uploadIdOf(settings.publicUrl, url);
     return uploadId === undefined ? undefined : media.fetchTo(uploadKey(uploadId), path);
   };
-  const postCallback = createCallbackPoster({
-    client: callbackClient,
-    onUnreachable: ({ taskId, error }) => {
-      log.info({ taskId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
-    },
-    dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
-  });
-  const upstreamClients: ProviderClient[] = [];
-  const preview = createPreviewProvider({
-    ffmpeg,
-    faults: settings.previewFaults,
-    concurrency: settings.generationConcurrency,
-  });
+  const upstreams = openUpstreams({ settings, own, log, ffmpeg, readSecret, catalogue: catalogue.current, events });
   const deps: ActivityDeps = {
     db,
     log,
@@ -102,18 +86,7 @@ export function openWorkerDependencies(
       return catalogue.current().models;
     },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
-    providers: createProviders({
-      catalogue: catalogue.current,
-      preview,
-      readSecret,
-      openClient: (upstream) => {
-        const client = createProviderClient({ ...upstream, own, allow: settings.imageAllow });
-        upstreamClients.push(client);
-        return client;
-      },
-      warn: (event, fields) => log.warn(fields, event),
-      emit: events.emit,
-    }),
+    providers: upstreams.providers,
     startDeadline,
     attempts: createAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),
@@ -129,7 +102,7 @@ export function openWorkerDependencies(
     media,
     normaliseVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
-    postCallback,
+    postCallback: callbacks.post,
     findCallback: createOwedCallbacks(db, box, media, () => catalogue.current().models),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
@@ -145,10 +118,47 @@ export function openWorkerDependencies(
   const close = async () => {
     catalogue.close();
     await Promise.all([workflows?.close(), reports.close()]);
-    const clients = [imageClient, callbackClient, ...upstreamClients];
-    await Promise.allSettled([...clients.map((client) => client.close()), temporal.close(), db.close()]);
+    await Promise.allSettled([imageClient, callbacks, upstreams, temporal, db].map((part) => part.close()));
   };
   return { deps, close };
+}
+
+function openCallbacks({ callbackAllow: allow }: Settings, own: readonly OwnEndpoint[], log: Log) {
+  // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
+  const client = createGuardedClient({ allow, own, maxPerHost: 32, maxWaitingPerHost: 0 });
+  const post = createCallbackPoster({
+    client,
+    onUnreachable: ({ taskId, error }) => {
+      log.info({ taskId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
+    },
+    dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
+  });
+  return { post, close: () => client.close() };
+}
+
+type UpstreamSources = Pick<ProvidersDeps, 'catalogue' | 'readSecret'> & {
+  readonly settings: Settings;
+  readonly own: readonly OwnEndpoint[];
+  readonly log: Log;
+  readonly ffmpeg: Ffmpeg;
+  readonly events: Events;
+};
+
+function openUpstreams({ settings, own, log, ffmpeg, events, ...sources }: UpstreamSources) {
+  const clients: ProviderClient[] = [];
+  const { previewFaults: faults, generationConcurrency: concurrency } = settings;
+  const providers = createProviders({
+    ...sources,
+    preview: createPreviewProvider({ ffmpeg, faults, concurrency }),
+    openClient: (upstream) => {
+      const client = createProviderClient({ ...upstream, own, allow: settings.imageAllow });
+      clients.push(client);
+      return client;
+    },
+    warn: (event, fields) => log.warn(fields, event),
+    emit: events.emit,
+  });
+  return { providers, close: async () => void (await Promise.all(clients.map((client) => client.close()))) };
 }
 
 /**
