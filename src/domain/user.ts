@@ -6,16 +6,13 @@ export const maxEmailLength = 254;
 /** Replaces the name and the address of an erased person in records that stay. */
 export const erasedUser = 'erased user';
 
-/** One spelling of each address: people write theirs in any case. */
+/** The one spelling of an address, since people use any case. */
 export function normalEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
-/**
- * Why somebody may not have this password, or undefined. Any characters are allowed and all of them count; what helps is length,
- * and that nobody guesses it first.
- */
-export function passwordFault(
+/** Returns the rule that a new password breaks. No kind of character is required: length is what helps. */
+export function explainWeakPassword(
   password: string,
   email: string,
   isCommon: (password: string) => boolean,
@@ -29,7 +26,7 @@ export function passwordFault(
   const names = [email, email.slice(0, email.lastIndexOf('@')), 'videogen'].map(lettersOf);
   if (bare !== '' && names.some((name) => name !== '' && bare.replaceAll(name, '') === ''))
     return 'must not be made of the e-mail or the name of this service';
-  return isCommon(password.toLowerCase()) ? 'is one of the passwords that are tried first; choose another' : undefined;
+  return isCommon(password.toLowerCase()) ? 'is too common; choose another' : undefined;
 }
 
 function lettersOf(text: string): string {

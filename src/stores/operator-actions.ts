@@ -2,23 +2,22 @@ import type { Actor, OperatorAction } from '../domain/operator.ts';
 import type { Database } from './database.ts';
 import { many, none } from './statement.ts';
 
-/** What an operator has done, for the audit log. */
+/** An action of an operator, for the audit log. */
 export type Done = {
   readonly action: OperatorAction;
   readonly accountId?: string | undefined;
   readonly taskId?: string | undefined;
-  /** The id of a client's key. */
   readonly keyId?: string | undefined;
-  /** Old and new values, amounts, the reason; never a secret. */
+  /** Old and new values, amounts, the reason; no secrets. */
   readonly details: Readonly<Record<string, unknown>>;
 };
 
-/** What a change answers; without `done` it has changed nothing, and nothing is written down. */
+/** Without `done` nothing was changed, and nothing is recorded. */
 export type Change<Answer> = { readonly answer: Answer; readonly done?: Done | undefined };
 
 /**
- * Makes an operator's change and writes it into the audit log in one transaction: both or neither. `change` must use the
- * database that it is given, and must not touch the network.
+ * Runs an operator's change and records it in the audit log, in one transaction. `change` must use the database that it is given,
+ * and must not call the network.
  */
 export function recordAction<Answer>(
   db: Database,
@@ -26,7 +25,7 @@ export function recordAction<Answer>(
   change: (transaction: Database) => Promise<Change<Answer>>,
 ): Promise<Answer> {
   return db.transaction(async (run) => {
-    // Stores that open a transaction of their own take part in this one.
+    // Stores that open their own transaction join this one.
     const transaction: Database = { run, transaction: (work) => work(run), close: () => Promise.resolve() };
     const { answer, done } = await change(transaction);
     if (done !== undefined) await insertAction({ run }, actor, done);
@@ -62,7 +61,7 @@ export type ActionFilter = {
   readonly limit: number;
 };
 
-/** What operators have done, newest first, at most `limit`. */
+/** Newest first. */
 export const listActions = many<RecordedAction, [filter: ActionFilter]>({
   name: 'list-operator-actions',
   plannedAnew: true,

@@ -2,9 +2,15 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { hashPassword } from '../../../../src/passwords/passwords.ts';
+import { closeAccountAs } from '../../../../src/stores/account-closure.ts';
+import { createAccount } from '../../../../src/stores/accounts.ts';
+import { eraseUserAs } from '../../../../src/stores/erasure.ts';
+import { inviteAs } from '../../../../src/stores/invite.ts';
 import { auditLedger } from '../../../../src/stores/ledger-audit.ts';
 import { setMembership } from '../../../../src/stores/memberships.ts';
-import { createUser } from '../../../../src/stores/users.ts';
+import { signInWithIdentity } from '../../../../src/stores/oidc-identities.ts';
+import { createUser, findUser } from '../../../../src/stores/users.ts';
+import { holdAt, settledOrBlocked } from '../../../support/held-statement.ts';
 import { assertRefused } from '../../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../../../support/operator.ts';
@@ -163,4 +169,28 @@ test('409 one of them, when an owner is erased while the only other one leaves',
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 409]));
     assert.equal(answers.find(({ status }) => status === 409)?.json.error, 'last_owner');
   }
+});
+
+test('200 while the person accepts an invitation to an account that is being closed', async () => {
+  const { db } = service.database;
+  const shell = { kind: 'command_line', name: 'ada' } as const;
+  const [mine, joined] = [
+    await createAccount(db, { name: 'mine', credits: 0 }),
+    await createAccount(db, { name: 'joined', credits: 0 }),
+  ];
+  const { email, userId } = await newPerson(service, { roles: { [mine]: 'viewer' } });
+  await inviteAs(db, shell, { email, isOperator: false, accountId: joined, role: 'viewer' });
+  const [erasing, closing] = [holdAt(db, 'lock-user'), holdAt(db, 'close-account')];
+  const erasure = eraseUserAs(erasing.db, shell, { userId });
+  await erasing.arrived;
+  const origin = { address: '192.0.2.1', userAgent: 'test' };
+  const acceptance = signInWithIdentity(db, { issuer: 'https://id.test', subject: email, email }, { origin });
+  await settledOrBlocked(db, acceptance);
+  const closure = closeAccountAs(closing.db, shell, { accountId: joined, reason: 'a test' });
+  await closing.arrived;
+  erasing.go();
+  await settledOrBlocked(db, erasure);
+  closing.go();
+  await Promise.all([erasure, acceptance, closure]);
+  assert.equal(await findUser(db, userId), undefined);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { addressOfLink, createSetupLink, inviteAs, resetAs } from '../../../../src/stores/invite.ts';
+import { createSetupLink, inviteAs, resetAs } from '../../../../src/stores/invite.ts';
+import { addressOfLink } from '../../../../src/stores/one-time-links.ts';
 import { findTask } from '../../../../src/stores/tasks.ts';
 import { assertRefused } from '../../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
@@ -22,7 +23,7 @@ test('the set-up link of a first start makes an operator who owns the first acco
     const outdated = await createSetupLink(own.database.db);
     const link = await createSetupLink(own.database.db);
     assert.ok(link && outdated);
-    assert.match(addressOfLink(own.url, 'setup', link), /\/console\/setup#[\w-]{43}$/);
+    assert.match(addressOfLink(own.url, link), /\/console\/setup#[\w-]{43}$/);
     const browser = newBrowser(own);
     const show = (token: string) => browser.ask('POST', '/api/console/v1/links/show', { body: { token } });
     assert.equal((await browser.ask('GET', '/api/console/v1/options')).json.data['needsSetUp'], true);
