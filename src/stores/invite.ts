@@ -1,12 +1,12 @@
 import type { Actor } from '../domain/operator.ts';
-import type { Role } from '../domain/role.ts';
 import { lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import {
   createInvitation,
   createLink,
+  type Invitee,
   type NewLink,
-  withdrawOperatorInvitation,
+  withdrawInvitation,
   withdrawResets,
   withdrawSetupLinks,
 } from './one-time-links.ts';
@@ -15,23 +15,14 @@ import { recordEvent } from './security-events.ts';
 import { one } from './statement.ts';
 import { findUserByEmail, hasOperator } from './users.ts';
 
-export type NewInvitation = {
-  readonly email: string;
-  readonly isOperator: boolean;
-  readonly accountId?: string | undefined;
-  readonly role?: Role | undefined;
-};
-
 /** Invites a person, for an operator; undefined if the account does not exist. Throws `AccountClosed`. */
-export function inviteAs(db: Database, actor: Actor, invitation: NewInvitation): Promise<NewLink | undefined> {
-  const { isOperator: makesOperator, email, accountId, role } = invitation;
+export function inviteAs(db: Database, actor: Actor, invitee: Invitee): Promise<NewLink | undefined> {
+  const { email, accountId, role = null, isOperator } = invitee;
   return recordAction(db, actor, async (transaction) => {
     if (accountId !== undefined && (await lockOpenAccount(transaction, accountId)) === undefined)
       return { answer: undefined };
-    const by = { actor: actor.name };
-    const answer = await createInvitation(transaction, by, { email, accountId, role, makesOperator });
-    const details = { email, role: role ?? null, isOperator: makesOperator };
-    return { answer, done: { action: 'people.invite', accountId, details } };
+    const answer = await createInvitation(transaction, { actor: actor.name }, invitee);
+    return { answer, done: { action: 'people.invite', accountId, details: { email, role, isOperator } } };
   });
 }
 
@@ -45,7 +36,7 @@ select exists (
 /** Withdraws an invitation that makes an operator; false if there was never an open one with this id. */
 export function withdrawInvitationAs(db: Database, actor: Actor, linkId: string): Promise<boolean> {
   return recordAction(db, actor, async (transaction) => {
-    const [withdrawn] = await withdrawOperatorInvitation(transaction, { actor: actor.name }, linkId);
+    const withdrawn = await withdrawInvitation(transaction, { actor: actor.name }, linkId);
     if (withdrawn === undefined) return { answer: (await wasWithdrawn(transaction, linkId)).exists };
     const { email, accountId } = withdrawn;
     return { answer: true, done: { action: 'people.withdraw', accountId, details: { linkId, email } } };
@@ -58,7 +49,7 @@ export function resetAs(db: Database, actor: Actor, email: string): Promise<NewL
     const user = await findUserByEmail(transaction, email);
     if (user === undefined) return { answer: undefined };
     await withdrawResets(transaction, email);
-    const answer = await createLink(transaction, { purpose: 'reset', email, makesOperator: false });
+    const answer = await createLink(transaction, { purpose: 'reset', email, isOperator: false });
     const details = { purpose: 'reset' };
     await recordEvent(transaction, { kind: 'link_made', userId: user.userId, email, actor: actor.name, details });
     return { answer, done: { action: 'people.reset', details: { userId: user.userId, email } } };
@@ -70,6 +61,6 @@ export function createSetupLink(db: Database): Promise<NewLink | undefined> {
   return db.transaction(async (run) => {
     if ((await hasOperator({ run })).exists) return undefined;
     await withdrawSetupLinks({ run });
-    return createLink({ run }, { purpose: 'setup', makesOperator: true });
+    return createLink({ run }, { purpose: 'setup', isOperator: true });
   });
 }

@@ -60,7 +60,7 @@ export function inviteMember(
     const others = (await listInvitations({ run }, accountId)).filter((invitation) => invitation.email !== email);
     if (others.length >= maxInvitations) return 'too_many_invitations';
     const by = { actor: session.email, origin };
-    return createInvitation({ run }, by, { email, accountId, role, makesOperator: false });
+    return createInvitation({ run }, by, { email, accountId, role, isOperator: false });
   });
 }
 
@@ -70,8 +70,8 @@ export async function withdrawMemberInvitation(
   { session, accountId, origin }: By,
   linkId: string,
 ): Promise<boolean> {
-  const withdrawn = await withdrawInvitation(db, { actor: session.email, origin }, accountId, linkId);
-  return withdrawn.length > 0;
+  const by = { actor: session.email, origin };
+  return (await withdrawInvitation(db, by, linkId, accountId)) !== undefined;
 }
 
 type Refusal = 'member_not_found' | 'last_owner';

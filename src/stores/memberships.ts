@@ -46,7 +46,7 @@ returning role`,
 type Grant = {
   readonly accountId?: string | undefined;
   readonly role?: Role | undefined;
-  readonly makesOperator: boolean;
+  readonly isOperator: boolean;
 };
 
 /**
@@ -56,9 +56,9 @@ type Grant = {
 export async function grantAccess(
   db: Pick<Database, 'run'>,
   { userId, isOperator }: Pick<User, 'userId' | 'isOperator'>,
-  { accountId, role, makesOperator }: Grant,
+  { accountId, role, isOperator: becomesOperator }: Grant,
 ): Promise<void> {
-  const isPromoted = makesOperator && !isOperator;
+  const isPromoted = becomesOperator && !isOperator;
   if (isPromoted) await setOperator(db, userId, true);
   const isRaised =
     accountId !== undefined && role !== undefined && (await raiseMembership(db, accountId, userId, role)) !== undefined;

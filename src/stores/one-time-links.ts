@@ -19,7 +19,7 @@ type LinkGrant = {
   readonly email?: string | undefined;
   readonly accountId?: string | undefined;
   readonly role?: Role | undefined;
-  readonly makesOperator: boolean;
+  readonly isOperator: boolean;
 };
 
 /** A link with its secret, which is not stored. */
@@ -36,14 +36,14 @@ const insertLink = one<{ expiresAt: number }, [linkId: string, hash: Buffer, lin
 insert into one_time_links (id, hash, purpose, email, account_id, role, makes_operator, expires_at)
 values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 second')
 returning expires_at as "expiresAt"`,
-  values: (linkId, hash, { purpose, email, accountId, role, makesOperator }) => [
+  values: (linkId, hash, { purpose, email, accountId, role, isOperator }) => [
     linkId,
     hash,
     purpose,
     email,
     accountId,
     role,
-    makesOperator,
+    isOperator,
     lifetimeSeconds[purpose],
   ],
 });
@@ -60,11 +60,11 @@ export function addressOfLink(publicUrl: string, { purpose, token }: NewLink): s
 }
 
 export type ChangedBy = { readonly actor: string; readonly origin?: Origin | undefined };
-type Invitee = Omit<LinkGrant, 'purpose' | 'email'> & { readonly email: string };
+export type Invitee = Omit<LinkGrant, 'purpose' | 'email'> & { readonly email: string };
 
 /** Creates an invitation. It replaces the open one to the same e-mail and account. */
 export async function createInvitation(db: Runner, by: ChangedBy, invitee: Invitee): Promise<NewLink> {
-  const { email, accountId, role, makesOperator: isOperator } = invitee;
+  const { email, accountId, role, isOperator } = invitee;
   await withdrawInvitationsTo(db, by, email, accountId);
   await recordEvent(db, { kind: 'link_made', email, accountId, ...by, details: { email, role, isOperator } });
   return createLink(db, { purpose: 'invite', ...invitee });
@@ -81,7 +81,7 @@ const isOpen = `used_at is null and withdrawn_at is null and expires_at > now()
   and (purpose <> 'setup' or not exists (select from users where is_operator and disabled_at is null))`;
 
 const columns = `one_time_links.id as "linkId", purpose, email, account_id as "accountId", role,
-  makes_operator as "makesOperator", expires_at as "expiresAt"`;
+  makes_operator as "isOperator", expires_at as "expiresAt"`;
 
 const findByHash = maybeOne<Link, [hash: Buffer]>({
   name: 'find-one-time-link',
@@ -156,30 +156,19 @@ const withChange = ({ actor, origin }: ChangedBy, ...which: readonly (string | u
   ...which,
 ];
 
-/** Withdraws one invitation to an account. */
-export const withdrawInvitation = many<Withdrawn, [by: ChangedBy, accountId: string, linkId: string]>({
+/** Withdraws an invitation to the account; without an account, one that makes an operator. */
+export const withdrawInvitation = maybeOne<Withdrawn, [by: ChangedBy, linkId: string, accountId?: string]>({
   name: 'withdraw-invitation',
-  text: withdrawing(`account_id = $4 and id = $5 and purpose = 'invite'`),
-  values: withChange,
-});
-
-/** Withdraws one invitation that makes an operator. */
-export const withdrawOperatorInvitation = many<Withdrawn, [by: ChangedBy, linkId: string]>({
-  name: 'withdraw-operator-invitation',
-  text: withdrawing(`id = $4 and makes_operator and purpose = 'invite'`),
-  values: withChange,
+  text: withdrawing(
+    `id = $4 and purpose = 'invite' and case when $5::uuid is null then makes_operator else account_id = $5 end`,
+  ),
+  values: (by, linkId, accountId) => withChange(by, linkId, accountId),
 });
 
 /** Withdraws the invitations to an e-mail into one account; without an account, those into none. */
 export const withdrawInvitationsTo = many<Withdrawn, [by: ChangedBy, email: string, accountId: string | undefined]>({
   name: 'withdraw-invitations-to-email',
   text: withdrawing(`email = $4 and account_id is not distinct from $5 and purpose = 'invite'`),
-  values: withChange,
-});
-
-export const withdrawOperatorInvitationsTo = many<Withdrawn, [by: ChangedBy, email: string]>({
-  name: 'withdraw-operator-invitations-to-email',
-  text: withdrawing(`email = $4 and makes_operator and purpose = 'invite'`),
   values: withChange,
 });
 

@@ -1,7 +1,7 @@
 import type { Actor, OperatorAction } from '../domain/operator.ts';
 import type { SecurityEventKind } from '../domain/session.ts';
 import type { Database } from './database.ts';
-import { withdrawLinksTo, withdrawOperatorInvitationsTo } from './one-time-links.ts';
+import { withdrawLinksTo } from './one-time-links.ts';
 import { recordAction } from './operator-actions.ts';
 import { recordEvent } from './security-events.ts';
 import { endSessions } from './sessions.ts';
@@ -60,14 +60,14 @@ export function disableAs(db: Database, actor: Actor, named: Named, isDisabled: 
   });
 }
 
-/** Grants or revokes the operator role. Sessions end in both cases, because those of operators are shorter. */
+/** Grants the operator role, or revokes it and withdraws links to the user. Sessions of operators are shorter, so all end. */
 export function setOperatorAs(db: Database, actor: Actor, named: Named, isOperator: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isOperator === isOperator) return undefined;
     if (!isOperator && (await isLastOperator(transaction, user))) return 'last_operator';
     await setOperator(transaction, user.userId, isOperator);
     await endSessions(transaction, user.userId);
-    if (!isOperator) await withdrawOperatorInvitationsTo(transaction, { actor: actor.name }, user.email);
+    if (!isOperator) await withdrawLinksTo(transaction, { actor: actor.name }, user.email);
     return { action: 'people.operator', kind: 'operator_changed' };
   });
 }

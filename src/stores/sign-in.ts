@@ -178,11 +178,11 @@ async function resetUser(db: Runner, userId: string, passwordHash: string | unde
 export async function grantLink(
   db: Runner,
   user: User,
-  { purpose, accountId, role, makesOperator }: Pick<Link, 'purpose' | 'accountId' | 'role' | 'makesOperator'>,
+  { purpose, accountId, role, isOperator }: Pick<Link, 'purpose' | 'accountId' | 'role' | 'isOperator'>,
   origin: Origin,
 ): Promise<void> {
-  await grantAccess(db, user, { accountId, role, makesOperator });
+  await grantAccess(db, user, { accountId, role, isOperator });
   const { userId, email } = user;
-  const details = { purpose, role, makesOperator };
+  const details = { purpose, role, isOperator };
   await recordEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
 }

@@ -130,7 +130,7 @@ test('a person counts as unattached from the loss of the last account and of the
   ];
   const user = await newUser();
   const { userId } = user;
-  const enter = (accountId: string) => grantAccess(db, user, { accountId, role: 'viewer', makesOperator: false });
+  const enter = (accountId: string) => grantAccess(db, user, { accountId, role: 'viewer', isOperator: false });
   const checks: [what: string, change: () => Promise<unknown>, isUnattached: boolean][] = [
     ['a new user', () => Promise.resolve(), true],
     ['in an account', () => enter(first), false],

@@ -8,7 +8,7 @@ import type { HttpService } from './http-service.ts';
 
 type At = Pick<HttpService, 'send' | 'database'>;
 
-/** How the pages of the console ask. */
+/** Headers of a request from a page of the console. */
 export const fromConsole = {
   'content-type': 'application/json',
   'sec-fetch-site': 'same-origin',
@@ -20,9 +20,9 @@ export const goodPassword = 'correct horse battery';
 /** A browser of one person: keeps its cookie and sends it along. */
 export type Browser = {
   cookie(): string | undefined;
-  /** Asks as a page of the console does; `body` is sent as JSON. */
+  /** Sends a request of a page of the console; `body` is sent as JSON. */
   ask(method: 'GET' | 'POST', path: string, wish?: Wish): Promise<Answer>;
-  /** Asks with other headers than a page does, the cookie aside. */
+  /** Sends a request with the cookie and these headers. */
   askAs(method: 'GET' | 'POST', path: string, headers: SendOptions['headers'], body?: unknown): Promise<Answer>;
 };
 
@@ -71,7 +71,7 @@ let count = 0;
 /** Hashing is slow on purpose, and all users have the same password. */
 let passwordHash: Promise<string> | undefined;
 
-/** Somebody who is signed in, in these accounts. */
+/** A person who is signed in, with these roles. */
 export async function newPerson(
   service: At,
   wanted: { readonly roles?: Readonly<Record<string, Role>>; readonly isOperator?: boolean } = {},
@@ -85,7 +85,7 @@ export async function newPerson(
   const browser = newBrowser(service);
   const answer = await signIn(browser, email);
   if (answer.status !== 200) throw new Error(answer.json.msg);
-  // What the service describes.
+  // The service describes its type.
   const { sessionId } = answer.json.data['session'] as { readonly sessionId: string };
   return { ...browser, userId, email, sessionId };
 }
@@ -94,7 +94,7 @@ export function signIn(browser: Browser, email: string, password: string = goodP
   return browser.ask('POST', '/api/console/v1/sign-in', { body: { email, password } });
 }
 
-/** An account with somebody in it. */
+/** An account with a member. */
 export async function newMember(service: At, role: Role = 'owner', credits = 10_000) {
   const accountId = await createAccount(service.database.db, { name: 'test', credits });
   return { accountId, person: await newPerson(service, { roles: { [accountId]: role } }) };

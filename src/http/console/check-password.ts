@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import pLimit from 'p-limit';
 import type { SignedIn } from '../../domain/session.ts';
-import { explainWeakPassword } from '../../domain/user.ts';
+import { maxPasswordLength, minPasswordLength } from '../../domain/user.ts';
 import { hashPassword, isPassword } from '../../passwords/passwords.ts';
 import { recordEvent } from '../../stores/security-events.ts';
 import { beginTry, succeedTry } from '../../stores/sign-in-tries.ts';
@@ -53,15 +53,35 @@ async function countTry({ db }: HttpDeps, email: string, source: string): Promis
 
 /** Throws if the new password is too weak. `path`: the field to blame. */
 export async function hashNewPassword(password: string, email: string, path = 'password'): Promise<string> {
-  const message = explainWeakPassword(password, email, isCommonPassword);
+  const message = explainWeakPassword(password, email);
   if (message !== undefined) throw invalidRequest([{ path, message }]);
   return hashPassword(password);
+}
+
+const minDifferentCharacters = 5;
+
+/** Returns the rule that a new password breaks. No kind of character is required: length is what helps. */
+export function explainWeakPassword(password: string, email: string): string | undefined {
+  const length = [...password].length;
+  if (length < minPasswordLength || length > maxPasswordLength)
+    return `must be ${minPasswordLength} to ${maxPasswordLength} characters`;
+  if (new Set(password.toLowerCase()).size < minDifferentCharacters)
+    return `must have at least ${minDifferentCharacters} different characters`;
+  const bare = lettersOf(password);
+  const names = [email, email.slice(0, email.lastIndexOf('@')), 'videogen'].map(lettersOf);
+  if (bare !== '' && names.some((name) => name !== '' && bare.replaceAll(name, '') === ''))
+    return 'must not be made of the e-mail or the name of this service';
+  return isCommon(password.toLowerCase()) ? 'is too common; choose another' : undefined;
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}]/gu, '');
 }
 
 let common: ReadonlySet<string> | undefined;
 
 /** The file has those of the 49,233 passwords of zxcvbn-ts (MIT) that are long enough, in lower case. */
-export function isCommonPassword(password: string): boolean {
+function isCommon(password: string): boolean {
   common ??= new Set(readFileSync(new URL(import.meta.resolve('#assets/common-passwords.txt')), 'utf8').split('\n'));
   return common.has(password);
 }

@@ -27,7 +27,7 @@ export const browserAnswerField = z
     { id: z.string().max(1400), response: z.looseObject({}) },
     { error: 'must be the response of the browser' },
   )
-  .meta({ description: 'As `@simplewebauthn/browser` returns it.' });
+  .meta({ description: 'The result of `@simplewebauthn/browser`.' });
 type BrowserAnswer = z.output<typeof browserAnswerField>;
 
 export const browserOptions = z

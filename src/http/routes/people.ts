@@ -196,8 +196,7 @@ const setOperator = defineEndpoint({
   operationId: 'adminSetOperator',
   route: 'POST /api/admin/v1/people/operator',
   summary: 'Grant or revoke the operator role',
-  description:
-    'Ends the sessions of the person. Revoking also withdraws open invitations that make them an operator. Idempotent.',
+  description: 'Ends the sessions of the person. Revoking also withdraws open links to them. Idempotent.',
   body: z.strictObject({ ...personField, isOperator: z.boolean({ error: required('must be true or false') }) }),
   failures: ['person_not_found', 'last_operator'],
   handler: async ({ actor, input }, { db }) => changedUser(await setOperatorAs(db, actor, input, input.isOperator)),

@@ -158,7 +158,7 @@ test('409 the last operator; others, and the person themselves under no name', a
 });
 
 test('409 one of them, when an owner is erased while the only other one leaves', async () => {
-  for (let round = 0; round < 5; round += 1) {
+  for (let times = 0; times < 5; times += 1) {
     const { accountId, person: leaving } = await newMember(service);
     const erased = await newPerson(service, { roles: { [accountId]: 'owner' } });
     const leave = { accountId, body: { userId: leaving.userId } };
