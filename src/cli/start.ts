@@ -7,7 +7,7 @@ import { retry } from '../main/retry.ts';
 import { runUntilSignal, signalled } from '../main/run-until-signal.ts';
 import { createFirstAccount } from '../stores/accounts.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
-import { createSetupLink } from '../stores/invite.ts';
+import { createSetupLink } from '../stores/people.ts';
 import { addressOfLink } from '../stores/one-time-links.ts';
 import { createApiKey } from '../stores/keys.ts';
 import { firstWish } from './generation-options.ts';

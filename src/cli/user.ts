@@ -3,10 +3,9 @@ import { z } from 'zod';
 import type { Config } from '../config.ts';
 import { type Role, roles } from '../domain/role.ts';
 import { maxEmailLength, normalEmail } from '../domain/user.ts';
-import { createSetupLink, inviteAs, resetAs } from '../stores/invite.ts';
+import { createSetupLink, disableAs, inviteAs, type Named, resetAs } from '../stores/people.ts';
 import { addressOfLink, type NewLink } from '../stores/one-time-links.ts';
 import { eraseUserAs } from '../stores/erasure.ts';
-import { disableAs, type Named } from '../stores/people.ts';
 import { type ListedUser, listUsers } from '../stores/users.ts';
 import { id } from './arguments.ts';
 import { type Answer, CommandError, listed } from './output.ts';
@@ -110,7 +109,7 @@ function setDisabled(isDisabled: boolean) {
   return async ({ db }: Context, address: string): Promise<Answer> => {
     const user = await disableAs(db, commandLineActor(), { email: address }, isDisabled);
     if (user === undefined) throw noUser(address);
-    if (user === 'last_operator') throw new CommandError('this is the only operator; make another person one first');
+    if (user === 'last_operator') throw onlyOperator();
     return {
       json: { userId: user.userId, disabled: isDisabled },
       lines: [`${address} is ${isDisabled ? 'disabled, and all sessions have ended' : 'enabled'}.`],
@@ -121,26 +120,22 @@ function setDisabled(isDisabled: boolean) {
 async function erase({ db }: Context, named: Named): Promise<Answer> {
   const erasure = await eraseUserAs(db, commandLineActor(), named);
   const name = 'userId' in named ? named.userId : named.email;
-  switch (erasure.kind) {
-    case 'erased': {
-      const { userId = null } = erasure;
-      const what =
-        userId === null ? `No user has the address ${name}. Invitations and records of it are` : `${name} is`;
-      return { json: { userId }, lines: [`${what} erased.`] };
-    }
-    case 'last_owner':
-      throw new CommandError(
-        `account ${erasure.accountId} has no other owner; make another member its owner, or close it`,
-      );
-    case 'last_operator':
-      throw new CommandError('this is the only operator; make another person one first');
-    case 'not_found':
-      throw 'userId' in named ? new CommandError(`no user has the id ${name}`) : noUser(name);
-    default:
-      return erasure satisfies never;
-  }
+  if (erasure === 'person_not_found')
+    throw 'userId' in named ? new CommandError(`no user has the id ${name}`) : noUser(name);
+  if (erasure === 'last_operator') throw onlyOperator();
+  if ('onlyOwnerOf' in erasure)
+    throw new CommandError(
+      `account ${erasure.onlyOwnerOf} has no other owner; make another member its owner, or close it`,
+    );
+  const { userId = null } = erasure;
+  const what = userId === null ? `No user has the address ${name}. Invitations and records of it are` : `${name} is`;
+  return { json: { userId }, lines: [`${what} erased.`] };
 }
 
 function noUser(address: string): CommandError {
   return new CommandError(`no user has the address ${address}`);
+}
+
+function onlyOperator(): CommandError {
+  return new CommandError('this is the only operator; make another person one first');
 }

@@ -79,12 +79,12 @@ const wasErased = one<{ readonly exists: boolean }, [userId: string]>({
 select exists (select from operator_actions where action = 'people.erase' and details->>'userId' = $1::uuid::text)`,
 });
 
-export type Erasure =
-  /** Without a user, only records of the address were erased. */
-  | { readonly kind: 'erased'; readonly userId: string | undefined }
-  | { readonly kind: 'not_found' }
-  | { readonly kind: 'last_operator' }
-  | { readonly kind: 'last_owner'; readonly accountId: string };
+/** Without a user, only records of the address were erased. */
+type Erasure =
+  | { readonly userId: string | undefined }
+  | { readonly onlyOwnerOf: string }
+  | 'person_not_found'
+  | 'last_operator';
 
 /**
  * Erases a person: their credentials and the records about them. Records that must stay lose the name and the address. An address
@@ -96,30 +96,22 @@ export function eraseUserAs(db: Database, actor: Actor, named: Named): Promise<E
   return recordAction<Erasure>(db, by, async (transaction) => {
     const user = await lockPerson(transaction, named);
     if (user === undefined) return eraseUnknown(transaction, named);
-    if (await isLastOperator(transaction, user)) return { answer: { kind: 'last_operator' } };
+    if (await isLastOperator(transaction, user)) return { answer: 'last_operator' };
     const { userId, email } = user;
     const owned = await findOnlyOwned(transaction, userId);
-    if (owned !== undefined) return { answer: { kind: 'last_owner', accountId: owned.accountId } };
+    if (owned !== undefined) return { answer: { onlyOwnerOf: owned.accountId } };
     await erase(transaction, userId, email);
-    return erased(userId);
+    return { answer: { userId }, done: { action: 'people.erase', details: { userId } } };
   });
 }
 
 async function eraseUnknown(db: Database, named: Named): Promise<Change<Erasure>> {
   if ('userId' in named) {
     const { userId } = named;
-    const { exists } = await wasErased(db, userId);
-    return { answer: exists ? { kind: 'erased', userId } : { kind: 'not_found' } };
+    return { answer: (await wasErased(db, userId)).exists ? { userId } : 'person_not_found' };
   }
-  const records = await erase(db, undefined, named.email);
-  return records === 0 ? { answer: { kind: 'not_found' } } : erased(undefined);
-}
-
-function erased(userId: string | undefined): Change<Erasure> {
-  return {
-    answer: { kind: 'erased', userId },
-    done: { action: 'people.erase', details: { userId: userId ?? null } },
-  };
+  if ((await erase(db, undefined, named.email)) === 0) return { answer: 'person_not_found' };
+  return { answer: { userId: undefined }, done: { action: 'people.erase', details: { userId: null } } };
 }
 
 // Subqueries with a limit: a join would read all memberships for a page of users.

@@ -34,20 +34,13 @@ select ${columns}, ${credentialColumns} from passkeys where user_id = $1 order b
 type Person = { readonly userId: string; readonly email: string };
 type PersonWithSession = Person & { readonly sessionId: string };
 
-const insertPasskey = maybeOne<Passkey, [passkeyId: string, userId: string, name: string, credential: Credential]>({
+type Stored = [credentialId: string, publicKey: Buffer, counter: number, transports: readonly string[]];
+
+const insertPasskey = maybeOne<Passkey, [passkeyId: string, userId: string, name: string, ...Stored]>({
   name: 'create-passkey',
   text: `
 insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports)
 values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing returning ${columns}`,
-  values: (passkeyId, userId, name, { credentialId, publicKey, counter, transports }) => [
-    passkeyId,
-    userId,
-    name,
-    credentialId,
-    publicKey,
-    counter,
-    transports,
-  ],
 });
 
 export function addPasskey(
@@ -60,7 +53,9 @@ export function addPasskey(
     // A reset removes all passkeys and ends all sessions; it must not be followed by a passkey from before it.
     if (!(await hasSession({ run }, sessionId)).exists) return 'not_signed_in';
     if ((await listPasskeys({ run }, userId)).length >= maxPasskeys) return 'too_many_passkeys';
-    const added = await insertPasskey({ run }, uuidv7(), userId, name, credential);
+    const { credentialId, publicKey, counter, transports } = credential;
+    const stored = [credentialId, publicKey, counter, transports] as const;
+    const added = await insertPasskey({ run }, uuidv7(), userId, name, ...stored);
     if (added === undefined) return 'known_passkey';
     await recordEvent({ run }, { kind: 'passkey_added', userId, email, origin, details: { name } });
     return added;

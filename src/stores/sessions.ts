@@ -23,9 +23,10 @@ const signedIn = (
 /** SQL: when the person authenticated, by our clock at the latest. */
 const authenticatedAtOf = (parameter: string) => `least(now(), to_timestamp(${parameter}::float8 / 1000))`;
 
-type Insertion = [sessionId: string, userId: string, hash: Buffer, origin: Origin, authenticatedAt: number | undefined];
-
-const insertSession = one<SignedIn, Insertion>({
+const insertSession = one<
+  SignedIn,
+  [sessionId: string, userId: string, hash: Buffer, address: string, userAgent: string, authenticatedAt?: number]
+>({
   name: 'create-session',
   text: `
 with made as (
@@ -36,14 +37,6 @@ with made as (
   update users set last_sign_in_at = now() where id = $2
 )
 select ${signedIn('made')} from made join users on users.id = user_id`,
-  values: (sessionId, userId, hash, { address, userAgent }, authenticatedAt) => [
-    sessionId,
-    userId,
-    hash,
-    address,
-    userAgent,
-    authenticatedAt,
-  ],
 });
 
 /** A session with its secret, which is not stored. */
@@ -53,11 +46,12 @@ export type NewSession = { readonly token: string; readonly session: SignedIn };
 export async function createSession(
   db: Runner,
   userId: string,
-  origin: Origin,
+  { address, userAgent }: Origin,
   authenticatedAt?: number,
 ): Promise<NewSession> {
-  const token = newToken();
-  return { token, session: await insertSession(db, uuidv7(), userId, hashToken(token), origin, authenticatedAt) };
+  const [token, sessionId] = [newToken(), uuidv7()];
+  const session = await insertSession(db, sessionId, userId, hashToken(token), address, userAgent, authenticatedAt);
+  return { token, session };
 }
 
 const renew = maybeOne<SignedIn, [sessionId: string, hash: Buffer, authenticatedAt: number | undefined]>({

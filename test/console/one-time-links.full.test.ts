@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { inviteAs } from '../../src/stores/invite.ts';
+import { inviteAs } from '../../src/stores/people.ts';
 import { addressOfLink } from '../../src/stores/one-time-links.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { becomes, password, startVisitor, type Visitor } from '../support/console.ts';

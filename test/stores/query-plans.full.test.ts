@@ -77,11 +77,10 @@ import * as links from '../../src/stores/one-time-links.ts';
 import * as members from '../../src/stores/members.ts';
 import * as memberships from '../../src/stores/memberships.ts';
 import * as passkeys from '../../src/stores/passkeys.ts';
-import * as people from '../../src/stores/invite.ts';
+import * as people from '../../src/stores/people.ts';
 import * as sessions from '../../src/stores/sessions.ts';
 import * as signIns from '../../src/stores/sign-in.ts';
 import * as users from '../../src/stores/users.ts';
-import { disableAs, endSessionsAs, setOperatorAs } from '../../src/stores/people.ts';
 import { beginProof, consumeProof } from '../../src/stores/pending-proofs.ts';
 import { readSchemaState } from '../../src/stores/schema-state.ts';
 import { beginTry, succeedTry } from '../../src/stores/sign-in-tries.ts';
@@ -471,10 +470,10 @@ test('no statement of a person in the console does', async () => {
   await users.listUsers(watched, { search: '', accountId, limit: 50 });
   await users.findUser(watched, user.userId);
   for (const wish of [true, false]) {
-    await setOperatorAs(watched, shell, other, wish);
-    await disableAs(watched, shell, other, wish);
+    await people.setOperatorAs(watched, shell, other, wish);
+    await people.disableAs(watched, shell, other, wish);
   }
-  await endSessionsAs(watched, shell, user);
+  await people.endSessionsAs(watched, shell, user);
   const credential = { credentialId: 'c', publicKey: Buffer.from('a'), counter: 0, transports: [] };
   const { session: another } = await sessions.createSession(watched, user.userId, origin);
   const added = await passkeys.addPasskey(watched, another, { name: 'a', credential, origin });

@@ -1373,7 +1373,7 @@ export type Sends = {
     readonly body: {
       /** Such as the device that the passkey is on. */
       readonly name: string;
-      /** As `@simplewebauthn/browser` returns it. */
+      /** The result of `@simplewebauthn/browser`. */
       readonly response: Readonly<Record<string, unknown>>;
     };
     readonly answer: Passkey;
@@ -1385,7 +1385,7 @@ export type Sends = {
   };
   readonly '/api/console/v1/passkeys/sign-in': {
     readonly body: {
-      /** As `@simplewebauthn/browser` returns it. */
+      /** The result of `@simplewebauthn/browser`. */
       readonly response: Readonly<Record<string, unknown>>;
     };
     readonly answer: Me;

@@ -1,9 +1,15 @@
 import { z } from 'zod';
 import { roles } from '../../domain/role.ts';
 import { eraseUserAs } from '../../stores/erasure.ts';
-import { inviteAs, resetAs, withdrawInvitationAs } from '../../stores/invite.ts';
+import {
+  disableAs,
+  endSessionsAs,
+  inviteAs,
+  resetAs,
+  setOperatorAs,
+  withdrawInvitationAs,
+} from '../../stores/people.ts';
 import { listOperatorInvitations } from '../../stores/one-time-links.ts';
-import { disableAs, endSessionsAs, setOperatorAs } from '../../stores/people.ts';
 import { listAllEvents } from '../../stores/security-events.ts';
 import { findUser, type ListedUser, listUsers } from '../../stores/users.ts';
 import { emailField } from '../console/fields.ts';
@@ -213,21 +219,13 @@ const erase = defineEndpoint({
   failures: ['person_not_found', 'last_owner', 'last_operator'],
   handler: async ({ actor, input: { userId } }, { db, log }) => {
     const erasure = await eraseUserAs(db, actor, { userId });
-    switch (erasure.kind) {
-      case 'erased':
-        log.info({ userId }, 'user erased');
-        return { userId };
-      case 'last_owner':
-        throw new HttpError('last_owner', {
-          msg: `account ${erasure.accountId} has no other owner; make another member its owner, or close it`,
-        });
-      case 'last_operator':
-        throw new HttpError('last_operator');
-      case 'not_found':
-        throw new HttpError('person_not_found');
-      default:
-        return erasure satisfies never;
-    }
+    if (typeof erasure === 'string') throw new HttpError(erasure);
+    if ('onlyOwnerOf' in erasure)
+      throw new HttpError('last_owner', {
+        msg: `account ${erasure.onlyOwnerOf} has no other owner; make another member its owner, or close it`,
+      });
+    log.info({ userId }, 'user erased');
+    return { userId };
   },
 });
 

@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../../src/domain/role.ts';
-import { inviteAs } from '../../../../src/stores/invite.ts';
+import { inviteAs } from '../../../../src/stores/people.ts';
 import { findMembership } from '../../../../src/stores/memberships.ts';
 import { signInWithIdentity } from '../../../../src/stores/oidc-identities.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
-import { type Browser, goodPassword, newBrowser, newMember, newPerson, signIn } from '../../../support/person.ts';
+import {
+  type Browser,
+  goodPassword,
+  newBrowser,
+  newMember,
+  newPerson,
+  origin,
+  shell,
+  signIn,
+} from '../../../support/person.ts';
 
 // An invitation never lowers a role, whether it is accepted by its link or through the identity provider.
 
@@ -15,8 +24,6 @@ before(async () => {
 });
 after(() => service.close());
 
-const shell = { kind: 'command_line', name: 'ada' } as const;
-const origin = { address: '192.0.2.1', userAgent: 'test' };
 const me = async (browser: Browser) => (await browser.ask('GET', '/api/console/v1/me')).status;
 
 type Invited = { readonly email: string; readonly accountId: string; readonly role: Role };

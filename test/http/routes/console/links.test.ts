@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
+import { inviteAs, resetAs } from '../../../../src/stores/people.ts';
 import { addPasskey, listPasskeys } from '../../../../src/stores/passkeys.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
-import { type Browser, goodPassword, newBrowser, newMember, newPerson, signIn } from '../../../support/person.ts';
+import {
+  type Browser,
+  goodPassword,
+  newBrowser,
+  newMember,
+  newPerson,
+  origin,
+  shell,
+  signIn,
+} from '../../../support/person.ts';
 
 let service: HttpService;
 before(async () => {
@@ -11,9 +20,7 @@ before(async () => {
 });
 after(() => service.close());
 
-const origin = { address: '192.0.2.1', userAgent: 'test' };
 const credential = { credentialId: 'made-up', publicKey: Buffer.from('key'), counter: 0, transports: [] };
-const shell = { kind: 'command_line', name: 'ada' } as const;
 const show = (browser: Browser, token: string) =>
   browser.ask('POST', '/api/console/v1/links/show', { body: { token } });
 const accept = (browser: Browser, token: string, password = goodPassword) =>

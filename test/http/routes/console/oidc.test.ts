@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { oidcCallbackPath } from '../../../../src/http/routes/console/oidc.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../../../src/oidc/identity-provider.ts';
-import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
+import { inviteAs, resetAs } from '../../../../src/stores/people.ts';
 import { findLink } from '../../../../src/stores/one-time-links.ts';
 import { addPasskey, listPasskeys } from '../../../../src/stores/passkeys.ts';
 import { createSession, findSession } from '../../../../src/stores/sessions.ts';
 import { findUser } from '../../../../src/stores/users.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider, visit } from '../../../support/identity-provider.ts';
-import { newBrowser, newPerson } from '../../../support/person.ts';
+import { newBrowser, newPerson, origin, shell } from '../../../support/person.ts';
 
 let service: HttpService;
 let provider: TestIdentityProvider;
@@ -37,8 +37,6 @@ after(async () => {
 
 beforeEach(() => Object.assign(provider, { authTime: undefined, ignores: [] }));
 
-const shell = { kind: 'command_line', name: 'ada' } as const;
-const origin = { address: '192.0.2.1', userAgent: 'test' };
 type Jar = Map<string, string>;
 const isPage = (url: string) => url.startsWith(`${service.url}/console`) && !url.includes('/oidc/');
 

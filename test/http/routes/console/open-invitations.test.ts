@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../../src/domain/role.ts';
-import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
+import { inviteAs, resetAs } from '../../../../src/stores/people.ts';
 import { findLink, listOperatorInvitations } from '../../../../src/stores/one-time-links.ts';
 import { createAccount } from '../../../../src/stores/accounts.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
-import { newMember, newPerson, type Person } from '../../../support/person.ts';
+import { newMember, newPerson, type Person, shell } from '../../../support/person.ts';
 
 // Open invitations end when they are replaced or withdrawn, or when their person loses rights.
 
@@ -16,8 +16,6 @@ before(async () => {
   operator = await newPerson(service, { isOperator: true });
 });
 after(() => service.close());
-
-const shell = { kind: 'command_line', name: 'ada' } as const;
 
 /** The secret of an invitation that an operator has made: into an account, to make an operator, or both. */
 async function invited(email: string, accountId?: string, how: { role?: Role; isOperator?: boolean } = {}) {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../../../src/stores/accounts.ts';
-import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
+import { disableAs, inviteAs, resetAs } from '../../../../src/stores/people.ts';
 import { findLink } from '../../../../src/stores/one-time-links.ts';
-import { disableAs } from '../../../../src/stores/people.ts';
 import { findMembership } from '../../../../src/stores/memberships.ts';
 import { signInWithIdentity } from '../../../../src/stores/oidc-identities.ts';
 import { addPasskey, listPasskeys } from '../../../../src/stores/passkeys.ts';
@@ -11,7 +10,7 @@ import { acceptLink, ProofOutdated, signIn as signInAs } from '../../../../src/s
 import { holdAt, settledOrBlocked } from '../../../support/held-statement.ts';
 import type { Answer } from '../../../support/http-client.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
-import { type Browser, goodPassword, newBrowser, newPerson, signIn } from '../../../support/person.ts';
+import { type Browser, goodPassword, newBrowser, newPerson, origin, shell, signIn } from '../../../support/person.ts';
 
 // Credentials are verified before the transaction that they authorize. Here something happens in between, or two sign-ins race.
 
@@ -21,8 +20,6 @@ before(async () => {
 });
 after(() => service.close());
 
-const origin = { address: '192.0.2.1', userAgent: 'test' };
-const shell = { kind: 'command_line', name: 'ada' } as const;
 const newPassword = 'another good password';
 
 type During = {

@@ -6,7 +6,7 @@ import { relyingParty } from '../../../../src/http/console/passkey-ceremony.ts';
 import { addPasskey } from '../../../../src/stores/passkeys.ts';
 import { skipWithoutBrowser, startBrowser } from '../../../support/browser.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
-import { fromConsole, goodPassword, newPerson } from '../../../support/person.ts';
+import { fromConsole, goodPassword, newPerson, origin } from '../../../support/person.ts';
 
 const skip = skipWithoutBrowser();
 let service: HttpService;
@@ -24,7 +24,6 @@ before(async () => {
 after(() => service.close());
 
 const passkeys = '/api/console/v1/passkeys';
-const origin = { address: '192.0.2.1', userAgent: 'test' };
 
 const manyPasskeys = `
 insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { explainWeakPassword } from '../../../../src/http/console/check-password.ts';
 import { hashPassword, isPassword, PasswordsBusy } from '../../../../src/passwords/passwords.ts';
-import { inviteAs, resetAs } from '../../../../src/stores/invite.ts';
+import { inviteAs, resetAs } from '../../../../src/stores/people.ts';
 import { createRateLimiter } from '../../../../src/http/limits/rate-limits.ts';
 import { createDatabase, type Database } from '../../../../src/stores/database.ts';
 import { waitFor } from '../../../support/wait-for.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
-import { goodPassword, newBrowser, newPerson, signIn } from '../../../support/person.ts';
+import { goodPassword, newBrowser, newPerson, shell, signIn } from '../../../support/person.ts';
 
 let service: HttpService;
 /** Another process on the same database. */
@@ -107,7 +107,6 @@ insert into sign_in_tries (email_hash, address)
 select sha256(convert_to($1, 'UTF8')), $2 from generate_series(1, 20)`;
   const source = `session ${person.sessionId}`;
   await service.database.db.run({ name: 'test-failures-of-session', text }, [person.email, source]);
-  const shell = { kind: 'command_line', name: 'ada' } as const;
   const invited = await inviteAs(service.database.db, shell, { email: person.email, isOperator: true });
   for (const [path, body] of [
     ['reauthenticate', { password: goodPassword }],
@@ -256,7 +255,7 @@ test('where CONSOLE_PASSWORD_LOGIN is off no password opens anything', async () 
   const own = await startHttpService({ database, console: { ...service.deps.console, passwordSignIn: false } });
   try {
     const browser = newBrowser(own, person.cookie());
-    const link = await resetAs(database.db, { kind: 'command_line', name: 'ada' }, email);
+    const link = await resetAs(database.db, shell, email);
     const body = { currentPassword: goodPassword, newPassword: 'another long one' };
     const answers = [
       await signIn(browser, email),

@@ -1,19 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createSetupLink, inviteAs } from '../../../../src/stores/invite.ts';
+import { createSetupLink, inviteAs } from '../../../../src/stores/people.ts';
 import { addressOfLink } from '../../../../src/stores/one-time-links.ts';
 import { findTask } from '../../../../src/stores/tasks.ts';
 import { assertRefused } from '../../../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../../support/http-service.ts';
-import { goodPassword, newBrowser, newMember, newPerson } from '../../../support/person.ts';
+import { goodPassword, newBrowser, newMember, newPerson, shell } from '../../../support/person.ts';
 
 let service: HttpService;
 before(async () => {
   service = await startHttpService();
 });
 after(() => service.close());
-
-const shell = { kind: 'command_line', name: 'ada' } as const;
 
 test('the set-up link of a first start makes an operator who owns the first account, once', async () => {
   const own = await startHttpService();
