@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { closeAccountAs } from '../../../../src/stores/account-closure.ts';
 import { createAccount } from '../../../../src/stores/accounts.ts';
 import { disableAs, inviteAs, resetAs } from '../../../../src/stores/people.ts';
 import { findLink } from '../../../../src/stores/one-time-links.ts';
@@ -202,4 +203,19 @@ test('a link and the identity provider may open a new address concurrently', asy
   const [one, other] = await Promise.all([byLink, byIdentity]);
   assert.ok(one && other);
   assert.equal(one.session.userId, other.session.userId);
+});
+
+test('a member signs in through the identity provider while their account is closed', async () => {
+  const { db } = service.database;
+  const accountId = await createAccount(db, { name: 'a', credits: 0 });
+  const { email } = await newPerson(service, { roles: { [accountId]: 'viewer' } });
+  await inviteAs(db, shell, { email, isOperator: false, accountId, role: 'owner' });
+  const held = holdAt(db, 'close-account');
+  const closure = closeAccountAs(held.db, shell, { accountId, reason: 'a test' });
+  await held.arrived;
+  const visit = signInWithIdentity(db, { issuer: 'https://id.example.com', subject: email, email }, { origin });
+  await settledOrBlocked(db, visit);
+  held.go();
+  await closure;
+  assert.ok(await visit);
 });
