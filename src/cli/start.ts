@@ -7,7 +7,8 @@ import { retry } from '../main/retry.ts';
 import { runUntilSignal, signalled } from '../main/run-until-signal.ts';
 import { createFirstAccount } from '../stores/accounts.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
-import { addressOfLink, createSetupLink } from '../stores/invite.ts';
+import { createSetupLink } from '../stores/people.ts';
+import { addressOfLink } from '../stores/one-time-links.ts';
 import { createApiKey } from '../stores/keys.ts';
 import { firstWish } from './generation-options.ts';
 import { type Answer, invocation, isJson, printAnswer } from './output.ts';
@@ -108,7 +109,7 @@ export async function firstKeyOf(service: Service, signal: AbortSignal): Promise
 function setupUrlOf(service: Service, signal: AbortSignal): Promise<string | undefined> {
   return onDatabase(service, signal, 'make the set-up link', async (db) => {
     const link = await createSetupLink(db);
-    return link && addressOfLink(service.settings.publicUrl, 'setup', link);
+    return link && addressOfLink(service.settings.publicUrl, link);
   });
 }
 

@@ -1,13 +1,13 @@
-/** A person who runs the service, with a key that opens `/api/admin/v1` and nothing else. */
+/** The owner of an operator's key, which opens `/api/admin/v1` only. */
 export type Operator = { readonly operatorId: string; readonly name: string };
 
-/** Who acts as an operator: somebody with an operator's key, a person in the console, or a user of the machine at the command line. */
+/** An operator's key, an operator in the console, or a user of the machine at the command line. */
 export type Actor =
   | (Operator & { readonly kind: 'operator'; readonly requestId: string })
   | { readonly kind: 'user'; readonly userId: string; readonly name: string; readonly requestId: string }
   | { readonly kind: 'command_line'; readonly name: string };
 
-/** Everything that operators change, as the audit log names it. */
+/** The actions in the audit log. */
 export const operatorActions = [
   'accounts.create',
   'accounts.suspend',

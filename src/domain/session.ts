@@ -1,10 +1,10 @@
-/** How long a session lives without use, and at most. Operators can move money, so theirs are short. */
+/** Lifetime of a session without use, and in total. Those of operators, who can grant credits, are short. */
 export const sessionSeconds = {
   person: { idle: 12 * 3600, absolute: 7 * 24 * 3600 },
   operator: { idle: 3600, absolute: 12 * 3600 },
 } as const;
 
-/** For so long after proving who they are, a person may do what asks for a new proof. */
+/** An authentication counts as recent for this time. */
 export const recentSeconds = 10 * 60;
 
 /** A person with a session. Times are Unix milliseconds. */
@@ -13,13 +13,12 @@ export type SignedIn = {
   readonly userId: string;
   readonly email: string;
   readonly isOperator: boolean;
-  /** When the person last proved who they are. */
+  /** Time of the last authentication. */
   readonly authenticatedAt: number;
   readonly isRecent: boolean;
   readonly expiresAt: number;
 };
 
-/** What the log of security events knows. */
 export const securityEventKinds = [
   'signed_in',
   'sign_in_failed',

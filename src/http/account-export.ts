@@ -3,7 +3,7 @@ import { listUploadsOf } from '../stores/account-closure.ts';
 import { readBooks } from '../stores/credits.ts';
 import type { Database } from '../stores/database.ts';
 import { listApiKeysAfter } from '../stores/keys.ts';
-import { listMembersAfter } from '../stores/members.ts';
+import { listMembers } from '../stores/members.ts';
 import { listInvitations } from '../stores/one-time-links.ts';
 import { listOwnDeliveries } from '../stores/own-deliveries.ts';
 import { listAccountEvents } from '../stores/security-events.ts';
@@ -66,7 +66,7 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (key) => ({ kind: 'key', ...presentKey(key) }),
   );
   yield* paged(
-    (last?: { email: string }) => listMembersAfter(db, accountId, last?.email, pageSize),
+    (last?: { email: string }) => listMembers(db, accountId, { after: last?.email, limit: pageSize }),
     (member) => ({ kind: 'member', ...member }),
   );
   yield* paged(

@@ -1,31 +1,31 @@
 import type * as OpenidClient from 'openid-client';
 import { sessionSeconds } from '../domain/session.ts';
 
-// One identity provider, by OpenID Connect: the code flow with PKCE, state and nonce. Its library is loaded at the first use.
+// OpenID Connect: the code flow with PKCE, state and nonce. The library is loaded at the first use.
 
 export type OidcSettings = {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string | undefined;
-  /** What the button says. */
+  /** The label of the button. */
   readonly name: string;
 };
 
-/** What must be known again when the browser comes back. */
+/** Stored until the browser returns. */
 export type OidcVisit = {
   readonly state: string;
   readonly nonce: string;
   readonly codeVerifier: string;
-  /** Of a visit that asks the person to prove again who they are: when it began, in Unix milliseconds. */
+  /** Start of a visit for a recent authentication, in Unix milliseconds. */
   readonly proofSince?: string;
 };
 
 export type Identified = {
   readonly issuer: string;
   readonly subject: string;
-  /** Undefined unless the provider says that it has verified it. */
+  /** Undefined unless the provider has verified it. */
   readonly email: string | undefined;
-  /** When they proved it to the provider, in Unix milliseconds of its clock: long ago for somebody whom it let through without asking. */
+  /** In Unix milliseconds of the provider's clock. May be long ago, because providers have sessions of their own. */
   readonly authenticatedAt: number;
 };
 
@@ -33,12 +33,12 @@ export type IdentityProvider = ReturnType<typeof createIdentityProvider>;
 
 const timeoutSeconds = 10;
 
-/** Who proved themselves to the provider longer ago is asked again there. A provider that gets this parameter is to say when it was. */
+/** Age of a provider's session that it must authenticate again. The parameter also makes providers return `auth_time`. */
 const maxAgeSeconds = sessionSeconds.operator.absolute;
 
 export function createIdentityProvider(settings: OidcSettings, redirectUri: string) {
   let configuring: Promise<OpenidClient.Configuration> | undefined;
-  /** Asked once; after a failure again. */
+  /** Cached, except for a failure. */
   const configuration = (client: typeof OpenidClient) => {
     configuring ??= discover(client, settings).catch((error: unknown) => {
       configuring = undefined;
@@ -48,7 +48,7 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
   };
   return {
     name: settings.name,
-    /** Where the browser goes to, and what must be known when it comes back. With `isProof` nobody is let through without being asked. */
+    /** With `isProof` the provider must authenticate the person now, also within a session of its own. */
     begin: async (isProof: boolean): Promise<{ readonly url: string; readonly visit: OidcVisit }> => {
       const client = await import('openid-client');
       const codeVerifier = client.randomPKCECodeVerifier();
@@ -66,7 +66,7 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
       });
       return { url: url.href, visit };
     },
-    /** Who came back with this query; rejects for what does not belong to the visit or is not signed as it should be. */
+    /** Identifies the person by the query of the callback; rejects if it does not belong to the visit or is not signed correctly. */
     identify: async (query: string, visit: OidcVisit): Promise<Identified> => {
       const client = await import('openid-client');
       const config = await configuration(client);
@@ -79,14 +79,13 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
       const claims = tokens.claims();
       if (claims === undefined) throw new Error('the identity provider sent no ID token');
       const { iss: issuer, sub: subject, auth_time: authTime } = claims;
-      const told =
+      const { email, email_verified: isVerified } =
         claims['email'] === undefined ? await client.fetchUserInfo(config, tokens.access_token, subject) : claims;
-      const { email, email_verified: isVerified } = told;
       return {
         issuer,
         subject,
         email: isVerified === true && typeof email === 'string' ? email : undefined,
-        authenticatedAt: proofTimeOf(visit, authTime),
+        authenticatedAt: authenticationTimeOf(visit, authTime),
       };
     },
   };
@@ -95,15 +94,15 @@ export function createIdentityProvider(settings: OidcSettings, redirectUri: stri
 const clockSkewMs = 30_000;
 
 /**
- * When a person who came back has proved who they are. Some providers, Google among them, do not say: then a visit that asked for a
- * proof is one, and no other visit, since the provider may have let the person through in silence. Throws when it says that it did.
+ * Google and others send no `auth_time`. Then only a visit for a recent authentication counts as one. Throws if such a visit ended
+ * without an authentication.
  */
-function proofTimeOf({ proofSince }: OidcVisit, authTime: number | undefined): number {
-  const saidMs = authTime === undefined ? undefined : authTime * 1000;
-  if (proofSince === undefined) return saidMs ?? 0;
-  if (saidMs !== undefined && saidMs < Number(proofSince) - clockSkewMs)
-    throw new Error('the identity provider did not ask again who this is');
-  return saidMs ?? Date.now();
+function authenticationTimeOf({ proofSince }: OidcVisit, authTime: number | undefined): number {
+  const authTimeMs = authTime === undefined ? undefined : authTime * 1000;
+  if (proofSince === undefined) return authTimeMs ?? 0;
+  if (authTimeMs !== undefined && authTimeMs < Number(proofSince) - clockSkewMs)
+    throw new Error('the identity provider did not authenticate the person again');
+  return authTimeMs ?? Date.now();
 }
 
 async function discover(client: typeof OpenidClient, { issuer, clientId, clientSecret }: OidcSettings) {
@@ -111,7 +110,7 @@ async function discover(client: typeof OpenidClient, { issuer, clientId, clientS
   const isPlain = url.protocol === 'http:';
   return client.discovery(url, clientId, clientSecret, clientSecret === undefined ? client.None() : undefined, {
     timeout: timeoutSeconds,
-    // The settings allow plain http on this machine alone.
+    // The configuration allows plain http for loopback only.
     ...(isPlain && { execute: [client.allowInsecureRequests] }),
   });
 }

@@ -2,14 +2,12 @@ import { hash } from 'node:crypto';
 import type { Actor } from '../domain/operator.ts';
 import { erasedUser } from '../domain/user.ts';
 import type { Database } from './database.ts';
-import { recordAction } from './operator-actions.ts';
+import { type Change, recordAction } from './operator-actions.ts';
 import { isLastOperator, type Named } from './people.ts';
 import { many, maybeOne, none, one } from './statement.ts';
-import { findUser, findUserByEmail, lockUser } from './users.ts';
+import { findUser, findUserByEmail, lockEmail, lockUser, type User } from './users.ts';
 
-// Erasure of a person: on request, and of people who have had no account for a while.
-
-/** Lets the rest of the transaction change records that are append-only otherwise (migration 0027). */
+/** Lets the rest of the transaction change append-only records (migration 0027). */
 export const allowErasure = none<[]>({
   name: 'allow-erasure',
   text: `select set_config('videogen.erasure', 'on', true)`,
@@ -50,13 +48,21 @@ async function erase(db: Pick<Database, 'run'>, userId: string | undefined, emai
   return (await eraseRecords(db, userId, email)).records;
 }
 
-/** In the order in which everything else locks them: accounts before users. */
 const lockAccountsOf = none<[userId: string]>({
   name: 'lock-accounts-of-user',
   text: `
 select from accounts where id in (select account_id from memberships where user_id = $1)
 order by id for no key update`,
 });
+
+/** Locks the e-mail address first, as sign-ins do, so that the person joins no further account. */
+async function lockPerson(db: Database, named: Named): Promise<User | undefined> {
+  const found = await ('userId' in named ? findUser(db, named.userId) : findUserByEmail(db, named.email));
+  if (found === undefined) return undefined;
+  await lockEmail(db, found.email);
+  await lockAccountsOf(db, found.userId);
+  return lockUser(db, found.userId);
+}
 
 const findOnlyOwned = maybeOne<{ readonly accountId: string }, [userId: string]>({
   name: 'find-account-without-another-owner',
@@ -73,59 +79,42 @@ const wasErased = one<{ readonly exists: boolean }, [userId: string]>({
 select exists (select from operator_actions where action = 'people.erase' and details->>'userId' = $1::uuid::text)`,
 });
 
-export type Erasure =
-  /** Without a user, only records of the address were erased. */
-  | { readonly kind: 'erased'; readonly userId: string | undefined; readonly changed: boolean }
-  | { readonly kind: 'not_found' }
-  | { readonly kind: 'last_operator' }
-  | { readonly kind: 'last_owner'; readonly accountId: string };
+/** Without a user, only records of the address were erased. */
+type Erasure =
+  | { readonly userId: string | undefined }
+  | { readonly onlyOwnerOf: string }
+  | 'person_not_found'
+  | 'last_operator';
 
 /**
- * Erases a person: what lets them in and what was recorded about them. Where a record has to stay, it loses their name and address. An
- * address that is no user's may be in invitations and records, which lose it as well.
+ * Erases a person: their credentials and the records about them. Records that must stay lose the name and the address. An address
+ * without a user may still be in invitations and records.
  */
 export function eraseUserAs(db: Database, actor: Actor, named: Named): Promise<Erasure> {
   const isSelf = actor.kind === 'user' && 'userId' in named && actor.userId === named.userId.toLowerCase();
   const by = isSelf ? { ...actor, name: erasedUser } : actor;
   return recordAction<Erasure>(db, by, async (transaction) => {
-    const known = await ('userId' in named
-      ? findUser(transaction, named.userId)
-      : findUserByEmail(transaction, named.email));
-    if (known === undefined) return eraseUnknown(transaction, named);
-    await lockAccountsOf(transaction, known.userId);
-    const user = await lockUser(transaction, known.userId);
-    if (user === undefined) return { answer: { kind: 'not_found' } };
-    // An account that the person joined before their lock.
-    await lockAccountsOf(transaction, known.userId);
-    if (await isLastOperator(transaction, user)) return { answer: { kind: 'last_operator' } };
+    const user = await lockPerson(transaction, named);
+    if (user === undefined) return eraseUnknown(transaction, named);
+    if (await isLastOperator(transaction, user)) return { answer: 'last_operator' };
     const { userId, email } = user;
     const owned = await findOnlyOwned(transaction, userId);
-    if (owned !== undefined) return { answer: { kind: 'last_owner', accountId: owned.accountId } };
+    if (owned !== undefined) return { answer: { onlyOwnerOf: owned.accountId } };
     await erase(transaction, userId, email);
-    return erased(userId);
+    return { answer: { userId }, done: { action: 'people.erase', details: { userId } } };
   });
 }
 
-async function eraseUnknown(db: Database, named: Named) {
+async function eraseUnknown(db: Database, named: Named): Promise<Change<Erasure>> {
   if ('userId' in named) {
     const { userId } = named;
-    const { exists } = await wasErased(db, userId);
-    return {
-      answer: exists ? ({ kind: 'erased', userId, changed: false } as const) : ({ kind: 'not_found' } as const),
-    };
+    return { answer: (await wasErased(db, userId)).exists ? { userId } : 'person_not_found' };
   }
-  const records = await erase(db, undefined, named.email);
-  return records === 0 ? { answer: { kind: 'not_found' } as const } : erased(undefined);
+  if ((await erase(db, undefined, named.email)) === 0) return { answer: 'person_not_found' };
+  return { answer: { userId: undefined }, done: { action: 'people.erase', details: { userId: null } } };
 }
 
-function erased(userId: string | undefined) {
-  return {
-    answer: { kind: 'erased', userId, changed: true } as const,
-    done: { action: 'people.erase', details: { userId: userId ?? null } } as const,
-  };
-}
-
-// Subqueries with a limit, because a join would read all memberships for a page of users.
+// Subqueries with a limit: a join would read all memberships for a page of users.
 const isExpired = `not is_operator and unattached_since < to_timestamp($1::float8 / 1000)
   and (select 1 from memberships where user_id = users.id limit 1) is null
   and (select 1 from one_time_links
@@ -142,8 +131,8 @@ const findExpiredUser = maybeOne<{ readonly email: string }, [before: number, us
 });
 
 /**
- * Erases a page of the people who have had neither an account nor the operator's right since before a time (Unix milliseconds), unless an
- * invitation to them is open. Returns their ids.
+ * Erases a page of the people who have had no account and not been operators since before a time (Unix milliseconds), except
+ * those with an open invitation. Returns their ids.
  */
 export async function deleteExpiredUsers(db: Database, before: number, limit: number): Promise<readonly string[]> {
   const erasedIds: string[] = [];

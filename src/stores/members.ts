@@ -1,21 +1,18 @@
 import type { Role } from '../domain/role.ts';
 import type { SignedIn } from '../domain/session.ts';
-import { lockOpenAccount } from './accounts.ts';
+import { lockAccount, lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
 import { deleteMembership, findMembership, type Membership, setMembership } from './memberships.ts';
 import {
-  createLink,
+  createInvitation,
   listInvitations,
   type NewLink,
-  recordWithdrawn,
   withdrawInvitation,
   withdrawInvitationsTo,
 } from './one-time-links.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions, type NewSession, renewSession } from './sessions.ts';
-import { many, none, one } from './statement.ts';
-
-// What an owner changes about the people of an account.
+import { many, one } from './statement.ts';
 
 /** A person in an account. */
 export type Member = {
@@ -27,25 +24,20 @@ export type Member = {
   readonly lastUsedAt: number | undefined;
 };
 
-/** The members of an account by e-mail; at most 1,000. */
-export const listMembers = many<Member, [accountId: string]>({
+type MemberPage = { readonly after?: string | undefined; readonly limit?: number };
+
+/** The members of an account by e-mail, after the one with the address `after`. */
+export const listMembers = many<Member, [accountId: string, page?: MemberPage]>({
   name: 'list-members',
   text: `
 select users.id as "userId", email, role, disabled_at is not null as "isDisabled", memberships.created_at as "joinedAt",
   greatest(last_sign_in_at, (select max(last_used_at) from sessions where user_id = users.id)) as "lastUsedAt"
-from memberships join users on users.id = user_id where account_id = $1 order by email limit 1000`,
+from memberships join users on users.id = user_id
+where account_id = $1 and ($2::text is null or email > $2) order by email limit $3`,
+  values: (accountId, { after, limit = 1000 } = {}) => [accountId, after, limit],
 });
 
-/** A page of all members, for an export. */
-export const listMembersAfter = many<Member, [accountId: string, after: string | undefined, limit: number]>({
-  name: 'list-members-after',
-  text: `
-select users.id as "userId", email, role, disabled_at is not null as "isDisabled", memberships.created_at as "joinedAt",
-  greatest(last_sign_in_at, (select max(last_used_at) from sessions where user_id = users.id)) as "lastUsedAt"
-from memberships join users on users.id = user_id where account_id = $1 and ($2::text is null or email > $2) order by email limit $3`,
-});
-
-/** The account about which an owner decides, and from where. */
+/** An owner who changes something in their account. */
 export type By = { readonly session: SignedIn; readonly accountId: string; readonly origin: Origin };
 
 export const maxInvitations = 100;
@@ -56,7 +48,7 @@ const isMember = one<{ exists: boolean }, [accountId: string, email: string]>({
 select exists (select from memberships join users on users.id = user_id where account_id = $1 and email = $2)`,
 });
 
-/** Makes a link that lets somebody into the account, in place of an open one to the same e-mail. Throws `AccountClosed`. */
+/** Throws `AccountClosed`. */
 export function inviteMember(
   db: Database,
   { session, accountId, origin }: By,
@@ -65,35 +57,24 @@ export function inviteMember(
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);
     if ((await isMember({ run }, accountId, email)).exists) return 'already_member';
-    const replaced = await withdrawInvitationsTo({ run }, email, accountId);
-    const isMore = replaced.length === 0;
-    if (isMore && (await listInvitations({ run }, accountId)).length >= maxInvitations) return 'too_many_invitations';
-    await recordWithdrawn({ run }, replaced, { actor: session.email, origin });
-    const details = { email, role };
-    await recordEvent({ run }, { kind: 'link_made', email, accountId, actor: session.email, origin, details });
-    return createLink({ run }, { purpose: 'invite', accountId, makesOperator: false, ...details });
+    const others = (await listInvitations({ run }, accountId)).filter((invitation) => invitation.email !== email);
+    if (others.length >= maxInvitations) return 'too_many_invitations';
+    const by = { actor: session.email, origin };
+    return createInvitation({ run }, by, { email, accountId, role, isOperator: false });
   });
 }
 
-/** Withdraws an open invitation; false when there is none. */
-export function withdrawMemberInvitation(
+/** Returns false if the account has no open invitation of this id. */
+export async function withdrawMemberInvitation(
   db: Database,
   { session, accountId, origin }: By,
   linkId: string,
 ): Promise<boolean> {
-  return db.transaction(async (run) => {
-    const withdrawn = await withdrawInvitation({ run }, accountId, linkId);
-    await recordWithdrawn({ run }, withdrawn, { actor: session.email, origin });
-    return withdrawn.length > 0;
-  });
+  const by = { actor: session.email, origin };
+  return (await withdrawInvitation(db, by, linkId, accountId)) !== undefined;
 }
 
-const lockMembers = none<[accountId: string]>({
-  name: 'lock-members',
-  text: 'select from accounts where id = $1 for no key update',
-});
-
-type Outcome = 'member_not_found' | 'last_owner';
+type Refusal = 'member_not_found' | 'last_owner';
 
 const hasAnotherOwner = one<{ exists: boolean }, [accountId: string, userId: string]>({
   name: 'has-another-owner',
@@ -103,54 +84,62 @@ select exists (
   where account_id = $1 and role = 'owner' and disabled_at is null and user_id <> $2)`,
 });
 
-/** Somebody must be left who can let others in. */
-async function isLastOwner(db: Pick<Database, 'run'>, accountId: string, { userId, role }: Membership) {
-  return role === 'owner' && !(await hasAnotherOwner(db, accountId, userId)).exists;
+/**
+ * Finds a member whose role is about to change; undefined means that they leave. Locks the account, because it must always have
+ * an owner.
+ */
+async function memberToChange(
+  db: Pick<Database, 'run'>,
+  accountId: string,
+  userId: string,
+  role?: Role,
+): Promise<Membership | Refusal> {
+  await lockAccount(db, accountId);
+  const member = await findMembership(db, accountId, userId);
+  if (member === undefined) return 'member_not_found';
+  const losesOwner = member.role === 'owner' && role !== 'owner';
+  return losesOwner && !(await hasAnotherOwner(db, accountId, member.userId)).exists ? 'last_owner' : member;
 }
 
 /**
- * Gives a member another role, which no open invitation undoes. Their sessions end, so that none that was taken from them lives on
- * with more rights; the owner's own gets a new secret, which is answered.
+ * Changes a role, withdraws invitations to the member, and ends their sessions, so that a stolen session gets no additional
+ * rights. An owner who changes their own role keeps their session, under a new secret.
  */
 export function changeRole(
   db: Database,
   { session, accountId, origin }: By,
-  wanted: { readonly userId: string; readonly role: Role },
-): Promise<Outcome | { readonly own: NewSession | undefined }> {
+  change: { readonly userId: string; readonly role: Role },
+): Promise<Refusal | { readonly own: NewSession | undefined }> {
   return db.transaction(async (run) => {
-    await lockMembers({ run }, accountId);
-    const member = await findMembership({ run }, accountId, wanted.userId);
-    if (member === undefined) return 'member_not_found';
+    const member = await memberToChange({ run }, accountId, change.userId, change.role);
+    if (typeof member === 'string') return member;
     const { userId, email, role: from } = member;
-    const { role: to } = wanted;
+    const { role: to } = change;
     if (from === to) return { own: undefined };
-    if (await isLastOwner({ run }, accountId, member)) return 'last_owner';
     await setMembership({ run }, accountId, userId, to);
     const isSelf = userId === session.userId;
     await endSessions({ run }, userId, isSelf ? session.sessionId : undefined);
     const by = { actor: session.email, origin };
     await recordEvent({ run }, { kind: 'role_changed', userId, email, accountId, ...by, details: { from, to } });
-    await recordWithdrawn({ run }, await withdrawInvitationsTo({ run }, email, accountId), by);
+    await withdrawInvitationsTo({ run }, by, email, accountId);
     return { own: isSelf ? await renewSession({ run }, session.sessionId) : undefined };
   });
 }
 
-/** Takes somebody out of the account, from their next request on; no open invitation lets them in again. */
+/** Removes a member from the account and withdraws invitations to them. */
 export function removeMember(
   db: Database,
   { session, accountId, origin }: By,
   memberId: string,
-): Promise<Outcome | 'removed'> {
+): Promise<Refusal | 'removed'> {
   return db.transaction(async (run) => {
-    await lockMembers({ run }, accountId);
-    const member = await findMembership({ run }, accountId, memberId);
-    if (member === undefined) return 'member_not_found';
-    if (await isLastOwner({ run }, accountId, member)) return 'last_owner';
+    const member = await memberToChange({ run }, accountId, memberId);
+    if (typeof member === 'string') return member;
     const { userId, email, role } = member;
     await deleteMembership({ run }, accountId, userId);
     const by = { actor: session.email, origin };
     await recordEvent({ run }, { kind: 'member_removed', userId, email, accountId, ...by, details: { role } });
-    await recordWithdrawn({ run }, await withdrawInvitationsTo({ run }, email, accountId), by);
+    await withdrawInvitationsTo({ run }, by, email, accountId);
     return 'removed';
   });
 }

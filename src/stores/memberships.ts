@@ -8,7 +8,6 @@ export type OwnAccount = {
   readonly accountId: string;
   readonly name: string;
   readonly role: Role;
-  /** Unix milliseconds; undefined for an account that is not suspended. */
   readonly suspendedAt: number | undefined;
   readonly suspensionReason: string | undefined;
 };
@@ -17,18 +16,19 @@ export type OwnAccount = {
 export const accountsOfUser = many<OwnAccount, [userId: string]>({
   name: 'list-accounts-of-user',
   text: `
-select account_id as "accountId", name, role, suspended_at as "suspendedAt", suspension_reason as "suspensionReason" from memberships join accounts on accounts.id = account_id
+select account_id as "accountId", name, role, suspended_at as "suspendedAt", suspension_reason as "suspensionReason"
+from memberships join accounts on accounts.id = account_id
 where user_id = $1 order by lower(name), account_id limit 200`,
 });
 
-/** SQL: a person with an account is not erased (`deleteExpiredUsers`). */
-const attached = `with attached as (update users set unattached_since = null where id = $2 and unattached_since is not null)`;
+// Retention deletes only people without an account (`deleteExpiredUsers`).
+const attach = `with attached as (update users set unattached_since = null where id = $2 and unattached_since is not null)`;
 
-/** Makes a user a member of an account, or gives them another role there, a lower one too. */
+/** Adds a member, or replaces their role. */
 export const setMembership = none<[accountId: string, userId: string, role: Role]>({
   name: 'set-membership',
   text: `
-${attached}
+${attach}
 insert into memberships (account_id, user_id, role) values ($1, $2, $3)
 on conflict (account_id, user_id) do update set role = excluded.role`,
 });
@@ -36,7 +36,7 @@ on conflict (account_id, user_id) do update set role = excluded.role`,
 const raiseMembership = maybeOne<{ role: Role }, [accountId: string, userId: string, role: Role]>({
   name: 'raise-membership',
   text: `
-${attached}
+${attach}
 insert into memberships (account_id, user_id, role) values ($1, $2, $3)
 on conflict (account_id, user_id) do update set role = excluded.role
   where array_position('{${roles.join()}}', excluded.role) < array_position('{${roles.join()}}', memberships.role)
@@ -46,19 +46,19 @@ returning role`,
 type Grant = {
   readonly accountId?: string | undefined;
   readonly role?: Role | undefined;
-  readonly makesOperator: boolean;
+  readonly isOperator: boolean;
 };
 
 /**
- * Gives a user what an invitation grants, and never takes a role away. Their sessions end when they may do more than before, so that
- * none that was taken from them lives on with more rights.
+ * Gives a user the rights of an invitation, and removes none: the invitation may be old. If the user gains rights, their sessions
+ * end, because a stolen one would gain them too.
  */
 export async function grantAccess(
   db: Pick<Database, 'run'>,
   { userId, isOperator }: Pick<User, 'userId' | 'isOperator'>,
-  { accountId, role, makesOperator }: Grant,
+  { accountId, role, isOperator: becomesOperator }: Grant,
 ): Promise<void> {
-  const isPromoted = makesOperator && !isOperator;
+  const isPromoted = becomesOperator && !isOperator;
   if (isPromoted) await setOperator(db, userId, true);
   const isRaised =
     accountId !== undefined && role !== undefined && (await raiseMembership(db, accountId, userId, role)) !== undefined;
@@ -77,27 +77,21 @@ delete from memberships where account_id = $1 and user_id = $2`,
 
 export type Membership = { readonly userId: string; readonly role: Role; readonly email: string };
 
-/** The id of the user is answered as the database spells it, in lower case. */
+/** `userId` is returned in lower case, as the database spells it. */
 export const findMembership = maybeOne<Membership, [accountId: string, userId: string]>({
   name: 'find-membership',
   text: `
 select user_id as "userId", role, email from memberships join users on users.id = user_id where account_id = $1 and user_id = $2`,
 });
 
-/**
- * Undefined for an account that is closed; one that is not stays so until the transaction ends. Asked before links and members are
- * changed, which the closing of an account locks behind it.
- */
-export const keepOpen = maybeOne<{ accountId: string }, [accountId: string]>({
-  name: 'keep-account-open',
-  text: `select id as "accountId" from accounts where id = $1 and closed_at is null for share`,
+/** Returns the ids of those accounts that are open, and keeps them open until the transaction ends. */
+export const lockOpenAccounts = many<{ accountId: string }, [accountIds: readonly string[]]>({
+  name: 'lock-open-accounts',
+  text: `select id as "accountId" from accounts where id = any($1::uuid[]) and closed_at is null order by id for share`,
 });
 
-/**
- * The open account that was opened first, for ids grow with time: who sets the installation up owns it. It stays open until the
- * transaction ends.
- */
-export const findFirstAccount = maybeOne<{ accountId: string }>({
-  name: 'find-first-account',
+/** As `lockOpenAccounts`, for the oldest account: the first operator becomes its owner. */
+export const lockFirstAccount = maybeOne<{ accountId: string }>({
+  name: 'lock-first-account',
   text: `select id as "accountId" from accounts where closed_at is null order by id limit 1 for share`,
 });

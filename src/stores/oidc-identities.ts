@@ -1,24 +1,26 @@
 import type { Database } from './database.ts';
-import { grantAccess, keepOpen } from './memberships.ts';
-import { openInvitations, useLink, withdrawResets } from './one-time-links.ts';
+import { lockOpenAccounts } from './memberships.ts';
+import { consumeLink, type Link, listInvitationsTo, withdrawResets } from './one-time-links.ts';
 import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions, type NewSession } from './sessions.ts';
-import { signInOn, type Wanted } from './sign-in.ts';
+import { grantLink, openSession, type SignIn } from './sign-in.ts';
 import { maybeOne, none } from './statement.ts';
 import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from './users.ts';
 
 type Runner = Pick<Database, 'run'>;
 
-/** Who somebody is at the identity provider. */
+/** A person at the identity provider. */
 export type Identity = {
   readonly issuer: string;
   readonly subject: string;
   /** Undefined unless the provider has verified it. */
   readonly email: string | undefined;
+  /** Unix milliseconds; now by default. */
+  readonly authenticatedAt?: number | undefined;
 };
 
-const findIdentity = maybeOne<{ userId: string }, [issuer: string, subject: string]>({
+export const findIdentity = maybeOne<{ userId: string }, [issuer: string, subject: string]>({
   name: 'find-oidc-identity',
   text: `select user_id as "userId" from oidc_identities where issuer = $1 and subject = $2`,
 });
@@ -33,62 +35,69 @@ const insertIdentity = none<[issuer: string, subject: string, userId: string]>({
   text: `insert into oidc_identities (issuer, subject, user_id) values ($1, $2, $3)`,
 });
 
-/** Makes a session for the user of an identity; undefined where there is none. */
+/** Signs in the user of an identity and accepts the invitations to its e-mail; undefined if it has no enabled user. */
 export function signInWithIdentity(
   db: Database,
   identity: Identity,
-  { origin, before }: Omit<Wanted, 'user'>,
+  { origin, before }: Omit<SignIn, 'user'>,
 ): Promise<NewSession | undefined> {
+  const { issuer, subject, email, authenticatedAt } = identity;
   return db.transaction(async (run) => {
-    const user = await userOfIdentity({ run }, identity, origin);
-    return user && signInOn({ run }, { user, origin, means: 'oidc', before });
+    if (email !== undefined) await lockEmail({ run }, email);
+    const invitations = email === undefined ? [] : await lockInvitations({ run }, email);
+    const known = await findIdentity({ run }, issuer, subject);
+    const found = known ?? (await userToLink({ run }, identity, invitations));
+    const user = found && (await lockUser({ run }, found.userId));
+    if (user === undefined || user.isDisabled) return undefined;
+    if (known === undefined) await linkIdentity({ run }, user, identity, origin);
+    // A person may have lost the address that they signed up with. Invitations to it are then for its new owner.
+    if (email === user.email) await acceptInvitations({ run }, user, invitations, origin);
+    return openSession({ run }, { user, origin, means: 'oidc', before, authenticatedAt });
   });
 }
 
-/**
- * The user of an identity, locked. One that is new here becomes that of the user with its verified e-mail, or of somebody who is invited
- * under it; undefined for everybody else, and for somebody who is disabled. Links are given by hand, so whoever used the first one
- * need not own the address. With the first proof of it, all that opened the user before is taken away.
- */
-async function userOfIdentity(db: Runner, identity: Identity, origin: Origin): Promise<User | undefined> {
-  const { issuer, subject, email } = identity;
-  if (email !== undefined) await lockEmail(db, email);
-  const known = await findIdentity(db, issuer, subject);
-  const found = known ?? (await newIdentity(db, { issuer, email }));
-  const user = found && (await lockUser(db, found.userId));
-  if (user === undefined || user.isDisabled) return undefined;
-  const { userId } = user;
-  if (known === undefined) {
-    await setPassword(db, userId, undefined);
-    await removePasskeys(db, userId);
-    await endSessions(db, userId);
-    await withdrawResets(db, user.email);
-    await insertIdentity(db, issuer, subject, userId);
-    await recordEvent(db, { kind: 'identity_linked', userId, email, origin, details: { issuer } });
-  }
-  // Somebody who is known by the subject may have lost the address, and links to it are another person's.
-  if (email === user.email) await acceptInvitations(db, user, origin);
-  return user;
+/** The open invitations to an e-mail. Their accounts stay open until the transaction ends. */
+async function lockInvitations(db: Runner, email: string): Promise<readonly Link[]> {
+  const invitations = await listInvitationsTo(db, email);
+  const accounts = await lockOpenAccounts(
+    db,
+    invitations.flatMap(({ accountId }) => accountId ?? []),
+  );
+  const open = new Set(accounts.map(({ accountId }) => accountId));
+  return invitations.filter(({ accountId }) => accountId === undefined || open.has(accountId));
 }
 
-/** An address may be given to another person later: whoever had it first keeps what it opened. */
-async function newIdentity(db: Runner, { issuer, email }: Pick<Identity, 'issuer' | 'email'>) {
+/**
+ * The user to whom an unknown identity belongs: the one with its verified e-mail, or a new one if the e-mail is invited. A user
+ * who has an identity of the issuer keeps it, because providers may give an address to another person.
+ */
+async function userToLink(db: Runner, { issuer, email }: Identity, invitations: readonly Link[]) {
   if (email === undefined) return undefined;
   const user = await findUserByEmail(db, email);
   if (user !== undefined) return (await hasIdentity(db, issuer, user.userId)) === undefined ? user : undefined;
-  const invitations = await openInvitations(db, email);
   if (invitations.length === 0) return undefined;
   return createUser(db, { email, passwordHash: undefined, isOperator: false });
 }
 
-/** Whoever has proved their address needs no links to it. */
-async function acceptInvitations(db: Runner, user: User, origin: Origin): Promise<void> {
-  const { userId, email } = user;
-  for (const { linkId, accountId, role, makesOperator } of await openInvitations(db, email)) {
-    if (accountId !== undefined && (await keepOpen(db, accountId)) === undefined) continue;
-    if ((await useLink(db, linkId)) === undefined) continue;
-    await grantAccess(db, user, { accountId, role, makesOperator });
-    const details = { purpose: 'invite', role, makesOperator };
-    await recordEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
-  }
+/**
+ * Links an identity to a user and revokes their other credentials. Operators send links by hand, so the first person to accept one
+ * need not own the address; the provider has verified that this person does.
+ */
+async function linkIdentity(
+  db: Runner,
+  { userId, email }: User,
+  { issuer, subject }: Identity,
+  origin: Origin,
+): Promise<void> {
+  await setPassword(db, userId, undefined);
+  await removePasskeys(db, userId);
+  await endSessions(db, userId);
+  await withdrawResets(db, email);
+  await insertIdentity(db, issuer, subject, userId);
+  await recordEvent(db, { kind: 'identity_linked', userId, email, origin, details: { issuer } });
+}
+
+async function acceptInvitations(db: Runner, user: User, invitations: readonly Link[], origin: Origin): Promise<void> {
+  for (const invitation of invitations)
+    if ((await consumeLink(db, invitation.linkId)) !== undefined) await grantLink(db, user, invitation, origin);
 }

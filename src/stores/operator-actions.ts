@@ -7,7 +7,6 @@ export type Done = {
   readonly action: OperatorAction;
   readonly accountId?: string | undefined;
   readonly taskId?: string | undefined;
-  /** The id of a client's key. */
   readonly keyId?: string | undefined;
   /** Old and new values, amounts and the reason; never a secret. */
   readonly details: Readonly<Record<string, unknown>>;

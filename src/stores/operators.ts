@@ -11,7 +11,7 @@ const insertOperator = none({
 insert into operators (id, name, hash, hint, expires_at) values ($1, $2, $3, $4, to_timestamp($5::float8 / 1000))`,
 });
 
-/** Makes an operator with a key, which is answered for the only time. */
+/** Creates an operator and returns the key, which is not stored. */
 export async function createOperator(
   db: Database,
   { name, expiresAt }: { readonly name: string; readonly expiresAt?: number | undefined },
@@ -22,7 +22,6 @@ export async function createOperator(
   return { operatorId, key };
 }
 
-// The use is recorded in the same statement, at most once a minute: operators are few, and call seldom.
 const findByHash = maybeOne<Operator, [hash: Buffer]>({
   name: 'find-operator',
   text: `
@@ -36,22 +35,21 @@ with found as (
 select id as "operatorId", name from found`,
 });
 
-/** The operator of a key; undefined for one that is malformed, unknown, revoked or expired, without saying which. */
+/** Undefined for a malformed, unknown, revoked or expired key, without the reason. */
 export async function findOperator(db: Database, key: string): Promise<Operator | undefined> {
   return isWellFormedKey(key, 'operator') ? findByHash(db, hashApiKey(key)) : undefined;
 }
 
-/** An operator as others may see it. */
 export type ListedOperator = Operator & Omit<ApiKey, 'keyId' | 'scopes' | 'dialect'>;
 
-/** Active operators first and then the newest, revoked ones included; at most 1,000. */
+/** Active operators first, then the newest; at most 1,000. */
 export const listOperators = many<ListedOperator>({
   name: 'list-operators',
   text: `
 select id as "operatorId", ${keyColumns} from operators order by ${isActive} desc, id desc limit 1000`,
 });
 
-/** Revokes an operator from the next request on; undefined when there is none. `changed` is false for one revoked before. */
+/** Undefined if the operator does not exist. `changed` is false if it was revoked before. */
 export const revokeOperator = maybeOne<Pick<RevokedKey, 'revokedAt' | 'changed'>, [operatorId: string]>({
   name: 'revoke-operator',
   text: `

@@ -5,7 +5,6 @@ import { many, maybeOne, none } from './statement.ts';
 import { hasSession } from './sessions.ts';
 import { lockUser } from './users.ts';
 
-/** A passkey as its person may see it. Times are Unix milliseconds. */
 export type Passkey = {
   readonly passkeyId: string;
   readonly name: string;
@@ -13,7 +12,7 @@ export type Passkey = {
   readonly lastUsedAt: number | undefined;
 };
 
-/** What the browser's answer is checked with. */
+/** Verifies a browser's response. */
 export type Credential = {
   readonly credentialId: string;
   readonly publicKey: Buffer;
@@ -32,63 +31,48 @@ export const listPasskeys = many<Passkey & Credential, [userId: string]>({
 select ${columns}, ${credentialColumns} from passkeys where user_id = $1 order by created_at limit ${maxPasskeys}`,
 });
 
-type Whose = { readonly userId: string; readonly email: string };
-type ByWhom = Whose & { readonly sessionId: string };
+type Person = { readonly userId: string; readonly email: string };
+type PersonWithSession = Person & { readonly sessionId: string };
 
-const insertPasskey = maybeOne<Passkey, [passkeyId: string, userId: string, name: string, credential: Credential]>({
+type Stored = [credentialId: string, publicKey: Buffer, counter: number, transports: readonly string[]];
+
+const insertPasskey = maybeOne<Passkey, [passkeyId: string, userId: string, name: string, ...Stored]>({
   name: 'create-passkey',
   text: `
 insert into passkeys (id, user_id, name, credential_id, public_key, counter, transports)
 values ($1, $2, $3, $4, $5, $6, $7) on conflict (credential_id) do nothing returning ${columns}`,
-  values: (passkeyId, userId, name, { credentialId, publicKey, counter, transports }) => [
-    passkeyId,
-    userId,
-    name,
-    credentialId,
-    publicKey,
-    counter,
-    transports,
-  ],
 });
 
-/**
- * Adds a passkey, unless the person has too many, the credential is somebody's already, or the session has ended: a reset takes away
- * all passkeys, and sessions with them.
- */
 export function addPasskey(
   db: Database,
-  { userId, email, sessionId }: ByWhom,
+  { userId, email, sessionId }: PersonWithSession,
   { name, credential, origin }: { readonly name: string; readonly credential: Credential; readonly origin: Origin },
 ): Promise<Passkey | 'too_many_passkeys' | 'known_passkey' | 'not_signed_in'> {
   return db.transaction(async (run) => {
-    // One at a time, so that several that come together cannot all be the last one.
     await lockUser({ run }, userId);
+    // A reset removes all passkeys and ends all sessions; it must not be followed by a passkey from before it.
     if (!(await hasSession({ run }, sessionId)).exists) return 'not_signed_in';
     if ((await listPasskeys({ run }, userId)).length >= maxPasskeys) return 'too_many_passkeys';
-    const added = await insertPasskey({ run }, uuidv7(), userId, name, credential);
+    const { credentialId, publicKey, counter, transports } = credential;
+    const stored = [credentialId, publicKey, counter, transports] as const;
+    const added = await insertPasskey({ run }, uuidv7(), userId, name, ...stored);
     if (added === undefined) return 'known_passkey';
     await recordEvent({ run }, { kind: 'passkey_added', userId, email, origin, details: { name } });
     return added;
   });
 }
 
-/** The passkey that a browser names, and whose it is. */
-export const findPasskey = maybeOne<Credential & Whose & { passkeyId: string; isDisabled: boolean }, [id: string]>({
+export const findPasskey = maybeOne<Credential & Person & { passkeyId: string; isDisabled: boolean }, [id: string]>({
   name: 'find-passkey',
   text: `
 select passkeys.id as "passkeyId", user_id as "userId", email, disabled_at is not null as "isDisabled", ${credentialColumns}
 from passkeys join users on users.id = user_id where credential_id = $1`,
 });
 
-/** An authenticator counts its uses; a copy of it would count otherwise. Undefined when the passkey was removed meanwhile. */
+/** Stores the authenticator's counter of uses, which detects copies; undefined if the passkey was removed. */
 export const touchPasskey = maybeOne<{ passkeyId: string }, [passkeyId: string, counter: number]>({
   name: 'touch-passkey',
   text: `update passkeys set counter = $2, last_used_at = now() where id = $1 returning id as "passkeyId"`,
-});
-
-export const renamePasskey = maybeOne<Passkey, [userId: string, passkeyId: string, name: string]>({
-  name: 'rename-passkey',
-  text: `update passkeys set name = $3 where user_id = $1 and id = $2 returning ${columns}`,
 });
 
 const deletePasskey = maybeOne<{ name: string }, [userId: string, passkeyId: string]>({
@@ -96,14 +80,13 @@ const deletePasskey = maybeOne<{ name: string }, [userId: string, passkeyId: str
   text: `delete from passkeys where user_id = $1 and id = $2 returning name`,
 });
 
-/** For credentials that may be somebody else's. */
 export const removePasskeys = none<[userId: string]>({
   name: 'remove-passkeys',
   text: 'delete from passkeys where user_id = $1',
 });
 
-/** False when the person has no such passkey. */
-export function removePasskey(db: Database, { userId, email }: Whose, passkeyId: string, origin: Origin) {
+/** Returns false if the person has no passkey of this id. */
+export function removePasskey(db: Database, { userId, email }: Person, passkeyId: string, origin: Origin) {
   return db.transaction(async (run) => {
     const removed = await deletePasskey({ run }, userId, passkeyId);
     if (removed === undefined) return false;

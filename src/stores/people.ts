@@ -1,23 +1,80 @@
 import type { Actor, OperatorAction } from '../domain/operator.ts';
 import type { SecurityEventKind } from '../domain/session.ts';
+import { lockOpenAccount } from './accounts.ts';
 import type { Database } from './database.ts';
-import { recordWithdrawn, withdrawLinksTo, withdrawOperatorInvitationsTo } from './one-time-links.ts';
+import {
+  createInvitation,
+  createLink,
+  type Invitee,
+  type NewLink,
+  withdrawInvitation,
+  withdrawLinksTo,
+  withdrawResets,
+  withdrawSetupLinks,
+} from './one-time-links.ts';
 import { recordAction } from './operator-actions.ts';
 import { recordEvent } from './security-events.ts';
 import { endSessions } from './sessions.ts';
 import { none, one } from './statement.ts';
-import { findUserByEmail, lockUser, setDisabled, setOperator, type User } from './users.ts';
+import { findUserByEmail, hasOperator, lockUser, setDisabled, setOperator, type User } from './users.ts';
 
-// What operators change about people; each change is in the audit log and in the log of security events.
+/** Invites a person, for an operator; undefined if the account does not exist. Throws `AccountClosed`. */
+export function inviteAs(db: Database, actor: Actor, invitee: Invitee): Promise<NewLink | undefined> {
+  const { email, accountId, role = null, isOperator } = invitee;
+  return recordAction(db, actor, async (transaction) => {
+    if (accountId !== undefined && (await lockOpenAccount(transaction, accountId)) === undefined)
+      return { answer: undefined };
+    const answer = await createInvitation(transaction, { actor: actor.name }, invitee);
+    return { answer, done: { action: 'people.invite', accountId, details: { email, role, isOperator } } };
+  });
+}
+
+const wasWithdrawn = one<{ exists: boolean }, [linkId: string]>({
+  name: 'was-operator-invitation-withdrawn',
+  text: `
+select exists (
+  select from one_time_links where id = $1 and makes_operator and purpose = 'invite' and withdrawn_at is not null)`,
+});
+
+/** Withdraws an invitation that makes an operator; false if there was never an open one with this id. */
+export function withdrawInvitationAs(db: Database, actor: Actor, linkId: string): Promise<boolean> {
+  return recordAction(db, actor, async (transaction) => {
+    const withdrawn = await withdrawInvitation(transaction, { actor: actor.name }, linkId);
+    if (withdrawn === undefined) return { answer: (await wasWithdrawn(transaction, linkId)).exists };
+    const { email, accountId } = withdrawn;
+    return { answer: true, done: { action: 'people.withdraw', accountId, details: { linkId, email } } };
+  });
+}
+
+/** Creates a link for a new password, for an operator; undefined if no user has the e-mail. */
+export function resetAs(db: Database, actor: Actor, email: string): Promise<NewLink | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const user = await findUserByEmail(transaction, email);
+    if (user === undefined) return { answer: undefined };
+    await withdrawResets(transaction, email);
+    const answer = await createLink(transaction, { purpose: 'reset', email, isOperator: false });
+    const details = { purpose: 'reset' };
+    await recordEvent(transaction, { kind: 'link_made', userId: user.userId, email, actor: actor.name, details });
+    return { answer, done: { action: 'people.reset', details: { userId: user.userId, email } } };
+  });
+}
+
+/** Creates the link for the first operator, in place of earlier ones; undefined if there is an operator. */
+export function createSetupLink(db: Database): Promise<NewLink | undefined> {
+  return db.transaction(async (run) => {
+    if ((await hasOperator({ run })).exists) return undefined;
+    await withdrawSetupLinks({ run });
+    return createLink({ run }, { purpose: 'setup', isOperator: true });
+  });
+}
 
 export type Named = { readonly userId: string } | { readonly email: string };
 
-type Done = { readonly action: OperatorAction; readonly kind: SecurityEventKind };
+type Changed = { readonly action: OperatorAction; readonly kind: SecurityEventKind };
 
-/** Nobody would be left who can let others in; the set-up link would count again. */
 type LastOperator = 'last_operator';
 
-// One change at a time, so that the last two operators cannot both go.
+// Serializes changes of operators, because the installation must always have one.
 const lockOperators = none<[]>({ name: 'lock-operators', text: 'select pg_advisory_xact_lock(4202617)' });
 
 const hasAnother = one<{ exists: boolean }, [userId: string]>({
@@ -30,56 +87,51 @@ export async function isLastOperator(db: Database, { userId, isOperator, isDisab
   return isOperator && !isDisabled && !(await hasAnother(db, userId)).exists;
 }
 
-/** Changes a user who is not yet as wanted; undefined when there is none. */
+/** Changes a user and records it. Returns undefined if the user does not exist; `change` does if it changed nothing. */
 function changeUserAs(
   db: Database,
   actor: Actor,
   named: Named,
-  change: (transaction: Database, user: User) => Promise<Done | LastOperator | undefined>,
+  change: (transaction: Database, user: User) => Promise<Changed | LastOperator | undefined>,
 ): Promise<User | LastOperator | undefined> {
   return recordAction<User | LastOperator | undefined>(db, actor, async (transaction) => {
     const known = 'userId' in named ? named : await findUserByEmail(transaction, named.email);
     const user = known && (await lockUser(transaction, known.userId));
-    const done = user && (await change(transaction, user));
-    if (done === 'last_operator') return { answer: done };
-    if (user === undefined || done === undefined) return { answer: user };
+    const changed = user && (await change(transaction, user));
+    if (changed === 'last_operator') return { answer: changed };
+    if (user === undefined || changed === undefined) return { answer: user };
     const { userId, email } = user;
-    await recordEvent(transaction, { kind: done.kind, userId, email, actor: actor.name });
-    return { answer: user, done: { action: done.action, details: { userId, email } } };
+    await recordEvent(transaction, { kind: changed.kind, userId, email, actor: actor.name });
+    return { answer: user, done: { action: changed.action, details: { userId, email } } };
   });
 }
 
-/** Lets somebody in no more, from their next request on, nor by a link that is open; or lets them in again. */
+/** Disables a user, ends their sessions and withdraws links to them; or enables them. */
 export function disableAs(db: Database, actor: Actor, named: Named, isDisabled: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isDisabled === isDisabled) return undefined;
     if (isDisabled && (await isLastOperator(transaction, user))) return 'last_operator';
     await setDisabled(transaction, user.userId, isDisabled);
     await endSessions(transaction, user.userId);
-    if (isDisabled)
-      await recordWithdrawn(transaction, await withdrawLinksTo(transaction, user.email), { actor: actor.name });
+    if (isDisabled) await withdrawLinksTo(transaction, { actor: actor.name }, user.email);
     return isDisabled
       ? { action: 'people.disable', kind: 'user_disabled' }
       : { action: 'people.enable', kind: 'user_enabled' };
   });
 }
 
-/** Makes somebody an operator, or no more, nor by a link that is open; their sessions end, for those of operators are shorter. */
+/** Grants the operator role, or revokes it and withdraws links to the user. Sessions of operators are shorter, so all end. */
 export function setOperatorAs(db: Database, actor: Actor, named: Named, isOperator: boolean) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     if (user.isOperator === isOperator) return undefined;
     if (!isOperator && (await isLastOperator(transaction, user))) return 'last_operator';
     await setOperator(transaction, user.userId, isOperator);
     await endSessions(transaction, user.userId);
-    if (!isOperator)
-      await recordWithdrawn(transaction, await withdrawOperatorInvitationsTo(transaction, user.email), {
-        actor: actor.name,
-      });
+    if (!isOperator) await withdrawLinksTo(transaction, { actor: actor.name }, user.email);
     return { action: 'people.operator', kind: 'operator_changed' };
   });
 }
 
-/** Ends all sessions of a user. */
 export function endSessionsAs(db: Database, actor: Actor, named: Named) {
   return changeUserAs(db, actor, named, async (transaction, user) => {
     const ended = await endSessions(transaction, user.userId);

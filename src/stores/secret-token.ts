@@ -1,15 +1,15 @@
 import { hash, randomBytes } from 'node:crypto';
 
-/** A secret of 256 random bits: of a session, a link or a proof that is waited for. */
+/** The secret of a session, a link or a pending proof: 256 random bits. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-export function looksLikeToken(text: string): boolean {
+export function isToken(text: string): boolean {
   return /^[\w-]{43}$/.test(text);
 }
 
-/** The only form in which a token is stored. */
+/** Tokens are stored as this hash only. */
 export function hashToken(token: string): Buffer {
   return hash('sha256', token, 'buffer');
 }

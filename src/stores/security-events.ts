@@ -1,24 +1,23 @@
 import type { SecurityEventKind } from '../domain/session.ts';
 import { many, none } from './statement.ts';
 
-/** Where a person called from. */
 export type Origin = { readonly address: string; readonly userAgent: string };
 
 export type NewSecurityEvent = {
   readonly kind: SecurityEventKind;
-  /** Whom it happened to. */
+  /** The person whom the event concerns. */
   readonly userId?: string | undefined;
   readonly email?: string | undefined;
-  /** Left out for what concerns the person in all their accounts. */
+  /** Undefined if the event concerns the person in all their accounts. */
   readonly accountId?: string | undefined;
-  /** Who did it, where that was somebody else. */
+  /** The person or operator who caused the event, unless it was the person concerned. */
   readonly actor?: string | undefined;
   readonly origin?: Origin | undefined;
-  /** Never a secret. */
+  /** Contains no secrets. */
   readonly details?: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** Records what happened; give it the transaction of the change itself. */
+/** Call it in the transaction of the change. */
 export const recordEvent = none<[event: NewSecurityEvent]>({
   name: 'record-security-event',
   text: `
@@ -44,7 +43,7 @@ type Page = { readonly before?: number | undefined; readonly limit: number };
 const columns = `id as "eventId", kind, user_id as "userId", email, account_id as "accountId", actor, address,
   user_agent as "userAgent", details, created_at as "createdAt"`;
 
-/** What happened in an account, and to its members in all their accounts, newest first. */
+/** The events of an account, and those of its members that concern all their accounts; newest first. */
 export const listAccountEvents = many<SecurityEvent, [accountId: string, page: Page]>({
   name: 'list-account-security-events',
   text: `
@@ -59,7 +58,7 @@ select ${columns} from (
   values: (accountId, { before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, before, limit],
 });
 
-/** What happened to everybody, newest first. */
+/** The events of the installation, newest first. */
 export const listAllEvents = many<SecurityEvent, [page: Page]>({
   name: 'list-security-events',
   text: `select ${columns} from security_events where id < $1 order by id desc limit $2`,

@@ -2,16 +2,16 @@ import { v7 as uuidv7 } from 'uuid';
 import type { Role } from '../domain/role.ts';
 import { recentSeconds, sessionSeconds, type SignedIn } from '../domain/session.ts';
 import type { Database } from './database.ts';
-import { hashToken, looksLikeToken, newToken } from './secret-token.ts';
+import { hashToken, isToken, newToken } from './secret-token.ts';
 import type { Origin } from './security-events.ts';
-import { many, maybeOne, none, one } from './statement.ts';
+import { many, maybeOne, one } from './statement.ts';
 
 type Runner = Pick<Database, 'run'>;
 
 const lengthOf = (which: 'idle' | 'absolute') =>
   `case when is_operator then ${sessionSeconds.operator[which]} else ${sessionSeconds.person[which]} end * interval '1 second'`;
 
-/** SQL: the session counts still. Needs `users`. */
+/** SQL over `sessions` and `users`. */
 const isLive = `disabled_at is null and sessions.expires_at > now() and last_used_at > now() - ${lengthOf('idle')}`;
 
 const signedIn = (
@@ -20,61 +20,68 @@ const signedIn = (
   authenticated_at as "authenticatedAt", ${session}.expires_at as "expiresAt",
   authenticated_at > now() - ${recentSeconds} * interval '1 second' as "isRecent"`;
 
-const insertSession = one<SignedIn, [sessionId: string, userId: string, hash: Buffer, origin: Origin]>({
+/** SQL: when the person authenticated, by our clock at the latest. */
+const authenticatedAtOf = (parameter: string) => `least(now(), to_timestamp(${parameter}::float8 / 1000))`;
+
+const insertSession = one<
+  SignedIn,
+  [sessionId: string, userId: string, hash: Buffer, address: string, userAgent: string, authenticatedAt?: number]
+>({
   name: 'create-session',
   text: `
 with made as (
-  insert into sessions (id, user_id, hash, expires_at, address, user_agent)
-  select $1, id, $3, now() + ${lengthOf('absolute')}, $4, $5 from users where id = $2
+  insert into sessions (id, user_id, hash, expires_at, address, user_agent, authenticated_at)
+  select $1, id, $3, now() + ${lengthOf('absolute')}, $4, $5, ${authenticatedAtOf('$6')} from users where id = $2
   returning *
 ), signed_in as (
   update users set last_sign_in_at = now() where id = $2
 )
 select ${signedIn('made')} from made join users on users.id = user_id`,
-  values: (sessionId, userId, hash, { address, userAgent }) => [sessionId, userId, hash, address, userAgent],
 });
 
-/** A session with its secret, which the browser alone keeps. */
+/** A session with its secret, which is not stored. */
 export type NewSession = { readonly token: string; readonly session: SignedIn };
 
-export async function createSession(db: Runner, userId: string, origin: Origin): Promise<NewSession> {
-  const token = newToken();
-  return { token, session: await insertSession(db, uuidv7(), userId, hashToken(token), origin) };
+/** `authenticatedAt`: Unix milliseconds; now by default. */
+export async function createSession(
+  db: Runner,
+  userId: string,
+  { address, userAgent }: Origin,
+  authenticatedAt?: number,
+): Promise<NewSession> {
+  const [token, sessionId] = [newToken(), uuidv7()];
+  const session = await insertSession(db, sessionId, userId, hashToken(token), address, userAgent, authenticatedAt);
+  return { token, session };
 }
 
-const renew = maybeOne<SignedIn, [sessionId: string, hash: Buffer]>({
+const renew = maybeOne<SignedIn, [sessionId: string, hash: Buffer, authenticatedAt: number | undefined]>({
   name: 'renew-session',
   text: `
-update sessions set hash = $2, authenticated_at = now(), last_used_at = now() from users
+update sessions set hash = $2, authenticated_at = ${authenticatedAtOf('$3')}, last_used_at = now() from users
 where sessions.id = $1 and users.id = user_id and ${isLive}
 returning ${signedIn('sessions')}`,
 });
 
-/** Gives a session a new secret after its person has proved who they are; the old secret is dead. Undefined when it ended meanwhile. */
-export async function renewSession(db: Runner, sessionId: string): Promise<NewSession | undefined> {
+/** Replaces the secret of a session whose person authenticated again; undefined if the session has ended. */
+export async function renewSession(
+  db: Runner,
+  sessionId: string,
+  authenticatedAt?: number,
+): Promise<NewSession | undefined> {
   const token = newToken();
-  const session = await renew(db, sessionId, hashToken(token));
+  const session = await renew(db, sessionId, hashToken(token), authenticatedAt);
   return session && { token, session };
 }
 
-/**
- * Says when the person of a session proved who they are, where that was before the session knew of it. Nobody has the secret of the
- * session yet.
- */
-export const dateProof = none<[sessionId: string, authenticatedAt: number]>({
-  name: 'date-proof',
-  text: `update sessions set authenticated_at = least(authenticated_at, to_timestamp($2::float8 / 1000)) where id = $1`,
-});
-
 export type FoundSession = SignedIn & {
-  /** What the person is in the account that was asked for; undefined for none. */
+  /** The person's role in the requested account; undefined if they are not a member. */
   readonly role: Role | undefined;
   readonly suspended: boolean;
 };
 
-type Asked = { readonly accountId?: string | undefined; readonly isBackground: boolean };
+type Lookup = { readonly accountId?: string | undefined; readonly isBackground: boolean };
 
-const findByHash = maybeOne<FoundSession, [hash: Buffer, asked: Asked]>({
+const findByHash = maybeOne<FoundSession, [hash: Buffer, lookup: Lookup]>({
   name: 'find-session',
   text: `
 with found as (
@@ -90,15 +97,11 @@ left join accounts on accounts.id = account_id`,
   values: (hash, { accountId, isBackground }) => [hash, accountId, isBackground],
 });
 
-/**
- * Whose session it is: undefined for a secret that is malformed, unknown, expired or of a disabled user. What pages ask for by
- * themselves does not keep a session alive.
- */
-export async function findSession(db: Runner, token: string, asked: Asked): Promise<FoundSession | undefined> {
-  return looksLikeToken(token) ? findByHash(db, hashToken(token), asked) : undefined;
+/** Finds a live session of an enabled user. Background requests do not count as use of the session. */
+export async function findSession(db: Runner, token: string, lookup: Lookup): Promise<FoundSession | undefined> {
+  return isToken(token) ? findByHash(db, hashToken(token), lookup) : undefined;
 }
 
-/** A session as its person may see it. */
 export type ListedSession = Origin & {
   readonly sessionId: string;
   readonly createdAt: number;
@@ -106,13 +109,12 @@ export type ListedSession = Origin & {
   readonly expiresAt: number;
 };
 
-/** Whether the session has not been ended. */
 export const hasSession = one<{ exists: boolean }, [sessionId: string]>({
   name: 'has-session',
   text: 'select exists (select from sessions where id = $1)',
 });
 
-/** The live sessions of a user, newest use first; at most 100. */
+/** The live sessions of a user, most recently used first; at most 100. */
 export const listSessions = many<ListedSession, [userId: string]>({
   name: 'list-sessions',
   text: `
@@ -122,13 +124,13 @@ from sessions join users on users.id = user_id
 where user_id = $1 and ${isLive} order by last_used_at desc limit 100`,
 });
 
-/** Ends one session of a user; undefined when there is none. */
+/** Undefined if the user has no session of this id. */
 export const endSession = maybeOne<{ sessionId: string }, [userId: string, sessionId: string]>({
   name: 'end-session',
   text: `delete from sessions where user_id = $1 and id = $2 returning id as "sessionId"`,
 });
 
-/** Ends the sessions of a user, but for the one that is named; answers which. */
+/** Ends the sessions of a user, except the given one, and returns their ids. */
 export const endSessions = many<{ sessionId: string }, [userId: string, exceptFor?: string]>({
   name: 'end-sessions',
   text: `delete from sessions where user_id = $1 and id is distinct from $2::uuid returning id as "sessionId"`,

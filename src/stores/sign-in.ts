@@ -1,35 +1,37 @@
 import type { SignedIn } from '../domain/session.ts';
 import type { Database } from './database.ts';
-import { findFirstAccount, grantAccess, keepOpen } from './memberships.ts';
-import { type Link, useLink, withdrawResets } from './one-time-links.ts';
+import { grantAccess, lockFirstAccount, lockOpenAccounts } from './memberships.ts';
+import { consumeLink, type Link, withdrawResets } from './one-time-links.ts';
 import { removePasskeys, touchPasskey } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { createSession, endSession, endSessions, type NewSession, renewSession } from './sessions.ts';
 import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type User } from './users.ts';
 
+// Every transaction here takes its locks in this order: e-mail address, accounts, user.
+
 type Runner = Pick<Database, 'run'>;
 
-/** How somebody proved who they are; of a password, the hash that it was checked against. */
+/** The evidence of an authentication. `checkedHash`: the hash that the password matched. */
 type Proof =
-  | { readonly means: 'oidc' }
+  | { readonly means: 'oidc'; readonly authenticatedAt: number }
   | { readonly means: 'passkey'; readonly passkeyId: string; readonly counter: number }
   | { readonly means: 'password'; readonly checkedHash: string };
 
-export type Wanted = {
+export type SignIn = {
   readonly user: Pick<User, 'userId' | 'email'>;
   readonly origin: Origin;
-  /** The session that the browser had before: it ends. */
+  /** The browser's earlier session, which ends. */
   readonly before?: SignedIn | undefined;
 };
 
-/** The proof counts no more: the user is disabled, or no longer has the password or the passkey that was checked. */
+/** The user was disabled, or their password or passkey replaced, after the proof was verified. */
 export class ProofOutdated extends Error {
   override readonly name = 'ProofOutdated';
 }
 
 /**
- * Locks a user who has proved who they are, so that what takes access away comes before or after. A password is checked outside of
- * every transaction, and may have been replaced since. Throws `ProofOutdated`.
+ * Locks an authenticated user, so that a reset or a disablement happens before or after, and not in between. Passwords are
+ * verified outside of transactions, so the hash is compared again. Throws `ProofOutdated`.
  */
 async function lockProven(db: Runner, userId: string, checkedHash?: string): Promise<User> {
   const user = await lockUser(db, userId);
@@ -40,27 +42,27 @@ async function lockProven(db: Runner, userId: string, checkedHash?: string): Pro
 
 const hashOf = (proof: Proof) => (proof.means === 'password' ? proof.checkedHash : undefined);
 
-/** Makes a session for somebody who has proved who they are. Throws `ProofOutdated`. */
-export function signIn(db: Database, wanted: Wanted & Proof): Promise<NewSession> {
+/** Throws `ProofOutdated`. */
+export function signIn(db: Database, proven: SignIn & Proof): Promise<NewSession> {
   return db.transaction(async (run) => {
-    await lockProven({ run }, wanted.user.userId, hashOf(wanted));
-    if (wanted.means === 'passkey' && (await touchPasskey({ run }, wanted.passkeyId, wanted.counter)) === undefined)
+    await lockProven({ run }, proven.user.userId, hashOf(proven));
+    if (proven.means === 'passkey' && (await touchPasskey({ run }, proven.passkeyId, proven.counter)) === undefined)
       throw new ProofOutdated();
-    return signInOn({ run }, wanted);
+    return openSession({ run }, proven);
   });
 }
 
-type Means = Proof['means'] | 'link';
+type Opening = SignIn & { readonly means: Proof['means'] | 'link'; readonly authenticatedAt?: number | undefined };
 
-/** As `signIn`, in the transaction in which the user was found and locked. */
-export async function signInOn(db: Runner, { user, origin, means, before }: Wanted & { readonly means: Means }) {
+/** Creates a session for a user whom the transaction has locked. */
+export async function openSession(db: Runner, { user, origin, means, before, authenticatedAt }: Opening) {
   const { userId, email } = user;
   if (before !== undefined) await endSession(db, before.userId, before.sessionId);
   await recordEvent(db, { kind: 'signed_in', userId, email, origin, details: { means } });
-  return createSession(db, userId, origin);
+  return createSession(db, userId, origin, authenticatedAt);
 }
 
-/** Gives the session a new secret; undefined when it ended meanwhile. Throws `ProofOutdated`. */
+/** Renews a session after another authentication; undefined if it has ended. Throws `ProofOutdated`. */
 export function reauthenticate(
   db: Database,
   { sessionId, userId, email }: SignedIn,
@@ -69,7 +71,7 @@ export function reauthenticate(
 ): Promise<NewSession | undefined> {
   return db.transaction(async (run) => {
     await lockProven({ run }, userId, hashOf(proof));
-    const renewed = await renewSession({ run }, sessionId);
+    const renewed = await renewSession({ run }, sessionId, proof.means === 'oidc' ? proof.authenticatedAt : undefined);
     if (renewed === undefined) return undefined;
     const details = { means: proof.means };
     await recordEvent({ run }, { kind: 'reauthenticated', userId, email, origin, details });
@@ -84,9 +86,31 @@ export function signOut(db: Database, { sessionId, userId, email }: SignedIn, or
   });
 }
 
+/** Undefined if the person has no session of this id. */
+export function endOwnSession(db: Database, { userId, email }: SignedIn, origin: Origin, sessionId: string) {
+  return db.transaction(async (run) => {
+    const ended = await endSession({ run }, userId, sessionId);
+    const details = { sessions: 1 };
+    if (ended !== undefined) await recordEvent({ run }, { kind: 'session_ended', userId, email, origin, details });
+    return ended;
+  });
+}
+
+export function endOtherSessions(
+  db: Database,
+  { sessionId, userId, email }: SignedIn,
+  origin: Origin,
+): Promise<number> {
+  return db.transaction(async (run) => {
+    const { length: sessions } = await endSessions({ run }, userId, sessionId);
+    await recordEvent({ run }, { kind: 'session_ended', userId, email, origin, details: { sessions } });
+    return sessions;
+  });
+}
+
 /**
- * Changes a password: every other session ends, and this one gets a new secret. Undefined when it ended meanwhile, and then nothing is
- * changed. Throws `ProofOutdated`.
+ * Changes a password, renews this session and ends the others. Returns undefined, and changes nothing, if this session has ended.
+ * Throws `ProofOutdated`.
  */
 export function changePassword(
   db: Database,
@@ -106,43 +130,59 @@ export function changePassword(
   });
 }
 
-export type LinkAcceptance = Pick<Wanted, 'origin' | 'before'> & {
+export type LinkAcceptance = Pick<SignIn, 'origin' | 'before'> & {
   readonly link: Link;
-  /** The link's own, or for the set-up the one that the person gave. */
   readonly email: string;
-  /** Of the password that the person chose; undefined for somebody who has one. */
+  /** The hash of a new password: of a new user, or after a reset. */
   readonly passwordHash?: string | undefined;
-  /** Of the password that the person has, and has just proved. */
+  /** The hash that the person's existing password matched. */
   readonly checkedHash?: string | undefined;
 };
 
-/**
- * Uses a link: makes the user or gives them a new password, and what the link grants. Undefined when it cannot be used any more. Throws
- * `ProofOutdated`.
- */
+/** Accepts a link and signs the person in; undefined if the link is no longer open. Throws `ProofOutdated`. */
 export function acceptLink(db: Database, acceptance: LinkAcceptance): Promise<NewSession | undefined> {
   const { link, email, passwordHash, checkedHash, origin, before } = acceptance;
-  const { purpose, accountId, role, makesOperator } = link;
   return db.transaction(async (run) => {
-    if (accountId !== undefined && (await keepOpen({ run }, accountId)) === undefined) return undefined;
     await lockEmail({ run }, email);
+    const account = await lockAccountOf({ run }, link);
+    if (link.accountId !== undefined && account === undefined) return undefined;
     const found = await findUserByEmail({ run }, email);
     const known = found && (await lockProven({ run }, found.userId, checkedHash));
-    // Somebody has used another link to the address meanwhile: a password that was chosen for it proves nothing now.
-    if (known !== undefined && purpose !== 'reset' && checkedHash === undefined) return undefined;
-    if ((await useLink({ run }, link.linkId)) === undefined) return undefined;
+    // Another link to the address was accepted first, so the password that this person chose proves nothing.
+    if (known !== undefined && link.purpose !== 'reset' && checkedHash === undefined) return undefined;
+    if ((await consumeLink({ run }, link.linkId)) === undefined) return undefined;
     const user = known ?? (await createUser({ run }, { email, passwordHash, isOperator: false }));
-    const { userId } = user;
-    if (known !== undefined && purpose === 'reset') {
-      if (passwordHash !== undefined) await setPassword({ run }, userId, passwordHash);
-      // Whoever had them may not be the person who asked for the reset.
-      await removePasskeys({ run }, userId);
-      await endSessions({ run }, userId);
-    }
-    const granted = accountId ?? (purpose === 'setup' ? (await findFirstAccount({ run }))?.accountId : undefined);
-    await grantAccess({ run }, user, { accountId: granted, role: role ?? 'owner', makesOperator });
-    const details = { purpose, role, makesOperator };
-    await recordEvent({ run }, { kind: 'link_accepted', userId, email, accountId: granted, origin, details });
-    return signInOn({ run }, { user, origin, means: 'link', before });
+    if (known !== undefined && link.purpose === 'reset') await resetUser({ run }, known.userId, passwordHash);
+    await grantLink({ run }, user, { ...link, ...account }, origin);
+    return openSession({ run }, { user, origin, means: 'link', before });
   });
+}
+
+/** The account that a link leads into, which stays open until the transaction ends. */
+async function lockAccountOf(db: Runner, { purpose, accountId }: Link) {
+  if (purpose === 'setup') {
+    const first = await lockFirstAccount(db);
+    return first && ({ ...first, role: 'owner' } as const);
+  }
+  return accountId === undefined ? undefined : (await lockOpenAccounts(db, [accountId]))[0];
+}
+
+/** An intruder may have a session or a passkey, which may be the reason for the reset. */
+async function resetUser(db: Runner, userId: string, passwordHash: string | undefined): Promise<void> {
+  if (passwordHash !== undefined) await setPassword(db, userId, passwordHash);
+  await removePasskeys(db, userId);
+  await endSessions(db, userId);
+}
+
+/** Gives a user what a consumed link grants. */
+export async function grantLink(
+  db: Runner,
+  user: User,
+  { purpose, accountId, role, isOperator }: Pick<Link, 'purpose' | 'accountId' | 'role' | 'isOperator'>,
+  origin: Origin,
+): Promise<void> {
+  await grantAccess(db, user, { accountId, role, isOperator });
+  const { userId, email } = user;
+  const details = { purpose, role, isOperator };
+  await recordEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
 }

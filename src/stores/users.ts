@@ -8,7 +8,7 @@ export type User = {
   readonly email: string;
   readonly isOperator: boolean;
   readonly isDisabled: boolean;
-  /** A PHC string; undefined for somebody who has no password. */
+  /** A PHC string; undefined for a person without a password. */
   readonly passwordHash: string | undefined;
 };
 
@@ -25,27 +25,15 @@ export const findUser = maybeOne<User, [userId: string]>({
   text: `select ${columns} from users where id = $1`,
 });
 
-/** As `findUser`, and locks the user until the transaction ends. */
 export const lockUser = maybeOne<User, [userId: string]>({
   name: 'lock-user',
   text: `select ${columns} from users where id = $1 for no key update`,
 });
 
-/**
- * One at a time, until the transaction ends, of those who make a user of an e-mail or give it an identity: a person may use two
- * ways in at the same time. Comes before the lock of the user.
- */
+/** Serializes transactions that create, join or erase the user of an e-mail. It precedes the locks of accounts and user. */
 export const lockEmail = none<[email: string]>({
   name: 'lock-email',
   text: 'select pg_advisory_xact_lock(4202618, hashtext($1))',
-});
-
-/** The user, if this is who they are at the identity provider. */
-export const findUserWithIdentity = maybeOne<User, [userId: string, issuer: string, subject: string]>({
-  name: 'find-user-with-identity',
-  text: `
-select ${columns} from users where id = $1
-  and exists (select from oidc_identities where issuer = $2 and subject = $3 and user_id = users.id)`,
 });
 
 type NewUser = Pick<User, 'email' | 'passwordHash' | 'isOperator'>;
@@ -60,7 +48,6 @@ export function createUser(db: Pick<Database, 'run'>, user: NewUser): Promise<Us
   return insertUser(db, uuidv7(), user);
 }
 
-/** Without a hash no password opens anything any more. */
 export const setPassword = none<[userId: string, passwordHash: string | undefined]>({
   name: 'set-password',
   text: `update users set password_hash = $2 where id = $1`,
@@ -74,19 +61,16 @@ update users set is_operator = $2,
 where id = $1`,
 });
 
-/** Disables a user from the next request on, or lifts that. */
 export const setDisabled = none<[userId: string, isDisabled: boolean]>({
   name: 'disable-user',
   text: `update users set disabled_at = case when $2 then now() end where id = $1`,
 });
 
-/** Whether somebody can sign in as an operator; until then the set-up link counts. */
 export const hasOperator = one<{ exists: boolean }>({
   name: 'has-operator',
   text: `select exists (select from users where is_operator and disabled_at is null)`,
 });
 
-/** A user as operators may see it. */
 export type ListedUser = Omit<User, 'passwordHash'> & {
   readonly createdAt: number;
   readonly lastSignInAt: number | undefined;
@@ -100,7 +84,7 @@ type UserFilter = {
   readonly limit: number;
 };
 
-/** Users by e-mail, those whose address holds the text, or the members of one account, after the one with this address. */
+/** Users by e-mail, after the address `after`. `search`: a part of the address. */
 export const listUsers = many<ListedUser, [filter: UserFilter]>({
   name: 'list-users',
   plannedAnew: true,

@@ -33,27 +33,27 @@ async function linkAt(url: unknown, purpose: string) {
   return findLink(database.db, token);
 }
 
-test('the set-up link is made while nobody can sign in as an operator', async () => {
+test('the set-up link is created while there is no operator', async () => {
   const { json } = await run('setup-link');
-  assert.equal((await linkAt(json['url'], 'setup'))?.makesOperator, true);
+  assert.equal((await linkAt(json['url'], 'setup'))?.isOperator, true);
   await createUser(database.db, { email: 'ada@example.com', passwordHash: 'x', isOperator: true });
   assert.equal(await linkAt(json['url'], 'setup'), undefined, 'of no use from then on');
-  assert.match((await run('setup-link')).stderr, /can sign in as an operator already/);
+  assert.match((await run('setup-link')).stderr, /has an operator already/);
 });
 
-test('invite makes a link to an account, or for an operator, and the audit log says so without the link', async () => {
+test('invite creates a link for an account or an operator, and the audit log has an entry without the secret', async () => {
   const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
   const { json } = await run('invite', 'Bob@Example.com', '--account', accountId, '--role', 'owner');
   const link = await linkAt(json['url'], 'invite');
   assert.deepEqual(
-    [link?.email, link?.accountId, link?.role, link?.makesOperator],
+    [link?.email, link?.accountId, link?.role, link?.isOperator],
     ['bob@example.com', accountId, 'owner', false],
   );
   const [latest] = await listActions(database.db, { limit: 1 });
   assert.deepEqual([latest?.action, latest?.accountId], ['people.invite', accountId]);
   assert.ok(!JSON.stringify(latest).includes(String(json['url']).slice(-43)));
   const operator = await run('invite', 'carol@example.com', '--operator');
-  assert.equal((await linkAt(operator.json['url'], 'invite'))?.makesOperator, true);
+  assert.equal((await linkAt(operator.json['url'], 'invite'))?.isOperator, true);
   for (const [args, refusal] of [
     [['invite', 'dan@example.com'], /give --operator, --account or both/],
     [['invite', 'dan', '--operator'], /must be an e-mail address/],
@@ -78,9 +78,9 @@ test('reset, list, disable and enable find a person by address, and the last ope
   assert.equal((await findUserByEmail(db, 'erin@example.com'))?.isDisabled, true);
   assert.equal((await run('enable', 'erin@example.com')).json['disabled'], false);
   for (const command of ['reset', 'disable', 'enable']) {
-    assert.match((await run(command, 'nobody@example.com')).stderr, /nobody has the address/);
+    assert.match((await run(command, 'unknown@example.com')).stderr, /no user has the address/);
   }
-  assert.match((await run('disable', 'ada@example.com')).stderr, /nobody else can sign in as an operator/);
+  assert.match((await run('disable', 'ada@example.com')).stderr, /the only operator/);
 });
 
 test('erase deletes a person by address or id, and an address that was only invited, for good', async () => {
@@ -97,9 +97,9 @@ test('erase deletes a person by address or id, and an address that was only invi
   assert.equal(actions.filter(({ action }) => action === 'people.erase').length, 3);
   assert.ok(!/frank|grace|heidi/.test(JSON.stringify(actions)));
   for (const address of ['frank@example.com', 'heidi@example.com'])
-    assert.match((await run('erase', address)).stderr, /nobody has the address/);
+    assert.match((await run('erase', address)).stderr, /no user has the address/);
   assert.match((await run('erase', '019abc12-3456-7def-8901-234567890abc')).stderr, /no user has the id/);
-  assert.match((await run('erase', 'ada@example.com')).stderr, /nobody else can sign in as an operator/);
+  assert.match((await run('erase', 'ada@example.com')).stderr, /the only operator/);
   const accountId = await createAccount(db, { name: 'owned', credits: 0 });
   const ivan = await createUser(db, { email: 'ivan@example.com', passwordHash: 'x', isOperator: false });
   await setMembership(db, accountId, ivan.userId, 'owner');

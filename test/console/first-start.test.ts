@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { createFirstAccount } from '../../src/stores/accounts.ts';
-import { addressOfLink, createSetupLink } from '../../src/stores/invite.ts';
+import { createSetupLink } from '../../src/stores/people.ts';
+import { addressOfLink } from '../../src/stores/one-time-links.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, closeDialog, password, startVisitor, type Tab, type Visitor } from '../support/console.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -32,7 +33,7 @@ after(async () => {
 async function linkToSetUp(): Promise<string> {
   const link = await createSetupLink(service.database.db);
   assert.ok(link);
-  return addressOfLink(service.baseUrl, 'setup', link);
+  return addressOfLink(service.baseUrl, link);
 }
 
 test('/ leads to the sign-in, which says where the set-up link is', { skip }, async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { addressOfLink, inviteAs } from '../../src/stores/invite.ts';
+import { inviteAs } from '../../src/stores/people.ts';
+import { addressOfLink } from '../../src/stores/one-time-links.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { becomes, password, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -30,7 +31,7 @@ async function linkFor(email: string): Promise<string> {
   const by = { kind: 'command_line', name: 'ada' } as const;
   const link = await inviteAs(service.database.db, by, { email, isOperator: false, accountId, role: 'viewer' });
   assert.ok(link);
-  return addressOfLink(service.url, 'invite', link);
+  return addressOfLink(service.url, link);
 }
 
 const unavailable = { code: 503, msg: 'the database is unavailable', error: 'database_unavailable', data: {} };

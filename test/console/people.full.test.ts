@@ -180,7 +180,7 @@ test(
     await page.getByLabel('Current password').fill(password);
     await page.getByLabel('New password').fill('qwerty123456');
     await page.getByRole('button', { name: 'Change password' }).click();
-    await page.getByText(/tried first/).waitFor();
+    await page.getByText(/too common/).waitFor();
     await page.getByLabel('New password').fill('a wholly new passphrase');
     await page.getByRole('button', { name: 'Change password' }).click();
     await page.getByText('Your password is changed').waitFor();

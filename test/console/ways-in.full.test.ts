@@ -4,7 +4,7 @@ import type { Frame, Locator, Page } from 'playwright-core';
 import { oidcCallbackPath } from '../../src/http/routes/console/oidc.ts';
 import { createIdentityProvider, type IdentityProvider } from '../../src/oidc/identity-provider.ts';
 import { findAccount } from '../../src/stores/accounts.ts';
-import { inviteAs } from '../../src/stores/invite.ts';
+import { inviteAs } from '../../src/stores/people.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import {
   assertAccessible,

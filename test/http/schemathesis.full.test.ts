@@ -8,7 +8,7 @@ import { operatorActions } from '../../src/domain/operator.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { listActions } from '../../src/stores/operator-actions.ts';
-import { inviteAs } from '../../src/stores/invite.ts';
+import { inviteAs } from '../../src/stores/people.ts';
 import { createOperator } from '../../src/stores/operators.ts';
 import { createSession } from '../../src/stores/sessions.ts';
 import { createUser } from '../../src/stores/users.ts';

@@ -13,40 +13,39 @@ import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { ffmpegPath } from '../providers/preview/render-support.ts';
 
-// As in a container: another account than root, a file system that is read only but for VIDEOGEN_DATA, RESULT_STORE and TMPDIR, and an
-// API without what only workers need.
+// The conditions of a container: an unprivileged account, a read-only file system except VIDEOGEN_DATA, RESULT_STORE and TMPDIR, and an
+// API without the packages of workers.
 
-const nobody = 65_534;
+const unprivilegedId = 65_534;
 
-/** In a process without these packages, or with packages that cannot be loaded. */
 const guard = `
 const Module = require('node:module');
-const gone = ['@temporalio/worker', '@temporalio/core-bridge', '@temporalio/testing'];
-const isGone = (name) => gone.some((one) => name === one || name.startsWith(one + '/'));
+const missing = ['@temporalio/worker', '@temporalio/core-bridge', '@temporalio/testing'];
+const isMissing = (name) => missing.some((one) => name === one || name.startsWith(one + '/'));
 const resolve = Module._resolveFilename;
 Module._resolveFilename = function (name, ...rest) {
-  if (isGone(name)) throw Object.assign(new Error('gone: ' + name), { code: 'MODULE_NOT_FOUND' });
+  if (isMissing(name)) throw Object.assign(new Error('missing: ' + name), { code: 'MODULE_NOT_FOUND' });
   return resolve.call(this, name, ...rest);
 };
-const hooks = 'const gone = ' + JSON.stringify(gone) + '; const isGone = ' + isGone + ';' +
-  'export async function resolve(name, context, next) { if (isGone(name)) throw new Error("gone: " + name); return next(name, context); }';
+const hooks = 'const missing = ' + JSON.stringify(missing) + '; const isMissing = ' + isMissing + ';' +
+  'export async function resolve(name, context, next) { if (isMissing(name)) throw new Error("missing: " + name); return next(name, context); }';
 Module.register('data:text/javascript,' + encodeURIComponent(hooks));
 `;
 
 const unshared = ['--mount', '--propagation', 'private'];
 
-function whyNot(): string | false {
-  if (process.getuid?.() !== 0) return 'only root may mount the file system read only, so nothing was tried';
+function skipReason(): string | false {
+  if (process.getuid?.() !== 0) return 'only root may mount the file system read-only';
   try {
     execFileSync('unshare', [...unshared, 'mount', '-o', 'remount,bind,ro', '/'], { stdio: 'pipe' });
     execFileSync('setpriv', ['--version'], { stdio: 'pipe' });
     return false;
   } catch {
-    return 'this machine lets nobody mount the file system read only, so nothing was tried';
+    return 'this machine cannot mount the file system read-only';
   }
 }
 
-describe('an unprivileged account on a file system that is read only', { skip: whyNot() }, () => {
+describe('an unprivileged account on a file system that is read only', { skip: skipReason() }, () => {
   let environment: TestEnvironment;
   let folder: string;
   const running: ChildProcess[] = [];
@@ -65,7 +64,7 @@ describe('an unprivileged account on a file system that is read only', { skip: w
     await chmod(join(folder, 'ffmpeg'), 0o755);
     for (const name of ['api', 'worker', 'results', 'tmp']) {
       await mkdir(join(folder, name));
-      await chown(join(folder, name), nobody, nobody);
+      await chown(join(folder, name), unprivilegedId, unprivilegedId);
     }
   });
   after(async () => {
@@ -90,7 +89,7 @@ describe('an unprivileged account on a file system that is read only', { skip: w
       ...extra,
     };
     const mounts = `for d in ${writable.join(' ')}; do mount --bind $d $d; done; mount -o remount,bind,ro /`;
-    const ids = ['--reuid', '--regid'].flatMap((option) => [option, String(nobody)]);
+    const ids = ['--reuid', '--regid'].flatMap((option) => [option, String(unprivilegedId)]);
     const program = fileURLToPath(new URL(`../../src/main/${name}.js`, import.meta.url));
     const command = [...ids, '--clear-groups', process.execPath, program];
     const inside = ['sh', '-ec', `${mounts}; exec setpriv "$@"`, 'sh', ...command];
@@ -132,10 +131,10 @@ describe('an unprivileged account on a file system that is read only', { skip: w
     for (const { stdout, stderr } of [api, worker]) assert.doesNotMatch(stdout() + stderr(), /EROFS|EACCES|Fontconfig/);
   });
 
-  test('a worker needs that library, so the API was really without it', async () => {
+  test('a worker needs that library, so the API really ran without it', async () => {
     const { child, stderr } = start('worker', withoutNative());
     await once(child, 'close');
     assert.notEqual(child.exitCode, 0);
-    assert.match(stderr(), /gone: @temporalio\/worker/);
+    assert.match(stderr(), /missing: @temporalio\/worker/);
   });
 });

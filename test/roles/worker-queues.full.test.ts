@@ -93,7 +93,7 @@ describe('four worker processes, of one queue each', () => {
     return [...new Set(ids)];
   }
 
-  test('each polls its own queue alone, and tells that it lives', async () => {
+  test('each polls only its own queue, and is healthy', async () => {
     for (const name of queueNames) {
       const { child, metricsPort } = workers.get(name) ?? assert.fail();
       assert.deepEqual(await pollersOf(name), [child.pid], name);

@@ -11,10 +11,9 @@ import { closeAccountAs } from '../../src/stores/account-closure.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { deleteExpiredContent } from '../../src/stores/content-deletion.ts';
 import { deleteExpiredUsers } from '../../src/stores/erasure.ts';
-import { inviteAs } from '../../src/stores/invite.ts';
+import { inviteAs, setOperatorAs } from '../../src/stores/people.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { deleteMembership, grantAccess } from '../../src/stores/memberships.ts';
-import { setOperatorAs } from '../../src/stores/people.ts';
 import { endProviderJob, intendProviderJob } from '../../src/stores/provider-jobs.ts';
 import {
   deleteExpiredEvents,
@@ -130,7 +129,7 @@ test('a person counts as unattached from the loss of the last account and of the
   ];
   const user = await newUser();
   const { userId } = user;
-  const enter = (accountId: string) => grantAccess(db, user, { accountId, role: 'viewer', makesOperator: false });
+  const enter = (accountId: string) => grantAccess(db, user, { accountId, role: 'viewer', isOperator: false });
   const checks: [what: string, change: () => Promise<unknown>, isUnattached: boolean][] = [
     ['a new user', () => Promise.resolve(), true],
     ['in an account', () => enter(first), false],

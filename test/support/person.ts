@@ -17,6 +17,10 @@ export const fromConsole = {
 
 export const goodPassword = 'correct horse battery';
 
+/** The actor of a command, and the origin of a request that no browser sent. */
+export const shell = { kind: 'command_line', name: 'ada' } as const;
+export const origin = { address: '192.0.2.1', userAgent: 'test' } as const;
+
 /** A browser of one person: keeps its cookie and sends it along. */
 export type Browser = {
   cookie(): string | undefined;

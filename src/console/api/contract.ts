@@ -438,7 +438,7 @@ export type Me = {
     readonly accountId: string;
     readonly name: string;
     readonly role: 'owner' | 'member' | 'viewer';
-    /** With the reason that the operator gave; null for an active account. */
+    /** Null for an active account. `reason` is what the operator wrote. */
     readonly suspension: {
       readonly startTime: number;
       readonly reason: string | null;
@@ -446,7 +446,7 @@ export type Me = {
   }[];
   readonly session: {
     readonly sessionId: string;
-    /** When the person last proved who they are. */
+    /** When the person last authenticated. */
     readonly authTime: number;
     readonly expireTime: number;
   };
@@ -461,7 +461,7 @@ export type Passkey = {
 
 export type NewLink = {
   readonly linkId: string;
-  /** Give it to the person by hand. It is not shown again. */
+  /** Send it to the person. It is not shown again. */
   readonly url: string;
   readonly expireTime: number;
 };
@@ -487,12 +487,12 @@ export type SecurityEvent = {
     | 'passkey_removed'
     | 'identity_linked'
     | 'account_closed';
-  /** Whom it happened to. */
+  /** The person whom the event concerns. */
   readonly userId: string | null;
   readonly email: string | null;
-  /** Null for what concerns the person in all their accounts. */
+  /** Null if the event concerns the person in all their accounts. */
   readonly accountId: string | null;
-  /** Who did it, where that was somebody else. */
+  /** The person or operator who caused the event, if that was another one. */
   readonly actor: string | null;
   readonly address: string | null;
   readonly userAgent: string | null;
@@ -800,17 +800,17 @@ export type OperatorAction = {
   readonly actor: {
     readonly kind: 'operator' | 'user' | 'command_line';
     readonly operatorId: string | null;
-    /** Of an operator who was signed in to the console. */
+    /** An operator who was signed in to the console. */
     readonly userId: string | null;
-    /** The operator's, the e-mail of a person in the console, or at the command line the user of the machine. */
+    /** The operator's name, the e-mail of a person in the console, or the user of the machine at the command line. */
     readonly name: string;
-    /** The `X-Request-Id` of the answer. */
+    /** The `X-Request-Id` of the response. */
     readonly requestId: string | null;
   };
   readonly accountId: string | null;
   readonly taskId: string | null;
   readonly keyId: string | null;
-  /** Old and new values, the reason; never a secret. */
+  /** Old and new values, and the reason. Contains no secrets. */
   readonly details: Readonly<Record<string, unknown>>;
   readonly createTime: number;
 };
@@ -925,11 +925,11 @@ export type Reads = {
     readonly answer: {
       readonly passwordSignIn: boolean;
       readonly passkeys: boolean;
-      /** An identity provider; a browser begins at `/console/oidc/start`. With `?proof=1&next=PATH` somebody who is signed in proves again who they are there, and comes back to that page of the console. */
+      /** An identity provider. A sign-in begins at `/console/oidc/start`. With `?proof=1&next=PATH` a signed-in person authenticates again and returns to that page of the console. */
       readonly oidc: {
         readonly name: string;
       } | null;
-      /** Nobody can sign in as an operator yet: `npm start` prints a link. */
+      /** The installation has no operator yet. `npm start` prints the link. */
       readonly needsSetUp: boolean;
     };
   };
@@ -946,7 +946,7 @@ export type Reads = {
         readonly createTime: number;
         /** Exact to about a minute. */
         readonly lastUseTime: number;
-        /** When it ends unless it is used before. */
+        /** When the session ends unless it is used. */
         readonly expireTime: number;
         readonly address: string;
         readonly userAgent: string;
@@ -1183,7 +1183,7 @@ export type Reads = {
       readonly invitations: readonly {
         readonly linkId: string;
         readonly email: string;
-        /** An account that it also lets them into. */
+        /** An account that the person also joins. */
         readonly accountId: string | null;
         readonly role: 'owner' | 'member' | 'viewer' | null;
         readonly expireTime: number;
@@ -1313,7 +1313,7 @@ export type Sends = {
       readonly email: string | null;
       readonly accountName: string | null;
       readonly role: 'owner' | 'member' | 'viewer' | null;
-      /** The person is known, and an invitation asks for the password they have. */
+      /** The person accepts an invitation with their existing password. */
       readonly userExists: boolean;
       readonly expireTime: number;
     };
@@ -1366,37 +1366,29 @@ export type Sends = {
   };
   readonly '/api/console/v1/passkeys/register-options': {
     readonly body: {};
-    /** For SimpleWebAuthn's browser part, as WebAuthn has them. */
+    /** WebAuthn options for `@simplewebauthn/browser`. */
     readonly answer: Readonly<Record<string, unknown>>;
   };
   readonly '/api/console/v1/passkeys/register': {
     readonly body: {
-      /** To tell it from others, such as the device that it is on. */
+      /** Such as the device that the passkey is on. */
       readonly name: string;
-      /** As SimpleWebAuthn's browser part gives it. */
+      /** The result of `@simplewebauthn/browser`. */
       readonly response: Readonly<Record<string, unknown>>;
     };
     readonly answer: Passkey;
   };
   readonly '/api/console/v1/passkeys/sign-in-options': {
     readonly body: {};
-    /** For SimpleWebAuthn's browser part, as WebAuthn has them. */
+    /** WebAuthn options for `@simplewebauthn/browser`. */
     readonly answer: Readonly<Record<string, unknown>>;
   };
   readonly '/api/console/v1/passkeys/sign-in': {
     readonly body: {
-      /** As SimpleWebAuthn's browser part gives it. */
+      /** The result of `@simplewebauthn/browser`. */
       readonly response: Readonly<Record<string, unknown>>;
     };
     readonly answer: Me;
-  };
-  readonly '/api/console/v1/passkeys/rename': {
-    readonly body: {
-      readonly passkeyId: string;
-      /** To tell it from others, such as the device that it is on. */
-      readonly name: string;
-    };
-    readonly answer: Passkey;
   };
   readonly '/api/console/v1/passkeys/remove': {
     readonly body: {
@@ -1606,7 +1598,7 @@ export type Sends = {
       readonly email: string;
       readonly isOperator?: boolean | null | undefined;
       readonly accountId?: string | null | undefined;
-      /** `member`, when it is left out. */
+      /** `member` by default. */
       readonly role?: 'owner' | 'member' | 'viewer' | null | undefined;
     };
     readonly answer: NewLink;

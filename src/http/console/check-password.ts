@@ -1,17 +1,17 @@
+import { readFileSync } from 'node:fs';
 import pLimit from 'p-limit';
-import { passwordFault } from '../../domain/user.ts';
+import type { SignedIn } from '../../domain/session.ts';
+import { maxPasswordLength, minPasswordLength } from '../../domain/user.ts';
 import { hashPassword, isPassword } from '../../passwords/passwords.ts';
 import { recordEvent } from '../../stores/security-events.ts';
 import { beginTry, succeedTry } from '../../stores/sign-in-tries.ts';
 import { findUserByEmail } from '../../stores/users.ts';
-import type { SignedIn } from '../../domain/session.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { originOf } from './authenticate-session.ts';
-import { isCommonPassword } from './common-passwords.ts';
 
-/** So many connections at most are counting tries: the pool is there for creates, and tries may come from many networks at once. */
+/** Connections that count attempts: the pool must stay available for creates. */
 const counting = pLimit(2);
 const maxWaiting = 50;
 
@@ -23,9 +23,8 @@ type Given = {
 };
 
 /**
- * The user with this e-mail and this password, and the hash that it was checked against, which may be replaced before it counts. Throws
- * one and the same refusal, after the same time, for an e-mail that nobody has, a wrong password and a disabled user; tries are counted
- * before anything is hashed.
+ * Verifies an e-mail and a password; returns the user and the hash that matched. An unknown e-mail, an incorrect password and a
+ * disabled user get the same error after the same time. Attempts are counted before the password is hashed.
  */
 export async function checkPassword(ctx: Context, deps: HttpDeps, { email, password, session }: Given) {
   const { db } = deps;
@@ -35,9 +34,9 @@ export async function checkPassword(ctx: Context, deps: HttpDeps, { email, passw
   const tryId = await countTry(deps, email, source);
   const user = await findUserByEmail(db, email);
   const checkedHash = user?.passwordHash;
-  const isRight = await isPassword(checkedHash, password);
-  if (user === undefined || checkedHash === undefined || !isRight || user.isDisabled) {
-    // People type passwords into the wrong field: what nobody has as an e-mail is not kept.
+  const isMatch = await isPassword(checkedHash, password);
+  if (user === undefined || checkedHash === undefined || !isMatch || user.isDisabled) {
+    // People type passwords into the e-mail field, so an unknown e-mail is not recorded.
     await recordEvent(db, { kind: 'sign_in_failed', userId: user?.userId, email: user?.email, origin });
     throw new HttpError('sign_in_failed');
   }
@@ -52,9 +51,37 @@ async function countTry({ db }: HttpDeps, email: string, source: string): Promis
   throw new HttpError('too_many_sign_ins', { headers: { 'Retry-After': String(waitSeconds) } });
 }
 
-/** The hash of a password that somebody chose; throws when they may not have it. `path` is its field. */
-export async function hashChosenPassword(password: string, email: string, path = 'password'): Promise<string> {
-  const message = passwordFault(password, email, isCommonPassword);
+/** Throws if the new password is too weak. `path`: the field to blame. */
+export async function hashNewPassword(password: string, email: string, path = 'password'): Promise<string> {
+  const message = explainWeakPassword(password, email);
   if (message !== undefined) throw invalidRequest([{ path, message }]);
   return hashPassword(password);
+}
+
+const minDifferentCharacters = 5;
+
+/** Returns the rule that a new password breaks. No kind of character is required: length is what helps. */
+export function explainWeakPassword(password: string, email: string): string | undefined {
+  const length = [...password].length;
+  if (length < minPasswordLength || length > maxPasswordLength)
+    return `must be ${minPasswordLength} to ${maxPasswordLength} characters`;
+  if (new Set(password.toLowerCase()).size < minDifferentCharacters)
+    return `must have at least ${minDifferentCharacters} different characters`;
+  const bare = lettersOf(password);
+  const names = [email, email.slice(0, email.lastIndexOf('@')), 'videogen'].map(lettersOf);
+  if (bare !== '' && names.some((name) => name !== '' && bare.replaceAll(name, '') === ''))
+    return 'must not be made of the e-mail or the name of this service';
+  return isCommon(password.toLowerCase()) ? 'is too common; choose another' : undefined;
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^\p{L}]/gu, '');
+}
+
+let common: ReadonlySet<string> | undefined;
+
+/** The file has those of the 49,233 passwords of zxcvbn-ts (MIT) that are long enough, in lower case. */
+function isCommon(password: string): boolean {
+  common ??= new Set(readFileSync(new URL(import.meta.resolve('#assets/common-passwords.txt')), 'utf8').split('\n'));
+  return common.has(password);
 }

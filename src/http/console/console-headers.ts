@@ -1,7 +1,7 @@
-/** Where the console's page may load media from beside its own origin: the public address, and the store of the results. */
+/** Other origins from which the page loads media: the public address and the result store. */
 export type MediaOrigins = readonly string[];
 
-/** No inline code, no inline styles, no text that becomes markup; the page talks to this service alone. */
+/** Forbids inline code, inline styles, text as markup, and requests to other services. */
 export function consoleHeaders(mediaOrigins: MediaOrigins): Readonly<Record<string, string>> {
   const media = ["'self'", ...mediaOrigins].join(' ');
   return {

@@ -4,9 +4,9 @@ import { z } from 'zod';
 import type { Credential } from '../../stores/passkeys.ts';
 import { HttpError } from '../errors.ts';
 
-// What passkeys and this service tell each other, by SimpleWebAuthn, which is loaded at the first use.
+// WebAuthn by SimpleWebAuthn, which is loaded at the first use.
 
-/** Undefined where browsers allow no passkeys: at an address of numbers, and over plain http to another machine. */
+/** Undefined where browsers allow no passkeys: at an IP address, and over plain http to another machine. */
 export function relyingParty(publicUrl: string): { readonly id: string; readonly origin: string } | undefined {
   const { protocol, hostname, origin } = new URL(publicUrl);
   const isSecure = protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost');
@@ -21,22 +21,22 @@ export function requireRelyingParty(publicUrl: string) {
 
 type Party = ReturnType<typeof requireRelyingParty>;
 
-/** What a browser answers: the library reads it, and refuses what is not as it should be. */
+/** The browser's response, which the library validates. */
 export const browserAnswerField = z
   .looseObject(
     { id: z.string().max(1400), response: z.looseObject({}) },
-    { error: 'must be the answer of the browser' },
+    { error: 'must be the response of the browser' },
   )
-  .meta({ description: "As SimpleWebAuthn's browser part gives it." });
+  .meta({ description: 'The result of `@simplewebauthn/browser`.' });
 type BrowserAnswer = z.output<typeof browserAnswerField>;
 
 export const browserOptions = z
   .record(z.string(), z.unknown())
-  .meta({ description: "For SimpleWebAuthn's browser part, as WebAuthn has them." });
+  .meta({ description: 'WebAuthn options for `@simplewebauthn/browser`.' });
 
 type Registering = { readonly email: string; readonly challenge: string; readonly known: readonly Credential[] };
 
-/** Asks for a key that stays on the device and checks its user: it stands for a password and a second factor. */
+/** Requires a key that stays on the device and verifies its user, so that it replaces a password and a second factor. */
 export async function registrationOptions({ id: rpID }: Party, { email, challenge, known }: Registering) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server');
   const options = await generateRegistrationOptions({
@@ -55,25 +55,25 @@ export async function registrationOptions({ id: rpID }: Party, { email, challeng
 
 export async function authenticationOptions({ id: rpID }: Party, challenge: string) {
   const { generateAuthenticationOptions } = await import('@simplewebauthn/server');
-  const wanted = { rpID, challenge: Buffer.from(challenge, 'base64url'), userVerification: 'required' } as const;
-  return { ...(await generateAuthenticationOptions(wanted)) };
+  const required = { rpID, challenge: Buffer.from(challenge, 'base64url'), userVerification: 'required' } as const;
+  return { ...(await generateAuthenticationOptions(required)) };
 }
 
-/** Whether the challenge in an answer is one that we gave; it is taken. */
-type TakeChallenge = (challenge: string) => Promise<boolean>;
+/** Consumes the challenge of a response; false if it is not one of ours. */
+type ConsumeChallenge = (challenge: string) => Promise<boolean>;
 
-/** The credential of a new passkey; throws when the answer proves none. */
+/** The credential of a new passkey; throws if the response is invalid. */
 export async function registeredCredential(
   { id, origin }: Party,
   answer: BrowserAnswer,
-  takeChallenge: TakeChallenge,
+  consumeChallenge: ConsumeChallenge,
 ): Promise<Credential> {
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
-  const verified = await proven(() =>
+  const verified = await verifyOrRefuse(() =>
     verifyRegistrationResponse({
-      // The library checks its form.
+      // The library validates it.
       response: answer as unknown as RegistrationResponseJSON,
-      expectedChallenge: takeChallenge,
+      expectedChallenge: consumeChallenge,
       expectedOrigin: origin,
       expectedRPID: id,
       requireUserVerification: true,
@@ -84,20 +84,20 @@ export async function registeredCredential(
   return { credentialId, publicKey: Buffer.from(publicKey), counter, transports };
 }
 
-/** The authenticator's count of its uses, once it has proved that it has the key; throws when it has not. */
+/** The authenticator's counter of uses; throws if the response is invalid. */
 export async function verifiedCounter(
   { id, origin }: Party,
   answer: BrowserAnswer,
   credential: Credential,
-  takeChallenge: TakeChallenge,
+  consumeChallenge: ConsumeChallenge,
 ): Promise<number> {
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
   const { credentialId, publicKey, counter, transports } = credential;
-  const { verified, authenticationInfo } = await proven(() =>
+  const { verified, authenticationInfo } = await verifyOrRefuse(() =>
     verifyAuthenticationResponse({
-      // The library checks its form.
+      // The library validates it.
       response: answer as unknown as AuthenticationResponseJSON,
-      expectedChallenge: takeChallenge,
+      expectedChallenge: consumeChallenge,
       expectedOrigin: origin,
       expectedRPID: id,
       credential: { id: credentialId, publicKey: new Uint8Array(publicKey), counter, transports: [...transports] },
@@ -108,8 +108,8 @@ export async function verifiedCounter(
   return authenticationInfo.newCounter;
 }
 
-/** The library throws for whatever is wrong with an answer; outages of ours stay what they are. */
-async function proven<T>(verify: () => Promise<T>): Promise<T> {
+/** The library throws for every invalid response. Outages of the database stay outages. */
+async function verifyOrRefuse<T>(verify: () => Promise<T>): Promise<T> {
   try {
     return await verify();
   } catch (cause) {

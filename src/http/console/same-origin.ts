@@ -1,14 +1,13 @@
 import type { Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 
-// A browser sends the cookie along with requests that other pages make. On loopback every port is one site, so SameSite
-// protects nothing there: only requests of our own pages are let through.
+// A browser also sends the cookie with requests from other pages. On loopback every port is the same site, where SameSite does not
+// protect, so only requests from pages of the console are accepted.
 
-/** Headers that the console sets on each call. Other origins cannot, for that needs an answer to a preflight that is never given. */
+/** Headers of each request from the console. Other origins would need a preflight response, which they never get. */
 export const consoleHeader = 'Videogen-Console';
 export const accountHeader = 'Videogen-Account';
 
-/** Throws unless the request comes from a page of the console, at an address of ours. */
 export function requireOwnPage(ctx: Context, publicUrl: string): void {
   requireOwnHost(ctx, publicUrl);
   if (!isOwnPage(ctx, publicUrl) || !hasConsoleHeader(ctx)) throw new HttpError('cross_site_request');
@@ -18,7 +17,7 @@ export function hasConsoleHeader(ctx: Context): boolean {
   return ctx.get(consoleHeader) !== '' || ctx.get(accountHeader) !== '';
 }
 
-/** A name that somebody points to this machine must not make their page one of ours: the name is not ours either. */
+/** Prevents DNS rebinding: a foreign name that resolves to this machine is rejected. */
 export function requireOwnHost(ctx: Context, publicUrl: string): void {
   const host = ctx.get('Host').toLowerCase();
   const port = ctx.req.socket.localPort;
@@ -29,7 +28,7 @@ export function requireOwnHost(ctx: Context, publicUrl: string): void {
 function isOwnPage(ctx: Context, publicUrl: string): boolean {
   const site = ctx.get('Sec-Fetch-Site');
   if (site !== '') return site === 'same-origin';
-  // Browsers leave it out over plain http to another machine; old ones always do.
+  // Browsers omit it over plain http to another machine; old ones always do.
   const origin = ctx.get('Origin');
   return origin === '' ? ctx.method === 'GET' : origin === new URL(publicUrl).origin;
 }

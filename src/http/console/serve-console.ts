@@ -8,7 +8,7 @@ import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { consoleHeaders } from './console-headers.ts';
 
-/** Made by src/build-console.ts. */
+/** Written by src/build-console.ts. */
 const folder = fileURLToPath(new URL('../../../console', import.meta.url));
 
 const types: Readonly<Record<string, string>> = {
@@ -17,7 +17,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** The name of a file in assets/: nothing else is looked up in the database. */
+/** File names that may be in the database. */
 const assetName = /^[\w.-]{1,100}$/;
 
 type Asset = {
@@ -27,16 +27,15 @@ type Asset = {
   readonly gzip: Buffer | undefined;
 };
 
-/** Stores this release's files in the database, so that the API processes of other releases can serve them to open pages. */
+/** Stores this release's files in the database, so that API processes of other releases can serve them to open pages. */
 export async function publishConsole(db: Database): Promise<void> {
   const assets = [...readAssets(join(folder, 'assets'))].map(([name, { plain }]) => ({ name, content: plain }));
   await publishConsoleAssets(db, assets);
 }
 
 /**
- * The console at `/console`: one page for every path below it, and its files. They are held in memory, so that a rebuild does not
- * take the files of an open page away. Files of other releases come from the database: during a rolling upgrade a page of one release
- * loads its code from the API of another, and a tab that is open afterwards still does.
+ * Serves the console: one page for every path below `/console`, and its files, from memory. Files of other releases come from the
+ * database, because during and after a rolling upgrade a page of one release loads code from the API of another.
  */
 export function consoleRoutes(router: AppRouter, { db, consoleMediaOrigins = [] }: HttpDeps): void {
   const page = readFileSync(join(folder, 'index.html'));
@@ -59,7 +58,7 @@ export function consoleRoutes(router: AppRouter, { db, consoleMediaOrigins = [] 
     ctx.body = '';
   });
   router.get('/console', showPage);
-  // A path that the page does not know is its own "not found"; an asset that is gone never is the page.
+  // The page itself shows "not found". A missing asset is a 404, not the page.
   router.get(/^\/console\/(?!assets(?:\/|$)).+$/, showPage);
 }
 
@@ -84,10 +83,13 @@ function readAssets(from: string): ReadonlyMap<string, Asset> {
 
 function sendAsset(ctx: Context, { plain, br, gzip }: Asset): void {
   ctx.set('Vary', 'Accept-Encoding');
-  // The smaller one first, in whichever order the browser names them.
-  const takes = (name: string) => ctx.acceptsEncodings([name, 'identity']) === name;
+  const accepts = (name: string) => ctx.acceptsEncodings([name, 'identity']) === name;
   const [encoding, body] =
-    br !== undefined && takes('br') ? ['br', br] : gzip !== undefined && takes('gzip') ? ['gzip', gzip] : ['', plain];
+    br !== undefined && accepts('br')
+      ? ['br', br]
+      : gzip !== undefined && accepts('gzip')
+        ? ['gzip', gzip]
+        : ['', plain];
   if (encoding !== '') ctx.set('Content-Encoding', encoding);
   ctx.body = body;
 }

@@ -1,9 +1,8 @@
 import { isIP } from 'node:net';
+import type { NewSession } from '../../stores/sessions.ts';
 import type { Context } from '../context.ts';
 
-// The cookie of a session holds its secret and nothing else.
-
-/** Browsers do not tell cookies of one host by their ports, so where only the port is ours it stands in the name. */
+/** Cookies of a host are shared by all its ports, so over plain http the name contains the port. */
 function nameFor(publicUrl: string): string {
   const { protocol, port } = new URL(publicUrl);
   return protocol === 'https:' ? '__Host-videogen' : `videogen_${port === '' ? '80' : port}`;
@@ -14,7 +13,7 @@ function cookie(name: string, publicUrl: string, value: string, maxAgeSeconds: n
   return `${name}=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${secure}`;
 }
 
-/** The secret that a browser sent; undefined without one, and empty where it sent two. */
+/** The secret of the session; undefined without a cookie, and empty for two of the same name. */
 export function sessionToken(ctx: Context, publicUrl: string): string | undefined {
   return valueOf(ctx, nameFor(publicUrl));
 }
@@ -30,23 +29,20 @@ function valueOf(ctx: Context, cookieName: string): string | undefined {
   return values.length > 1 ? '' : values[0];
 }
 
-/** The browser forgets it when the session ends at the latest. */
-export function giveCookie(ctx: Context, publicUrl: string, token: string, expiresAt: number): void {
-  ctx.append(
-    'Set-Cookie',
-    cookie(nameFor(publicUrl), publicUrl, token, Math.max(1, Math.floor((expiresAt - Date.now()) / 1000))),
-  );
+export function giveCookie(ctx: Context, publicUrl: string, { token, session }: NewSession): void {
+  const maxAgeSeconds = Math.max(1, Math.floor((session.expiresAt - Date.now()) / 1000));
+  ctx.append('Set-Cookie', cookie(nameFor(publicUrl), publicUrl, token, maxAgeSeconds));
 }
 
-/** Ties a visit to the identity provider to the browser that began it. */
 const visitName = (publicUrl: string) => `${nameFor(publicUrl)}_visit`;
 const visitSeconds = 600;
 
+/** Binds a visit to the identity provider to the browser that began it. */
 export function giveVisitCookie(ctx: Context, publicUrl: string, token: string): void {
   ctx.append('Set-Cookie', cookie(visitName(publicUrl), publicUrl, token, visitSeconds));
 }
 
-/** The secret of the visit that the browser comes back from, for the only time. */
+/** The secret of the visit. Clears the cookie, because a visit ends once. */
 export function takeVisitCookie(ctx: Context, publicUrl: string): string | undefined {
   const name = visitName(publicUrl);
   ctx.append('Set-Cookie', cookie(name, publicUrl, '', 0));
@@ -57,7 +53,7 @@ export function clearedCookie(publicUrl: string): string {
   return cookie(nameFor(publicUrl), publicUrl, '', 0);
 }
 
-/** Whether sessions travel unprotected over a network: plain http to another machine. */
+/** Over plain http to another machine, anyone in between can read sessions. */
 export function isCookieExposed(publicUrl: string): boolean {
   const { protocol, hostname } = new URL(publicUrl);
   const host = hostname.replaceAll(/[[\]]/g, '');

@@ -9,10 +9,16 @@ const eventSchema = z
   .strictObject({
     eventId: z.int(),
     kind: z.enum(securityEventKinds),
-    userId: z.string().nullable().meta({ description: 'Whom it happened to.' }),
+    userId: z.string().nullable().meta({ description: 'The person whom the event concerns.' }),
     email: z.string().nullable(),
-    accountId: z.string().nullable().meta({ description: 'Null for what concerns the person in all their accounts.' }),
-    actor: z.string().nullable().meta({ description: 'Who did it, where that was somebody else.' }),
+    accountId: z
+      .string()
+      .nullable()
+      .meta({ description: 'Null if the event concerns the person in all their accounts.' }),
+    actor: z
+      .string()
+      .nullable()
+      .meta({ description: 'The person or operator who caused the event, if that was another one.' }),
     address: z.string().nullable(),
     userAgent: z.string().nullable(),
     details: z.record(z.string(), z.unknown()),
@@ -22,7 +28,7 @@ const eventSchema = z
 
 export const eventsSchema = z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema });
 
-/** A page of events that were read with one more than the limit. */
+/** `events`: one more than the limit, if there is a next page. */
 export function presentEvents(events: readonly SecurityEvent[], limit: number) {
   const { page, nextCursor } = cutPage(events, limit, ({ eventId }) => String(eventId));
   return { events: page.map(presentEvent), nextCursor };

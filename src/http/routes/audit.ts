@@ -9,12 +9,12 @@ import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery } fro
 const actorSchema = z.strictObject({
   kind: z.enum(['operator', 'user', 'command_line']),
   operatorId: z.string().nullable(),
-  userId: z.string().nullable().meta({ description: 'Of an operator who was signed in to the console.' }),
+  userId: z.string().nullable().meta({ description: 'An operator who was signed in to the console.' }),
   name: z.string().meta({
     description:
-      "The operator's, the e-mail of a person in the console, or at the command line the user of the machine.",
+      "The operator's name, the e-mail of a person in the console, or the user of the machine at the command line.",
   }),
-  requestId: z.string().nullable().meta({ description: 'The `X-Request-Id` of the answer.' }),
+  requestId: z.string().nullable().meta({ description: 'The `X-Request-Id` of the response.' }),
 });
 
 const actionSchema = z
@@ -25,7 +25,9 @@ const actionSchema = z
     accountId: z.string().nullable(),
     taskId: z.string().nullable(),
     keyId: z.string().nullable(),
-    details: z.record(z.string(), z.unknown()).meta({ description: 'Old and new values, the reason; never a secret.' }),
+    details: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'Old and new values, and the reason. Contains no secrets.' }),
     createTime: unixMs,
   })
   .meta({ id: 'OperatorAction' });
@@ -33,10 +35,10 @@ const actionSchema = z
 const list = defineEndpoint({
   operationId: 'adminListActions',
   route: 'GET /api/admin/v1/audit',
-  summary: 'What operators have done',
+  summary: 'List actions of operators',
   description:
-    'Newest first; over the API and at the command line. An entry is written in the transaction of the change itself, and ' +
-    'is never deleted, and changes only where it names a person who was erased. Requests that were refused, or changed nothing, are not listed.',
+    'Changes by the API and the command line, newest first. Each entry is written in the transaction of its change. Entries are ' +
+    'never deleted, and change only if they name an erased person. Requests that failed or changed nothing are not listed.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     operatorId: idParameter('an operator').optional(),
@@ -50,9 +52,9 @@ const list = defineEndpoint({
   },
 });
 
-function presentAction({ accountId, taskId, keyId, createdAt: createTime, ...action }: RecordedAction) {
+function presentAction({ accountId, taskId, keyId, ...action }: RecordedAction) {
   const actor = { operatorId: null, userId: null, requestId: null, ...action.actor };
-  return view(actionSchema, { ...action, accountId, taskId, keyId, actor, createTime });
+  return view(actionSchema, { ...action, accountId, taskId, keyId, actor, createTime: action.createdAt });
 }
 
 export const auditEndpoints = [list];

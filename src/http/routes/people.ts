@@ -1,14 +1,22 @@
 import { z } from 'zod';
 import { roles } from '../../domain/role.ts';
 import { eraseUserAs } from '../../stores/erasure.ts';
-import { addressOfLink, inviteAs, resetAs, withdrawInvitationAs } from '../../stores/invite.ts';
+import {
+  disableAs,
+  endSessionsAs,
+  inviteAs,
+  resetAs,
+  setOperatorAs,
+  withdrawInvitationAs,
+} from '../../stores/people.ts';
 import { listOperatorInvitations } from '../../stores/one-time-links.ts';
-import { disableAs, endSessionsAs, setOperatorAs } from '../../stores/people.ts';
 import { listAllEvents } from '../../stores/security-events.ts';
 import { findUser, type ListedUser, listUsers } from '../../stores/users.ts';
+import { emailField } from '../console/fields.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../errors.ts';
 import { idField, oneOf, required, unixMs } from '../fields.ts';
+import { newLinkSchema, presentNewLink } from '../presenters/one-time-link.ts';
 import { eventsSchema, presentEvents } from '../presenters/security-event.ts';
 import { view } from '../presenters/view.ts';
 import {
@@ -21,8 +29,6 @@ import {
   strictQuery,
   textParameter,
 } from '../query.ts';
-import { newLinkSchema } from './console/members.ts';
-import { emailField } from './console/sign-in.ts';
 
 const personSchema = z
   .strictObject({
@@ -38,15 +44,15 @@ const personSchema = z
   })
   .meta({ id: 'Person' });
 
-function presentPerson({ createdAt: createTime, lastSignInAt: lastSignInTime, ...person }: ListedUser) {
-  return view(personSchema, { ...person, createTime, lastSignInTime });
+function presentPerson(user: ListedUser) {
+  return view(personSchema, { ...user, createTime: user.createdAt, lastSignInTime: user.lastSignInAt });
 }
 
 const list = defineEndpoint({
   operationId: 'adminListPeople',
   route: 'GET /api/admin/v1/people',
-  summary: 'The people who use the console',
-  description: 'By e-mail.',
+  summary: 'List people',
+  description: 'The users of the console, by e-mail.',
   query: strictQuery({
     search: textParameter('must be a text')
       .max(254)
@@ -66,8 +72,8 @@ const list = defineEndpoint({
 const events = defineEndpoint({
   operationId: 'adminListSecurityEvents',
   route: 'GET /api/admin/v1/people/events',
-  summary: 'What happened to the people of all accounts',
-  description: 'Newest first: sign-ins and failed ones, links, roles, sessions.',
+  summary: 'List security events of all accounts',
+  description: 'Sign-ins and failed sign-ins, links, roles and sessions, newest first.',
   query: strictQuery(numberedPage),
   data: eventsSchema,
   handler: async ({ query: { cursor: before, limit } }, { db }) =>
@@ -78,14 +84,14 @@ const invite = defineEndpoint({
   operationId: 'adminInvitePerson',
   route: 'POST /api/admin/v1/people/invite',
   needsRecentProof: true,
-  summary: 'Invite somebody',
+  summary: 'Invite a person',
   description:
-    'As an operator, into an account, or both. An open invitation to the same e-mail and account is withdrawn.',
+    'As an operator, into an account, or both. Replaces the open invitation to the same e-mail and account, if there is one.',
   body: z.strictObject({
     email: emailField,
     isOperator: z.boolean({ error: 'must be true or false' }).nullish(),
     accountId: idField('an account').nullish(),
-    role: oneOf(roles).nullish().meta({ description: '`member`, when it is left out.' }),
+    role: oneOf(roles).nullish().meta({ description: '`member` by default.' }),
   }),
   data: newLinkSchema,
   failures: ['account_not_found', 'account_closed'],
@@ -94,16 +100,15 @@ const invite = defineEndpoint({
     if (accountId === undefined && !isOperator)
       throw invalidRequest([{ path: 'accountId', message: 'is required, unless isOperator is true' }]);
     const role = accountId === undefined ? undefined : (input.role ?? 'member');
-    const wanted = { email: input.email, isOperator, accountId, role };
-    const link = existing(await inviteAs(db, actor, wanted), 'account_not_found');
-    return { linkId: link.linkId, url: addressOfLink(publicUrl, 'invite', link), expireTime: link.expiresAt };
+    const link = await inviteAs(db, actor, { email: input.email, isOperator, accountId, role });
+    return presentNewLink(publicUrl, existing(link, 'account_not_found'));
   },
 });
 
 const operatorInvitationSchema = z.strictObject({
   linkId: z.string(),
   email: z.string(),
-  accountId: z.string().nullable().meta({ description: 'An account that it also lets them into.' }),
+  accountId: z.string().nullable().meta({ description: 'An account that the person also joins.' }),
   role: z.enum(roles).nullable(),
   expireTime: unixMs,
 });
@@ -111,13 +116,12 @@ const operatorInvitationSchema = z.strictObject({
 const invitations = defineEndpoint({
   operationId: 'adminListOperatorInvitations',
   route: 'GET /api/admin/v1/people/invitations',
-  summary: 'The open invitations that make an operator',
+  summary: 'List open invitations that make an operator',
   description: 'Newest first; at most 200.',
   data: z.strictObject({ invitations: z.array(operatorInvitationSchema) }),
   handler: async (_call, { db }) => ({
-    invitations: (await listOperatorInvitations(db)).map(
-      ({ accountId = null, role = null, expiresAt: expireTime, ...invitation }) =>
-        view(operatorInvitationSchema, { ...invitation, accountId, role, expireTime }),
+    invitations: (await listOperatorInvitations(db)).map((invitation) =>
+      view(operatorInvitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
     ),
   }),
 });
@@ -127,7 +131,7 @@ const withdraw = defineEndpoint({
   route: 'POST /api/admin/v1/people/withdraw',
   needsRecentProof: true,
   summary: 'Withdraw an invitation that makes an operator',
-  description: 'Repeating it changes nothing. Owners withdraw those that only let somebody into their account.',
+  description: 'Idempotent. Owners withdraw invitations that only lead into their account.',
   body: z.strictObject({ linkId: idField('an invitation') }),
   data: z.strictObject({ linkId: z.string() }),
   failures: ['link_not_found'],
@@ -137,25 +141,27 @@ const withdraw = defineEndpoint({
   },
 });
 
-/** What names a person in a body. */
 const personField = { userId: idField('a person') };
 
 const reset = defineEndpoint({
   operationId: 'adminResetPassword',
   route: 'POST /api/admin/v1/people/reset',
   needsRecentProof: true,
-  summary: 'Make a link by which somebody chooses a new password',
+  summary: 'Create a link for a new password',
   body: z.strictObject(personField),
   data: newLinkSchema,
   failures: ['person_not_found'],
   handler: async ({ actor, input: { userId } }, { db, console: { publicUrl } }) => {
     const { email } = existing(await findUser(db, userId), 'person_not_found');
-    const link = existing(await resetAs(db, actor, email), 'person_not_found');
-    return { linkId: link.linkId, url: addressOfLink(publicUrl, 'reset', link), expireTime: link.expiresAt };
+    return presentNewLink(publicUrl, existing(await resetAs(db, actor, email), 'person_not_found'));
   },
 });
 
-const changed = { data: z.strictObject({ userId: z.string() }), needsRecentProof: true } as const;
+const personChange = {
+  needsRecentProof: true,
+  body: z.strictObject(personField),
+  data: z.strictObject({ userId: z.string() }),
+} as const;
 
 function changedUser(outcome: Awaited<ReturnType<typeof disableAs>>) {
   if (outcome === 'last_operator') throw new HttpError('last_operator');
@@ -163,76 +169,63 @@ function changedUser(outcome: Awaited<ReturnType<typeof disableAs>>) {
 }
 
 const disable = defineEndpoint({
+  ...personChange,
   operationId: 'adminDisablePerson',
   route: 'POST /api/admin/v1/people/disable',
-  summary: 'Let somebody in no more',
-  description: 'Counts from their next request on. Open links to them are withdrawn. Repeating it changes nothing.',
-  body: z.strictObject(personField),
+  summary: 'Disable a person',
+  description: 'Ends their sessions and withdraws open links to them. Idempotent.',
   failures: ['person_not_found', 'last_operator'],
-  ...changed,
   handler: async ({ actor, input }, { db }) => changedUser(await disableAs(db, actor, input, true)),
 });
 
 const enable = defineEndpoint({
+  ...personChange,
   operationId: 'adminEnablePerson',
   route: 'POST /api/admin/v1/people/enable',
-  summary: 'Let somebody in again',
-  description: 'They sign in anew. Repeating it changes nothing.',
-  body: z.strictObject(personField),
+  summary: 'Enable a person',
+  description: 'They can sign in again. Idempotent.',
   failures: ['person_not_found'],
-  ...changed,
   handler: async ({ actor, input }, { db }) => changedUser(await disableAs(db, actor, input, false)),
 });
 
 const endSessions = defineEndpoint({
+  ...personChange,
   operationId: 'adminEndSessions',
   route: 'POST /api/admin/v1/people/end-sessions',
-  summary: 'Sign somebody out everywhere',
-  body: z.strictObject(personField),
+  summary: 'End all sessions of a person',
   failures: ['person_not_found'],
-  ...changed,
   handler: async ({ actor, input }, { db }) => changedUser(await endSessionsAs(db, actor, input)),
 });
 
 const setOperator = defineEndpoint({
+  ...personChange,
   operationId: 'adminSetOperator',
   route: 'POST /api/admin/v1/people/operator',
-  summary: 'Make somebody an operator, or no more',
-  description:
-    'Their sessions end; with the right, open invitations that would give it again go, too. Repeating it changes nothing.',
+  summary: 'Grant or revoke the operator role',
+  description: 'Ends the sessions of the person. Revoking also withdraws open links to them. Idempotent.',
   body: z.strictObject({ ...personField, isOperator: z.boolean({ error: required('must be true or false') }) }),
   failures: ['person_not_found', 'last_operator'],
-  ...changed,
   handler: async ({ actor, input }, { db }) => changedUser(await setOperatorAs(db, actor, input, input.isOperator)),
 });
 
 const erase = defineEndpoint({
+  ...personChange,
   operationId: 'adminErasePerson',
   route: 'POST /api/admin/v1/people/erase',
   summary: 'Erase a person',
   description:
     'Deletes the person with their sessions, passkeys, links, memberships and security events. Records that stay, such as the ' +
-    'audit log, name `erased user` instead. Cannot be undone. Repeating it changes nothing.',
-  body: z.strictObject(personField),
+    'audit log, name `erased user` instead. Cannot be undone. Idempotent.',
   failures: ['person_not_found', 'last_owner', 'last_operator'],
-  ...changed,
   handler: async ({ actor, input: { userId } }, { db, log }) => {
     const erasure = await eraseUserAs(db, actor, { userId });
-    switch (erasure.kind) {
-      case 'erased':
-        if (erasure.changed) log.info({ userId }, 'user erased');
-        return { userId };
-      case 'last_owner':
-        throw new HttpError('last_owner', {
-          msg: `account ${erasure.accountId} has no other owner; make another member its owner, or close it`,
-        });
-      case 'last_operator':
-        throw new HttpError('last_operator');
-      case 'not_found':
-        throw new HttpError('person_not_found');
-      default:
-        return erasure satisfies never;
-    }
+    if (typeof erasure === 'string') throw new HttpError(erasure);
+    if ('onlyOwnerOf' in erasure)
+      throw new HttpError('last_owner', {
+        msg: `account ${erasure.onlyOwnerOf} has no other owner; make another member its owner, or close it`,
+      });
+    log.info({ userId }, 'user erased');
+    return { userId };
   },
 });
 

@@ -11,17 +11,16 @@ before(async () => {
 });
 after(() => service.close());
 
-test('an account that is named in capital letters is the same one: the callback secret that is rotated there opens', async () => {
+test('an account id in capital letters names the same account: its rotated callback secret can be decrypted', async () => {
   const { accountId, person } = await newMember(service);
   const rotate = { accountId: accountId.toUpperCase(), body: { overlapSeconds: 60 } };
   const { status, json } = await person.ask('POST', '/api/v1/callbacks/secret/rotate', rotate);
   assert.equal(status, 200, json.msg);
-  // As the service of the tests seals them.
   const box = createSecretBox('s'.repeat(32));
   assert.deepEqual(await callbackSecretsOf(service.database.db, box, accountId), [json.data['secret']]);
 });
 
-test('what a page reads with the cookie from before a new proof is refused, and leaves the new cookie alone', async () => {
+test('a read with the cookie from before a renewal is refused and clears no cookie', async () => {
   const { accountId, person } = await newMember(service);
   const old = person.cookie();
   const proof = { body: { password: goodPassword } };

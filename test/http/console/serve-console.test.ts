@@ -15,7 +15,7 @@ const get = (path: string, headers = {}) => service.send('GET', path, { headers 
 const pageOf = async (path: string) => (await get(path)).bytes.toString();
 const assetsOf = (html: string) => [...html.matchAll(/"(\/console\/assets\/[^"]+)"/g)].map(([, path]) => String(path));
 
-test('200 every path of the console is its page, which is asked for again each time', async () => {
+test('200 every path of the console is its page, which is revalidated each time', async () => {
   for (const path of ['/console', '/console/sign-in', '/console/a/01/tasks/02', '/console/no/such/page']) {
     const { status, headers, bytes } = await get(path);
     assert.deepEqual(
@@ -32,7 +32,7 @@ test('301 one spelling: /console/ leads to /console', async () => {
   assert.deepEqual([status, headers['location']], [301, '/console?a=b']);
 });
 
-test('200 its files may be kept for ever, and come compressed to those who take it', async () => {
+test('200 its files may be cached forever, and are compressed for clients that accept it', async () => {
   const assets = assetsOf(await pageOf('/console'));
   assert.ok(assets.length >= 4);
   for (const path of assets) {
@@ -51,7 +51,7 @@ test('200 its files may be kept for ever, and come compressed to those who take 
 
 test('404 a file that is not there is never the page', async () => {
   for (const path of [
-    '/console/assets/gone.js',
+    '/console/assets/unknown.js',
     '/console/assets/',
     '/console/assets',
     '/console/assets/../index.html',
@@ -61,7 +61,7 @@ test('404 a file that is not there is never the page', async () => {
   }
 });
 
-test('every answer carries the headers that keep other pages and foreign code away', async () => {
+test('every response forbids foreign code and framing by other pages', async () => {
   const [asset = ''] = assetsOf(await pageOf('/console'));
   for (const path of ['/console', '/console/sign-in', asset]) {
     const { headers } = await get(path);

@@ -10,9 +10,9 @@ import {
   plainRequest,
   startHttpService,
 } from '../../support/http-service.ts';
-import { type Browser, newBrowser, newPerson } from '../../support/person.ts';
+import { type Browser, newBrowser, newPerson, origin } from '../../support/person.ts';
 
-// Nobody uses up what others need, signed in or not.
+// No person exhausts a limit that others need.
 
 const hour = 3_600_000;
 let database: TestDatabase;
@@ -30,7 +30,7 @@ async function withService(options: HttpServiceOptions, work: (service: HttpServ
   }
 }
 
-test('429 creates of a person that are refused are counted for that person: keys and other members create on', async () => {
+test('429 refused creates are counted per person: keys and other members are not affected', async () => {
   const refusedCreates = createRateLimiter({ quota: 2, windowMs: hour });
   await withService({ refusedCreates }, async (service) => {
     const { accountId, key } = await service.newAccount(10_000);
@@ -48,7 +48,7 @@ test('429 creates of a person that are refused are counted for that person: keys
   });
 });
 
-/** What those do who are not known yet: each begins or ends a try to sign in. */
+/** Requests without a session that start or end a sign-in. */
 const tries: readonly ((browser: Browser) => Promise<Answer>)[] = [
   (browser) => browser.ask('POST', '/api/console/v1/passkeys/sign-in-options'),
   (browser) => browser.ask('POST', '/api/console/v1/passkeys/sign-in', { body: { response: madeUp('unknown') } }),
@@ -82,14 +82,14 @@ function withWaysIn(quota: number, work: (service: HttpService) => Promise<void>
   );
 }
 
-test('429 who tries to sign in too often is held up by address; other addresses, and people who are signed in, go on', async () => {
+test('429 sign-ins are limited by address; other addresses and signed-in people are not affected', async () => {
   await withWaysIn(3, async (service) => {
     const [stranger, other] = [newBrowser(service), newBrowser(service)];
-    for (const [place, status] of [200, 401, 302].entries())
-      assert.equal((await tries[place]?.(stranger))?.status, status);
+    for (const [index, status] of [200, 401, 302].entries())
+      assert.equal((await tries[index]?.(stranger))?.status, status);
     for (const attempt of tries) {
       const refused = await attempt(stranger);
-      assertRefused(refused, 429, /too many tries to sign in/);
+      assertRefused(refused, 429, /too many .*sign/);
       assert.equal(refused.headers['retry-after'], '20');
       assert.equal(refused.headers['ratelimit-policy'], '"sign-ins";q=3;w=60');
     }
@@ -101,18 +101,17 @@ test('429 who tries to sign in too often is held up by address; other addresses,
   });
 });
 
-test('429 wrong answers for a passkey that somebody has are limited, and so is what is logged of them', async () => {
+test('429 invalid responses for a known passkey are limited, and so are their security events', async () => {
   await withWaysIn(3, async (service) => {
     const { db } = database;
     const person = await newPerson(service);
     const credential = { credentialId: 'known', publicKey: Buffer.from('key'), counter: 0, transports: [] };
-    const origin = { address: '192.0.2.1', userAgent: 'test' };
     await addPasskey(db, person, { name: 'laptop', credential, origin });
     const thief = newBrowser(service);
-    const wrong = { body: { response: madeUp('known') } };
+    const invalid = { body: { response: madeUp('known') } };
     const statuses: number[] = [];
     for (const _ of [1, 2, 3, 4, 5, 6]) {
-      statuses.push((await thief.ask('POST', '/api/console/v1/passkeys/sign-in', wrong)).status);
+      statuses.push((await thief.ask('POST', '/api/console/v1/passkeys/sign-in', invalid)).status);
     }
     assert.deepEqual(statuses, [401, 401, 401, 429, 429, 429]);
     const text = `select count(*)::int as logged from security_events where user_id = $1 and kind = 'sign_in_failed'`;

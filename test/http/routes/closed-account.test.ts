@@ -170,7 +170,7 @@ test('a link into an account that is being closed lets nobody in', async () => {
   const { accountId } = await service.newAccount(100);
   const { db } = service.database;
   const email = 'late-guest@example.com';
-  const { token } = await createLink(db, { purpose: 'invite', email, accountId, role: 'owner', makesOperator: false });
+  const { token } = await createLink(db, { purpose: 'invite', email, accountId, role: 'owner', isOperator: false });
   const link = await findLink(db, token);
   assert.ok(link);
   const origin = { address: '10.0.0.1', userAgent: 'test' };
@@ -185,7 +185,7 @@ test('whatever is done while an account is closed, it has no key, no member and 
   for (let round = 0; round < 25; round += 1) {
     const { accountId, person } = await newMember(service);
     const invited = { purpose: 'invite', email: `guest-${round}@example.com`, accountId, role: 'member' } as const;
-    const { token } = await createLink(db, { ...invited, makesOperator: false });
+    const { token } = await createLink(db, { ...invited, isOperator: false });
     const link = await findLink(db, token);
     assert.ok(link);
     const origin = { address: '10.0.0.1', userAgent: 'test' };

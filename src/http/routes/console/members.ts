@@ -1,7 +1,6 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { roles } from '../../../domain/role.ts';
-import { addressOfLink } from '../../../stores/invite.ts';
 import {
   changeRole,
   inviteMember,
@@ -13,15 +12,16 @@ import {
 import { listInvitations } from '../../../stores/one-time-links.ts';
 import { listAccountEvents } from '../../../stores/security-events.ts';
 import { originOf, type PersonOfAccount } from '../../console/authenticate-session.ts';
+import { emailField } from '../../console/fields.ts';
 import { giveCookie } from '../../console/session-cookie.ts';
 import type { Context } from '../../context.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
 import { HttpError } from '../../errors.ts';
 import { oneOf, opaqueId, unixMs } from '../../fields.ts';
+import { newLinkSchema, presentNewLink } from '../../presenters/one-time-link.ts';
 import { eventsSchema, presentEvents } from '../../presenters/security-event.ts';
 import { view } from '../../presenters/view.ts';
 import { numberedPage, strictQuery } from '../../query.ts';
-import { emailField } from './sign-in.ts';
 
 const memberSchema = z.strictObject({
   userId: z.string(),
@@ -43,26 +43,17 @@ const list = defineEndpoint({
   operationId: 'listMembers',
   route: 'GET /api/console/v1/members',
   scope: 'member',
-  summary: 'The people of the account, and who is invited',
+  summary: 'List members and open invitations',
   data: z.strictObject({ members: z.array(memberSchema), invitations: z.array(invitationSchema) }),
   handler: async ({ accountId }, { db }) => ({
-    members: (await listMembers(db, accountId)).map(({ joinedAt: joinTime, lastUsedAt: lastUseTime, ...member }) =>
-      view(memberSchema, { ...member, joinTime, lastUseTime }),
+    members: (await listMembers(db, accountId)).map((member) =>
+      view(memberSchema, { ...member, joinTime: member.joinedAt, lastUseTime: member.lastUsedAt }),
     ),
-    invitations: (await listInvitations(db, accountId)).map(({ expiresAt: expireTime, ...invitation }) =>
-      view(invitationSchema, { ...invitation, expireTime }),
+    invitations: (await listInvitations(db, accountId)).map((invitation) =>
+      view(invitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
     ),
   }),
 });
-
-/** The link of an invitation or a reset, for the only time. */
-export const newLinkSchema = z
-  .strictObject({
-    linkId: z.string(),
-    url: z.string().meta({ description: 'Give it to the person by hand. It is not shown again.' }),
-    expireTime: unixMs,
-  })
-  .meta({ id: 'NewLink' });
 
 const roleField = oneOf(roles);
 
@@ -71,8 +62,8 @@ const invite = defineEndpoint({
   route: 'POST /api/console/v1/members/invite',
   scope: 'owner',
   needsRecentProof: true,
-  summary: 'Invite somebody into the account',
-  description: 'An open invitation to the same e-mail is withdrawn.',
+  summary: 'Invite a person into the account',
+  description: 'Replaces the open invitation to the same e-mail, if there is one.',
   body: z.strictObject({ email: emailField, role: roleField }),
   data: newLinkSchema,
   failures: ['account_closed', 'already_member', 'too_many_invitations'],
@@ -80,7 +71,7 @@ const invite = defineEndpoint({
     const link = await inviteMember(db, byOf(ctx, person), input);
     if (link === 'too_many_invitations') throw new HttpError(link, { data: { limit: maxInvitations } });
     if (link === 'already_member') throw new HttpError(link);
-    return { linkId: link.linkId, url: addressOfLink(publicUrl, 'invite', link), expireTime: link.expiresAt };
+    return presentNewLink(publicUrl, link);
   },
 });
 
@@ -108,9 +99,9 @@ const setRole = defineEndpoint({
   route: 'POST /api/console/v1/members/role',
   scope: 'owner',
   needsRecentProof: true,
-  summary: 'Give a member another role',
+  summary: "Change a member's role",
   description:
-    "The member's sessions end, and open invitations to them are withdrawn. An owner who changes their own role gets a new cookie.",
+    "Ends the member's sessions and withdraws open invitations to them. An owner who changes their own role gets a new cookie.",
   body: z.strictObject({ userId: opaqueId, role: roleField }),
   data: z.strictObject({ userId: z.string(), role: z.enum(roles) }),
   answerHeaders: { 'Set-Cookie': 'The new cookie of an owner who changed their own role.' },
@@ -118,7 +109,7 @@ const setRole = defineEndpoint({
   handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }) => {
     const outcome = isUuid(input.userId) ? await changeRole(db, byOf(ctx, person), input) : 'member_not_found';
     if (typeof outcome === 'string') throw new HttpError(outcome);
-    if (outcome.own !== undefined) giveCookie(ctx, publicUrl, outcome.own.token, outcome.own.session.expiresAt);
+    if (outcome.own !== undefined) giveCookie(ctx, publicUrl, outcome.own);
     return input;
   },
 });
@@ -128,8 +119,8 @@ const remove = defineEndpoint({
   route: 'POST /api/console/v1/members/remove',
   scope: 'owner',
   needsRecentProof: true,
-  summary: 'Take somebody out of the account',
-  description: 'Counts from their next request on. Open invitations to them are withdrawn.',
+  summary: 'Remove a member',
+  description: 'Takes effect immediately. Withdraws open invitations to the member.',
   body: z.strictObject({ userId: opaqueId }),
   data: z.strictObject({ userId: z.string() }),
   failures: ['member_not_found', 'last_owner'],
@@ -144,8 +135,8 @@ const events = defineEndpoint({
   operationId: 'listSecurityEvents',
   route: 'GET /api/console/v1/events',
   scope: 'owner',
-  summary: 'What happened to the people of the account',
-  description: 'Newest first: sign-ins and failed ones, links, roles, sessions.',
+  summary: 'List security events of the account',
+  description: 'Sign-ins and failed sign-ins, links, roles and sessions, newest first.',
   query: strictQuery(numberedPage),
   data: eventsSchema,
   handler: async ({ accountId, query: { cursor: before, limit } }, { db }) =>

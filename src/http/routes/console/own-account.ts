@@ -12,11 +12,11 @@ const close = defineEndpoint({
   route: 'POST /api/console/v1/account/close',
   scope: 'owner',
   needsRecentProof: true,
-  summary: 'Close the account for good, and delete what its tasks were about',
+  summary: 'Close the account',
   description:
-    'Its keys are revoked and its members taken out, the caller among them. Within minutes its unfinished tasks are cancelled and ' +
-    'refunded, and the prompts, images, videos and callbacks of all its tasks are deleted. The ledger stays. The body repeats the id of ' +
-    'the account, so that no other request can be taken for this one.',
+    'Permanent. Revokes all keys and removes all members, including the caller. Within minutes, cancels and refunds unfinished ' +
+    'tasks and deletes the prompts, images, videos and callbacks of all tasks. The ledger stays. The body repeats the id of the ' +
+    'account as a confirmation.',
   body: z.strictObject({ accountId: opaqueId }),
   data: z.strictObject({ accountId: z.string() }),
   handler: async ({ session, accountId, input, ctx }, { db }) => {
@@ -32,12 +32,13 @@ const exportAll = defineEndpoint({
   route: 'GET /api/console/v1/account/export',
   scope: 'owner',
   needsRecentProof: true,
-  summary: 'Everything that is kept of the account',
+  summary: 'Export the account',
   description:
-    'Lines of JSON, each with its `kind`: the account, its tasks with links to their media, ledger, callbacks, keys without their ' +
-    'secrets, members, invitations, images and security events. The last line is of the kind `end` and counts those before it.',
+    'Returns lines of JSON, each with a `kind`: the account, tasks with links to their media, ledger entries, callbacks, keys ' +
+    'without secrets, members, invitations, images and security events. The last line has the kind `end` and the number of lines ' +
+    'before it.',
   contentType: 'application/x-ndjson; charset=utf-8',
-  answerHeaders: { 'Content-Disposition': 'The name of the file.' },
+  answerHeaders: { 'Content-Disposition': 'The file name.' },
   data: z.custom<Readable>(),
   handler: ({ accountId, ctx }, { db, resultStore }) => {
     ctx.set('Content-Disposition', 'attachment; filename="account.jsonl"');

@@ -7,13 +7,12 @@ import {
   maxPasskeys,
   type Passkey,
   removePasskey,
-  renamePasskey,
 } from '../../../stores/passkeys.ts';
-import { beginProof, type ProofKind, takeProof } from '../../../stores/pending-proofs.ts';
+import { beginProof, consumeProof, type ProofKind } from '../../../stores/pending-proofs.ts';
 import { recordEvent } from '../../../stores/security-events.ts';
 import { signIn } from '../../../stores/sign-in.ts';
 import { answerSignedIn, cookieHeader, meSchema } from '../../console/answer-signed-in.ts';
-import { originOf } from '../../console/authenticate-session.ts';
+import { browserSession, originOf } from '../../console/authenticate-session.ts';
 import {
   authenticationOptions,
   browserAnswerField,
@@ -24,12 +23,11 @@ import {
   verifiedCounter,
 } from '../../console/passkey-ceremony.ts';
 import { defineEndpoint } from '../../define-endpoint.ts';
-import { existing, HttpError } from '../../errors.ts';
+import { HttpError } from '../../errors.ts';
 import { opaqueId, plainText, unixMs } from '../../fields.ts';
 import type { HttpDeps } from '../../http-deps.ts';
 import { limitSignIns } from '../../limits/rate-limits.ts';
 import { view } from '../../presenters/view.ts';
-import { sessionBefore } from './sign-in.ts';
 
 const passkeySchema = z
   .strictObject({
@@ -40,15 +38,15 @@ const passkeySchema = z
   })
   .meta({ id: 'Passkey' });
 
-function presentPasskey({ createdAt: createTime, lastUsedAt: lastUseTime, ...passkey }: Passkey) {
-  return view(passkeySchema, { ...passkey, createTime, lastUseTime });
+function presentPasskey(passkey: Passkey) {
+  return view(passkeySchema, { ...passkey, createTime: passkey.createdAt, lastUseTime: passkey.lastUsedAt });
 }
 
 const list = defineEndpoint({
   operationId: 'listPasskeys',
   route: 'GET /api/console/v1/passkeys',
   scope: 'session',
-  summary: "The person's passkeys",
+  summary: 'List passkeys',
   data: z.strictObject({ passkeys: z.array(passkeySchema) }),
   handler: async ({ session }, { db }) => ({ passkeys: (await listPasskeys(db, session.userId)).map(presentPasskey) }),
 });
@@ -59,15 +57,15 @@ async function newChallenge({ db }: HttpDeps, kind: ProofKind, userId?: string):
   return challenge;
 }
 
-const nameField = plainText(200).meta({ description: 'To tell it from others, such as the device that it is on.' });
+const nameField = plainText(200).meta({ description: 'Such as the device that the passkey is on.' });
 
 const registerOptions = defineEndpoint({
   operationId: 'passkeyRegistrationOptions',
   route: 'POST /api/console/v1/passkeys/register-options',
   scope: 'session',
   needsRecentProof: true,
-  summary: 'Begin to add a passkey',
-  description: `At most ${maxPasskeys}. Passkeys need a host name: behind https, or as http://localhost.`,
+  summary: 'Start adding a passkey',
+  description: `A person has at most ${maxPasskeys}. Passkeys need https and a host name, or http://localhost.`,
   data: browserOptions,
   failures: ['passkeys_unavailable', 'too_many_passkeys', 'too_many_sign_ins'],
   handler: async ({ session: { userId, email } }, deps) => {
@@ -83,20 +81,20 @@ const register = defineEndpoint({
   operationId: 'registerPasskey',
   route: 'POST /api/console/v1/passkeys/register',
   scope: 'session',
-  summary: 'Add the passkey that the browser has made',
+  summary: 'Add a passkey',
   body: z.strictObject({ name: nameField, response: browserAnswerField }),
   data: passkeySchema,
   failures: ['passkeys_unavailable', 'sign_in_failed', 'too_many_passkeys'],
   handler: async ({ session, input: { name, response }, ctx }, { db, console: { publicUrl } }) => {
     const party = requireRelyingParty(publicUrl);
     const credential = await registeredCredential(party, response, async (challenge) => {
-      const begun = await takeProof(db, 'passkey_registration', challenge);
-      return begun?.userId === session.userId;
+      const proof = await consumeProof(db, 'passkey_registration', challenge);
+      return proof?.userId === session.userId;
     });
     const added = await addPasskey(db, session, { name, credential, origin: originOf(ctx) });
     if (added === 'not_signed_in') throw new HttpError(added);
     if (added === 'too_many_passkeys') throw new HttpError(added, { data: { limit: maxPasskeys } });
-    if (added === 'known_passkey') throw new HttpError('sign_in_failed', { msg: 'the passkey is registered already' });
+    if (added === 'known_passkey') throw new HttpError('sign_in_failed', { msg: 'the passkey is already registered' });
     return presentPasskey(added);
   },
 });
@@ -105,7 +103,7 @@ const signInOptions = defineEndpoint({
   operationId: 'passkeySignInOptions',
   route: 'POST /api/console/v1/passkeys/sign-in-options',
   scope: 'none',
-  summary: 'Begin to sign in with a passkey',
+  summary: 'Start signing in with a passkey',
   data: browserOptions,
   failures: ['passkeys_unavailable', 'too_many_sign_ins', 'database_unavailable', 'database_busy'],
   handler: async ({ ctx }, deps) => {
@@ -119,8 +117,8 @@ const signInWithPasskey = defineEndpoint({
   operationId: 'signInWithPasskey',
   route: 'POST /api/console/v1/passkeys/sign-in',
   scope: 'none',
-  summary: 'Sign in with a passkey, or prove again who is signed in',
-  description: 'Sets the cookie of a new session. The session that the browser had before ends.',
+  summary: 'Sign in or authenticate again with a passkey',
+  description: "Sets the cookie of a new session. The browser's earlier session ends.",
   body: z.strictObject({ response: browserAnswerField }),
   data: meSchema,
   answerHeaders: cookieHeader,
@@ -132,31 +130,17 @@ const signInWithPasskey = defineEndpoint({
     const origin = originOf(ctx);
     const passkey = await findPasskey(db, response.id);
     if (passkey === undefined || passkey.isDisabled) throw new HttpError('sign_in_failed');
-    const takeChallenge = async (challenge: string) =>
-      (await takeProof(db, 'passkey_sign_in', challenge)) !== undefined;
-    const counter = await verifiedCounter(party, response, passkey, takeChallenge).catch(async (error: unknown) => {
+    const consumeChallenge = async (challenge: string) =>
+      (await consumeProof(db, 'passkey_sign_in', challenge)) !== undefined;
+    const counter = await verifiedCounter(party, response, passkey, consumeChallenge).catch(async (error: unknown) => {
       const { userId, email } = passkey;
       await recordEvent(db, { kind: 'sign_in_failed', userId, email, origin, details: { means: 'passkey' } });
       throw error;
     });
     const { passkeyId } = passkey;
-    const before = await sessionBefore(ctx, deps);
-    const made = await signIn(db, { user: passkey, origin, means: 'passkey', passkeyId, counter, before });
-    return answerSignedIn(ctx, deps, made);
-  },
-});
-
-const rename = defineEndpoint({
-  operationId: 'renamePasskey',
-  route: 'POST /api/console/v1/passkeys/rename',
-  scope: 'session',
-  summary: 'Rename a passkey',
-  body: z.strictObject({ passkeyId: opaqueId, name: nameField }),
-  data: passkeySchema,
-  failures: ['passkey_not_found'],
-  handler: async ({ session, input: { passkeyId, name } }, { db }) => {
-    const renamed = isUuid(passkeyId) ? await renamePasskey(db, session.userId, passkeyId, name) : undefined;
-    return presentPasskey(existing(renamed, 'passkey_not_found'));
+    const before = await browserSession(ctx, deps);
+    const signedIn = await signIn(db, { user: passkey, origin, means: 'passkey', passkeyId, counter, before });
+    return answerSignedIn(ctx, deps, signedIn);
   },
 });
 
@@ -176,4 +160,4 @@ const remove = defineEndpoint({
   },
 });
 
-export const passkeyEndpoints = [list, registerOptions, register, signInOptions, signInWithPasskey, rename, remove];
+export const passkeyEndpoints = [list, registerOptions, register, signInOptions, signInWithPasskey, remove];

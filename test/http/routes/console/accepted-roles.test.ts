@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Role } from '../../../../src/domain/role.ts';
-import { inviteAs } from '../../../../src/stores/invite.ts';
+import { inviteAs } from '../../../../src/stores/people.ts';
 import { findMembership } from '../../../../src/stores/memberships.ts';
 import { signInWithIdentity } from '../../../../src/stores/oidc-identities.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
-import { type Browser, goodPassword, newBrowser, newMember, newPerson, signIn } from '../../../support/person.ts';
+import {
+  type Browser,
+  goodPassword,
+  newBrowser,
+  newMember,
+  newPerson,
+  origin,
+  shell,
+  signIn,
+} from '../../../support/person.ts';
 
-// What an invitation does to a role that its person has already, by its link and by the identity provider alike.
+// An invitation never lowers a role, whether it is accepted by its link or through the identity provider.
 
 let service: HttpService;
 before(async () => {
@@ -15,15 +24,12 @@ before(async () => {
 });
 after(() => service.close());
 
-const shell = { kind: 'command_line', name: 'ada' } as const;
-const origin = { address: '192.0.2.1', userAgent: 'test' };
 const me = async (browser: Browser) => (await browser.ask('GET', '/api/console/v1/me')).status;
 
 type Invited = { readonly email: string; readonly accountId: string; readonly role: Role };
 
-const invited = (wanted: Invited) => inviteAs(service.database.db, shell, { ...wanted, isOperator: false });
+const invited = (invitee: Invited) => inviteAs(service.database.db, shell, { ...invitee, isOperator: false });
 
-/** How a person signs in, and how they accept an invitation. */
 const ways = {
   'by its link': {
     enter: async (email: string) => {
@@ -31,17 +37,17 @@ const ways = {
       assert.equal((await signIn(browser, email)).status, 200);
       return browser;
     },
-    accept: async (wanted: Invited) => {
-      const body = { token: (await invited(wanted))?.token, password: goodPassword };
+    accept: async (invitee: Invited) => {
+      const body = { token: (await invited(invitee))?.token, password: goodPassword };
       const { status, json } = await newBrowser(service).ask('POST', '/api/console/v1/links/accept', { body });
       assert.equal(status, 200, json.msg);
     },
   },
   'through the identity provider': {
     enter: enterByIdentity,
-    accept: async (wanted: Invited) => {
-      await invited(wanted);
-      await enterByIdentity(wanted.email);
+    accept: async (invitee: Invited) => {
+      await invited(invitee);
+      await enterByIdentity(invitee.email);
     },
   },
 } as const;
@@ -60,10 +66,10 @@ for (const [how, { enter, accept }] of Object.entries(ways)) {
     assert.equal((await findMembership(service.database.db, accountId, person.userId))?.role, 'owner');
   });
 
-  test(`an invitation that is accepted ${how} ends the sessions of before where they would get more rights`, async () => {
+  test(`an invitation that is accepted ${how} ends earlier sessions if they would gain rights`, async () => {
     const [{ accountId }, another] = [await newMember(service), await newMember(service)];
     const { email, userId } = await newPerson(service, { roles: { [accountId]: 'viewer' } });
-    for (const [invitation, isKept] of [
+    for (const [invitation, staysSignedIn] of [
       [{ accountId, role: 'viewer' }, true],
       [{ accountId, role: 'member' }, false],
       [{ accountId, role: 'viewer' }, true],
@@ -71,16 +77,16 @@ for (const [how, { enter, accept }] of Object.entries(ways)) {
     ] as const) {
       const earlier = await enter(email);
       await accept({ email, ...invitation });
-      assert.equal(await me(earlier), isKept ? 200 : 401, invitation.role);
+      assert.equal(await me(earlier), staysSignedIn ? 200 : 401, invitation.role);
     }
     assert.equal((await findMembership(service.database.db, accountId, userId))?.role, 'member');
     assert.equal((await findMembership(service.database.db, another.accountId, userId))?.role, 'viewer');
   });
 }
 
-test('the session that a browser had before it used a link ends', async () => {
-  const somebody = await newPerson(service);
-  const cookie = somebody.cookie();
+test('accepting a link ends the earlier session of the browser', async () => {
+  const person = await newPerson(service);
+  const cookie = person.cookie();
   const { accountId } = await newMember(service);
   const link = await inviteAs(service.database.db, shell, {
     email: 'new-here@example.com',
@@ -89,7 +95,7 @@ test('the session that a browser had before it used a link ends', async () => {
     role: 'viewer',
   });
   const body = { token: link?.token, password: goodPassword };
-  assert.equal((await somebody.ask('POST', '/api/console/v1/links/accept', { body })).status, 200);
+  assert.equal((await person.ask('POST', '/api/console/v1/links/accept', { body })).status, 200);
   assert.equal(await me(newBrowser(service, cookie)), 401);
-  assert.equal(await me(somebody), 200);
+  assert.equal(await me(person), 200);
 });

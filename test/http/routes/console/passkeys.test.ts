@@ -6,7 +6,7 @@ import { relyingParty } from '../../../../src/http/console/passkey-ceremony.ts';
 import { addPasskey } from '../../../../src/stores/passkeys.ts';
 import { skipWithoutBrowser, startBrowser } from '../../../support/browser.ts';
 import { type HttpService, startHttpService } from '../../../support/http-service.ts';
-import { fromConsole, goodPassword, newPerson } from '../../../support/person.ts';
+import { fromConsole, goodPassword, newPerson, origin } from '../../../support/person.ts';
 
 const skip = skipWithoutBrowser();
 let service: HttpService;
@@ -24,13 +24,12 @@ before(async () => {
 after(() => service.close());
 
 const passkeys = '/api/console/v1/passkeys';
-const origin = { address: '192.0.2.1', userAgent: 'test' };
 
 const manyPasskeys = `
 insert into passkeys (id, user_id, credential_id, public_key, counter, transports, name)
 select gen_random_uuid(), $1, gen_random_uuid(), '', 0, '{}', 'a' from generate_series(1, 20)`;
 
-/** A page of ours in a browser with an authenticator that asks nobody. */
+/** A page of ours in a browser with an authenticator without a prompt. */
 async function openPage(browser: Browser): Promise<Page> {
   const page = await (await browser.newContext()).newPage();
   const devTools = await page.context().newCDPSession(page);
@@ -60,73 +59,65 @@ async function post(page: Page, path: string, body: unknown = {}): Promise<Answe
 
 const fromPage = { 'content-type': 'application/json', 'videogen-console': '1' };
 
-/** What the browser makes of the options; its own conversion from and to JSON is what SimpleWebAuthn's browser part does. */
+/** Runs the ceremony in the browser, which converts from and to JSON as `@simplewebauthn/browser` does. */
 function credential(page: Page, what: 'create' | 'get', options: unknown): Promise<unknown> {
   const parse = what === 'create' ? 'parseCreationOptionsFromJSON' : 'parseRequestOptionsFromJSON';
   return page.evaluate(`navigator.credentials.${what}({ publicKey: PublicKeyCredential.${parse}(${JSON.stringify(options)}) })
     .then((made) => made.toJSON())`);
 }
 
-test(
-  'a passkey is added after a proof, signs in without a password, proves again, is renamed and removed',
-  { skip },
-  async () => {
-    const { email } = await newPerson(service);
-    const browser = await startBrowser();
-    try {
-      const page = await openPage(browser);
-      assert.equal((await post(page, '/api/console/v1/sign-in', { email, password: goodPassword })).status, 200);
-      const options = await post(page, `${passkeys}/register-options`);
-      assert.equal(options.status, 200);
-      const response = await credential(page, 'create', options.data);
-      const added = await post(page, `${passkeys}/register`, { name: 'laptop', response });
-      assert.equal(added.status, 200, JSON.stringify(added));
-      assert.equal(
-        (await post(page, `${passkeys}/register`, { name: 'laptop', response })).error,
-        'sign_in_failed',
-        'once',
-      );
-      await post(page, '/api/console/v1/sign-out');
-      assert.equal((await post(page, passkeys)).error, 'not_signed_in');
+test('a passkey is added, signs in without a password, authenticates again, and is removed', { skip }, async () => {
+  const { email } = await newPerson(service);
+  const browser = await startBrowser();
+  try {
+    const page = await openPage(browser);
+    assert.equal((await post(page, '/api/console/v1/sign-in', { email, password: goodPassword })).status, 200);
+    const options = await post(page, `${passkeys}/register-options`);
+    assert.equal(options.status, 200);
+    const response = await credential(page, 'create', options.data);
+    const added = await post(page, `${passkeys}/register`, { name: 'laptop', response });
+    assert.equal(added.status, 200, JSON.stringify(added));
+    assert.equal(
+      (await post(page, `${passkeys}/register`, { name: 'laptop', response })).error,
+      'sign_in_failed',
+      'once',
+    );
+    await post(page, '/api/console/v1/sign-out');
+    assert.equal((await post(page, passkeys)).error, 'not_signed_in');
 
-      const asked = await post(page, `${passkeys}/sign-in-options`);
-      const proof = await credential(page, 'get', asked.data);
-      const signedIn = await post(page, `${passkeys}/sign-in`, { response: proof });
-      assert.equal(signedIn.status, 200, JSON.stringify(signedIn));
-      assert.deepEqual((signedIn.data['user'] as { email: string }).email, email);
-      assert.equal((await post(page, `${passkeys}/sign-in`, { response: proof })).error, 'sign_in_failed', 'not twice');
-      const other = await post(page, `${passkeys}/sign-in-options`);
-      const changed = { ...((await credential(page, 'get', other.data)) as object), id: 'AAAA', rawId: 'AAAA' };
-      assert.equal((await post(page, `${passkeys}/sign-in`, { response: changed })).error, 'sign_in_failed');
+    const begun = await post(page, `${passkeys}/sign-in-options`);
+    const proof = await credential(page, 'get', begun.data);
+    const signedIn = await post(page, `${passkeys}/sign-in`, { response: proof });
+    assert.equal(signedIn.status, 200, JSON.stringify(signedIn));
+    assert.deepEqual((signedIn.data['user'] as { email: string }).email, email);
+    assert.equal((await post(page, `${passkeys}/sign-in`, { response: proof })).error, 'sign_in_failed', 'not twice');
+    const other = await post(page, `${passkeys}/sign-in-options`);
+    const changed = { ...((await credential(page, 'get', other.data)) as object), id: 'AAAA', rawId: 'AAAA' };
+    assert.equal((await post(page, `${passkeys}/sign-in`, { response: changed })).error, 'sign_in_failed');
 
-      const { passkeyId } = added.data;
-      assert.equal(
-        (await post(page, `${passkeys}/rename`, { passkeyId, name: 'old laptop' })).data['name'],
-        'old laptop',
-      );
-      const listed = (await post(page, passkeys)).data['passkeys'] as { name: string; lastUseTime: number | null }[];
-      assert.deepEqual(
-        listed.map(({ name, lastUseTime }) => [name, lastUseTime !== null]),
-        [['old laptop', true]],
-      );
-      const text = `update sessions set authenticated_at = now() - interval '1 hour'`;
-      await service.database.db.run({ name: 'test-age-all', text });
-      assert.equal((await post(page, `${passkeys}/remove`, { passkeyId })).error, 'reauthentication_required');
-      const again = await credential(page, 'get', (await post(page, `${passkeys}/sign-in-options`)).data);
-      assert.equal(
-        (await post(page, `${passkeys}/sign-in`, { response: again })).status,
-        200,
-        'which proves who it is',
-      );
-      assert.equal((await post(page, `${passkeys}/remove`, { passkeyId })).status, 200);
-      assert.equal((await post(page, `${passkeys}/remove`, { passkeyId })).error, 'passkey_not_found');
-      const late = await credential(page, 'get', (await post(page, `${passkeys}/sign-in-options`)).data);
-      assert.equal((await post(page, `${passkeys}/sign-in`, { response: late })).error, 'sign_in_failed');
-    } finally {
-      await browser.close();
-    }
-  },
-);
+    const { passkeyId } = added.data;
+    const listed = (await post(page, passkeys)).data['passkeys'] as { name: string; lastUseTime: number | null }[];
+    assert.deepEqual(
+      listed.map(({ name, lastUseTime }) => [name, lastUseTime !== null]),
+      [['laptop', true]],
+    );
+    const text = `update sessions set authenticated_at = now() - interval '1 hour'`;
+    await service.database.db.run({ name: 'test-age-all', text });
+    assert.equal((await post(page, `${passkeys}/remove`, { passkeyId })).error, 'reauthentication_required');
+    const again = await credential(page, 'get', (await post(page, `${passkeys}/sign-in-options`)).data);
+    assert.equal(
+      (await post(page, `${passkeys}/sign-in`, { response: again })).status,
+      200,
+      'which authenticates again',
+    );
+    assert.equal((await post(page, `${passkeys}/remove`, { passkeyId })).status, 200);
+    assert.equal((await post(page, `${passkeys}/remove`, { passkeyId })).error, 'passkey_not_found');
+    const late = await credential(page, 'get', (await post(page, `${passkeys}/sign-in-options`)).data);
+    assert.equal((await post(page, `${passkeys}/sign-in`, { response: late })).error, 'sign_in_failed');
+  } finally {
+    await browser.close();
+  }
+});
 
 test('a challenge of one person registers nothing for another', { skip }, async () => {
   const [victim, thief] = [await newPerson(service), await newPerson(service)];
@@ -143,35 +134,31 @@ test('a challenge of one person registers nothing for another', { skip }, async 
   }
 });
 
-test(
-  'a passkey that somebody has already, and one more than twenty, are refused also at the end of a registration',
-  { skip },
-  async () => {
-    const [{ email, userId }, other] = [await newPerson(service), await newPerson(service)];
-    const { db } = service.database;
-    const browser = await startBrowser();
-    try {
-      const page = await openPage(browser);
-      await post(page, '/api/console/v1/sign-in', { email, password: goodPassword });
-      const begin = async () =>
-        (await credential(page, 'create', (await post(page, `${passkeys}/register-options`)).data)) as { id: string };
-      const register = (response: { id: string }) => post(page, `${passkeys}/register`, { name: 'a', response });
-      const known = await begin();
-      const taken = { credentialId: known.id, publicKey: Buffer.from('key'), counter: 0, transports: [] };
-      await addPasskey(db, other, { name: 'a', credential: taken, origin });
-      const again = await register(known);
-      assert.deepEqual([again.status, again.error], [401, 'sign_in_failed']);
-      const last = await begin();
-      await db.run({ name: 'test-twenty-passkeys', text: manyPasskeys }, [userId]);
-      const { status, error, data } = await register(last);
-      assert.deepEqual([status, error, data], [409, 'too_many_passkeys', { limit: 20 }]);
-    } finally {
-      await browser.close();
-    }
-  },
-);
+test('a known passkey, and one more than twenty, are refused also at the end of a registration', { skip }, async () => {
+  const [{ email, userId }, other] = [await newPerson(service), await newPerson(service)];
+  const { db } = service.database;
+  const browser = await startBrowser();
+  try {
+    const page = await openPage(browser);
+    await post(page, '/api/console/v1/sign-in', { email, password: goodPassword });
+    const begin = async () =>
+      (await credential(page, 'create', (await post(page, `${passkeys}/register-options`)).data)) as { id: string };
+    const register = (response: { id: string }) => post(page, `${passkeys}/register`, { name: 'a', response });
+    const known = await begin();
+    const taken = { credentialId: known.id, publicKey: Buffer.from('key'), counter: 0, transports: [] };
+    await addPasskey(db, other, { name: 'a', credential: taken, origin });
+    const again = await register(known);
+    assert.deepEqual([again.status, again.error], [401, 'sign_in_failed']);
+    const last = await begin();
+    await db.run({ name: 'test-twenty-passkeys', text: manyPasskeys }, [userId]);
+    const { status, error, data } = await register(last);
+    assert.deepEqual([status, error, data], [409, 'too_many_passkeys', { limit: 20 }]);
+  } finally {
+    await browser.close();
+  }
+});
 
-test('of passkeys that are added together no more than twenty are', async () => {
+test('of passkeys that are added concurrently twenty are accepted', async () => {
   const { db } = service.database;
   const person = await newPerson(service);
   const add = (credentialId: string) => {
@@ -191,7 +178,6 @@ test('made-up answers and ids are refused, and a person has twenty passkeys at m
   assert.equal((await ask('register', { name: 'a', response })).json.error, 'sign_in_failed');
   assert.equal((await ask('sign-in', { response })).json.error, 'sign_in_failed');
   for (const passkeyId of ['x', randomUUID()]) {
-    assert.equal((await ask('rename', { passkeyId, name: 'a' })).json.error, 'passkey_not_found');
     assert.equal((await ask('remove', { passkeyId })).json.error, 'passkey_not_found');
   }
   await service.database.db.run({ name: 'test-many-passkeys', text: manyPasskeys }, [person.userId]);
@@ -199,7 +185,7 @@ test('made-up answers and ids are refused, and a person has twenty passkeys at m
   assert.deepEqual([json.error, json.data], ['too_many_passkeys', { limit: 20 }]);
 });
 
-test('while ten thousand proofs of strangers wait no other begins, and a person may still add a passkey', async () => {
+test('while ten thousand sign-ins are pending no other begins, and a person may still add a passkey', async () => {
   const person = await newPerson(service);
   const text = `
 insert into pending_proofs (hash, kind, details, expires_at)

@@ -13,17 +13,17 @@ import { type HttpService, isRequired, plainRequest, startHttpService } from '..
 import { fromConsole, goodPassword, newBrowser, newPerson, type Person } from '../../../support/person.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../../../support/tasks.ts';
 
-// Every call that the console can make is made by an owner of one account with what belongs to another one. What there is to
-// call, and which values a call takes, is read from the endpoints themselves.
+// The owner of one account makes every request of the console with ids of another account. Endpoints and parameters are read from
+// their declarations.
 
-/** In every text of the other account, so that any of its data is known wherever it appears. */
+/** In every text of the other account, so that its data is recognizable everywhere. */
 const mark = 'tamarisk';
 const origin = { address: '192.0.2.7', userAgent: mark };
 
 type Other = {
   readonly accountId: string;
   readonly owner: Person;
-  /** By the name of a parameter: what an attacker would put there. */
+  /** The values of an attacker, by the name of the parameter. */
   readonly values: Readonly<Record<string, readonly unknown[]>>;
   readonly ids: readonly string[];
 };
@@ -104,7 +104,7 @@ async function fillOther(): Promise<Other> {
   };
 }
 
-/** Of parameters that name nothing of anybody; what is needed for a call to come as far as it can. */
+/** Valid values of parameters that name nothing of the other account. */
 const harmless: Readonly<Record<string, readonly unknown[]>> = {
   state: ['success'],
   model: [plainRequest.model],
@@ -124,7 +124,7 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   newPassword: [goodPassword],
   url: ['http://receiver.test/'],
   callBackUrl: ['http://receiver.test/'],
-  email: ['somebody@example.com'],
+  email: ['person@example.com'],
   role: ['viewer'],
   response: [{ id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: { clientDataJSON: 'e30' } }],
 };
@@ -138,7 +138,7 @@ function fieldsOf({ query, body, jsonBody }: Operation): Fields {
   return { names: Object.keys(properties), required };
 }
 
-/** Each parameter with each of its values beside those that must be there, and all of them together. */
+/** Each parameter with each of its values beside the required ones, and all parameters together. */
 function* valuesFor({ names, required }: Fields): Generator<Record<string, unknown>> {
   const of = (name: string) => other.values[name] ?? harmless[name] ?? [];
   const first = (chosen: readonly string[]) => Object.fromEntries(chosen.map((name) => [name, of(name)[0]]));
@@ -149,7 +149,7 @@ function* valuesFor({ names, required }: Fields): Generator<Record<string, unkno
 
 const send = () => createHttpClient(service.url);
 
-/** As the owner of the own account, each time with a session that earlier calls could not end. */
+/** A request of the owner, with a new session, because earlier requests may have ended theirs. */
 async function call(operation: Operation, values: Record<string, unknown>, accountId: string): Promise<Answer> {
   const { token } = await createSession(service.database.db, own.person.userId, { ...origin, userAgent: 'own' });
   const browser = newBrowser({ send: send() }, `videogen_${new URL(service.url).port}=${token}`);
@@ -163,7 +163,7 @@ async function call(operation: Operation, values: Record<string, unknown>, accou
   return browser.ask('POST', path, { accountId, body: values, headers });
 }
 
-/** Whatever the database holds of the other account and its people; that they were seen is no change. */
+/** A digest of every row of the other account and its people, without the times of their last use. */
 async function everythingOfOther(): Promise<string> {
   const { db } = service.database;
   const columns = await db.run<{ table: string; column: string }>({
@@ -217,7 +217,7 @@ for (const operation of ofPeople) {
   });
 }
 
-test('the endpoints for operators are not there for somebody who is none', async () => {
+test('endpoints for operators do not exist for other people', async () => {
   const untouched = await everythingOfOther();
   for (const operation of endpoints.filter(({ scope }) => scope === 'operator')) {
     for (const accountId of [own.accountId, other.accountId]) {
@@ -228,10 +228,10 @@ test('the endpoints for operators are not there for somebody who is none', async
   assert.equal(await everythingOfOther(), untouched);
 });
 
-/** Readings of figures that name nothing, and the one of another dialect. */
+/** Reads that name nothing, and the one of another dialect. */
 const nameless = ['getOverview', 'listDailyCredits', 'listModels', 'kieGetCredit'];
 
-test('the same readings show the other account to its owner, so what was looked for above was there', async () => {
+test('the same reads show the other account to its owner, so the tests above had something to find', async () => {
   const silent: string[] = [];
   for (const { operationId, path, method, query } of ofPeople) {
     if (method !== 'get') continue;
