@@ -16,10 +16,10 @@ import type { Attempts } from './attempts.ts';
 import type { StartDeadline } from './deadline.ts';
 import type { Switches } from './switches.ts';
 
-/** The callback owed for a task; its body and secrets are made when they are needed. */
+/** The callback owed for a task; its body and secrets are read when it is sent. */
 export type OwedCallback = Pick<Delivery, 'state' | 'round'> & Omit<CallbackPost, 'signal'>;
 
-/** What `reconcile` puts right beside tasks; `failed`: it could not, and tries again in its next run. */
+/** Counted repairs of `reconcile` beside those of tasks; `failed`: the next run repeats it. */
 export const findings = [
   'callback_owed',
   'workflow_left',
@@ -38,13 +38,11 @@ export type ActivityDeps = {
   readonly models: ReadonlyMap<string, CatalogueModel>;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly providers: Providers;
-  /** The attempts at generations that run on this worker. */
   readonly attempts: Attempts;
-  /** Starts the clock of an attempt; tests decide when the time is over. */
+  /** Starts the deadline of an attempt; tests end it. */
   readonly startDeadline: StartDeadline;
-  /** What the operator has switched off. */
   readonly switches: Switches;
-  /** Tells accounts apart for upstreams, without naming them. */
+  /** Identifies an account to upstreams without naming it. */
   readonly hashAccount: (accountId: string) => string;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
   readonly media: Pick<
@@ -53,29 +51,27 @@ export type ActivityDeps = {
   >;
   readonly normaliseVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
-  /** Undefined while the task runs, or when it was created without a callback. */
+  /** Returns undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (taskId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
   readonly engine: Omit<Engine, 'redeliver'>;
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;
-  /** How long media is kept after success; the record stays. */
-  readonly retentionMs: number;
-  /** How long personal records are kept; those of people count from the loss of their last account. */
-  readonly recordRetention: {
+  readonly retention: {
+    /** Counts from the success of a task; the record stays. */
+    readonly mediaMs: number;
     readonly eventsMs: number;
+    /** Counts from the loss of a user's last account. */
     readonly usersMs: number;
-    /** Undefined keeps prompts as long as their task. */
+    /** Undefined stores prompts as long as their task. */
     readonly promptsMs: number | undefined;
   };
-  /** A task whose workflow's code fails is refunded after this time, so that a bad release can be rolled back before. */
+  /** A task whose workflow's code fails is refunded after this time, so that an operator can roll a bad release back. */
   readonly stuckTaskMs: number;
-  /** Counts what `reconcile` did about a task without a workflow. */
+  /** Counts repaired tasks without a workflow. */
   readonly onSettled: (outcome: 'started' | 'refunded') => void;
-  /** Counts what else `reconcile` found left undone. */
   readonly onFinding: (finding: Finding) => void;
   readonly taskEvents: TaskEvents;
-  /** Counts what happens at upstreams. */
   readonly onProviderEvent: OnProviderEvent;
   readonly onCallEnded: (ended: EndedCall) => void;
 };

@@ -83,7 +83,7 @@ function failureOf(error: unknown): TaskFailure {
   if (cause instanceof ApplicationFailure && isFailCode(cause.type)) {
     return { failCode: cause.type, failMsg: cause.message };
   }
-  return { failCode: 'internal', failMsg: 'The task failed because of a fault of the service.' };
+  return { failCode: 'internal', failMsg: 'The task failed because of an error of the service.' };
 }
 
 function isFailCode(type: string | null | undefined): type is FailCode {

@@ -134,8 +134,8 @@ export function openWorkerDependencies(
     findCallback: createOwedCallbacks(db, box, media, () => catalogue.current().models),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
-    retentionMs: settings.retentionMs,
-    recordRetention: {
+    retention: {
+      mediaMs: settings.retentionMs,
       eventsMs: settings.eventRetentionMs,
       usersMs: settings.userRetentionMs,
       promptsMs: settings.promptRetentionMs,

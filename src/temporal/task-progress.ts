@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
+import { generationHeartbeat } from '../domain/ports.ts';
 import type { Task } from '../domain/task.ts';
 import { taskWorkflowId } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
@@ -65,10 +66,5 @@ async function heartbeatOf(client: Client, taskId: string): Promise<number | und
   const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
   let decoded = [heartbeat];
   for (const codec of payloadCodecs.toReversed()) decoded = await codec.decode(decoded);
-  return progressIn(payloadConverter.fromPayload(decoded[0] ?? heartbeat));
-}
-
-function progressIn(heartbeat: unknown): number {
-  if (typeof heartbeat !== 'object' || heartbeat === null || !('progress' in heartbeat)) return 0;
-  return typeof heartbeat.progress === 'number' ? heartbeat.progress : 0;
+  return generationHeartbeat.safeParse(payloadConverter.fromPayload(decoded[0] ?? heartbeat)).data?.progress;
 }

@@ -12,7 +12,7 @@ export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): A
     wants: undefined,
     workFolder,
     signal,
-    patientSignal: signal,
+    signalWithoutDeadline: signal,
     images: () => Promise.resolve([]),
     report: () => {},
     markGenerating: async () => {},
