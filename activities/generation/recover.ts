@@ -15,7 +15,7 @@ import { recordAccepted, spelledInput } from './submit.ts';
 const responseLimitMs = 10 * 60_000;
 const pauseAfterErrorMs = 15_000;
 
-/** Finds the job of a create whose response was lost. If the upstream has no such job, another one may be created. */
+/** Finds the job of a create whose response was lost. If the upstream does not have it, another one may be created. */
 export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Promise<Outcome> {
   const { deps, task, signal } = attempt;
   const { taskId, ordinal, jobKey, pool, provider, open, intendedAt, ageMs } = job;

@@ -72,7 +72,7 @@ export async function settleDeclined(
   }
   const { fault } = declined;
   deps.log.info({ ...logFields(job), fault }, 'job refused');
-  // Without images only the prompt can be refused for its content.
+  // Only the prompt can be refused for its content if the request has no images.
   const isPrompt = fault.kind === 'content' && task.param.input.imageUrls.length === 0;
   const failure = failureFor(isPrompt ? { ...fault, about: 'prompt' } : fault);
   const end = { detail: fault.detail, cost: 'free' } as const;
@@ -126,7 +126,7 @@ export async function settleLost(
 export async function stopJob(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<Stop> {
   if (!isCancelled(attempt)) return interrupted(attempt);
   const outcome = await withinLimit((signal) => job.provider.cancel(job.upstream, signal)).catch(() => undefined);
-  // Without a response it is left to `reconcile`.
+  // `reconcile` stops the job if the provider does not respond.
   if (outcome !== undefined) await failTask(attempt, job, providerFailures.cancelled, endAfter(outcome));
   return { kind: 'cancelled' };
 }

@@ -6,7 +6,6 @@ import type { Ratio } from './task-input.ts';
 // The interfaces between folders that must not import each other. Activities, providers and media need them; temporal and media
 // implement them.
 
-/** The task, as far as Temporal knows it. */
 export type TaskToStart = { readonly taskId: string; readonly accountId: string; readonly model: string };
 
 export type DeliveryToStart = { readonly taskId: string; readonly accountId: string };
@@ -60,7 +59,7 @@ export type ReferenceImage = FrameSize & { readonly path: string };
 
 /** The stored video has this form, which the upstream's may need to be converted to. Part of workflow histories. */
 export type VideoWants = {
-  /** Without it sound is removed. A video that came without sound stays silent. */
+  /** False removes the sound. A silent video stays silent. */
   readonly audio: boolean;
   /** `720p` scales the picture and cuts it at two sides, to the size of the ratio. */
   readonly fit: 'keep' | '720p';

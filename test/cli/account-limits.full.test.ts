@@ -37,7 +37,7 @@ test('a rate that is none and an account that is none are refused', async () => 
   assert.match(wrong.stderr, /must be a rate such as 50\/10s/);
   const nobody = await limits('01900000-0000-7000-8000-000000000000');
   assert.notEqual(nobody.code, 0);
-  assert.match(nobody.stderr, /no such account/);
+  assert.match(nobody.stderr, /account not found/);
 });
 
 test('an account is renamed', async () => {

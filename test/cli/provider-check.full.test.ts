@@ -22,7 +22,7 @@ test('provider check shows every rule, and what the video is; no database is ask
   assert.match(stdout, /^pass {5}key-missing: a request without the key is answered 401\n/);
   assert.match(stdout, /^pass {5}video-plays: .*\n {9}1280×720, 4\.0 s, 24 fps, with sound, delivered as it is\n/m);
   assert.match(stdout, /^skipped {2}restart: restart the server, then check it again with --job [0-9a-f-]{36}\n/m);
-  assert.match(stdout, /\n29 rules are kept, 0 broken, 1 were not tested\n$/);
+  assert.match(stdout, /\n29 rules passed, 0 failed, 1 skipped\n$/);
   assert.match(stderr, /^job [0-9a-f-]{36}: running 40 %$/m);
   assert.doesNotMatch(stdout + stderr, new RegExp(key));
 });
@@ -50,7 +50,7 @@ test('a broken rule is told with what was expected and what came, and the exit c
       },
     ],
   );
-  assert.match(stderr, /does not keep the protocol\n$/);
+  assert.match(stderr, /does not conform to the protocol\n$/);
 });
 
 test('a server that requires a key is not checked without one: nothing is broken', async (t) => {

@@ -162,7 +162,7 @@ describe('videogen start, with servers of its own', () => {
   for (const [command, moment] of [
     ['start', 'Creating the database'],
     ['demo', 'Creating the database'],
-    ['demo', 'createTask answered'],
+    ['demo', 'createTask returned'],
   ] as const) {
     test(`${command} that is broken off at "${moment}" leaves nothing running and no lock`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'videogen-broken-off-'));
