@@ -55,7 +55,8 @@ function requireIds(taskId: string, order: TaskOrder | undefined): void {
 }
 
 async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder | undefined): Promise<ConfirmedTask> {
-  if (order === undefined) throw refused(`task ${taskId} does not exist, and the workflow was started without an order`);
+  if (order === undefined)
+    throw refused(`task ${taskId} does not exist, and the workflow was started without an order`);
   const parsed = deps.parseTaskRequest(order.request);
   if (!parsed.ok) throw refused(parsed.errors.map(describeFieldError).join('; '));
   const { param } = parsed;

@@ -49,7 +49,7 @@ export type ActivityDeps = {
     ResultStore,
     'put' | 'fetchTo' | 'move' | 'sizeOf' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
   >;
-  readonly normaliseVideo: VideoNormaliser;
+  readonly normalizeVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
   /** Returns undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (taskId: string) => Promise<OwedCallback | undefined>;

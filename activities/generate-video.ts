@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { TaskFault } from '../src/domain/errors.ts';
-import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
+import type { ReferenceImage, VideoForm } from '../src/domain/ports.ts';
 import { listProviderJobs } from '../src/stores/provider-jobs.ts';
 import {
   findGeneration,
@@ -75,10 +75,10 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Attem
   const { markGenerating, measureEnd } = trackStart(deps, task);
   let fetched: Promise<readonly ReferenceImage[]> | undefined;
   const images = () => (fetched ??= deps.fetchImages({ urls, folder: workFolder, signal }));
-  const wants = wantsOf(deps, task, isRemote);
+  const form = formOf(deps, task, isRemote);
   const signals = { signal, signalWithoutDeadline };
   try {
-    const attempt = { deps, task, wants, workFolder, ...signals, images, report: progress.report, markGenerating };
+    const attempt = { deps, task, form, workFolder, ...signals, images, report: progress.report, markGenerating };
     const outcome = await generate(attempt, first);
     if (outcome.kind === 'waits') await pauseGeneration(deps.db, taskId);
     if (outcome.kind !== 'video') throw errorOf(outcome);
@@ -110,7 +110,7 @@ function trackStart({ db, taskEvents }: ActivityDeps, { taskId, createdAt, gener
 }
 
 /** An upstream's video is converted if it does not fit; the preview delivers exactly the ordered video. */
-function wantsOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: boolean): VideoWants | undefined {
+function formOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: boolean): VideoForm | undefined {
   const { generateAudio: audio, ratio } = param.input;
   const model = models.get(param.model);
   return isRemote || model?.isRemote === true ? { audio, fit: model?.fit ?? 'keep', ratio } : undefined;

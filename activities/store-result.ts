@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TaskFault } from '../src/domain/errors.ts';
-import type { VideoWants } from '../src/domain/ports.ts';
+import type { VideoForm } from '../src/domain/ports.ts';
 import type { TaskResult } from '../src/domain/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg.ts';
 import { measureWhole } from '../src/media/inspect-video.ts';
@@ -18,7 +18,7 @@ export type StagedVideo = {
   readonly key: string;
   readonly posterKey?: string;
   /** Without it the file is stored as it is, or refused. */
-  readonly wants?: VideoWants;
+  readonly form?: VideoForm;
   /** Set if both are already stored under their final keys. */
   readonly result?: TaskResult;
 };
@@ -70,9 +70,9 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
     fetchFirst(media, posterKeys, join(folder, 'delivered.jpg')),
   ]);
   if (!hasVideo) throw new TaskFault('result_invalid', 'The generated video was lost before it could be stored.');
-  const { wants } = staged;
-  const normalisation = { videoPath, targetPath: join(folder, 'normalised.mp4'), signal };
-  const fittingPath = wants === undefined ? videoPath : await deps.normaliseVideo({ ...normalisation, wants });
+  const { form } = staged;
+  const normalization = { videoPath, targetPath: join(folder, 'normalized.mp4'), signal };
+  const fittingPath = form === undefined ? videoPath : await deps.normalizeVideo({ ...normalization, form });
   const deliveredPoster = hasPoster ? join(folder, 'delivered.jpg') : undefined;
   const inspection = { videoPath: fittingPath, deliveredPoster, posterPath, signal };
   const { measured, isPosterMade } = await deps.inspectVideo(inspection);

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { VideoWants } from '../../src/domain/ports.ts';
+import type { VideoForm } from '../../src/domain/ports.ts';
 import type { JobRequest } from '../../src/providers/contract.ts';
 import type { GeneratingTask } from '../../src/stores/tasks.ts';
 import { TaskEnded } from '../attempts.ts';
@@ -12,7 +12,7 @@ export type Attempt = {
   readonly deps: ActivityDeps;
   readonly task: GeneratingTask;
   /** Undefined for a video that is stored as it was delivered. */
-  readonly wants: VideoWants | undefined;
+  readonly form: VideoForm | undefined;
   /** Empty, used by this attempt alone, and deleted after it. */
   readonly workFolder: string;
   /** Aborts at the deadline, and with `signalWithoutDeadline`. */

@@ -41,9 +41,9 @@ export async function findStaged(attempt: Attempt): Promise<Outcome | undefined>
 
 /** Puts a video into our own store, under its staging key or its final one. */
 export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promise<Outcome> {
-  const { deps, task, wants } = attempt;
+  const { deps, task, form } = attempt;
   const { staged, stagedPoster } = mediaKeysOf(task.taskId);
-  const result = wants === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
+  const result = form === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
   if (result !== undefined) return await settleStaged(attempt, { key: staged, posterKey: stagedPoster, result });
   const poster = await usablePoster(video.posterPath);
   await Promise.all([
@@ -53,9 +53,9 @@ export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promi
   return await settleStaged(attempt, { key: staged, ...(poster !== undefined && { posterKey: stagedPoster }) });
 }
 
-async function settleStaged({ deps, task, wants }: Attempt, staged: StagedVideo): Promise<Outcome> {
+async function settleStaged({ deps, task, form }: Attempt, staged: StagedVideo): Promise<Outcome> {
   await settleSuccess(deps, task.taskId);
-  return { kind: 'video', staged: wants === undefined ? staged : { ...staged, wants } };
+  return { kind: 'video', staged: form === undefined ? staged : { ...staged, form } };
 }
 
 async function fetchFile(

@@ -32,7 +32,11 @@ export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promis
   }
 }
 
-const missingJob = { why: 'the provider has lost a job', detail: 'the upstream does not have the job', isSettled: true };
+const missingJob = {
+  why: 'the provider has lost a job',
+  detail: 'the upstream does not have the job',
+  isSettled: true,
+};
 
 async function pollToEnd(attempt: Attempt, job: JobIn<'running'>): Promise<FollowedEnd> {
   const { deps, report: onProgress } = attempt;

@@ -141,7 +141,10 @@ export const requestLimitMs = 15_000;
 /** Sends one of the last requests about a job, which ends with an error after 15 seconds. */
 export async function withinLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
-  const limit = { milliseconds: requestLimitMs, message: `no response from the provider in ${requestLimitMs / 1000} s` };
+  const limit = {
+    milliseconds: requestLimitMs,
+    message: `no response from the provider in ${requestLimitMs / 1000} s`,
+  };
   return await pTimeout(send(stop.signal), limit).finally(() => stop.abort());
 }
 

@@ -40,7 +40,11 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .command('limits')
     .description("show or set an account's limits")
     .argument('<account>', 'account id', id)
-    .option('--creates <rate>', "create rate, such as 50/10s; `default` is the installation's CREATE_RATE", rateOrDefault)
+    .option(
+      '--creates <rate>',
+      "create rate, such as 50/10s; `default` is the installation's CREATE_RATE",
+      rateOrDefault,
+    )
     .option('--unfinished <n>', 'maximum number of unfinished tasks', wholeNumber(0))
     .action(run(limits));
   account
@@ -156,7 +160,7 @@ async function grant(
 export function addBalanceCommand(program: Command, run: RunOnDatabase): void {
   program
     .command('balance')
-    .description("show the credits of an account, or of all accounts")
+    .description('show the credits of an account, or of all accounts')
     .argument('[account]', 'account id', id)
     .action(run(balances));
 }
@@ -179,10 +183,7 @@ function balanceLine({ accountId, name, balance }: ReturnType<typeof balanceOf>)
 }
 
 export function addAuditCommand(program: Command, run: RunOnDatabase): void {
-  program
-    .command('audit')
-    .description('audit the whole ledger; exit code 1 if it finds violations')
-    .action(run(audit));
+  program.command('audit').description('audit the whole ledger; exit code 1 if it finds violations').action(run(audit));
 }
 
 async function audit({ db }: Context): Promise<Answer> {

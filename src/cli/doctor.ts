@@ -33,7 +33,9 @@ async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
     return [isRead, ...(await examine(await withEmbeddedFfmpeg(config), await runningParts(config), role))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const problems = error.faults.map((message) => fault('configuration', message, 'Correct it, then run doctor again.'));
+    const problems = error.faults.map((message) =>
+      fault('configuration', message, 'Correct it, then run doctor again.'),
+    );
     return [...problems, ...examineMachine()];
   }
 }

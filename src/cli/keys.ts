@@ -35,11 +35,7 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .action(
       run(async ({ db }, { account }: { account: string }) => listed('keys', await listApiKeys(db, account), keyLine)),
     );
-  key
-    .command('revoke')
-    .description('revoke a key immediately')
-    .argument('<key>', 'key id', id)
-    .action(run(revokeKey));
+  key.command('revoke').description('revoke a key immediately').argument('<key>', 'key id', id).action(run(revokeKey));
 }
 
 async function createKey(

@@ -93,7 +93,8 @@ const progressEveryMs = 2_000;
 async function copy(program: Command): Promise<Answer> {
   const config = readConfig();
   const { resultStore = usualStore(config), resultStoreAlso: also } = config;
-  if (also === undefined) throw new CommandError('RESULT_STORE_ALSO is not set: set it to the store that the files are copied from');
+  if (also === undefined)
+    throw new CommandError('RESULT_STORE_ALSO is not set: set it to the store that the files are copied from');
   const names = { from: nameOfStore(also), to: nameOfStore(resultStore) };
   if (names.from === names.to) throw new CommandError('RESULT_STORE and RESULT_STORE_ALSO are the same store');
   const { signal } = listenForInterruptions();
@@ -106,8 +107,7 @@ async function copy(program: Command): Promise<Answer> {
   };
   const [from, to] = await Promise.all([openFiles(also, config), openFiles(resultStore, config)]);
   const { copied, present, gone, failed, unfinished, files } = await copyFiles({ from, to, onProgress, signal });
-  for (const { key, error } of failed)
-    process.stderr.write(`${key}: ${messageOf(error)}\n`);
+  for (const { key, error } of failed) process.stderr.write(`${key}: ${messageOf(error)}\n`);
   const counts = `${copied} copied, ${present} already there, ${gone} deleted meanwhile, ${failed.length} failed`;
   if (signal.aborted) throw interrupted(`Interrupted: ${counts}. Repeat the command to continue.`);
   if (failed.length > 0) throw new CommandError(`${counts}. Repeat the command.`);

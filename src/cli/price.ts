@@ -17,7 +17,11 @@ const maxListed = 100;
 
 export function addPriceCommands(program: Command, run: RunOnDatabase): void {
   const price = program.command('price').description('list and set the price of a second of video');
-  const reason = ['--reason <text>', `reason, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength)] as const;
+  const reason = [
+    '--reason <text>',
+    `reason, at most ${maxReasonLength} characters`,
+    textUpTo(maxReasonLength),
+  ] as const;
   price
     .command('list')
     .description('list the prices in force, and price changes, newest first')

@@ -156,8 +156,8 @@ function createInspection(workFolder: string, ffmpegPath: string): Conformance['
   const [normalise, inspect] = [createVideoNormaliser(ffmpeg), createVideoInspector(ffmpeg)];
   return async (path, signal) => {
     try {
-      const wants = { audio: true, fit: 'keep', ratio: '16:9' } as const;
-      const videoPath = await normalise({ videoPath: path, targetPath: join(workFolder, 'fit.mp4'), wants, signal });
+      const form = { audio: true, fit: 'keep', ratio: '16:9' } as const;
+      const videoPath = await normalise({ videoPath: path, targetPath: join(workFolder, 'fit.mp4'), form, signal });
       const posterPath = join(workFolder, 'poster.jpg');
       const { measured } = await inspect({ videoPath, deliveredPoster: undefined, posterPath, signal });
       const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = measured;

@@ -16,9 +16,7 @@ import { addTryCommand } from './provider-try.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {
-  const provider = program
-    .command('provider')
-    .description('list, enable and disable providers, and test their files');
+  const provider = program.command('provider').description('list, enable and disable providers, and test their files');
   provider
     .command('list')
     .description('list providers with their switches, slots, waiting tasks, cooldowns, and workflow problems')

@@ -58,7 +58,7 @@ export const generationHeartbeat = z.object({ progress: z.number() });
 export type ReferenceImage = FrameSize & { readonly path: string };
 
 /** The stored video has this form, which the upstream's may need to be converted to. Part of workflow histories. */
-export type VideoWants = {
+export type VideoForm = {
   /** False removes the sound. A silent video stays silent. */
   readonly audio: boolean;
   /** `720p` scales the picture and cuts it at two sides, to the size of the ratio. */

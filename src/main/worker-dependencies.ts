@@ -128,7 +128,7 @@ export function openWorkerDependencies(
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, readUpload, ...job }),
     media,
-    normaliseVideo: createVideoNormaliser(ffmpeg),
+    normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
     postCallback: countCallbacks(metrics, postCallback),
     findCallback: createOwedCallbacks(db, box, media, () => catalogue.current().models),

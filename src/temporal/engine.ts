@@ -16,7 +16,8 @@ export function createEngine(client: Client, queues: TaskQueues): Engine {
       started(client, () => client.workflow.start<typeof videoTask>('videoTask', taskOptions(queues, task))),
     describeTask: (taskId) => describeTask(client, taskId),
     cancelTask: async (taskId) => (await unlessMissing(client, () => handleOf(taskId).cancel())) !== undefined,
-    terminateTask: async (taskId, reason) => void (await unlessMissing(client, () => handleOf(taskId).terminate(reason))),
+    terminateTask: async (taskId, reason) =>
+      void (await unlessMissing(client, () => handleOf(taskId).terminate(reason))),
     forgetTask: (taskId) => forgetTask(client, taskId),
     startClosing: async (accountId) => void (await startClosing(client, queues, accountId)),
     startDelivery: async (delivery) => void (await startDelivery(client, queues, delivery)),

@@ -22,7 +22,13 @@ test('an unknown provider is enabled, a draining one takes no task, and only `of
   const providers = ['a', 'b', 'c', 'd'];
   const isOff = await Promise.all(providers.map((provider) => switches.isOff(provider)));
   const isDisabled = await Promise.all(providers.map((provider) => switches.isDisabled(provider)));
-  assert.deepEqual([isOff, isDisabled], [[true, false, false, false], [true, true, false, false]]);
+  assert.deepEqual(
+    [isOff, isDisabled],
+    [
+      [true, false, false, false],
+      [true, true, false, false],
+    ],
+  );
 });
 
 test('the signal of a watched provider aborts within seconds after it is switched off, also after a failed read', async (t) => {

@@ -9,7 +9,7 @@ import { startFakeComfyui } from '../fakes/comfyui.ts';
 import { createTestEnvironment } from '../support/service.ts';
 import { videogen } from '../support/videogen.ts';
 
-test('provider list tells which node classes a workflow misses, and which server does not answer', async (t) => {
+test('provider list shows which node classes a workflow misses, and which server does not answer', async (t) => {
   const [comfyui, environment] = await Promise.all([startFakeComfyui(), createTestEnvironment()]);
   const folder = await mkdtemp(join(tmpdir(), 'videogen-list-'));
   t.after(async () => {

@@ -93,7 +93,7 @@ describe('the demo in a terminal', { skip: skipWithoutTerminal }, () => {
   });
 
   test('it ignores the settings of a service, fits into 80 columns, and leaves its video', async () => {
-    const strangers = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', PGSSLMODE: 'require', HOST: '192.0.2.1' };
+    const strangers = { DATABASE_URL: 'postgres://user@127.0.0.1:1/none', PGSSLMODE: 'require', HOST: '192.0.2.1' };
     const others = { PUBLIC_URL: 'http://192.0.2.1', RESULT_STORE: '/proc/none', TEMPORAL_ADDRESS: '127.0.0.1:1' };
     const terminal = videogenInTerminal({ ...env, ...strangers, ...others }, folder, 'demo', 'a red kite');
     assert.equal(await terminal.exited, 0, terminal.output());

@@ -135,7 +135,7 @@ describe('videogen start, with servers of its own', () => {
     const nobody = '01900000-0000-7000-8000-000000000000';
     const { code, stdout, stderr } = await videogen(env, 'credits', 'grant', nobody, '5', '--reason', 'x', '--json');
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /no such account/);
+    assert.match(stderr, /account not found/);
   });
 
   test('after kill -9 of all its processes the next start goes on with every task, and shows no key again', async () => {

@@ -31,7 +31,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     hashAccount: (accountId) => accountId,
     fetchImages: () => Promise.resolve([]),
     media: createFolderStore(folder),
-    normaliseVideo: async ({ videoPath }) => videoPath,
+    normalizeVideo: async ({ videoPath }) => videoPath,
     inspectVideo: async ({ videoPath, deliveredPoster, posterPath }) => {
       if (deliveredPoster === undefined) await copyFile(videoPath, posterPath);
       return { measured: madeUpMeasures, isPosterMade: deliveredPoster === undefined };

@@ -9,7 +9,7 @@ export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): A
   return {
     deps,
     task: { ...task, isFirst: false, leftMs: deadlineMs, deadlineMs, providers: undefined },
-    wants: undefined,
+    form: undefined,
     workFolder,
     signal,
     signalWithoutDeadline: signal,

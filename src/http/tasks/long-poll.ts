@@ -75,10 +75,10 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
      * Resolves when the task has ended, after `waitMs`, when `signal` aborts or on `close`, whichever comes first; never
      * rejects. Returns undefined when too many requests wait already: the caller must respond without waiting.
      */
-    wait: (wanted: TaskWait): Promise<void> | undefined => {
-      const ofAccount = [...waiters].filter(({ accountId }) => accountId === wanted.accountId).length;
+    wait: (request: TaskWait): Promise<void> | undefined => {
+      const ofAccount = [...waiters].filter(({ accountId }) => accountId === request.accountId).length;
       if (isClosed || waiters.size >= maxWaiters || ofAccount >= maxPerAccount) return undefined;
-      return waitFor({ ...wanted, released: new AbortController() });
+      return waitFor({ ...request, released: new AbortController() });
     },
     /** Reads the task after the wait; undefined for an unknown task. */
     find: createTaskFinder(db),
