@@ -74,12 +74,13 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
       return { outcome: 'abandoned', cost: open.terms.failedJobs === 'free' ? 'free' : undefined };
     case 'missing':
       return { outcome: 'abandoned', cost: 'unknown' };
-    default: {
-      const cancelled = await withinLimit((signal) => provider.cancel(found, signal));
-      const isStopped = cancelled === 'cancelled' || cancelled === 'ended';
-      return isStopped || isOld ? { outcome: 'abandoned', cost: 'unknown' } : undefined;
-    }
+    case 'queued':
+    case 'running':
+      break;
   }
+  const cancelled = await withinLimit((signal) => provider.cancel(found, signal));
+  const isStopped = cancelled === 'cancelled' || cancelled === 'ended';
+  return isStopped || isOld ? { outcome: 'abandoned', cost: 'unknown' } : undefined;
 }
 
 function abandoned({ log }: ActivityDeps, { taskId, ordinal, provider }: UnsettledJob): Settled {
@@ -122,7 +123,7 @@ async function findJob(
   return { jobKey, input, id, handle: handle ?? {} };
 }
 
-async function statusOf(provider: PolledProvider, job: Job): Promise<JobStatus> {
+async function statusOf(provider: PolledProvider, job: Job): Promise<Exclude<JobStatus, { state: 'unclear' }>> {
   const statuses = await withinLimit((signal) => provider.status([job], signal));
   const status = statuses.get(job.jobKey);
   if (status === undefined || status.state === 'unclear')

@@ -54,6 +54,7 @@ export function errorOf(stop: Stop): Error {
       return new TaskFault(failCode, failMsg, { retryable: true, cause: new Error(stop.detail) });
     }
     case 'cancelled':
-      return new CancelledFailure('the task was cancelled');
+      break;
   }
+  return new CancelledFailure('the task was cancelled');
 }

@@ -33,8 +33,9 @@ function step(attempt: Attempt, job: Job): Promise<Outcome> {
     case 'running':
       return followJob(attempt, job);
     case 'succeeded':
-      return fetchVideo(attempt, job);
+      break;
   }
+  return fetchVideo(attempt, job);
 }
 
 /** `first`: the job that was found or reserved before the attempt began. */

@@ -36,8 +36,9 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
       await endJob(deps, job, { outcome: 'not_created', cost: 'free' });
       return { kind: 'next' };
     case 'unknown':
-      return await settleLost(attempt, job, { why: 'the response of the provider was lost', detail: found.detail });
+      break;
   }
+  return await settleLost(attempt, job, { why: 'the response of the provider was lost', detail: found.detail });
 }
 
 /** A create by its request and its row. */

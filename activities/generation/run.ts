@@ -32,8 +32,9 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
     case 'refused':
       return await settleDeclined(attempt, job, end);
     case 'lost':
-      return await settleLostRun(attempt, job, end.detail);
+      break;
   }
+  return await settleLostRun(attempt, job, end.detail);
 }
 
 type RunEnd = HeldEnd | { readonly kind: 'interrupted'; readonly error: unknown };

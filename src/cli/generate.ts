@@ -187,7 +187,7 @@ async function cancel(
 
 async function save(service: Service, record: TaskRecord): Promise<void> {
   const { client, story, out, asJson, interruptions, continues } = service;
-  const { taskId, createTime, completeTime = createTime } = record;
+  const { taskId, createTime, completeTime } = record;
   const seconds = (((completeTime ?? createTime) - createTime) / 1000).toFixed(1);
   if (record.state === 'fail') {
     story.warn(`Failed after ${seconds} s: ${record.creditsRefunded} credits refunded`);

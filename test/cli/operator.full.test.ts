@@ -73,6 +73,6 @@ test('reads and refused commands are not in the log', async () => {
   await run('account', 'limits', accountId, '--unfinished', '1000');
   const unknown = '01900000-0000-7000-8000-000000000000';
   await assert.rejects(run('credits', 'grant', unknown, '5', '--reason', 'x'), /account not found/);
-  await assert.rejects(run('operator', 'revoke', unknown), /no such operator/);
+  await assert.rejects(run('operator', 'revoke', unknown), /operator not found/);
   assert.equal(await countActions(), count);
 });
