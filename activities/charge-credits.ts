@@ -8,45 +8,42 @@ import { saveTaskTiers } from '../src/stores/task-tiers.ts';
 import { confirmCharge, type ConfirmedTask } from '../src/stores/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 
-/** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and who pays. */
+/** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and the account that pays. */
 export type TaskOrder = { readonly accountId: string; readonly request: unknown };
 
 export type ChargedTask = {
   readonly accountId: string;
   readonly model: string;
   readonly creditsCharged: number;
-  /** How long generation may run, over all attempts. */
+  /** Limits the time that generation runs, over all attempts. */
   readonly deadlineMs: number;
   readonly isFinal: boolean;
-  /** Whether upstreams generate it: then it waits for one in a task queue of its own. */
+  /** True if upstreams generate it: then it waits for one in a task queue of its own. */
   readonly isRemote: boolean;
 };
 
+type Charge = { readonly taskId: string; readonly order?: TaskOrder | undefined };
+
 /**
- * The first step: confirms the charge that createTask made in its own transaction, or makes it for a task that came
- * with an `order`. Idempotent. Fails without a retry when there is neither a task nor an order that can be charged.
+ * Confirms the charge that createTask made in its own transaction, or makes it for a task that came with an `order`. Idempotent.
+ * Fails without a retry when there is neither a task nor an order that can be charged.
  */
 export function createChargeCredits(deps: ActivityDeps) {
-  return async ({ taskId, order }: { taskId: string; order?: TaskOrder | undefined }): Promise<ChargedTask> => {
+  return async ({ taskId, order }: Charge): Promise<ChargedTask> => {
     requireIds(taskId, order);
     const task = (await confirmCharge(deps.db, taskId)) ?? (await chargeOrder(deps, taskId, order));
+    const { accountId, creditsCharged, deadlineMs, state, createdAt } = task;
     const { model } = task.param;
     const known = deps.models.get(model);
-    if (known === undefined && Date.now() - task.createdAt < catalogueReadMs)
+    if (known === undefined && Date.now() - createdAt < catalogueReadMs)
       throw new Error(`model ${model} is not in the catalogue of this worker yet`);
-    if (known?.isRemote === true) await saveTaskTiers(deps.db, taskId, known.tiers);
-    return {
-      accountId: task.accountId,
-      model,
-      creditsCharged: task.creditsCharged,
-      deadlineMs: task.deadlineMs,
-      isFinal: isFinal(task.state),
-      isRemote: known?.isRemote === true,
-    };
+    const isRemote = known?.isRemote === true;
+    if (isRemote) await saveTaskTiers(deps.db, taskId, known.tiers);
+    return { accountId, model, creditsCharged, deadlineMs, isFinal: isFinal(state), isRemote };
   };
 }
 
-/** A changed catalogue is read by every process, but not by all in the same second. */
+/** Processes do not all read a changed catalogue in the same second. */
 const catalogueReadMs = 60_000;
 
 /** Refuses an operator's typing errors here: the database would refuse them on every retry, and reconcile finds a task by its id. */
@@ -58,21 +55,18 @@ function requireIds(taskId: string, order: TaskOrder | undefined): void {
 }
 
 async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder | undefined): Promise<ConfirmedTask> {
-  if (order === undefined) throw refused(`there is no task ${taskId}, and the workflow was started without an order`);
+  if (order === undefined)
+    throw refused(`task ${taskId} does not exist, and the workflow was started without an order`);
   const parsed = deps.parseTaskRequest(order.request);
   if (!parsed.ok) throw refused(parsed.errors.map(describeFieldError).join('; '));
-  const model = deps.models.get(parsed.param.model);
-  if (model === undefined) throw refused(`unknown model ${parsed.param.model}`);
-  const acceptance = await acceptTask(deps.db, {
-    taskId,
-    accountId: order.accountId,
-    param: parsed.param,
-    listedPrices: model.prices,
-    deadlineMs: model.deadlineMs,
-    providers: model.providers,
-  });
+  const { param } = parsed;
+  const model = deps.models.get(param.model);
+  if (model === undefined) throw refused(`unknown model ${param.model}`);
+  const { prices: listedPrices, deadlineMs, providers } = model;
+  const request = { taskId, accountId: order.accountId, param, listedPrices, deadlineMs, providers };
+  const acceptance = await acceptTask(deps.db, request);
   if (acceptance.kind === 'accepted')
-    deps.events.emit({ kind: 'task_charged', model: model.model, credits: acceptance.creditsCharged });
+    deps.events.emit({ kind: 'task_charged', model: param.model, credits: acceptance.creditsCharged });
   const task = await confirmCharge(deps.db, taskId);
   if (task === undefined) throw refused(`the order was refused: ${acceptance.kind}`);
   return task;

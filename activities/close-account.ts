@@ -11,7 +11,7 @@ export type AccountPage = { readonly accountId: string; readonly after?: string 
 export type EmptiedPage = {
   /** Tasks and images that were not deleted before; some may be left. */
   readonly found: number;
-  /** Where the next page starts; undefined after the last one. */
+  /** The start of the next page; undefined after the last one. */
   readonly after: string | undefined;
 };
 
@@ -24,8 +24,8 @@ export function createClosingActivities(deps: ActivityDeps) {
 }
 
 /**
- * Ends the tasks of one page and deletes their contents, files and histories; the last page deletes the images, too. Finds nothing in
- * an account that is not being closed, as after the restore of an older database. Throws when the whole page failed.
+ * Ends the tasks of one page and deletes their contents, files and histories; the last page deletes the images, too. Deletes nothing in
+ * an account that is not being closed, as after the restore of an older database. Throws if the whole page failed.
  */
 async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: AccountPage): Promise<EmptiedPage> {
   const { db } = deps;
@@ -66,7 +66,7 @@ async function deleteUploads(deps: ActivityDeps, accountId: string): Promise<num
   return uploads.length;
 }
 
-/** Returns false while something is left. */
+/** Returns false while the account is not empty. */
 async function finishClosing({ db, log }: ActivityDeps, accountId: string): Promise<boolean> {
   const { outcome } = await finishClosure(db, accountId);
   if (outcome === 'finished') log.info({ accountId }, 'closed account emptied');

@@ -11,7 +11,7 @@ import type { ActivityDeps } from './deps.ts';
 import { forEachRow, slowRowMs } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';
 
-/** Deletes the files and histories of tasks whose content was deleted. What cannot be deleted yet is tried again in the next run. */
+/** Deletes the files and histories of tasks whose content was deleted. The next run repeats what cannot be deleted yet. */
 export async function sweepDeletions(deps: ActivityDeps): Promise<void> {
   await forEachRow<OwedDeletion>(deps, {
     name: 'sweep-deletions',
@@ -21,7 +21,7 @@ export async function sweepDeletions(deps: ActivityDeps): Promise<void> {
   });
 }
 
-/** Deletes what is left of a task outside the database. */
+/** Deletes a task's data outside the database. */
 export async function sweepDeletion({ db, media, engine, log }: ActivityDeps, owed: OwedDeletion): Promise<void> {
   const { taskId, accountId, uploadIds } = owed;
   await deleteTaskFiles(media, taskId);
@@ -31,7 +31,7 @@ export async function sweepDeletion({ db, media, engine, log }: ActivityDeps, ow
   for (const uploadId of uploadIds) if (!needed.has(uploadId)) await deleteUpload({ db, media }, uploadId);
   const running = await clearJobs(db, taskId);
   const isForgotten = await engine.forgetTask(taskId);
-  // The final sweep gives up on a job whose provider never responds.
+  // The final sweep ends also if a job's provider never responds.
   if (!isForgotten || needed.size > 0 || (running.length > 0 && !owed.isLast)) return;
   await finishDeletion(db, owed);
   // The log outlives the database: after a restore from an older backup the deletion must be repeated.

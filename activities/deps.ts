@@ -15,7 +15,7 @@ import type { Attempts } from './attempts.ts';
 import type { StartDeadline } from './deadline.ts';
 import type { Switches } from './switches.ts';
 
-/** The callback owed for a task; its body and secrets are made when they are needed. */
+/** The callback owed for a task; its body and secrets are read when it is sent. */
 export type OwedCallback = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
 
 /** The dependencies of the activities; the worker wires them (src/main/worker-dependencies.ts). */
@@ -25,37 +25,35 @@ export type ActivityDeps = {
   readonly models: ReadonlyMap<string, CatalogueModel>;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly providers: Providers;
-  /** The attempts at generations that run on this worker. */
   readonly attempts: Attempts;
-  /** Starts the clock of an attempt; tests decide when the time is over. */
+  /** Starts the deadline of an attempt; tests end it. */
   readonly startDeadline: StartDeadline;
-  /** What the operator has switched off. */
   readonly switches: Switches;
-  /** Tells accounts apart for upstreams, without naming them. */
+  /** Identifies an account to upstreams without naming it. */
   readonly hashAccount: (accountId: string) => string;
   readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
   readonly media: Pick<
     ResultStore,
     'put' | 'fetchTo' | 'move' | 'sizeOf' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
   >;
-  readonly normaliseVideo: VideoNormaliser;
+  readonly normalizeVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
-  /** Undefined while the task runs, or when it was created without a callback. */
+  /** Returns undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (taskId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
   readonly engine: Omit<Engine, 'redeliver'>;
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;
-  /** How long media is kept after success; the record stays. */
-  readonly retentionMs: number;
-  /** How long personal records are kept; those of people count from the loss of their last account. */
-  readonly recordRetention: {
+  readonly retention: {
+    /** Counts from the success of a task; the record stays. */
+    readonly mediaMs: number;
     readonly eventsMs: number;
+    /** Counts from the loss of a user's last account. */
     readonly usersMs: number;
-    /** Undefined keeps prompts as long as their task. */
+    /** Undefined stores prompts as long as their task. */
     readonly promptsMs: number | undefined;
   };
-  /** A task whose workflow's code fails is refunded after this time, so that a bad release can be rolled back before. */
+  /** A task whose workflow's code fails is refunded after this time, so that an operator can roll a bad release back. */
   readonly stuckTaskMs: number;
   /** The events that metrics count. */
   readonly events: Events;

@@ -6,7 +6,7 @@ import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { mediaKeysOf } from './task-files.ts';
 
-/** The final state of a task, also when something else ended it. */
+/** The final state of a task, also when another process has ended it. */
 export type TaskEnd = {
   readonly state: TaskState;
   readonly failCode: string | undefined;
@@ -14,45 +14,43 @@ export type TaskEnd = {
 };
 
 /** Ends the task in success. A task that was refunded before stays failed: the video is not delivered, and its media is deleted. */
-export function createCompleteTask({ db, media, log, events }: ActivityDeps) {
+export function createCompleteTask(deps: ActivityDeps) {
+  const { db, media, log, events } = deps;
   return ({ taskId, result }: { taskId: string; result: TaskResult }): Promise<TaskEnd> =>
     withActivityFailures(async () => {
       requireOwn(taskId, result);
-      const { task, hasCallback } = await settled(events, () => completeTask(db, taskId, result));
-      if (task.state === 'fail') {
-        log.warn({ taskId, failCode: task.failure?.failCode }, 'video finished after the refund; not delivered');
+      const end = await endCounted(deps, () => completeTask(db, taskId, result));
+      if (end.state === 'fail') {
+        log.warn({ taskId, failCode: end.failCode }, 'video finished after the refund; not delivered');
         const job = await recordLateSuccess(db, taskId);
         if (job !== undefined) events.emit({ kind: 'job_ended', job });
         await Promise.all([media.delete(result.videoKey), media.delete(result.posterKey)]);
       }
-      return { state: task.state, failCode: task.failure?.failCode, hasCallback };
+      return end;
     });
 }
 
-/** Ends the task in failure and gives every credit back, in one transaction. A task that is final already stays as it is. */
-export function createRefundCredits({ db, log, events }: ActivityDeps) {
+/** Ends the task in failure and refunds every credit, in one transaction. A final task does not change. */
+export function createRefundCredits(deps: ActivityDeps) {
   return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<TaskEnd> => {
-    const { task, hasCallback } = await settled(events, () => refundTask(db, taskId, failure));
-    log.info(
-      { taskId, state: task.state, failCode: task.failure?.failCode, refunded: task.creditsRefunded },
-      'task ended',
-    );
-    return { state: task.state, failCode: task.failure?.failCode, hasCallback };
+    const end = await endCounted(deps, () => refundTask(deps.db, taskId, failure));
+    deps.log.info({ taskId, state: end.state, failCode: end.failCode }, 'task ended');
+    return end;
   };
 }
 
 /** Counts a task only where this statement ended it. */
-async function settled(events: ActivityDeps['events'], end: () => Promise<EndedTask>): Promise<EndedTask> {
+async function endCounted({ events }: ActivityDeps, endTask: () => Promise<EndedTask>): Promise<TaskEnd> {
   const startedAt = performance.now();
-  const ended = await end();
-  if (ended.changed) {
+  const { task, changed, hasCallback } = await endTask();
+  if (changed) {
     events.emit({ kind: 'stage_ended', stage: 'settle', durationMs: performance.now() - startedAt });
-    events.emit({ kind: 'task_ended', task: ended.task });
+    events.emit({ kind: 'task_ended', task });
   }
-  return ended;
+  return { state: task.state, failCode: task.failure?.failCode, hasCallback };
 }
 
-/** As with staged videos: a result that an operator wrote into the history must not show, or delete, another task's video. */
+/** A result that an operator wrote into the history must not show, or delete, another task's video. */
 function requireOwn(taskId: string, result: TaskResult | null | undefined): void {
   const { video, poster } = mediaKeysOf(taskId);
   if (result?.videoKey === video && result.posterKey === poster) return;

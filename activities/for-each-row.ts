@@ -4,9 +4,8 @@ import pTimeout from 'p-timeout';
 import { deleteCursor, readCursor, saveCursor } from '../src/stores/maintenance.ts';
 import type { ActivityDeps } from './deps.ts';
 
-/** Rows read at a time. */
 export const pageSize = 200;
-/** Rows processed at a time: enough to start a backlog of thousands in a minute, few enough to keep their order. */
+/** Enough rows at a time to start a backlog of thousands in a minute, few enough to preserve their order. */
 const concurrency = 16;
 /** Far above what the store or Temporal need for a row, and below the heartbeat timeout. */
 export const slowRowMs = 15_000;
@@ -25,9 +24,9 @@ export type RowLoop<Row> = RowWork<Row> & {
 };
 
 /**
- * Processes all pages and returns how many rows failed. A run that is cut off by its activity's timeout or a crash is continued by the
- * next one, so neither slow nor failing rows keep later ones from their turn. A page whose rows all fail ends the run, because then
- * Temporal or the store is unavailable.
+ * Processes all pages and returns how many rows failed. If the activity times out or its worker dies, the next run continues at the
+ * cursor, so neither slow nor failing rows block later ones. A page whose rows all fail ends the run, because then Temporal or the
+ * store is unavailable.
  */
 export async function forEachRow<Row extends object>(
   deps: ActivityDeps,
@@ -49,10 +48,7 @@ export async function forEachRow<Row extends object>(
   return { failed };
 }
 
-/**
- * Processes rows in their order, several at a time, with a heartbeat after each. One that fails is logged and left to the next run.
- * Returns how many failed.
- */
+/** Processes rows in their order, several at a time, with a heartbeat after each. Logs and counts those that fail. */
 export async function processRows<Row extends object>(
   { log, events }: Pick<ActivityDeps, 'log' | 'events'>,
   rows: readonly Row[],

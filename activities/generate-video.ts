@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { TaskFault } from '../src/domain/errors.ts';
-import type { ReferenceImage, TaskStage, VideoWants } from '../src/domain/ports.ts';
+import type { ReferenceImage, TaskStage, VideoForm } from '../src/domain/ports.ts';
 import { listProviderJobs } from '../src/stores/provider-jobs.ts';
 import {
   findGeneration,
@@ -20,9 +20,11 @@ import { imageFolderOf, withWorkFolder } from './task-files.ts';
 
 export type GenerationOrder = {
   readonly taskId: string;
-  /** Whether upstreams generate it: then the task may wait for a slot before its generation begins. */
+  /** Set for generation by upstreams: the task may wait for a slot before its generation begins. */
   readonly isRemote?: boolean;
 };
+
+type AttemptStart = { readonly workFolder: string; readonly isRemote: boolean; readonly first: NextJob | undefined };
 
 /**
  * Runs the generation to its end, or resumes the provider's job that an earlier attempt began. Reports progress by heartbeat. The
@@ -31,19 +33,24 @@ export type GenerationOrder = {
 export function createGenerateVideo(deps: ActivityDeps) {
   return ({ taskId, isRemote = false }: GenerationOrder): Promise<StagedVideo> =>
     withActivityFailures(async () => {
-      const first = isRemote ? await firstJob(deps, taskId) : await requireOwnMachine(deps);
+      const first = await admit(deps, taskId, isRemote);
       const task = await startGeneration(deps.db, taskId, { waitsForJob: isRemote });
       if (task === undefined) throw hasEnded();
       const { createdAt, generationStartedAt = createdAt, isFirst } = task;
       if (isFirst) endStage(deps, 'queue_wait', generationStartedAt - createdAt);
       return await withWorkFolder(deps.workFolder, taskId, (workFolder) =>
-        runAttempt(deps, task, { workFolder, isRemote, first: first ?? undefined }),
+        runAttempt(deps, task, { workFolder, isRemote, first }),
       );
     });
 }
 
-/** Before the attempt begins, so that the task stays `queuing`, and its deadline does not run, while it waits for a slot. */
-async function firstJob(deps: ActivityDeps, taskId: string): Promise<NextJob> {
+/** Throws if the task must wait. It then stays `queuing`, and its deadline does not run, because its attempt has not begun. */
+async function admit(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<NextJob | undefined> {
+  if (!isRemote) {
+    const stop = await ownMachineStop(deps);
+    if (stop !== undefined) throw errorOf(stop);
+    return undefined;
+  }
   const task = await findGeneration(deps.db, taskId);
   if (task === undefined) throw hasEnded();
   const next = await nextJob(deps, task, await listProviderJobs(deps.db, taskId));
@@ -51,18 +58,11 @@ async function firstJob(deps: ActivityDeps, taskId: string): Promise<NextJob> {
   throw errorOf(next);
 }
 
-async function requireOwnMachine(deps: ActivityDeps): Promise<void> {
-  const stop = await ownMachineStop(deps);
-  if (stop !== undefined) throw errorOf(stop);
-}
-
 function hasEnded(): TaskFault {
   return new TaskFault('internal', 'The task has already ended.');
 }
 
-type Start = { readonly workFolder: string; readonly isRemote: boolean; readonly first: NextJob | undefined };
-
-async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Start): Promise<StagedVideo> {
+async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: AttemptStart): Promise<StagedVideo> {
   const context = Context.current();
   const { workFolder, isRemote, first } = start;
   const { taskId } = task;
@@ -70,21 +70,20 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Start
   const deadline = deps.startDeadline(task.leftMs);
   const alive = deps.attempts.begin(taskId);
   const progress = heartbeatProgress(context, isRemote);
-  const patientSignal = AbortSignal.any([context.cancellationSignal, alive.signal]);
-  const signal = AbortSignal.any([patientSignal, deadline.signal]);
-  const started = trackStart(deps, task);
+  const signalWithoutDeadline = AbortSignal.any([context.cancellationSignal, alive.signal]);
+  const signal = AbortSignal.any([signalWithoutDeadline, deadline.signal]);
+  const { markGenerating, measureEnd } = trackStart(deps, task);
   let fetched: Promise<readonly ReferenceImage[]> | undefined;
   const images = () => (fetched ??= deps.fetchImages({ urls, folder: workFolder, signal }));
-  const { report } = progress;
-  const { markGenerating } = started;
-  const wants = wantsOf(deps, task, isRemote);
+  const form = formOf(deps, task, isRemote);
+  const signals = { signal, signalWithoutDeadline };
   try {
-    const attempt = { deps, task, wants, workFolder, signal, patientSignal, images, report, markGenerating };
+    const attempt = { deps, task, form, workFolder, ...signals, images, report: progress.report, markGenerating };
     const outcome = await generate(attempt, first);
     if (outcome.kind === 'waits') await pauseGeneration(deps.db, taskId);
     if (outcome.kind !== 'video') throw errorOf(outcome);
-    started.end();
-    // The upstream needs them no more. What a failed task or a crash leaves is found by `reconcile`.
+    measureEnd();
+    // The upstream has fetched them. `housekeeping` deletes those that a failed task or a crash leaves.
     if (urls.length > 0) await deps.media.deleteFolder(imageFolderOf(taskId));
     return outcome.staged;
   } finally {
@@ -94,7 +93,7 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Start
   }
 }
 
-/** Records when the task has its job, and measures the stages of its generation. */
+/** Records when the task gets its job, and measures the stages of its generation. */
 function trackStart(deps: ActivityDeps, { taskId, createdAt, generationStartedAt }: GeneratingTask) {
   let startedAt = generationStartedAt;
   return {
@@ -104,7 +103,7 @@ function trackStart(deps: ActivityDeps, { taskId, createdAt, generationStartedAt
       if (startedAt !== undefined) endStage(deps, 'queue_wait', startedAt - createdAt);
     },
     /** The start may come from another machine's clock, so the stage is only as exact as the clocks agree. */
-    end: () => {
+    measureEnd: () => {
       if (startedAt !== undefined) endStage(deps, 'generation', Date.now() - startedAt);
     },
   };
@@ -114,8 +113,8 @@ function endStage({ events }: ActivityDeps, stage: TaskStage, durationMs: number
   events.emit({ kind: 'stage_ended', stage, durationMs });
 }
 
-/** What an upstream delivers is made to fit; the preview delivers exactly what was ordered. */
-function wantsOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: boolean): VideoWants | undefined {
+/** An upstream's video is converted if it does not fit; the preview delivers exactly the ordered video. */
+function formOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: boolean): VideoForm | undefined {
   const { generateAudio: audio, ratio } = param.input;
   const model = models.get(param.model);
   return isRemote || model?.isRemote === true ? { audio, fit: model?.fit ?? 'keep', ratio } : undefined;

@@ -1,7 +1,6 @@
 import { Context } from '@temporalio/activity';
-
-/** What a heartbeat of `generateVideo` carries: progress from 0 to 100, as `describe` shows it to recordInfo. */
-export type GenerationHeartbeat = { readonly progress: number };
+import type { z } from 'zod';
+import { generationHeartbeat } from '../src/domain/ports.ts';
 
 /**
  * Well below every heartbeat timeout, so that only a dead worker misses one; a cancellation reaches the activity with its next
@@ -9,22 +8,21 @@ export type GenerationHeartbeat = { readonly progress: number };
  */
 const keepAliveMs = 5_000;
 /**
- * Of thousands of generations that only wait for their upstream, whose tasks' ends are looked up otherwise: this part of their
- * heartbeat timeout. One that is lost may be made up for by the next.
+ * Thousands of generations may wait for their upstreams. They send a heartbeat after this part of their heartbeat timeout, so that
+ * one heartbeat may be lost.
  */
 const remoteKeepAliveShare = 0.45;
-
-/** A generation that is done sooner sends no heartbeat, which saves a write. */
+/** A shorter generation sends no heartbeat, which saves a write. */
 const firstBeatMs = 250;
 
-/** Sends progress by heartbeat, never backwards, also over attempts: a new attempt continues from the last figure. */
+/** Sends progress by heartbeat. It never decreases: a new attempt continues from the last attempt's figure. */
 export function heartbeatProgress(
   context: Context,
   isRemote: boolean,
 ): { report: (progress: number) => void; stop: () => void } {
-  let progress = lastProgress(context.info.heartbeatDetails);
+  let progress = generationHeartbeat.safeParse(context.info.heartbeatDetails).data?.progress ?? 0;
   let isTime = false;
-  const beat = () => context.heartbeat({ progress } satisfies GenerationHeartbeat);
+  const beat = () => context.heartbeat({ progress } satisfies z.output<typeof generationHeartbeat>);
   const first = setTimeout(() => {
     isTime = true;
     beat();
@@ -44,15 +42,7 @@ export function heartbeatProgress(
   };
 }
 
-function lastProgress(details: unknown): number {
-  if (typeof details !== 'object' || details === null || !('progress' in details)) return 0;
-  return typeof details.progress === 'number' ? details.progress : 0;
-}
-
-/**
- * Sends heartbeats with `details` while `work` runs: a dead worker is noticed within the heartbeat timeout, and a cancellation
- * arrives. The next attempt receives the last details.
- */
+/** Sends heartbeats while `work` runs, so that a cancellation arrives and a dead worker is replaced. The next attempt reads `details`. */
 export async function withKeepAlive<T>(details: () => unknown, work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(details()), keepAliveMs);

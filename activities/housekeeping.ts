@@ -1,21 +1,51 @@
+import { Context } from '@temporalio/activity';
+import { hourMs } from '../src/domain/duration.ts';
 import type { HousekeepingStep } from '../src/domain/maintenance.ts';
+import { deleteExpiredContent } from '../src/stores/content-deletion.ts';
+import { deleteExpiredUsers } from '../src/stores/erasure.ts';
+import {
+  deleteExpiredEvents,
+  deleteExpiredLinks,
+  deleteExpiredProofs,
+  deleteExpiredSessions,
+  deleteExpiredTries,
+} from '../src/stores/retention.ts';
 import { sweepSlots } from '../src/stores/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../src/stores/uploads.ts';
 import { deleteUpload, sweepDeletions } from './delete-content.ts';
-import { recordDeletions } from './delete-records.ts';
 import type { ActivityDeps } from './deps.ts';
-import { forEachRow, slowRowMs } from './for-each-row.ts';
+import { forEachRow, pageSize, slowRowMs } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';
 
 /** Media of a failed task is deleted after this time, when no attempt of it can be alive. */
-const leftoverMs = 60 * 60_000;
-/** Of each kind, in one run. */
+const leftoverMs = hourMs;
+/** Long enough to investigate why a link did not work. */
+const linkRetentionMs = 7 * 24 * hourMs;
+/** Attempts to sign in are counted over 15 minutes at most. */
+const tryRetentionMs = hourMs;
 const maxSweptSlots = 1_000;
 
-const steps: Record<HousekeepingStep, (deps: ActivityDeps) => Promise<void>> = {
+type Step = (deps: ActivityDeps) => Promise<void>;
+
+const steps: Record<HousekeepingStep, Step> = {
   sweepSlots: ({ db }) => sweepSlots(db, maxSweptSlots),
-  ...recordDeletions,
+  deleteExpiredLinks: ({ db }) => deletePages(() => deleteExpiredLinks(db, Date.now() - linkRetentionMs, pageSize)),
+  deleteExpiredSessions: ({ db }) => deletePages(() => deleteExpiredSessions(db, Date.now(), pageSize)),
+  deleteExpiredProofs: ({ db }) => deletePages(() => deleteExpiredProofs(db, Date.now(), pageSize)),
+  deleteExpiredTries: ({ db }) => deletePages(() => deleteExpiredTries(db, Date.now() - tryRetentionMs, pageSize)),
+  deleteExpiredEvents: ({ db, retention: { eventsMs } }) =>
+    deletePages(() => deleteExpiredEvents(db, Date.now() - eventsMs, pageSize)),
+  deleteExpiredUsers: ({ db, log, retention: { usersMs } }) =>
+    deletePages(async () => {
+      const userIds = await deleteExpiredUsers(db, Date.now() - usersMs, pageSize);
+      // The log outlives a restore of the database, after which a user has to be erased again.
+      for (const userId of userIds) log.info({ userId }, 'user erased');
+      return userIds.length;
+    }),
+  deleteExpiredContent: async ({ db, retention: { promptsMs } }) => {
+    if (promptsMs !== undefined) await deletePages(() => deleteExpiredContent(db, Date.now() - promptsMs, pageSize));
+  },
   deleteExpiredMedia,
   deleteExpiredUploads,
   sweepDeletions,
@@ -25,12 +55,19 @@ export function createHousekeep(deps: ActivityDeps) {
   return (step: HousekeepingStep): Promise<void> => steps[step](deps);
 }
 
+async function deletePages(deletePage: () => Promise<number>): Promise<void> {
+  while ((await deletePage()) === pageSize) {
+    Context.current().heartbeat();
+    Context.current().cancellationSignal.throwIfAborted();
+  }
+}
+
 /** Deletes videos and posters past their retention, and files that failed tasks left. The record stays. */
 async function deleteExpiredMedia(deps: ActivityDeps): Promise<void> {
-  const { db, media, retentionMs } = deps;
+  const { db, media, retention } = deps;
   await forEachRow<{ readonly taskId: string }>(deps, {
     name: 'delete-expired-media',
-    page: (page) => listExpiredMedia(db, { retentionMs, leftoverMs, ...page }),
+    page: (page) => listExpiredMedia(db, { retentionMs: retention.mediaMs, leftoverMs, ...page }),
     work: async ({ taskId }) => {
       await deleteTaskFiles(media, taskId);
       await markMediaDeleted(db, taskId);

@@ -18,7 +18,7 @@ export function createReconcileActivities(deps: ActivityDeps) {
   };
 }
 
-/** Starts callbacks that no workflow is delivering, after a crash or a termination, and those whose redelivery was not signalled. */
+/** Starts callbacks that no workflow delivers, after a crash or a termination, and those whose redelivery was not signalled. */
 async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number }> {
   let started = 0;
   await forEachRow<OverdueDelivery>(deps, {
@@ -33,7 +33,7 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
   return { started };
 }
 
-/** Starts the workflows of accounts that are being closed; one that runs is left alone. */
+/** Starts the workflows of accounts that are being closed, unless they run. */
 async function startClosings(deps: ActivityDeps): Promise<void> {
   await forEachRow<{ readonly accountId: string }>(deps, {
     name: 'start-closings',

@@ -14,14 +14,14 @@ export type CallbackOrder = {
   readonly taskId: string;
   /** After the last attempt the delivery has failed. */
   readonly isLast: boolean;
-  /** What the schedule says about the pause after this attempt; undefined after the last one. */
+  /** The scheduled pause after this attempt; undefined after the last one. */
   readonly nextPauseMs?: number | undefined;
 };
 
 /**
- * One signed attempt at a task's callback, recorded with its status and time. The body is what recordInfo would answer
- * now, in the dialect of the task. 2xx is success, 410 ends the delivery, everything else is a failure; `isLast` ends it
- * as failed. A delivery that has ended is not sent again, so a repeated or reset workflow sends nothing twice.
+ * Makes one signed attempt at a task's callback, and records its status and time. The body is the response of recordInfo at that time,
+ * in the dialect of the task. 2xx is success, 410 ends the delivery, everything else is a failure; `isLast` ends it as failed. A delivery
+ * that has ended is not sent again, so a repeated or reset workflow sends nothing twice.
  */
 export function createSendCallback(deps: ActivityDeps) {
   return async ({ taskId, isLast, nextPauseMs }: CallbackOrder): Promise<CallbackAttempt> => {
@@ -42,7 +42,7 @@ export function createSendCallback(deps: ActivityDeps) {
   };
 }
 
-/** All slots are taken: the attempt is not counted, frees its place in the worker, and is retried by Temporal later. */
+/** All slots are taken: the attempt is not counted, releases its slot in the worker, and is retried by Temporal later. */
 function retryWhenBusy(error: unknown): never {
   if (!(error instanceof OutboundError) || error.kind !== 'busy') throw error;
   throw ApplicationFailure.create({
@@ -53,7 +53,7 @@ function retryWhenBusy(error: unknown): never {
   });
 }
 
-/** Without a status, the pause counts from the latest moment at which the attempt could have ended, as in `verdict`. */
+/** If no status was received, the pause counts from the latest time at which the attempt could have ended, as in `verdict`. */
 function judge({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs = 0): CallbackAttempt {
   if (status === undefined) return { kind: 'failed', retryAfterMs: nextPauseMs + callbackTimeoutMs - durationMs };
   if (status >= 200 && status < 300) return { kind: 'delivered' };
@@ -62,7 +62,7 @@ function judge({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs
 }
 
 /**
- * The due time counts from the latest moment at which this attempt could have ended: clients see it, and the duration
+ * The due time counts from the latest time at which this attempt could have ended: clients read it, and the duration
  * would reveal the kind of a network error.
  */
 function verdict(

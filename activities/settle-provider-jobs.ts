@@ -1,6 +1,7 @@
-import pTimeout from 'p-timeout';
 import { estimateCost } from '../src/domain/catalogue/cost.ts';
-import type { CancelOutcome, Job, JobStatus, JsonObject, PolledProvider } from '../src/providers/contract.ts';
+import type { Task } from '../src/domain/task.ts';
+import type { Job, JobStatus, JsonObject, PolledProvider } from '../src/providers/contract.ts';
+import type { OpenProvider } from '../src/providers/registry.ts';
 import {
   listProviderJobs,
   listUnsettledJobs,
@@ -15,14 +16,14 @@ import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 import { findLostJob } from './generation/recover.ts';
 import { jobKeyOf } from './generation/reserve.ts';
+import { requestLimitMs, withinLimit } from './generation/settle.ts';
 
-/** The generation that is being cancelled gets this long to stop its job by itself. */
+/** A generation that is being cancelled stops its own job within this time. */
 const stopGraceMs = 30_000;
-const answerLimitMs = 15_000;
 
 /**
- * Jobs of tasks that have ended, which may still run upstream, and cost money there: after a termination, a worker that died with a
- * cancelled task, a deadline. Each is checked and stopped; one that succeeded too late is counted, not delivered.
+ * Settles jobs of tasks that have ended, which may still run upstream, and cost money there: after a termination, a worker that died
+ * with a cancelled task, a deadline. Each is checked and stopped; one that succeeded too late is counted, not delivered.
  */
 export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped: number; late: number }> {
   const settled = { stopped: 0, late: 0 };
@@ -32,11 +33,10 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
     work: async (job) => {
       const end = await settleJob(deps, job);
       if (end === undefined) return;
-      const { outcome } = end;
       const ended = await settleProviderJob(deps.db, { ...job, ...end });
       if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
       deps.events.emit({ kind: 'reconcile_finding', finding: 'provider_job_left' });
-      settled[outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
+      settled[end.outcome === 'abandoned' ? 'stopped' : 'late'] += 1;
     },
   });
   return settled;
@@ -44,92 +44,89 @@ export async function settleProviderJobs(deps: ActivityDeps): Promise<{ stopped:
 
 type Settled = Pick<Parameters<typeof settleProviderJob>[1], 'outcome' | 'cost'>;
 
-/** Undefined for a job that is looked at again: one that goes on although it was to stop, which takes its place for a day at most. */
+/** Returns undefined for a job that is checked again: one that has not stopped keeps its slot for a day at most. */
 async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<Settled | undefined> {
   const { taskId, ordinal, isOld } = unsettled;
-  // Also stops a generation that still runs: its worker sees the cancellation with its next heartbeat.
+  // Also stops a generation that still runs: its worker receives the cancellation with its next heartbeat.
   await deps.engine.cancelTask(taskId);
-  const calls = (await listProviderJobs(deps.db, taskId)).filter(({ isIntended }) => isIntended);
-  const row = calls.find((call) => call.ordinal === ordinal);
+  const jobs = (await listProviderJobs(deps.db, taskId)).filter(({ isIntended }) => isIntended);
+  const row = jobs.find((job) => job.ordinal === ordinal);
   const task = await findTask(deps.db, taskId);
-  const open = row && deps.providers.ofJob(row);
-  if (row === undefined || task === undefined) return lost(deps, unsettled);
-  // The catalogue may name the provider again soon, as after a mistake in its file.
-  if (open === undefined) return isOld ? lost(deps, unsettled) : undefined;
-  const { provider } = open;
-  // Nothing is asked of it now; its place stays taken.
+  if (row === undefined || task === undefined) return abandoned(deps, unsettled);
+  const open = deps.providers.ofJob(row);
+  // The catalogue may soon name the provider again, as after a mistake in its file.
+  if (open === undefined) return isOld ? abandoned(deps, unsettled) : undefined;
   if (await deps.switches.isOff(row.provider)) return undefined;
-  // The job ended with its call.
+  const { provider } = open;
+  // The job ended with its request.
   if (provider.runs !== 'upstream') return { outcome: 'abandoned' };
-  const jobKey = jobKeyOf(
-    taskId,
-    row.provider,
-    calls.filter((call) => call.ordinal < ordinal),
-  );
-  const { accountId, param } = task;
-  const found = await findJob(
-    deps,
-    { provider, imageReference: open.imageReference },
-    { taskId, accountId, jobKey, row, ...param, input: row.sentInput ?? param.input, deadlineMs: 0 },
-  );
+  const earlier = jobs.filter((job) => job.ordinal < ordinal);
+  const jobKey = jobKeyOf(taskId, row.provider, earlier);
+  const found = await findJob(deps, { task, row, jobKey, provider, open });
   if (found === 'not_created') return { outcome: 'abandoned', cost: 'free' };
-  if (found === 'unknown') return lost(deps, unsettled);
-  const job = { ...found, jobKey, input: param.input };
-  const status = await statusOf(provider, job);
-  if (status.state === 'succeeded') {
-    const gpuMs = row.submittedAt === undefined ? 0 : Date.now() - row.submittedAt;
-    const rule = open.terms.cost;
-    const cost = status.cost ?? (rule && estimateCost(rule, { input: param.input, gpuMs })) ?? 'unknown';
-    await recordUpstreamEnd(deps.db, { taskId, ordinal, cost });
-    deps.log.warn({ taskId, provider: row.provider, jobId: job.id }, 'video finished after the refund; not delivered');
-    return { outcome: 'late_success' };
+  if (found === 'unknown') return abandoned(deps, unsettled);
+  const status = await statusOf(provider, found);
+  switch (status.state) {
+    case 'succeeded':
+      await recordLateEnd(deps, { task, row, open }, status);
+      return { outcome: 'late_success' };
+    case 'failed':
+      return { outcome: 'abandoned', cost: open.terms.failedJobs === 'free' ? 'free' : undefined };
+    case 'missing':
+      return { outcome: 'abandoned', cost: 'unknown' };
+    case 'queued':
+    case 'running':
+      break;
   }
-  if (status.state === 'failed')
-    return { outcome: 'abandoned', cost: open.terms.failedJobs === 'free' ? 'free' : undefined };
-  if (status.state === 'missing') return { outcome: 'abandoned', cost: 'unknown' };
-  const outcome: CancelOutcome = await inTime((signal) => provider.cancel(job, signal));
-  if (outcome === 'cancelled' || outcome === 'ended' || isOld) return { outcome: 'abandoned', cost: 'unknown' };
-  return undefined;
+  const cancelled = await withinLimit((signal) => provider.cancel(found, signal));
+  const isStopped = cancelled === 'cancelled' || cancelled === 'ended';
+  return isStopped || isOld ? { outcome: 'abandoned', cost: 'unknown' } : undefined;
 }
 
-function lost(deps: ActivityDeps, { taskId, ordinal, provider }: UnsettledJob): Settled {
-  deps.log.error(
-    { taskId, ordinal, provider },
-    'provider job of a failed task not found; it may run, and cost, upstream',
-  );
+function abandoned({ log }: ActivityDeps, { taskId, ordinal, provider }: UnsettledJob): Settled {
+  log.error({ taskId, ordinal, provider }, 'provider job of a failed task not found; it may run, and cost, upstream');
   return { outcome: 'abandoned', cost: 'unknown' };
 }
 
-type Found = Pick<Job, 'id' | 'handle'>;
+type LeftJob = { readonly task: Task; readonly row: ProviderJob; readonly open: OpenProvider };
 
-/** The task may have ended while the answer to its create was still on its way, or was lost: then the provider is asked for the job. */
+async function recordLateEnd(
+  { db, log }: ActivityDeps,
+  { task, row, open }: LeftJob,
+  success: Extract<JobStatus, { state: 'succeeded' }>,
+): Promise<void> {
+  const { taskId } = task;
+  const gpuMs = row.submittedAt === undefined ? 0 : Date.now() - row.submittedAt;
+  const rule = open.terms.cost;
+  const cost = success.cost ?? (rule && estimateCost(rule, { input: task.param.input, gpuMs })) ?? 'unknown';
+  await recordUpstreamEnd(db, { taskId, ordinal: row.ordinal, cost });
+  log.warn({ taskId, provider: row.provider, jobId: row.jobId }, 'video finished after the refund; not delivered');
+}
+
+/** The task may have ended before the response to its create arrived, or the response was lost. */
 async function findJob(
   deps: ActivityDeps,
-  asked: Parameters<typeof findLostJob>[1],
-  wanted: Parameters<typeof findLostJob>[2] & { readonly row: ProviderJob },
-): Promise<Found | 'not_created' | 'unknown'> {
-  const { taskId, row } = wanted;
-  // Written as the provider gave it, which is plain JSON.
-  if (row.jobId !== undefined) return { id: row.jobId, handle: (row.handle ?? {}) as JsonObject };
-  const found = await findLostJob(deps, asked, wanted, AbortSignal.timeout(answerLimitMs));
-  if (found.kind === 'later') throw new Error('the provider does not say yet whether there is a job');
+  { task, row, jobKey, provider, open }: LeftJob & { readonly jobKey: string; readonly provider: PolledProvider },
+): Promise<Job | 'not_created' | 'unknown'> {
+  const { taskId, accountId, param } = task;
+  const { input } = param;
+  // Stored as the provider returned it, which is plain JSON.
+  if (row.jobId !== undefined) return { jobKey, input, id: row.jobId, handle: (row.handle ?? {}) as JsonObject };
+  const lost = { taskId, accountId, jobKey, row, ...param, input: row.sentInput ?? input, deadlineMs: 0 };
+  const { imageReference } = open;
+  const signal = AbortSignal.timeout(requestLimitMs);
+  const found = await findLostJob(deps, { provider, imageReference }, lost, signal);
+  if (found.kind === 'later') throw new Error('the provider cannot yet report whether the job exists');
   if (found.kind !== 'found') return found.kind;
   const { id, handle } = found;
   await recordProviderJob(deps.db, { taskId, ordinal: row.ordinal, jobId: id, handle });
-  return { id, handle: handle ?? {} };
+  return { jobKey, input, id, handle: handle ?? {} };
 }
 
-async function statusOf(provider: PolledProvider, job: Job): Promise<JobStatus> {
-  const statuses = await inTime((signal) => provider.status([job], signal));
+async function statusOf(provider: PolledProvider, job: Job): Promise<Exclude<JobStatus, { state: 'unclear' }>> {
+  const statuses = await withinLimit((signal) => provider.status([job], signal));
   const status = statuses.get(job.jobKey);
   if (status === undefined || status.state === 'unclear')
-    throw new Error('the provider does not tell the state of a job');
+    throw new Error('the provider does not report the state of the job');
   return status;
-}
-
-/** Rejects when there is no answer in time; the next run asks again. */
-async function inTime<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const stop = new AbortController();
-  const limit = { milliseconds: answerLimitMs, message: 'the provider did not answer in time' };
-  return await pTimeout(ask(stop.signal), limit).finally(() => stop.abort());
 }

@@ -18,17 +18,16 @@ import { forEachRow } from './for-each-row.ts';
 const startGraceMs = 10_000;
 /** A workflow task that can continue does so within this time, on a machine that is not overloaded. */
 const stepMs = 15_000;
-/** Behind the limits that the activity and the workflow watch themselves (workflows/steps.ts), for when neither runs. */
+/** Later than the limits that the activity and the workflow enforce themselves (workflows/steps.ts), for when neither runs. */
 const deadlineGraceMs = 2 * 60_000;
-/** All the time in which it is not generated, in queues or while its video is stored. */
+/** Limits the time without generation: in queues, or while the video is stored. */
 const maxWaitMs = 24 * 60 * 60_000;
 
 type Settled = { started: number; refunded: number; failed: number };
 
 /**
- * Starts accepted tasks that have no workflow, in order of arrival, and refunds those whose workflow is gone, stuck or
- * long overdue, and starts their callbacks. A final task is never touched. Then ends the workflows that still run although their
- * task is final.
+ * Starts accepted tasks that have no workflow, in order of arrival. Refunds those whose workflow has ended, is stuck or is long
+ * overdue, and starts their callbacks. Then ends the workflows that still run although their task is final.
  */
 export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
   const settled = { started: 0, refunded: 0 };
@@ -48,74 +47,74 @@ export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
 }
 
 async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'started' | 'refunded' | 'left'> {
+  const { taskId } = task;
   const hasWaited = hasWaitedTooLong(task);
   // A workflow that exists already, also one that has ended, is not started again; nor is a task begun that is refunded next.
   if (task.state === 'waiting' && !hasWaited && (await deps.engine.startTask(task))) return 'started';
-  const workflow = await deps.engine.describeTask(task.taskId);
+  const workflow = await deps.engine.describeTask(taskId);
   if (workflow.codeFailure !== undefined || task.isStuck) await reportStuck(deps, task, workflow.codeFailure);
-  const isRunning = workflow.status === 'running';
-  const failure = hasWaited ? failureAfter.timed_out : whyFailed(deps, task, workflow);
+  const failure = hasWaited ? failureAfter.timed_out : findFailure(task, workflow, deps.stuckTaskMs);
   if (failure === undefined) return 'left';
   // The refund and the true reason come first, so that the termination below is never read as an operator's. The workflow may
   // have ended the task since the listing; then this changes nothing.
-  const ended = await refundTask(deps.db, task.taskId, failure, isRunning ? { terminatesAfterMs: 0 } : {});
+  const ended = await refundTask(
+    deps.db,
+    taskId,
+    failure,
+    workflow.status === 'running' ? { terminatesAfterMs: 0 } : {},
+  );
   if (!ended.changed) return 'left';
   deps.events.emit({ kind: 'task_ended', task: ended.task });
-  deps.log.warn({ taskId: task.taskId, ...workflow, failCode: failure.failCode }, 'task settled by reconcile');
+  deps.log.warn({ taskId, ...workflow, failCode: failure.failCode }, 'task settled by reconcile');
   if (ended.hasCallback) await deps.engine.startDelivery(task);
   return 'refunded';
 }
 
-/** The alarm comes before the refund: a log line, and the metric `videogen_stuck_tasks`. */
+/** The alert precedes the refund: a log line, and the metric `videogen_stuck_tasks`. */
 async function reportStuck(deps: ActivityDeps, { taskId }: UnfinishedTask, failure: CodeFailure | undefined) {
   const isNew = await markStuck(deps.db, taskId, failure?.since);
   if (!isNew) return;
   if (failure === undefined) deps.log.info({ taskId }, 'workflow code recovered');
-  else if (isKeyFault(failure))
+  else if (isMissingKey(failure))
     deps.log.error({ taskId, ...failure }, 'payload key missing; add it to TEMPORAL_PAYLOAD_KEYS, tasks wait for it');
   else deps.log.error({ taskId, ...failure }, 'workflow code failed; roll back the release, or the task is refunded');
 }
 
-/** The right key mends it for all tasks, so none is refunded for it. */
-function isKeyFault({ message }: CodeFailure): boolean {
+/** All tasks continue with the right key, so none is refunded for a missing one. */
+function isMissingKey({ message }: CodeFailure): boolean {
   return message.startsWith(payloadKeyFault);
 }
 
-/** Why the workflow will never end its task, or undefined when it may. */
-function whyFailed(deps: ActivityDeps, task: UnfinishedTask, workflow: WorkflowDescription): TaskFailure | undefined {
-  if (workflow.status !== 'running') return failureAfter[workflow.status];
-  const { codeFailure } = workflow;
-  if (codeFailure !== undefined && isKeyFault(codeFailure)) return undefined;
-  if (codeFailure !== undefined && isPastHope(codeFailure, deps.stuckTaskMs)) {
-    return { failCode: 'internal', failMsg: 'The task failed because of a fault of the service.' };
-  }
+/** Returns why the workflow will never end its task, or undefined when it may. */
+function findFailure(task: UnfinishedTask, workflow: WorkflowDescription, stuckTaskMs: number) {
+  const { status, codeFailure } = workflow;
+  if (status !== 'running') return failureAfter[status];
+  if (codeFailure !== undefined && isMissingKey(codeFailure)) return undefined;
+  if (codeFailure !== undefined && isPermanent(codeFailure, stuckTaskMs)) return serviceFailure;
   return isOverdue(task, workflow) ? failureAfter.timed_out : undefined;
 }
 
 /**
- * Attempts lie up to ten minutes apart. So an old failure is not enough: an attempt that began after the time limit must have
- * failed, too, or a release that has just been repaired would not get its attempt.
+ * Attempts are up to ten minutes apart. So an old failure is not enough: an attempt that began after the time limit must have
+ * failed, too, or a release that was just repaired would not get its attempt.
  */
-function isPastHope({ since, retriedAt }: CodeFailure, stuckTaskMs: number): boolean {
+function isPermanent({ since, retriedAt }: CodeFailure, stuckTaskMs: number): boolean {
   return retriedAt !== undefined && retriedAt - since >= stuckTaskMs && Date.now() - retriedAt >= stepMs;
 }
 
-/** By the database's clock. A generation that runs, after however long a wait, may be paid for: its deadline limits it. */
+/** By the database's clock. A running generation may be paid for, so its deadline limits it instead. */
 function hasWaitedTooLong({ ageMs, ranMs, isGenerating }: UnfinishedTask): boolean {
   return !isGenerating && ageMs - ranMs > maxWaitMs + deadlineGraceMs;
 }
 
-/**
- * By the database's clock. Waiting does not use up the deadline; it has a limit of its own. Fetching a video that is paid for may take
- * as long again.
- */
+/** By the database's clock. Fetching a video that is paid for may take as long as its deadline again. */
 function isOverdue(task: UnfinishedTask, { pendingActivities }: WorkflowDescription): boolean {
   const { ranMs, deadlineMs, isFetching } = task;
   const limitMs = isFetching ? 2 * deadlineMs : deadlineMs;
   return pendingActivities.includes('generateVideo') && ranMs > limitMs + deadlineGraceMs;
 }
 
-/** Driven by the rows that came with the refunds, so that neither a crash nor an outage of Temporal loses one. */
+/** Driven by the rows that were written with the refunds, so that neither a crash nor an outage of Temporal loses one. */
 async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
   await forEachRow<WorkflowTermination>(deps, {
     name: 'terminate-workflows',
@@ -128,10 +127,16 @@ async function terminateWorkflows(deps: ActivityDeps): Promise<void> {
   });
 }
 
+const serviceFailure: TaskFailure = {
+  failCode: 'internal',
+  failMsg: 'The task failed because of an error of the service.',
+};
+const noResult: TaskFailure = { failCode: 'internal', failMsg: 'The task ended without a result.' };
+
 const failureAfter: Record<Exclude<WorkflowStatus, 'running'>, TaskFailure> = {
   missing: { failCode: 'terminated', failMsg: 'The task was removed by an operator.' },
-  completed: { failCode: 'internal', failMsg: 'The task ended without a result.' },
-  failed: { failCode: 'internal', failMsg: 'The task ended without a result.' },
+  completed: noResult,
+  failed: noResult,
   cancelled: { failCode: 'cancelled', failMsg: 'The task was cancelled.' },
   terminated: { failCode: 'terminated', failMsg: 'The task was terminated by an operator.' },
   timed_out: { failCode: 'timeout', failMsg: 'The task was not finished in time.' },

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { TaskFault } from '../src/domain/errors.ts';
-import type { VideoWants } from '../src/domain/ports.ts';
+import type { VideoForm } from '../src/domain/ports.ts';
 import type { TaskResult } from '../src/domain/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg.ts';
 import { measureWhole } from '../src/media/inspect-video.ts';
@@ -13,22 +13,19 @@ import type { ActivityDeps } from './deps.ts';
 import { withKeepAlive } from './heartbeats.ts';
 import { mediaKeysOf, withWorkFolder } from './task-files.ts';
 
-/**
- * Where the generated video waits for `storeResult`: its key in our own store, and that of the poster delivered with it. `storeResult`
- * finds it under its final key as well, where it is when there is a `result`.
- */
+/** The keys of the generated video, and of the poster delivered with it, in our own store. */
 export type StagedVideo = {
   readonly key: string;
   readonly posterKey?: string;
   /** Without it the file is stored as it is, or refused. */
-  readonly wants?: VideoWants;
-  /** It is stored already. */
+  readonly form?: VideoForm;
+  /** Set if both are already stored under their final keys. */
   readonly result?: TaskResult;
 };
 
 /**
- * Makes the staged video what the task wants, checks that it plays, measures it, makes its poster if it has none, and moves both to
- * their final keys in our own store. The keys are the same on every retry, so a retry overwrites its own work.
+ * Converts the staged video if necessary, checks that it plays, measures it, makes its poster if it has none, and moves both to their
+ * final keys. The keys are the same on every retry, so a retry overwrites its own work.
  */
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, staged }: { taskId: string; staged: StagedVideo }): Promise<TaskResult> =>
@@ -44,7 +41,7 @@ export function createStoreResult(deps: ActivityDeps) {
 const maxTimeouts = 3;
 const timeoutsSchema = z.object({ timeouts: z.int().nonnegative() });
 
-/** A video that ffmpeg cannot convert in time is not converted for a whole day: heartbeats carry the count to the next attempt. */
+/** A video that ffmpeg cannot convert in time is not retried for a whole day: heartbeats carry the count to the next attempt. */
 async function withTimeoutsCounted<T>(work: (details: () => unknown) => Promise<T>): Promise<T> {
   const context = Context.current();
   const { data } = timeoutsSchema.safeParse(context.info.heartbeatDetails);
@@ -63,36 +60,39 @@ async function withTimeoutsCounted<T>(work: (details: () => unknown) => Promise<
 async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, folder: string): Promise<TaskResult> {
   requireOwn(taskId, staged);
   const startedAt = performance.now();
+  const { media } = deps;
   const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
   const [videoPath, posterPath] = [join(folder, 'video.mp4'), join(folder, 'poster.jpg')];
   const signal = Context.current().cancellationSignal;
-  const [hasVideo, deliveredPoster] = await Promise.all([
-    fetchFirst(deps, [staged.key, videoKey], videoPath),
-    fetchPoster(deps, [staged.posterKey, posterKey], join(folder, 'delivered.jpg')),
+  const posterKeys = staged.posterKey === undefined ? [] : [staged.posterKey, posterKey];
+  const [hasVideo, hasPoster] = await Promise.all([
+    fetchFirst(media, [staged.key, videoKey], videoPath),
+    fetchFirst(media, posterKeys, join(folder, 'delivered.jpg')),
   ]);
   if (!hasVideo) throw new TaskFault('result_invalid', 'The generated video was lost before it could be stored.');
-  const { wants } = staged;
-  const normalisation = { videoPath, targetPath: join(folder, 'normalised.mp4'), signal };
-  const keptPath = wants === undefined ? videoPath : await deps.normaliseVideo({ ...normalisation, wants });
-  const inspection = { videoPath: keptPath, deliveredPoster, posterPath, signal };
+  const { form } = staged;
+  const normalization = { videoPath, targetPath: join(folder, 'normalized.mp4'), signal };
+  const fittingPath = form === undefined ? videoPath : await deps.normalizeVideo({ ...normalization, form });
+  const deliveredPoster = hasPoster ? join(folder, 'delivered.jpg') : undefined;
+  const inspection = { videoPath: fittingPath, deliveredPoster, posterPath, signal };
   const { measured, isPosterMade } = await deps.inspectVideo(inspection);
-  // In the place of the original: a retry then finds a video that fits.
-  if (keptPath !== videoPath) await deps.media.put(staged.key, keptPath);
-  if (isPosterMade) await deps.media.put(posterKey, posterPath);
-  const isKept = staged.posterKey !== undefined && !isPosterMade;
-  await deps.media.move([
-    ...(isKept ? [{ from: staged.posterKey, to: posterKey }] : []),
+  // It replaces the original, so that a retry finds a video that fits.
+  if (fittingPath !== videoPath) await media.put(staged.key, fittingPath);
+  if (isPosterMade) await media.put(posterKey, posterPath);
+  const isDelivered = staged.posterKey !== undefined && !isPosterMade;
+  await media.move([
+    ...(isDelivered ? [{ from: staged.posterKey, to: posterKey }] : []),
     { from: staged.key, to: videoKey },
   ]);
   // The delivered poster was invalid.
-  if (staged.posterKey !== undefined && isPosterMade) await deps.media.delete(staged.posterKey);
+  if (staged.posterKey !== undefined && isPosterMade) await media.delete(staged.posterKey);
   deps.events.emit({ kind: 'stage_ended', stage: 'store', durationMs: performance.now() - startedAt });
   return { videoKey, posterKey, ...measured };
 }
 
 /**
- * Stores a video with the poster that came with it straight under their final keys, when they may stay as they are: nothing is left
- * for `storeResult` then. Undefined for all others, which are staged: it judges them, and waits for a store that fails.
+ * Stores a video and its poster directly under their final keys if neither needs a conversion; `storeResult` is skipped then. Returns
+ * undefined for all others, which are staged: `storeResult` checks them, and retries while the store fails.
  */
 export async function storeDelivered(
   { media, events }: ActivityDeps,
@@ -114,10 +114,10 @@ export async function storeDelivered(
   }
 }
 
-/** Far more than a JPEG of 720p needs; a larger file is no poster, and is not copied. */
+/** Far more than a JPEG of 720p needs. */
 const maxPosterBytes = 4 * 1024 * 1024;
 
-/** The path, when a file is there that may be a poster. */
+/** Returns the path if it is a file that may be a poster. */
 export async function usablePoster(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
   const file = await stat(path).catch(() => undefined);
@@ -125,8 +125,8 @@ export async function usablePoster(path: string | undefined): Promise<string | u
 }
 
 /**
- * The keys come from a history, into which an operator may write anything. Another task's video must not be moved, and a key
- * that does not exist must not be retried for a day.
+ * The keys come from a history, into which an operator may write anything. Another task's video must not be moved, and an unknown
+ * key must not be retried for a day.
  */
 function requireOwn(taskId: string, staged: StagedVideo | null | undefined): void {
   const own = mediaKeysOf(taskId);
@@ -136,18 +136,8 @@ function requireOwn(taskId: string, staged: StagedVideo | null | undefined): voi
   throw new TaskFault('result_invalid', 'The generated video is not that of this task.', { cause });
 }
 
-/** From its staging key, or from its final key when an earlier attempt has moved it and its answer was lost. */
-async function fetchFirst({ media }: ActivityDeps, keys: readonly string[], filePath: string): Promise<boolean> {
+/** The second key is the final one, to which an attempt whose response was lost has moved the file. */
+async function fetchFirst(media: ActivityDeps['media'], keys: readonly string[], filePath: string): Promise<boolean> {
   for (const key of keys) if (await media.fetchTo(key, filePath)) return true;
   return false;
-}
-
-/** The path of the poster that came with the video, if one did. */
-async function fetchPoster(
-  deps: ActivityDeps,
-  [stagedKey, finalKey]: readonly [staged: string | undefined, final: string],
-  filePath: string,
-): Promise<string | undefined> {
-  if (stagedKey === undefined) return undefined;
-  return (await fetchFirst(deps, [stagedKey, finalKey], filePath)) ? filePath : undefined;
 }

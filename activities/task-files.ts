@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ResultStore } from '../src/media/result-store.ts';
 
-/** Where a task's files lie in the result store: the same keys on every retry, so that a retry overwrites its own work. */
+/** The keys of a task's files in the result store. They are the same on every retry, so a retry overwrites its own work. */
 export type MediaKeys = {
   readonly staged: string;
   readonly stagedPoster: string;
@@ -19,22 +19,22 @@ export function mediaKeysOf(taskId: string): MediaKeys {
   };
 }
 
-/** Where copies of a task's reference images lie for an upstream that fetches them. */
+/** The folder for copies of a task's reference images, for an upstream that fetches them. */
 export function imageFolderOf(taskId: string): string {
   return `images/${taskId}`;
 }
 
-/** Where upstreams that may write into the store put a task's videos, under the names of its jobs. */
+/** The folder for videos that upstreams write into the store, under the names of their jobs. */
 export function incomingFolderOf(taskId: string): string {
   return `incoming/${taskId}`;
 }
 
-/** Of one job: no other job of any task may write there, and no client is ever given a link to it. */
+/** No other job may write to this key, and no client ever gets a link to it. */
 export function incomingKeyOf(taskId: string, jobKey: string): string {
   return `${incomingFolderOf(taskId)}/${jobKey}.mp4`;
 }
 
-/** Deletes every file of a task: its media, and what attempts and upstreams left. */
+/** Deletes every file of a task: its media, and files that attempts and upstreams left. */
 export async function deleteTaskFiles(
   media: Pick<ResultStore, 'delete' | 'deleteFolder'>,
   taskId: string,
@@ -55,7 +55,7 @@ export async function withWorkFolder<T>(root: string, name: string, work: (folde
   }
 }
 
-/** Deletes the folders that killed workers left: those untouched for longer than any attempt lives. */
+/** Deletes the folders of killed workers, which have not changed for longer than any attempt lives. */
 export async function sweepWorkFolder(root: string, olderThanMs: number): Promise<void> {
   await mkdir(root, { recursive: true });
   for (const name of await readdir(root)) {

@@ -10,8 +10,8 @@ import type { ChargedTask } from '../activities/charge-credits.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
 import { taskQueuesOf } from '../src/domain/task-queues.ts';
 
-// One proxy per retry policy. None lets a task fail for the number of its attempts: a deploy must not use them up. What
-// cannot succeed is refused by the activity itself, as a failure that is not retried.
+// One proxy per retry policy. No task fails for the number of its attempts, because a deploy must not use them up. An activity that
+// cannot succeed throws a failure that is not retried.
 
 const steadily = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
 
@@ -20,7 +20,7 @@ const databaseStepTimeout = '1m';
 
 type Bookkeeping = Pick<MainActivities, 'chargeCredits' | 'completeTask' | 'refundCredits'>;
 
-/** One transaction on our own database; repeated for as long as that is unavailable, because there is no other way out. */
+/** One transaction on our own database, retried for as long as that is unavailable. */
 const remoteBookkeeping = proxyActivities<Bookkeeping>({
   startToCloseTimeout: databaseStepTimeout,
   retry: steadily,
@@ -28,7 +28,6 @@ const remoteBookkeeping = proxyActivities<Bookkeeping>({
   summary: 'charge or end the task, in one transaction',
 });
 
-/** Well below the time of a workflow task. */
 const localBookkeeping = proxyLocalActivities<Bookkeeping>({
   startToCloseTimeout: '5s',
   retry: { maximumAttempts: 1 },
@@ -36,8 +35,8 @@ const localBookkeeping = proxyLocalActivities<Bookkeeping>({
 });
 
 /**
- * Bookkeeping by the worker that runs the workflow: one event instead of six. What fails there, with the database or the worker,
- * is left to Temporal, whose retries add nothing to the history.
+ * Runs first on the worker that runs the workflow: one event instead of six. If the database or the worker fails there, Temporal
+ * retries the step as an activity, which adds nothing to the history.
  */
 export const bookkeeping: Bookkeeping = {
   chargeCredits: (task) => locallyFirst((steps) => steps.chargeCredits(task)),
@@ -55,21 +54,19 @@ async function locallyFirst<T>(step: (steps: Bookkeeping) => Promise<T>): Promis
   }
 }
 
-/** Copying and checking the video. It was paid for, so an unavailable store or worker is waited for, a day at most. */
+/** Copies and checks the video. It is paid for, so an unavailable store or worker is waited for, a day at most. */
 export const storing = proxyActivities<Pick<MainActivities, 'storeResult'>>({
-  // A video in another form is transcoded.
   startToCloseTimeout: '15m',
   scheduleToCloseTimeout: '24h',
-  // Detects a dead worker long before the time that a slow store may take.
   heartbeatTimeout: '30s',
   retry: steadily,
   cancellationType: ActivityCancellationType.TRY_CANCEL,
   summary: 'copy, check and measure the video',
 });
 
-/** How long a task may wait for a free worker before it is refunded; its deadline counts only while the generation runs. */
+/** A task that waits longer for a free worker is refunded; its deadline counts only while the generation runs. */
 const maxQueueMs = 24 * 60 * 60_000;
-/** The activity watches its own deadline; Temporal's limit lies behind it, for an activity that hangs. */
+/** The activity enforces its own deadline; Temporal's later limit ends an activity that hangs. */
 const graceMs = 60_000;
 
 /**
@@ -98,8 +95,8 @@ export function generationOf({ accountId, model, deadlineMs }: ChargedTask, atte
 }
 
 /**
- * Generation by upstreams, whose slots are many: a task that waits for a place at one ends its attempt and asks again later, so
- * attempts need no order of their own. The deadline ends with the upstream's job, and fetching its video may take as long again.
+ * Generation by upstreams: a task that waits for a slot ends its attempt and is retried later, so attempts need no order of their
+ * own. The deadline ends with the upstream's job, and fetching its video may take as long again.
  */
 export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask) {
   return proxyActivities<GenerationActivities>({
@@ -123,8 +120,8 @@ function deadWorkerMs(deadlineMs: number): number {
 }
 
 /**
- * Retries of an attempt at a callback. An attempt that fails is an answer, not an error: these are for our own faults, such as
- * no free slot or a worker that died. The attempt that a task makes itself is not retried, and has a short limit.
+ * Retries of an attempt at a callback. A failed delivery is a result, not an error: these are for our own errors, such as no free slot
+ * or a dead worker. The attempt that a task makes itself is not retried, and has a short limit.
  */
 const callbackAttempts = {
   fromTask: { scheduleToCloseTimeout: '1m', retry: { maximumAttempts: 1 } },

@@ -19,13 +19,13 @@ import { bookkeeping, generationOf, remoteGenerationOf, storing } from './steps.
 
 export type VideoTaskInput = {
   readonly taskId: string;
-  /** Only for a task that an operator starts from the Temporal UI or CLI: what createTask would have stored. */
+  /** Only for a task that an operator starts from the Temporal UI or CLI. */
   readonly order?: TaskOrder;
 };
 
 /**
  * `queuing` until the task has ended, as the search attribute: only the database records when an upstream job has started, because a
- * signal about it would add four events to each history. For operators; clients ask recordInfo, which needs no worker.
+ * signal about it would add four events to each history. For operators; clients use recordInfo, which needs no worker.
  */
 export const statusQuery = defineQuery<TaskState>('status');
 
@@ -55,27 +55,27 @@ async function runToEnd(taskId: string, charged: ChargedTask): Promise<TaskEnd> 
   }
 }
 
-/** Generates the video. An attempt that broke off, with its worker or its provider, is repeated before tasks that only wait. */
+/** An attempt that was interrupted, with its worker or its provider, is retried before tasks that only wait. */
 async function generate(taskId: string, charged: ChargedTask): Promise<StagedVideo> {
   if (charged.isRemote) return remoteGenerationOf(charged).generateVideo({ taskId, isRemote: true });
   for (const attempt of ['first', 'prioritized'] as const) {
     try {
       return await generationOf(charged, attempt).generateVideo({ taskId });
     } catch (error) {
-      if (!isBrokenOff(error)) throw error;
+      if (!isInterrupted(error)) throw error;
     }
   }
   return generationOf(charged, 'queued').generateVideo({ taskId });
 }
 
-/** False for what ends the generation: a refusal, a cancellation, or a day in the queue. */
-function isBrokenOff(error: unknown): boolean {
+/** False for the ends of a generation: a refusal, a cancellation, or a day in the queue. */
+function isInterrupted(error: unknown): boolean {
   return error instanceof ActivityFailure && error.retryState === 'MAXIMUM_ATTEMPTS_REACHED';
 }
 
-/** What the client reads about a failure: the message of an activity that gave a failCode, else a general sentence. */
+/** Returns the failure that the client reads: that of an activity with a failCode, else a general one. */
 function failureOf(error: unknown): TaskFailure {
-  // A worker that dies with a cancelled task answers nothing, and Temporal reports a timeout.
+  // If a worker dies with a cancelled task, Temporal reports a timeout.
   if (isCancellation(error) || CancellationScope.current().consideredCancelled)
     return { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
   const cause = error instanceof ActivityFailure ? error.cause : error;
@@ -83,7 +83,7 @@ function failureOf(error: unknown): TaskFailure {
   if (cause instanceof ApplicationFailure && isFailCode(cause.type)) {
     return { failCode: cause.type, failMsg: cause.message };
   }
-  return { failCode: 'internal', failMsg: 'The task failed because of a fault of the service.' };
+  return { failCode: 'internal', failMsg: 'The task failed because of an error of the service.' };
 }
 
 function isFailCode(type: string | null | undefined): type is FailCode {

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { VideoWants } from '../../src/domain/ports.ts';
+import type { VideoForm } from '../../src/domain/ports.ts';
 import type { JobRequest } from '../../src/providers/contract.ts';
 import type { GeneratingTask } from '../../src/stores/tasks.ts';
 import { TaskEnded } from '../attempts.ts';
@@ -12,21 +12,21 @@ export type Attempt = {
   readonly deps: ActivityDeps;
   readonly task: GeneratingTask;
   /** Undefined for a video that is stored as it was delivered. */
-  readonly wants: VideoWants | undefined;
-  /** Empty, of this attempt alone, and deleted after it. */
+  readonly form: VideoForm | undefined;
+  /** Empty, used by this attempt alone, and deleted after it. */
   readonly workFolder: string;
-  /** Aborts when the attempt is to end, the deadline included. */
+  /** Aborts at the deadline, and with `signalWithoutDeadline`. */
   readonly signal: AbortSignal;
-  /** The same without the deadline, for a video that is paid for. */
-  readonly patientSignal: AbortSignal;
+  /** Aborts when the attempt must end. A video that is paid for is fetched beyond the deadline. */
+  readonly signalWithoutDeadline: AbortSignal;
   /** The reference images, fetched once in an attempt. */
   readonly images: JobRequest['images'];
   readonly report: (progress: number) => void;
-  /** The task has a job, since so many milliseconds: from now on it is `generating`. May be called again. */
+  /** Records that the task has had a job for `sinceMs`, which makes it `generating`. Idempotent. */
   readonly markGenerating: (sinceMs?: number) => Promise<void>;
 };
 
-type Signals = Pick<Attempt, 'signal' | 'patientSignal'>;
+type Signals = Pick<Attempt, 'signal' | 'signalWithoutDeadline'>;
 
 /** The end of an attempt whose signal has aborted. */
 export function interrupted(attempt: Signals): Stop {
@@ -34,11 +34,11 @@ export function interrupted(attempt: Signals): Stop {
   return isCancelled(attempt) ? { kind: 'cancelled' } : { kind: 'undecided', detail: 'another attempt takes over' };
 }
 
-export function hasDeadlinePassed({ signal, patientSignal }: Signals): boolean {
-  return signal.aborted && !patientSignal.aborted;
+export function hasDeadlinePassed({ signal, signalWithoutDeadline }: Signals): boolean {
+  return signal.aborted && !signalWithoutDeadline.aborted;
 }
 
-/** False for a worker that shuts down, or that was taken for dead: the next attempt continues the job. */
-export function isCancelled({ patientSignal }: Pick<Attempt, 'patientSignal'>): boolean {
-  return Context.current().cancellationDetails?.cancelRequested === true || patientSignal.reason instanceof TaskEnded;
+/** False for a worker that shuts down, or that Temporal has replaced: the next attempt continues the job. */
+export function isCancelled({ signalWithoutDeadline: { reason } }: Pick<Attempt, 'signalWithoutDeadline'>): boolean {
+  return Context.current().cancellationDetails?.cancelRequested === true || reason instanceof TaskEnded;
 }

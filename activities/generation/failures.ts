@@ -10,7 +10,7 @@ export const providerFailures = {
   image: { failCode: 'image_invalid', failMsg: 'A reference image was rejected by the video provider.' },
   rejected: { failCode: 'provider_rejected', failMsg: 'The video provider does not accept this request.' },
   failed: { failCode: 'provider_rejected', failMsg: 'The video model failed while it made this video.' },
-  unavailable: { failCode: 'provider_unavailable', failMsg: 'The video provider is not available at the moment.' },
+  unavailable: { failCode: 'provider_unavailable', failMsg: 'The video provider is temporarily unavailable.' },
   tooLarge: { failCode: 'result_invalid', failMsg: 'The generated video is too large to be stored.' },
   timeout: { failCode: 'timeout', failMsg: 'The video was not finished within the time allowed for this model.' },
   cancelled: { failCode: 'cancelled', failMsg: 'The task was cancelled.' },
@@ -23,13 +23,13 @@ const rejectedByPolicy = {
   unknown: 'The request was rejected by the content policy.',
 } as const;
 
-/** The failure of a task that no other provider can make either; undefined for an error that is only this provider's. */
+/** Returns the failure of a task that no other provider can make either; undefined for an error that is only this provider's. */
 export function failureFor({ kind, about }: Fault): TaskFailure | undefined {
   if (kind === 'content') return { failCode: 'content_rejected', failMsg: rejectedByPolicy[about ?? 'unknown'] };
   return kind === 'image' ? providerFailures.image : undefined;
 }
 
-/** A failure that lies in the task itself, such as an invalid image; undefined for any other error. */
+/** Returns the failure of an invalid task, such as one with an invalid image; undefined for any other error. */
 export function failureIn(error: unknown): TaskFailure | undefined {
   if (!(error instanceof TaskFault) || error.retryable) return undefined;
   return { failCode: error.failCode, failMsg: error.message };

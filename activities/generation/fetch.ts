@@ -15,16 +15,16 @@ export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Pro
   if (upstreamEndedAt === undefined) await settleCost(attempt, job, success.cost);
   const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
   const fetched = await fetchFile(attempt, job, Math.max(0, attempt.task.deadlineMs - spentMs));
-  if (fetched === 'taken') return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
+  if (fetched === 'moved') return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
   return 'kind' in fetched ? fetched : await stageVideo(attempt, fetched);
 }
 
 /** Stages the video that the upstream wrote into our store before it lost the job. Returns undefined if it wrote no video. */
 export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome | undefined> {
   if (job.provider.uploads !== true) return undefined;
-  const upload = await takeUpload(attempt, job);
+  const upload = await moveUpload(attempt, job);
   if (upload === 'missing') return undefined;
-  if (upload !== 'taken') return upload;
+  if (upload !== 'moved') return upload;
   await settleCost(attempt, job, undefined);
   return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
 }
@@ -41,41 +41,40 @@ export async function findStaged(attempt: Attempt): Promise<Outcome | undefined>
 
 /** Puts a video into our own store, under its staging key or its final one. */
 export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promise<Outcome> {
-  const { deps, task, wants } = attempt;
+  const { deps, task, form } = attempt;
   const { staged, stagedPoster } = mediaKeysOf(task.taskId);
-  const result = wants === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
+  const result = form === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
   if (result !== undefined) return await settleStaged(attempt, { key: staged, posterKey: stagedPoster, result });
   const poster = await usablePoster(video.posterPath);
   await Promise.all([
     deps.media.put(staged, video.path),
-    ...(poster === undefined ? [] : [deps.media.put(stagedPoster, poster)]),
+    poster === undefined ? undefined : deps.media.put(stagedPoster, poster),
   ]);
-  // Without it the poster is made from the video.
   return await settleStaged(attempt, { key: staged, ...(poster !== undefined && { posterKey: stagedPoster }) });
 }
 
-async function settleStaged({ deps, task, wants }: Attempt, staged: StagedVideo): Promise<Outcome> {
+async function settleStaged({ deps, task, form }: Attempt, staged: StagedVideo): Promise<Outcome> {
   await settleSuccess(deps, task.taskId);
-  return { kind: 'video', staged: wants === undefined ? staged : { ...staged, wants } };
+  return { kind: 'video', staged: form === undefined ? staged : { ...staged, form } };
 }
 
 async function fetchFile(
   attempt: Attempt,
   job: JobIn<'succeeded'>,
   limitMs: number,
-): Promise<GeneratedVideo | 'taken' | Stop> {
-  const { deps, workFolder, patientSignal } = attempt;
+): Promise<GeneratedVideo | 'moved' | Stop> {
+  const { deps, workFolder, signalWithoutDeadline } = attempt;
   const { taskId, provider, upstream, success } = job;
   const limit = AbortSignal.timeout(limitMs);
-  const signal = AbortSignal.any([patientSignal, limit]);
+  const signal = AbortSignal.any([signalWithoutDeadline, limit]);
   try {
-    const upload = success.isUploaded === true ? await takeUpload(attempt, job) : undefined;
+    const upload = success.isUploaded === true ? await moveUpload(attempt, job) : undefined;
     if (upload !== undefined && upload !== 'missing') return upload;
     if (upload === 'missing')
       deps.log.warn({ taskId, provider: provider.name }, 'uploaded video not found; downloading it');
     return await provider.result(upstream, success.result, { workFolder, signal });
   } catch (error) {
-    if (patientSignal.aborted) return await stopJob(attempt, job);
+    if (signalWithoutDeadline.aborted) return await stopJob(attempt, job);
     if (error instanceof OutboundError && error.kind === 'too_large')
       return await failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
     if (!limit.aborted) throw error;
@@ -84,23 +83,25 @@ async function fetchFile(
   }
 }
 
-/** Moves what the upstream wrote into our store to where only we can write, without its bytes coming here. */
-async function takeUpload(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<'taken' | 'missing' | Stop> {
+/** Moves the upstream's own upload to a key that only we can write to, without transferring its bytes. */
+async function moveUpload(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<'moved' | 'missing' | Stop> {
   const { media } = attempt.deps;
   const incoming = incomingKeyOf(job.taskId, job.jobKey);
   const { staged } = mediaKeysOf(job.taskId);
-  const tooLarge = () => failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
-  if ((await checkUpload(media, incoming)) === 'too_large') return await tooLarge();
-  await media.move([{ from: incoming, to: staged }]);
-  // Once more: until now the upstream could write another one.
-  const upload = await checkUpload(media, staged);
-  return upload === 'too_large' ? await tooLarge() : upload;
+  let upload = await checkUpload(media, incoming);
+  if (upload !== 'too_large') {
+    await media.move([{ from: incoming, to: staged }]);
+    // The upstream could replace the file until the move.
+    upload = await checkUpload(media, staged);
+  }
+  if (upload === 'too_large') return await failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+  return upload === 'fits' ? 'moved' : 'missing';
 }
 
-async function checkUpload(media: ActivityDeps['media'], key: string): Promise<'taken' | 'missing' | 'too_large'> {
+async function checkUpload(media: ActivityDeps['media'], key: string): Promise<'fits' | 'missing' | 'too_large'> {
   const sizeBytes = await media.sizeOf(key);
   if (sizeBytes === undefined) return 'missing';
-  if (sizeBytes <= maxVideoBytes) return 'taken';
+  if (sizeBytes <= maxVideoBytes) return 'fits';
   await media.delete(key);
   return 'too_large';
 }

@@ -6,7 +6,7 @@ import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import { fetchUpload } from './fetch.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { ageOf, endAfter, failTask, inTime, settleFailure, settleLost, stopJob } from './settle.ts';
+import { ageOf, endAfter, failTask, settleFailure, settleLost, stopJob, withinLimit } from './settle.ts';
 
 type FollowedEnd = Ended | { readonly state: 'provider_off' | 'interrupted' };
 
@@ -20,27 +20,28 @@ export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promis
       case 'failed':
         return await settleFailure(attempt, job, ended);
       case 'lost':
-        return (await fetchUpload(attempt, job)) ?? (await settleLost(attempt, job, goneJob));
+        return (await fetchUpload(attempt, job)) ?? (await settleLost(attempt, job, missingJob));
       case 'interrupted':
         return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJob(attempt, job);
       case 'provider_off': {
-        const open = await waitForProvider(
-          attempt,
-          { ordinal: job.ordinal, provider: job.provider.name },
-          () => job.open,
-        );
+        const row = { ordinal: job.ordinal, provider: job.provider.name };
+        const open = await waitForProvider(attempt, row, () => job.open);
         if ('kind' in open) return open;
       }
     }
   }
 }
 
-const goneJob = { why: 'the provider has lost a job', detail: 'the upstream does not know the job', isSettled: true };
+const missingJob = {
+  why: 'the provider has lost a job',
+  detail: 'the upstream does not have the job',
+  isSettled: true,
+};
 
 async function pollToEnd(attempt: Attempt, job: JobIn<'running'>): Promise<FollowedEnd> {
   const { deps, report: onProgress } = attempt;
-  // The deadline ends with the job: what is left then is to fetch what was paid for.
-  const limit = job.upstreamEndedAt === undefined ? attempt.signal : attempt.patientSignal;
+  // A job that has ended was in time; only its video is still to be fetched.
+  const limit = job.upstreamEndedAt === undefined ? attempt.signal : attempt.signalWithoutDeadline;
   const off = deps.switches.watch(job.provider.name);
   const signal = AbortSignal.any([limit, off.signal]);
   try {
@@ -65,8 +66,8 @@ export async function waitForProvider(
   { ordinal, provider }: { readonly ordinal: number; readonly provider: string },
   find: () => OpenProvider | undefined,
 ): Promise<OpenProvider | Stop> {
-  const { deps, task, signal } = attempt;
-  const { taskId } = task;
+  const { deps, signal } = attempt;
+  const { taskId } = attempt.task;
   for (let loggedAt = -Infinity; ; await delay(recheckMs, undefined, { signal }).catch(() => undefined)) {
     const isOff = await deps.switches.isOff(provider);
     const found = isOff ? undefined : find();
@@ -86,12 +87,14 @@ export async function waitForProvider(
 /** Polls once more at the deadline, since a video that is ready is better than a refund. */
 async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
   const { provider, upstream } = job;
-  const statuses = await inTime((signal) => provider.status([upstream], signal));
+  const noResponse = () => undefined;
+  const statuses = await withinLimit((signal) => provider.status([upstream], signal)).catch(noResponse);
   const status = statuses?.get(job.jobKey);
   if (status?.state === 'succeeded') return { kind: 'job', job: { ...job, state: 'succeeded', success: status } };
   // Committed before the job is stopped, so that a repeated attempt finds the deadline passed, too.
   await touchGenerations(attempt.deps.db, [job.taskId]);
   // A job that has failed may be one that an earlier attempt has stopped.
-  const outcome = status?.state === 'failed' ? 'ended' : await inTime((signal) => provider.cancel(upstream, signal));
-  return await failTask(attempt, job, providerFailures.timeout, endAfter(outcome));
+  const hasFailed = status?.state === 'failed';
+  const cancel = () => withinLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
+  return await failTask(attempt, job, providerFailures.timeout, endAfter(hasFailed ? 'ended' : await cancel()));
 }

@@ -5,7 +5,7 @@ import { fetchVideo, findStaged } from './fetch.ts';
 import { followJob, waitForProvider } from './follow.ts';
 import { type Job, type Outcome, runningJob, type Stop } from './job.ts';
 import { recoverJob } from './recover.ts';
-import { jobKeyOf, madeAgain, nextJob, type NextJob } from './reserve.ts';
+import { countLost, jobKeyOf, nextJob, type NextJob } from './reserve.ts';
 import { runJob } from './run.ts';
 import { submitJob } from './submit.ts';
 
@@ -22,33 +22,32 @@ import { submitJob } from './submit.ts';
 // Every step commits its result. It may also end the task or this attempt; the next attempt resumes the job from its row.
 
 /** The state machine of a job. */
-async function step(attempt: Attempt, job: Job): Promise<Outcome> {
+function step(attempt: Attempt, job: Job): Promise<Outcome> {
   switch (job.state) {
     case 'reserved':
-      return await untilDeadline(attempt, () => submitJob(attempt, job));
+      return untilDeadline(attempt, () => submitJob(attempt, job));
     case 'held':
-      return await runJob(attempt, job);
+      return runJob(attempt, job);
     case 'unanswered':
-      return await untilDeadline(attempt, () => recoverJob(attempt, job));
+      return untilDeadline(attempt, () => recoverJob(attempt, job));
     case 'running':
-      return await followJob(attempt, job);
+      return followJob(attempt, job);
     case 'succeeded':
       break;
   }
-  return await fetchVideo(attempt, job);
+  return fetchVideo(attempt, job);
 }
 
-/** `first`: what the task's rows said before the attempt began. */
+/** `first`: the job that was found or reserved before the attempt began. */
 export async function generate(
   attempt: Attempt,
   first: NextJob | undefined,
 ): Promise<Extract<Outcome, { kind: 'video' }> | Stop> {
   const { deps, task } = attempt;
-  const { taskId, isFirst } = task;
   // A task has no rows before its generation starts, so the first attempt need not read any.
-  let outcome: Outcome | NextJob = first ?? (isFirst ? await nextJob(deps, task, []) : { kind: 'next' });
+  let outcome: Outcome | NextJob = first ?? (task.isFirst ? await nextJob(deps, task, []) : { kind: 'next' });
   for (;;) {
-    if (outcome.kind === 'next') outcome = await nextJob(deps, task, await listProviderJobs(deps.db, taskId));
+    if (outcome.kind === 'next') outcome = await nextJob(deps, task, await listProviderJobs(deps.db, task.taskId));
     else if (outcome.kind === 'resumed') outcome = (await findStaged(attempt)) ?? (await resumeJob(attempt, outcome));
     else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
     else return outcome;
@@ -58,13 +57,12 @@ export async function generate(
 /** Reads the state of a job that an earlier attempt started. */
 async function resumeJob(attempt: Attempt, { row, earlier }: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
   const { deps, task } = attempt;
-  const { taskId } = task;
   const open = await waitForProvider(attempt, row, () => deps.providers.ofJob(row));
   if ('kind' in open) return open;
   const { provider } = open;
   const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, submittedAt, upstreamEndedAt } = row;
-  const jobKey = jobKeyOf(taskId, row.provider, earlier);
-  const job = { taskId, ordinal, jobKey, pool, open, ...madeAgain(earlier) };
+  const jobKey = jobKeyOf(task.taskId, row.provider, earlier);
+  const job = { taskId: task.taskId, ordinal, jobKey, pool, open, resubmissions: countLost(earlier) };
   if (provider.runs !== 'upstream') return { kind: 'job', job: { ...job, state: 'held', provider } };
   if (id === undefined) return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs } };
   // The attempt that recorded the job may have died before this.

@@ -22,7 +22,7 @@ export type JobBase = {
   /** Undefined on our own machine, which has no slots. */
   readonly pool: string | undefined;
   readonly open: OpenProvider;
-  /** Jobs of the task that were lost before this one, each of which was made again. */
+  /** Jobs of the task that were lost before this one and made again. */
   readonly resubmissions: number;
 };
 
@@ -31,7 +31,7 @@ type JobStates = {
   readonly reserved: { readonly entry: TierEntry };
   /** Its intent is committed; it lives in its request, and ends with it. */
   readonly held: { readonly provider: HeldProvider };
-  /** Its create was sent, and its response was lost. */
+  /** Its create was sent, and the response was lost. */
   readonly unanswered: { readonly provider: PolledProvider } & Pick<ProviderJob, 'intendedAt' | 'ageMs'>;
   readonly running: UpstreamRun;
   readonly succeeded: UpstreamRun & { readonly success: Extract<JobStatus, { state: 'succeeded' }> };
@@ -56,7 +56,7 @@ export type Job = JobIn<keyof JobStates>;
 /** The result of a step. An exception is an error of our own, such as an unavailable database, and is retried. */
 export type Outcome =
   | { readonly kind: 'job'; readonly job: Job }
-  /** This job leads to no video, or its fate is unknown; the task's rows say what comes next. */
+  /** This job leads to no video, or its state is unknown; the task's rows determine the next step. */
   | { readonly kind: 'next' }
   | { readonly kind: 'video'; readonly staged: StagedVideo }
   | Stop;
@@ -70,16 +70,16 @@ export type Stop =
   | { readonly kind: 'undecided'; readonly detail: string }
   | { readonly kind: 'cancelled' };
 
-/** Builds the state of a job whose id is known. The handle is optional. */
+type KnownJob = Omit<UpstreamRun, 'upstream'> & { readonly id: string; readonly handle?: unknown };
+
+/** Builds the state of a job whose upstream id is known. */
 export function runningJob(
   { param }: Pick<GeneratingTask, 'param'>,
   { taskId, ordinal, jobKey, pool, open, resubmissions }: JobBase,
-  { provider, id, handle, submittedAt, upstreamEndedAt }: GivenJob,
+  { provider, id, handle, submittedAt, upstreamEndedAt }: KnownJob,
 ): JobIn<'running'> {
-  // Written as the provider gave it, which is plain JSON.
+  // Stored as the provider returned it, which is plain JSON.
   const upstream = { jobKey, id, handle: (handle ?? {}) as JsonObject, input: param.input };
   const base = { taskId, ordinal, jobKey, pool, open, resubmissions };
   return { state: 'running', ...base, provider, upstream, submittedAt, upstreamEndedAt };
 }
-
-type GivenJob = Omit<UpstreamRun, 'upstream'> & { readonly id: string; readonly handle?: unknown };

@@ -12,10 +12,10 @@ import { recordAccepted, spelledInput } from './submit.ts';
 // A create whose response was lost may have made a job, which costs money, so no other create is sent before that is known.
 
 /** After this no response is expected any more. */
-const givenUpAfterMs = 10 * 60_000;
+const responseLimitMs = 10 * 60_000;
 const pauseAfterErrorMs = 15_000;
 
-/** Finds the job of a create whose response was lost. If the upstream has no such job, another one may be created. */
+/** Finds the job of a create whose response was lost. If the upstream does not have it, another one may be created. */
 export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Promise<Outcome> {
   const { deps, task, signal } = attempt;
   const { taskId, ordinal, jobKey, pool, provider, open, intendedAt, ageMs } = job;
@@ -30,7 +30,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
     case 'later':
       return { kind: 'waits', why: 'the job may still be found', pauseMs: found.afterMs };
     case 'not_created':
-      // The create may still be on its way, from a worker that was taken for dead.
+      // The create may still be on its way, from a worker that Temporal has replaced.
       if (ageMs < callSettledAfterMs)
         return { kind: 'waits', why: 'the create may be on its way', pauseMs: pauseAfterErrorMs };
       await endJob(deps, job, { outcome: 'not_created', cost: 'free' });
@@ -41,7 +41,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   return await settleLost(attempt, job, { why: 'the response of the provider was lost', detail: found.detail });
 }
 
-/** What the provider needs to find the job of a create, and what we know of its row. */
+/** A create by its request and its row. */
 export type LostCreate = Pick<LostCall, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
   readonly accountId: string;
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;
@@ -56,9 +56,8 @@ export async function findLostJob(
   { accountId, row, ...request }: LostCreate,
   signal: AbortSignal,
 ): Promise<RecoverOutcome> {
-  const { ordinal, pool = '', ageMs } = row;
+  const { ordinal, pool = '', intendedAt = Date.now() } = row;
   const { taskId } = request;
-  const intendedAt = row.intendedAt ?? Date.now();
   const lost: LostCall = {
     ...request,
     input: spelledInput({ imageReference }, request.input),
@@ -72,14 +71,14 @@ export async function findLostJob(
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');
     return { kind: 'later', afterMs: pauseAfterErrorMs } as const;
   });
-  const outcome = decided(found, ageMs);
+  const outcome = decided(found, row.ageMs);
   deps.events.emit({ kind: 'provider_lookup', provider: provider.name, outcome: outcome.kind });
   return outcome;
 }
 
 function decided(found: RecoverOutcome, ageMs: number): RecoverOutcome {
   if (found.kind === 'found' && !isStorable(found)) return { kind: 'unknown', detail: 'the job has no usable id' };
-  if (found.kind === 'later' && ageMs >= givenUpAfterMs)
+  if (found.kind === 'later' && ageMs >= responseLimitMs)
     return { kind: 'unknown', detail: 'no response in ten minutes' };
   return found;
 }

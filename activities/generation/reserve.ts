@@ -10,7 +10,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Stop } from './job.ts';
 
-// The rows of a task decide what comes next: its end, an open job, or a slot for a new one, and at which provider.
+// The rows of a task determine the next step: its end, an open job, or a slot for a new one, and at which provider.
 
 type RoutedTask = Pick<Task, 'taskId' | 'accountId' | 'param'> & {
   /** The providers that the catalogue named when the task was accepted. */
@@ -28,22 +28,22 @@ export async function nextJob(
   task: RoutedTask,
   rows: readonly ProviderJob[],
 ): Promise<NextJob | Stop> {
-  // An earlier attempt had come to this end, and its answer was lost.
-  const decided = rows.find((row) => row.failure !== undefined)?.failure;
-  if (decided !== undefined) return { kind: 'task_failed', failure: decided };
+  // An earlier attempt came to this end, and its response was lost.
+  const failure = rows.find((row) => row.failure !== undefined)?.failure;
+  if (failure !== undefined) return { kind: 'task_failed', failure };
   const jobs = rows.filter(({ isIntended }) => isIntended);
   const open = jobs.find(({ outcome }) => outcome === undefined || outcome === 'success');
   if (open !== undefined)
     return { kind: 'resumed', row: open, earlier: jobs.filter(({ ordinal }) => ordinal < open.ordinal) };
   // A row whose create was never sent is used again.
   const unused = rows.find(({ isIntended, outcome }) => !isIntended && outcome === undefined);
-  return await reserveJob(deps, task, { jobs, ordinal: unused?.ordinal ?? (rows.at(-1)?.ordinal ?? 0) + 1 });
+  return await reserveJob(deps, task, jobs, unused?.ordinal ?? (rows.at(-1)?.ordinal ?? 0) + 1);
 }
 
-/** How often a task of our own machine checks whether the operator has enabled it again. */
+/** The pause after which a task checks whether the operator has enabled our own machine again. */
 const disabledPauseMs = 5_000;
 
-/** The pause of a task that waits because our own machine takes none. */
+/** Returns the pause of a task while our own machine is disabled. */
 export async function ownMachineStop({ switches }: ActivityDeps): Promise<Stop | undefined> {
   if (!(await switches.isDisabled('preview'))) return undefined;
   return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
@@ -52,30 +52,31 @@ export async function ownMachineStop({ switches }: ActivityDeps): Promise<Stop |
 /** Jobs that a task may have; each of them but the last was refused without being created. */
 const maxJobs = 20;
 
-type Reservation = { readonly jobs: readonly ProviderJob[]; readonly ordinal: number };
-
-async function reserveJob(deps: ActivityDeps, task: RoutedTask, reservation: Reservation): Promise<NextJob | Stop> {
+async function reserveJob(
+  deps: ActivityDeps,
+  task: RoutedTask,
+  jobs: readonly ProviderJob[],
+  ordinal: number,
+): Promise<NextJob | Stop> {
   const { taskId, accountId } = task;
-  const { jobs, ordinal } = reservation;
   const last = jobs.at(-1);
   if (last?.outcome === 'abandoned' && deps.providers.ofJob(last)?.terms.onLostAnswer !== 'resubmit')
-    return noProvider(providerFailures.unavailable, 'a job was made after its request had been given up');
-  if (jobs.length >= maxJobs) return noProvider(providerFailures.unavailable, `${maxJobs} requests made no job`);
+    return noProvider(providerFailures.unavailable, 'a job was created after its request was abandoned');
+  if (jobs.length >= maxJobs) return noProvider(providerFailures.unavailable, `${maxJobs} requests created no job`);
   let pauseMs = Infinity;
   for (const tier of await candidates(deps, task, jobs)) {
     let isFull = false;
     for (const entry of tier) {
+      const { provider, limit, pool } = entry;
       const open = deps.providers.ofEntry(entry);
       if (open === undefined) continue;
-      const { provider, limit } = entry;
       const jobKey = jobKeyOf(taskId, provider, jobs);
-      const job = { state: 'reserved', taskId, ordinal, jobKey, open, entry, ...madeAgain(jobs) } as const;
+      const job = { state: 'reserved', taskId, ordinal, jobKey, open, entry, resubmissions: countLost(jobs) } as const;
       if (open.provider.runs === 'here') {
         if (!(await deps.switches.isDisabled(provider))) return { kind: 'job', job: { ...job, pool: undefined } };
         pauseMs = Math.min(pauseMs, disabledPauseMs);
         continue;
       }
-      const { pool } = entry;
       const admission = await reserveSlot(deps.db, { taskId, ordinal, accountId, pool, provider, limit });
       if (admission.kind === 'granted') return { kind: 'job', job: { ...job, pool } };
       isFull ||= admission.kind === 'full';
@@ -88,7 +89,6 @@ async function reserveJob(deps: ActivityDeps, task: RoutedTask, reservation: Res
   return noProvider(failureAfter(last), 'no provider is left');
 }
 
-/** `detail` is for the log. */
 function noProvider(failure: TaskFailure, detail: string): Stop {
   return { kind: 'task_failed', failure, detail };
 }
@@ -112,7 +112,7 @@ async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly P
   return isResubmitted ? routes.map((tier) => tier.filter(({ provider }) => provider === last.provider)) : routes;
 }
 
-/** Today's order counts, so that an operator can move waiting tasks to another provider; a task of a removed model has its own. */
+/** The current order counts, so that an operator can move waiting tasks to another provider; a task of a removed model has its own. */
 async function tiersOf(deps: ActivityDeps, { taskId, param, providers = [] }: RoutedTask): Promise<Tiers> {
   const known = deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, taskId));
   if (known !== undefined) return known;
@@ -121,21 +121,18 @@ async function tiersOf(deps: ActivityDeps, { taskId, param, providers = [] }: Ro
   return entries.filter((entry) => deps.providers.ofEntry(entry)?.provider.runs === 'here').map((entry) => [entry]);
 }
 
-/** Jobs that were lost, after each of which another one was made. */
-export function madeAgain(jobs: readonly ProviderJob[]): { readonly resubmissions: number } {
-  return { resubmissions: jobs.filter(({ outcome }) => outcome === 'abandoned').length };
+/** Counts the jobs after which another one was made, because they were lost. */
+export function countLost(jobs: readonly ProviderJob[]): number {
+  return jobs.filter(({ outcome }) => outcome === 'abandoned').length;
 }
 
 /**
- * The job's name. A create that was not accepted is repeated under the same name: if it arrives late after all, both mean the same
- * job. The first provider's first job is named like the task, which operators know.
+ * Names a job. A create that was not accepted is repeated under the same name: if it arrives late after all, both mean the same
+ * job. The first provider's first job has the task's id, under which operators find it.
  */
 export function jobKeyOf(taskId: string, provider: string, earlier: readonly ProviderJob[]): string {
+  const hadJob = ({ outcome }: ProviderJob) => outcome === 'fail' || outcome === 'abandoned';
   const ended = earlier.filter((job) => job.provider === provider && hadJob(job)).length;
   const isFirst = (earlier[0]?.provider ?? provider) === provider && ended === 0;
   return isFirst ? taskId : uuidv5(`${provider}/${ended}`, taskId);
-}
-
-function hadJob({ outcome }: ProviderJob): boolean {
-  return outcome === 'fail' || outcome === 'abandoned';
 }

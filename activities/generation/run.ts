@@ -16,7 +16,7 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
   if (provider.runs === 'here') await markGenerating();
   const begunAt = performance.now();
   const end = await runToEnd(attempt, job);
-  if (end.kind === 'broken_off') return await settleBrokenRun(attempt, job, end.error);
+  if (end.kind === 'interrupted') return await settleInterrupted(attempt, job, end.error);
   if (pool !== undefined)
     deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(end) });
   switch (end.kind) {
@@ -38,7 +38,7 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
   return await settleLostRun(attempt, job, end.detail);
 }
 
-type RunEnd = HeldEnd | { readonly kind: 'broken_off'; readonly error: unknown };
+type RunEnd = HeldEnd | { readonly kind: 'interrupted'; readonly error: unknown };
 
 async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<RunEnd> {
   const { deps, signal, report, workFolder, markGenerating } = attempt;
@@ -52,14 +52,14 @@ async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<RunEnd> {
     signal.throwIfAborted();
     return await job.provider.run(requestFor(attempt, job), report, { workFolder, signal, onStarted });
   } catch (error) {
-    return { kind: 'broken_off', error };
+    return { kind: 'interrupted', error };
   }
 }
 
-/** The job has ended with its request, so nothing is left to be stopped. */
+/** The job has ended with its request, so nothing must be stopped. */
 const ended = { outcome: 'abandoned', isSettled: true } as const;
 
-async function settleBrokenRun(attempt: Attempt, job: JobIn<'held'>, error: unknown): Promise<Stop> {
+async function settleInterrupted(attempt: Attempt, job: JobIn<'held'>, error: unknown): Promise<Stop> {
   if (hasDeadlinePassed(attempt)) return await failTask(attempt, job, providerFailures.timeout, ended);
   if (attempt.signal.aborted) {
     const stop = interrupted(attempt);

@@ -18,6 +18,8 @@ import type { JobBase, JobIn, Outcome, Stop } from './job.ts';
 // Each end of a job is committed with its reason, so that a retried attempt reaches the same end.
 
 type JobEnd = Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>;
+type JobRow = Pick<JobBase, 'taskId' | 'ordinal'>;
+type Submitted = { readonly submittedAt?: number | undefined };
 
 /** Records that the video of the task's job is staged. */
 export async function settleSuccess({ db, events }: ActivityDeps, taskId: string): Promise<void> {
@@ -25,10 +27,10 @@ export async function settleSuccess({ db, events }: ActivityDeps, taskId: string
   if (ended !== undefined) events.emit({ kind: 'job_ended', job: ended });
 }
 
-/** Ends the job. The first end stays, and is counted; false when that is another one. */
+/** Ends the job and counts it. Returns false if it has ended before; the first end stays. */
 export async function endJob(
   { db, events }: ActivityDeps,
-  { taskId, ordinal }: Pick<JobBase, 'taskId' | 'ordinal'>,
+  { taskId, ordinal }: JobRow,
   end: JobEnd & Pick<ProviderJobEnd, 'failure'>,
 ): Promise<boolean> {
   const ended = await endProviderJob(db, { taskId, ordinal, ...end });
@@ -37,12 +39,12 @@ export async function endJob(
 }
 
 /**
- * Ends the job and, with it, the task. Two attempts may be alive, and the later one may have seen what the earlier one did to the job:
+ * Ends the job and, with it, the task. Two attempts may be alive, and the later one may have read what the earlier one did to the job:
  * what was committed first counts.
  */
 export async function failTask(
   { deps }: Pick<Attempt, 'deps'>,
-  job: Pick<JobBase, 'taskId' | 'ordinal'>,
+  job: JobRow,
   failure: TaskFailure,
   end: JobEnd,
 ): Promise<Stop> {
@@ -63,14 +65,14 @@ export async function settleDeclined(
     const { detail, reason } = declined;
     deps.log.info({ ...logFields(job), reason, detail }, 'job not accepted');
     await endJob(deps, job, { outcome: 'not_created', detail, cost: 'free' });
-    // A request that we canceled says nothing about the provider.
+    // A request that we canceled proves nothing about the provider.
     if (signal.aborted) return interrupted(attempt);
     await coolDown(deps, job, declined);
     return { kind: 'next' };
   }
   const { fault } = declined;
   deps.log.info({ ...logFields(job), fault }, 'job refused');
-  // Without images only the prompt can be refused for its content.
+  // Only the prompt can be refused for its content if the request has no images.
   const isPrompt = fault.kind === 'content' && task.param.input.imageUrls.length === 0;
   const failure = failureFor(isPrompt ? { ...fault, about: 'prompt' } : fault);
   const end = { detail: fault.detail, cost: 'free' } as const;
@@ -123,8 +125,8 @@ export async function settleLost(
 /** Only a cancelled task stops its job upstream; a worker that shuts down leaves it to the next attempt. */
 export async function stopJob(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<Stop> {
   if (!isCancelled(attempt)) return interrupted(attempt);
-  const outcome = await inTime((signal) => job.provider.cancel(job.upstream, signal));
-  // Without a response it is left to `reconcile`.
+  const outcome = await withinLimit((signal) => job.provider.cancel(job.upstream, signal)).catch(() => undefined);
+  // `reconcile` stops the job if the provider does not respond.
   if (outcome !== undefined) await failTask(attempt, job, providerFailures.cancelled, endAfter(outcome));
   return { kind: 'cancelled' };
 }
@@ -134,27 +136,22 @@ export function endAfter(outcome: CancelOutcome | undefined) {
   return { outcome: 'abandoned', cost: 'unknown', isSettled } as const;
 }
 
-/** Limits each of the last requests about a job. */
-const requestLimitMs = 15_000;
+export const requestLimitMs = 15_000;
 
-/** Undefined when the request fails or takes too long: the task ends without its response, too. */
-export async function inTime<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
+/** Sends one of the last requests about a job, which ends with an error after 15 seconds. */
+export async function withinLimit<T>(send: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
-  const nothing = () => undefined;
-  const response = await pTimeout(send(stop.signal).catch(nothing), {
+  const limit = {
     milliseconds: requestLimitMs,
-    fallback: nothing,
-  });
-  stop.abort();
-  return response;
+    message: `no response from the provider in ${requestLimitMs / 1000} s`,
+  };
+  return await pTimeout(send(stop.signal), limit).finally(() => stop.abort());
 }
 
-type Submitted = { readonly submittedAt?: number | undefined };
-
-/** Releases the slot. What the upstream reports replaces the estimate. */
+/** Releases the slot. The upstream's own figure replaces the estimate. */
 export async function settleCost(
   { deps, task }: Attempt,
-  job: Pick<JobBase, 'taskId' | 'ordinal' | 'open'> & Submitted,
+  job: JobRow & Pick<JobBase, 'open'> & Submitted,
   reported: Cost | undefined,
 ): Promise<void> {
   const { taskId, ordinal, open } = job;
@@ -167,12 +164,11 @@ export function ageOf({ submittedAt }: Submitted): number {
   return submittedAt === undefined ? 0 : Math.max(0, Date.now() - submittedAt);
 }
 
-const [passing, operators] = [
-  { baseMs: 5_000, maxMs: 300_000 },
-  { baseMs: 3_600_000, maxMs: 86_400_000 },
-];
+const temporaryCooldown = { baseMs: 5_000, maxMs: 300_000 };
+/** Rejected credentials and quotas need the operator. */
+const operatorCooldown = { baseMs: 3_600_000, maxMs: 86_400_000 };
 
-/** A pool that fails takes no task for a while. Rejected credentials and quotas count for all models of the provider. */
+/** Stops new jobs of a failing pool for a while. Rejected credentials and quotas affect all models of the provider. */
 export async function coolDown(
   { db, log }: ActivityDeps,
   { pool, open }: Pick<JobBase, 'pool' | 'open'>,
@@ -182,14 +178,9 @@ export async function coolDown(
   const provider = open.provider.name;
   const isOfProvider = reason === 'operator';
   if (isOfProvider) log.error({ provider, pool }, 'provider credentials or quota rejected');
-  const asked = retryAfterMs === undefined ? undefined : { baseMs: retryAfterMs, maxMs: retryAfterMs };
-  await recordPoolFailure(db, {
-    pool,
-    provider,
-    reason,
-    isOfProvider,
-    ...(asked ?? (isOfProvider ? operators : passing)),
-  });
+  const cooldown = isOfProvider ? operatorCooldown : temporaryCooldown;
+  const requested = retryAfterMs === undefined ? {} : { baseMs: retryAfterMs, maxMs: retryAfterMs };
+  await recordPoolFailure(db, { pool, provider, reason, isOfProvider, ...cooldown, ...requested });
 }
 
 export function logFields({ taskId, ordinal, open }: JobBase) {

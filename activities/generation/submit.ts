@@ -3,7 +3,7 @@ import { refuseImageSize } from '../../src/domain/catalogue/rules.ts';
 import { TaskFault } from '../../src/domain/errors.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { detailOf } from '../../src/providers/answers.ts';
-import type { JobRequest, PolledProvider, ResultUpload } from '../../src/providers/contract.ts';
+import type { JobRequest, PolledProvider } from '../../src/providers/contract.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { spellImageReferences } from '../../src/providers/task-values.ts';
@@ -29,7 +29,7 @@ export async function submitJob(attempt: Attempt, job: JobIn<'reserved'>): Promi
 
 async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: PolledProvider): Promise<Outcome> {
   const { deps, signal, task } = attempt;
-  // Created before the intent, because an error of our store must not be mistaken for a lost response.
+  // Built before the intent, because an error of our store must not be mistaken for a lost response.
   const request = { ...requestFor(attempt, job), ...(await linksFor(attempt, job, provider)) };
   const conflict = await commitIntent(attempt, job);
   if (conflict !== undefined) return conflict;
@@ -40,15 +40,9 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
   if ('invalid' in created && created.invalid !== undefined)
     return await failTask(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
   deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(created) });
-  switch (created.kind) {
-    case 'accepted':
-      return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }));
-    case 'not_accepted':
-    case 'refused':
-      return await settleDeclined(attempt, job, created);
-    case 'unknown':
-      break;
-  }
+  if (created.kind === 'accepted')
+    return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }));
+  if (created.kind !== 'unknown') return await settleDeclined(attempt, job, created);
   deps.log.warn({ ...logFields(job), detail: created.detail }, 'response to a create lost');
   if (!signal.aborted) await coolDown(deps, job, { reason: 'unknown' });
   return { kind: 'next' };
@@ -59,7 +53,8 @@ async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<St
   try {
     for (const image of await attempt.images()) {
       const refusal = refuseImageSize(job.entry.rules, image);
-      if (refusal !== undefined) throw new TaskFault('image_invalid', sentenceOf(refusal));
+      if (refusal === undefined) continue;
+      throw new TaskFault('image_invalid', `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`);
     }
     return undefined;
   } catch (error) {
@@ -69,91 +64,68 @@ async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<St
   }
 }
 
-function sentenceOf(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
 export function requestFor({ deps, task, images }: Attempt, { open, jobKey, ordinal }: JobBase): JobRequest {
-  const { taskId, accountId, deadlineMs } = task;
-  const { model, input } = task.param;
+  const { taskId, accountId, deadlineMs, param } = task;
   const accountHash = deps.hashAccount(accountId);
-  return {
-    taskId,
-    ordinal,
-    accountHash,
-    jobKey,
-    model,
-    input: spelledInput(open, input),
-    images,
-    imageLinks: [],
-    deadlineMs,
-  };
+  const input = spelledInput(open, param.input);
+  return { taskId, ordinal, accountHash, jobKey, model: param.model, input, images, imageLinks: [], deadlineMs };
 }
 
-/** The input with the prompt as the provider reads it, which is also how its list of jobs shows it. */
+/** Spells the prompt as the provider reads it, which is also how its list of jobs shows it. */
 export function spelledInput({ imageReference }: Pick<OpenProvider, 'imageReference'>, input: TaskInput): TaskInput {
   if (imageReference === undefined) return input;
   return { ...input, prompt: spellImageReferences(input.prompt, input.imageUrls.length, imageReference) };
 }
 
-/** Beyond the deadline, up to which an upstream may let a job wait. */
+/** Added to the deadline, up to which an upstream may let a job wait. */
 const linkGraceMs = 60 * 60_000;
 
-type Links = Pick<JobRequest, 'imageLinks' | 'resultUpload'>;
-
-async function linksFor(attempt: Attempt, job: JobBase, { images, uploads }: PolledProvider): Promise<Links> {
-  const lifeMs = attempt.task.deadlineMs + linkGraceMs;
-  const imageLinks = images === 'link' ? await linkImages(attempt, lifeMs) : [];
-  const resultUpload = uploads === true ? await linkUpload(attempt, job, lifeMs) : undefined;
-  return { imageLinks, ...(resultUpload !== undefined && { resultUpload }) };
-}
-
-/** The upstream fetches copies of the checked images, and never the client's own. */
-async function linkImages({ deps, task, images }: Attempt, lifeMs: number): Promise<readonly string[]> {
-  const folder = imageFolderOf(task.taskId);
-  const links: string[] = [];
-  for (const [index, { path }] of (await images()).entries()) {
-    const key = `${folder}/${index + 1}.jpg`;
-    await deps.media.put(key, path);
-    links.push(deps.media.link(key, lifeMs));
-  }
-  return links;
-}
-
-/** Undefined where the store cannot be written to by others; the video is then downloaded. */
-async function linkUpload({ deps }: Attempt, job: JobBase, lifeMs: number): Promise<ResultUpload | undefined> {
+async function linksFor(
+  { deps, task, images: readImages }: Attempt,
+  { taskId, jobKey }: JobBase,
+  { images, uploads }: PolledProvider,
+): Promise<Pick<JobRequest, 'imageLinks' | 'resultUpload'>> {
+  const lifeMs = task.deadlineMs + linkGraceMs;
   const expireTime = Date.now() + lifeMs;
-  const url = await deps.media.uploadLink(incomingKeyOf(job.taskId, job.jobKey), lifeMs);
-  return url === undefined ? undefined : { url, expireTime };
+  const imageLinks: string[] = [];
+  // The upstream fetches copies of the checked images, and never the client's own.
+  for (const [index, { path }] of (images === 'link' ? await readImages() : []).entries()) {
+    const key = `${imageFolderOf(taskId)}/${index + 1}.jpg`;
+    await deps.media.put(key, path);
+    imageLinks.push(deps.media.link(key, lifeMs));
+  }
+  // A store that others cannot write to has no upload links; the video is then downloaded.
+  const url = uploads === true ? await deps.media.uploadLink(incomingKeyOf(taskId, jobKey), lifeMs) : undefined;
+  return { imageLinks, ...(url !== undefined && { resultUpload: { url, expireTime } }) };
 }
 
-/** Commits the intent. The job of a held request has its name from then on. */
+/** Commits the intent. A job that lives in its request has its id from then on. */
 export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved'>): Promise<Stop | undefined> {
   const { taskId, ordinal, pool, open, entry, jobKey } = job;
   const { provider, stored } = open;
-  const own = { taskId, ordinal, jobId: provider.runs === 'upstream' ? undefined : jobKey };
+  const row = { taskId, ordinal, jobId: provider.runs === 'upstream' ? undefined : jobKey };
   const cost = entry.cost && estimateCost(entry.cost, { input: task.param.input });
+  const config = { config: stored.text, configHash: stored.hash };
   const isFirst =
     pool === undefined
-      ? await intendProviderJob(deps.db, { ...own, jobId: jobKey, provider: provider.name })
-      : await intendReservedJob(deps.db, { ...own, pool, config: stored.text, configHash: stored.hash, cost });
+      ? await intendProviderJob(deps.db, { taskId, ordinal, jobId: jobKey, provider: provider.name })
+      : await intendReservedJob(deps.db, { ...row, ...config, pool, cost });
   // Another attempt may be creating a job, so no other provider may get the task.
   return isFirst ? undefined : { kind: 'undecided', detail: 'another attempt is creating a job, or the slot was lost' };
 }
 
-/** Commits the id of the job. A job whose intent was closed is stopped; the next attempt finds the state of its task. */
+/** Commits the id of the job. A job whose intent was abandoned is stopped; the next attempt reads the state of its task. */
 export async function recordAccepted(
-  { deps, patientSignal, markGenerating }: Attempt,
+  { deps, signalWithoutDeadline, markGenerating }: Attempt,
   job: JobIn<'running'>,
 ): Promise<Outcome> {
   const { taskId, ordinal, pool, provider, upstream } = job;
   const { id: jobId } = upstream;
-  // A handle that was recorded before stays where the provider gives none now.
+  // A handle that was recorded before stays if the provider returns none now.
   const handle = Object.keys(upstream.handle).length > 0 ? upstream.handle : undefined;
-  const isWanted = await recordProviderJob(deps.db, { taskId, ordinal, jobId, handle });
-  if (!isWanted) {
-    await provider.cancel(upstream, patientSignal);
-    return { kind: 'undecided', detail: `the request for job ${jobId} had been given up; the job is stopped` };
+  if (!(await recordProviderJob(deps.db, { taskId, ordinal, jobId, handle }))) {
+    await provider.cancel(upstream, signalWithoutDeadline);
+    return { kind: 'undecided', detail: `job ${jobId} was stopped, because its request had been abandoned` };
   }
   if (pool !== undefined) await closeBreaker(deps.db, pool);
   await markGenerating();

@@ -1,4 +1,7 @@
 import type { Command } from 'commander';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { errorCode } from '../domain/errors.ts';
 import type { Rate } from '../domain/rate-limit.ts';
 import { listAccounts } from '../stores/account-list.ts';
 import { closeAccountAs } from '../stores/account-closure.ts';
@@ -6,13 +9,11 @@ import { type Account, limitAccountAs, openAccountAs, renameAccountAs } from '..
 import { bookCreditsAs } from '../stores/credits.ts';
 import { auditLedger } from '../stores/ledger-audit.ts';
 import { maxReasonLength } from '../stores/prices.ts';
-import { exportToFile } from './account-export.ts';
 import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
-import { type Answer, CommandError, listed } from './output.ts';
+import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 
-/** Accounts that are listed at most. */
-export const maxListedAccounts = 1000;
+const maxListedAccounts = 1000;
 
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {
   const account = program
@@ -20,13 +21,13 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .description('open, list, rename, export and close accounts, and set their limits');
   account
     .command('list')
-    .description('accounts by name, with their credits and unfinished tasks')
-    .option('--prefix <text>', 'those whose name begins like this', '')
+    .description('list accounts by name, with their credits and unfinished tasks')
+    .option('--prefix <text>', 'only accounts whose name starts with this', '')
     .action(run(list));
   account
     .command('create')
     .description('open an account')
-    .argument('<name>', `whose account it is, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
+    .argument('<name>', `name, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
     .option('--credits <n>', 'opening credits', wholeNumber(0), 0)
     .action(run(create));
   account
@@ -37,30 +38,35 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .action(run(rename));
   account
     .command('limits')
-    .description("show an account's limits, or set them")
+    .description("show or set an account's limits")
     .argument('<account>', 'account id', id)
-    .option('--creates <rate>', "such as 50/10s; default is the installation's CREATE_RATE", rateOrDefault)
-    .option('--unfinished <n>', 'unfinished tasks at most', wholeNumber(0))
+    .option(
+      '--creates <rate>',
+      "create rate, such as 50/10s; `default` is the installation's CREATE_RATE",
+      rateOrDefault,
+    )
+    .option('--unfinished <n>', 'maximum number of unfinished tasks', wholeNumber(0))
     .action(run(limits));
   account
     .command('close')
-    .description('close an account for good, and delete what its tasks were about; the ledger stays')
+    .description('close an account permanently and delete the content of its tasks; the ledger stays')
     .argument('<account>', 'account id', id)
-    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
+    .requiredOption('--reason <text>', `reason, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .action(run(close));
   account
     .command('export')
-    .description('write everything that is kept of an account into a file, as lines of JSON')
+    .description('write all stored data of an account to a file, as lines of JSON')
     .argument('<account>', 'account id', id)
-    .option('--output <file>', 'a new file; videogen-ACCOUNT.jsonl by default')
+    .option('--output <file>', 'new file; by default videogen-ACCOUNT.jsonl')
     .action(run(exportToFile));
 }
 
 async function close({ db }: Context, accountId: string, { reason }: { reason: string }): Promise<Answer> {
   const account = await closeAccountAs(db, commandLineActor(), { accountId, reason });
   if (account?.closedAt === undefined) throw noAccount(accountId);
-  const when = new Date(account.closedAt).toISOString();
-  const lines = [`Account ${accountId} is closed since ${when}; what its tasks were about is deleted within minutes.`];
+  const lines = [
+    `Account ${accountId} closed at ${isoTime(account.closedAt)}; the content of its tasks is deleted within minutes.`,
+  ];
   return { json: { accountId, closedAt: account.closedAt }, lines };
 }
 
@@ -81,11 +87,11 @@ async function rename({ db }: Context, accountId: string, name: string): Promise
 
 type Limits = { creates?: Rate | 'default'; unfinished?: number };
 
-async function limits({ db }: Context, accountId: string, wanted: Limits): Promise<Answer> {
+async function limits({ db }: Context, accountId: string, given: Limits): Promise<Answer> {
   const before = await requireAccount(db, accountId);
-  const createRate = wanted.creates === 'default' ? undefined : (wanted.creates ?? before.createRate);
-  const unfinished = wanted.unfinished ?? before.maxUnfinishedTasks;
-  if (wanted.creates !== undefined || wanted.unfinished !== undefined) {
+  const createRate = given.creates === 'default' ? undefined : (given.creates ?? before.createRate);
+  const unfinished = given.unfinished ?? before.maxUnfinishedTasks;
+  if (given.creates !== undefined || given.unfinished !== undefined) {
     const set = { accountId, maxUnfinishedTasks: unfinished, createRate: createRate ?? null };
     await limitAccountAs(db, commandLineActor(), set);
   }
@@ -94,19 +100,46 @@ async function limits({ db }: Context, accountId: string, wanted: Limits): Promi
   return { json: { accountId, creates, unfinished }, lines };
 }
 
+/** Writes an account's data to a new file, for its owner. */
+async function exportToFile(
+  { db, config }: Context,
+  accountId: string,
+  { output: path = `videogen-${accountId}.jsonl` }: { readonly output?: string },
+): Promise<Answer> {
+  const [{ persistedSecret }, { exportAccount }, { createLinkSigner }] = await Promise.all([
+    import('../embedded/data-folder.ts'),
+    import('../http/account-export.ts'),
+    import('../media/signed-link.ts'),
+  ]);
+  await requireAccount(db, accountId);
+  const secret = config.secret ?? (await persistedSecret(config.dataFolder));
+  const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+  const links = createLinkSigner({ secret, publicUrl });
+  try {
+    const lines = exportAccount(db, { link: (key) => links.sign(key) }, accountId);
+    // An existing file may be an earlier export; other users of this machine must not read the file.
+    await pipeline(lines, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST')
+      throw new CommandError(`${path} exists already; name another file with --output`);
+    throw error;
+  }
+  return { json: { accountId, file: path }, lines: [`Written to ${path}. Links to media in it are valid for a day.`] };
+}
+
 function accountLine({ accountId, name, balance, unfinishedTasks, suspendedAt, closedAt }: Account): string {
   const state = closedAt !== undefined ? 'closed' : suspendedAt === undefined ? 'active' : 'suspended';
   return [accountId, state, `${balance} credits`, `${unfinishedTasks} unfinished tasks`, name].join('  ');
 }
 
 export function addCreditsCommands(program: Command, run: RunOnDatabase): void {
-  const credits = program.command('credits').description('give credits');
+  const credits = program.command('credits').description('grant credits');
   credits
     .command('grant')
-    .description('add credits to an account; the entry and its reason stay in the ledger')
+    .description('grant credits to an account; the reason is stored in the ledger')
     .argument('<account>', 'account id', id)
-    .argument('<credits>', 'how many', wholeNumber(1))
-    .requiredOption('--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
+    .argument('<credits>', 'number of credits', wholeNumber(1))
+    .requiredOption('--reason <text>', `reason, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .action(run(grant));
 }
 
@@ -127,7 +160,7 @@ async function grant(
 export function addBalanceCommand(program: Command, run: RunOnDatabase): void {
   program
     .command('balance')
-    .description("an account's credits, or those of every account")
+    .description('show the credits of an account, or of all accounts')
     .argument('[account]', 'account id', id)
     .action(run(balances));
 }
@@ -150,10 +183,7 @@ function balanceLine({ accountId, name, balance }: ReturnType<typeof balanceOf>)
 }
 
 export function addAuditCommand(program: Command, run: RunOnDatabase): void {
-  program
-    .command('audit')
-    .description('prove the books over the whole database; exit 1 when something is wrong')
-    .action(run(audit));
+  program.command('audit').description('audit the whole ledger; exit code 1 if it finds violations').action(run(audit));
 }
 
 async function audit({ db }: Context): Promise<Answer> {
@@ -161,9 +191,9 @@ async function audit({ db }: Context): Promise<Answer> {
   if (violations.length === 0) return { json: { violations }, lines: ['The books add up.'] };
   process.exitCode = 1;
   const lines = violations.map(({ rule, accountId, entryId, taskId, detail }) => {
-    const where = Object.entries({ account: accountId, entry: entryId, task: taskId });
-    const named = where.flatMap(([kind, value]) => (value === undefined ? [] : [`${kind} ${value}`]));
-    return [rule, ...named, detail].join('  ');
+    const rows = Object.entries({ account: accountId, entry: entryId, task: taskId });
+    const ids = rows.flatMap(([kind, id]) => (id === undefined ? [] : [`${kind} ${id}`]));
+    return [rule, ...ids, detail].join('  ');
   });
   return { json: { violations }, lines };
 }

@@ -21,7 +21,7 @@ export function id(text: string): string {
   return text.toLowerCase();
 }
 
-/** A commander parser of instants: ISO 8601, or a span from now such as 90d, 12h or 30m. Answers Unix milliseconds. */
+/** A commander parser of instants: ISO 8601, or a span from now such as 90d, 12h or 30m. Returns Unix milliseconds. */
 export function instant(text: string): number {
   const [, count, unit] = /^(\d{1,6})([dhm])$/.exec(text) ?? [];
   const isSpan = count !== undefined && unit !== undefined;
@@ -32,17 +32,17 @@ export function instant(text: string): number {
   return atMs;
 }
 
-/** As `instant`, for what is still to come: what expired before it was made would never work. */
+/** A commander parser of instants in the future. */
 export function futureInstant(text: string): number {
   const atMs = instant(text);
   if (atMs <= Date.now()) throw new InvalidArgumentError('It must be in the future.');
   return atMs;
 }
 
-/** A commander parser of texts that a person reads later, such as a name or a reason. */
+/** A commander parser of names and reasons. */
 export function textUpTo(maxLength: number) {
   return (text: string): string => {
-    // PostgreSQL counts code points, and keeps no NUL.
+    // PostgreSQL counts code points, and cannot store NUL.
     if (text.trim() === '' || [...text].length > maxLength || text.includes('\0'))
       throw new InvalidArgumentError(`It must be 1 to ${maxLength} characters.`);
     return text;
@@ -58,7 +58,7 @@ export function rateOrDefault(text: string): Rate | 'default' {
     const rate = parseRate(text);
     if (rate !== undefined) return rate;
   } catch {
-    // What it should have been is said below.
+    // The error below states the expected form.
   }
   throw new InvalidArgumentError('It must be a rate such as 50/10s, or default.');
 }

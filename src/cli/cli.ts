@@ -15,7 +15,7 @@ const program = new Command('videogen')
   .version(version, '--version', 'print the version')
   .exitOverride();
 
-// In the order of the help. Each is loaded by itself, since a start must not wait for what other commands need.
+// In the order of the help. Only the requested command's module is loaded, because a start must not wait for others.
 const commands = {
   start: async () => (await import('./start.ts')).addStartCommand(program),
   worker: async () => (await import('./worker.ts')).addWorkerCommand(program),
@@ -31,7 +31,7 @@ const commands = {
   balance: async () => (await import('./accounts.ts')).addBalanceCommand(program, await runner()),
   task: async () => (await import('./task.ts')).addTaskCommands(program, await runner()),
   'callback-secret': async () => (await import('./keys.ts')).addCallbackSecretCommands(program, await runner()),
-  secret: async () => (await import('./secret.ts')).addSecretCommands(program, await runner()),
+  secret: async () => (await import('./keys.ts')).addSecretCommands(program, await runner()),
   audit: async () => (await import('./accounts.ts')).addAuditCommand(program, await runner()),
   reconcile: async () => (await import('./reconcile.ts')).addReconcileCommand(program, await runner()),
   provider: async () => (await import('./provider.ts')).addProviderCommands(program, await runner()),
@@ -45,8 +45,8 @@ async function runner() {
   return (await import('./run-command.ts')).createRunner(program);
 }
 
-/** The command that was asked for; all of them when it is none of them, for the help and for what commander says then. */
-function asked(): readonly (() => Promise<void>)[] {
+/** Returns the command on the command line; all commands if it is unknown, for the help and for commander's error. */
+function requestedCommands(): readonly (() => Promise<void>)[] {
   const [first, second] = process.argv.slice(2);
   const named = Object.entries(commands).filter(([name]) => name === (first === '--json' ? second : first));
   return named.length > 0 ? named.map(([, add]) => add) : Object.values(commands);
@@ -54,11 +54,11 @@ function asked(): readonly (() => Promise<void>)[] {
 
 process.umask(0o077);
 try {
-  for (const add of asked()) await add();
+  for (const add of requestedCommands()) await add();
   addExamples(program);
   await program.parseAsync();
 } catch (error) {
-  // Commander has printed its own help or complaint already.
+  // Commander has already printed its help or error.
   if (error instanceof CommanderError) process.exit(error.exitCode);
   printAndExit(error);
 }

@@ -22,7 +22,7 @@ import { createDatabase } from '../stores/database.ts';
 import { createApiKey } from '../stores/keys.ts';
 import { type GenerationOptions, withRequestBody } from './generation-options.ts';
 import { saveVideo, serveOnLoopback } from './local-files.ts';
-import { CommandError } from './output.ts';
+import { CommandError, table } from './output.ts';
 import type { Story } from './story.ts';
 
 const openingCredits = 1_000;
@@ -32,11 +32,10 @@ type Stage = {
   readonly client: Client;
   readonly receiver: DemoReceiver;
   readonly story: Story;
-  /** Ends what is waited for when the demo is broken off. */
   readonly signal: AbortSignal;
 };
 
-/** Two tasks, shown step by step: one is made, called back and paid, the other fails and is refunded. Throws at a broken promise. */
+/** Runs two tasks step by step: one succeeds and is paid, the other fails and is refunded. Throws if a result is not as documented. */
 export async function showBothEndings(
   settings: Settings,
   { story, signal }: Pick<Stage, 'story' | 'signal'>,
@@ -47,7 +46,7 @@ export async function showBothEndings(
   const receiver = await startDemoReceiver(secret);
   try {
     const stage = { client: createClient({ baseUrl: settings.publicUrl, key }), receiver, story, signal };
-    story.step(`An account with ${openingCredits} credits and an API key`);
+    story.step(`Created an account with ${openingCredits} credits and an API key`);
     const { file, record: made } = await showSuccess(stage, prompt, options);
     const refunded = await showRefund(stage);
     await showLedger(stage);
@@ -57,14 +56,13 @@ export async function showBothEndings(
   }
 }
 
-/** What an operator does for a client: an account, an API key, and the secret that signs its callbacks. */
 async function openAccount(settings: Settings): Promise<{ key: string; secret: string }> {
   const db = createDatabase({ url: settings.databaseUrl, poolSize: 1 });
   try {
     const accountId = await createAccount(db, { name: 'demo', credits: openingCredits });
     const created = await createApiKey(db, { accountId, name: 'demo', scopes });
     const [secret] = await callbackSecretsOf(db, createSecretBox(settings.secret, settings.secretPrevious), accountId);
-    if (created === undefined || secret === undefined) throw new CommandError('The key could not be made.');
+    if (created === undefined || secret === undefined) throw new CommandError('the API key could not be created');
     return { key: created.key, secret };
   } finally {
     await db.close();
@@ -81,80 +79,83 @@ async function showSuccess(stage: Stage, prompt: string, options: GenerationOpti
   const file = join(folder, `${record.taskId}.mp4`);
   await saveVideo(client, record.taskId, file);
   const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio, bytes } = await probeVideo(file);
-  const sound = hasAudio ? 'stereo sound' : 'no sound';
-  story.success(
-    `The film stays when the service is removed:\n${pathToFileURL(file).href}\n${widthPx}×${heightPx}, ${durationSeconds.toFixed(2)} s, ${framesPerSecond} fps, ${sound}, ` +
-      `${(bytes / 1e6).toFixed(1)} MB, made in ${((record.costTime ?? 0) / 1000).toFixed(1)} s`,
-  );
-  await expectBalance(client, openingCredits - record.creditsCharged);
-  story.success(`${record.creditsCharged} credits charged, balance ${openingCredits - record.creditsCharged}`);
+  const facts = [
+    `${widthPx}×${heightPx}`,
+    `${durationSeconds.toFixed(2)} s`,
+    `${framesPerSecond} fps`,
+    hasAudio ? 'stereo sound' : 'no sound',
+    `${(bytes / 1e6).toFixed(1)} MB`,
+    `generated in ${((record.costTime ?? 0) / 1000).toFixed(1)} s`,
+  ];
+  story.success(`Video saved; it stays after the demo:\n${pathToFileURL(file).href}\n${facts.join(', ')}`);
+  const balance = openingCredits - record.creditsCharged;
+  await expectBalance(client, balance);
+  story.success(`${record.creditsCharged} credits charged, balance ${balance}`);
   return { file, record };
 }
 
-/** An image that does not exist: the task is accepted and charged, fails, and is refunded in full. */
+/** The reference image does not exist: the task is accepted and charged, fails, and is refunded in full. */
 async function showRefund(stage: Stage): Promise<TaskRecord> {
   const { client, story } = stage;
-  story.step('Now a task that must fail, to show a refund: its reference image does not exist (404)');
+  story.step('Creating a task that must fail: its reference image does not exist (404)');
   const { balance: before } = await client.credits();
   const imageUrls = [`${stage.receiver.url}/no-such-image.png`];
   const record = await runTask(stage, { model: 'videogen-2.0-fast', input: { prompt: 'never made', imageUrls } });
-  if (record.state !== 'fail' || record.failCode !== 'image_unreachable') {
-    throw new CommandError(
-      `The task should have failed with image_unreachable, but is ${record.state} ${record.failCode}.`,
-    );
-  }
-  if (record.creditsRefunded !== record.creditsCharged) throw new CommandError('The task was not refunded in full.');
+  const { state, failCode, failMsg, creditsCharged, creditsRefunded } = record;
+  if (state !== 'fail' || failCode !== 'image_unreachable')
+    throw new CommandError(`expected the task to fail with image_unreachable, not ${state} ${failCode}`);
+  if (creditsRefunded !== creditsCharged) throw new CommandError('the task was not refunded in full');
   await showCallback(stage, record);
   await expectBalance(client, before);
   story.success(
-    `Failed as meant: ${record.failMsg} A task that fails is free: its ${record.creditsCharged} credits came back with the ` +
-      `failure, in one transaction. ${record.creditsRefunded} refunded, balance ${before}`,
+    `Failed as expected: ${failMsg} Failed tasks are free: ${creditsRefunded} credits were refunded in the transaction of the failure. Balance ${before}`,
   );
   return record;
 }
 
 async function runTask({ client, receiver, story, signal }: Stage, body: TaskRequest): Promise<TaskRecord> {
   const task = await client.createTask({ ...body, callBackUrl: `${receiver.url}/callback` });
-  story.step(`createTask answered, ${task.creditsCharged} credits charged: task ${task.taskId}`);
+  story.step(`createTask returned task ${task.taskId}, ${task.creditsCharged} credits charged`);
   const record = await story.waitFor(client, task.taskId, signal);
-  story.step(`recordInfo says ${record.state}`);
+  story.step(`recordInfo returned state ${record.state}`);
   return record;
 }
 
 async function showCallback({ receiver, story }: Stage, { taskId, state }: TaskRecord): Promise<void> {
   const callback = await receiver.callbackFor(taskId);
-  if (callback.record.state !== state) throw new CommandError(`The callback said ${callback.record.state}.`);
-  story.success(`Callback received, signature verified: ${callback.webhookId} says ${state}`);
+  if (callback.record.state !== state) throw new CommandError(`the callback has state ${callback.record.state}`);
+  story.success(`Callback ${callback.webhookId} received with state ${state}, signature verified`);
 }
 
 async function expectBalance(client: Client, expected: number): Promise<void> {
   const { balance } = await client.credits();
-  if (balance !== expected) throw new CommandError(`The balance is ${balance}, not ${expected}.`);
+  if (balance !== expected) throw new CommandError(`the balance is ${balance}, not ${expected}`);
 }
 
 async function showLedger({ client, story }: Stage): Promise<void> {
   const { entries } = await client.credits();
-  const lines = entries
-    .toReversed()
-    .map(({ kind, amount, balanceAfter, taskId }) =>
-      [kind.padEnd(8), String(amount).padStart(6), String(balanceAfter).padStart(8), `  ${taskId ?? ''}`].join(''),
-    );
-  story.message(['The account’s ledger:', 'kind     amount balance', ...lines].join('\n'));
+  const rows = entries.map(({ kind, amount, balanceAfter, taskId }) => [
+    kind,
+    String(amount).padStart(6),
+    String(balanceAfter).padStart(7),
+    taskId ?? '',
+  ]);
+  story.message(['Ledger of the account:', ...table(['kind', 'amount', 'balance', ''], rows.toReversed())].join('\n'));
 }
 
 export type DemoReceiver = {
   readonly url: string;
-  /** Waits for the callback of a task; throws when none came within 30 s, or one whose signature is wrong. */
+  /** Waits for the callback of a task; throws after 30 s, or if a signature is invalid. */
   callbackFor(taskId: string): Promise<VerifiedCallback>;
   close(): Promise<void>;
 };
 
 const waitMs = 30_000;
 
-/** A receiver as a client would write it, on loopback: the client package verifies each callback. */
+/** Starts a receiver on loopback, as a client would write it: the client package verifies each callback. */
 export async function startDemoReceiver(secret: string): Promise<DemoReceiver> {
   const received = new Map<string, VerifiedCallback>();
-  const faults: string[] = [];
+  const errors: string[] = [];
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
     try {
       const body = await buffer(request);
@@ -162,7 +163,7 @@ export async function startDemoReceiver(secret: string): Promise<DemoReceiver> {
       received.set(callback.record.taskId, callback);
       response.writeHead(204).end();
     } catch (error) {
-      faults.push(String(error));
+      errors.push(String(error));
       response.writeHead(400).end();
     }
   };
@@ -173,12 +174,12 @@ export async function startDemoReceiver(secret: string): Promise<DemoReceiver> {
   return {
     url,
     callbackFor: async (taskId) => {
-      for (const giveUpAt = Date.now() + waitMs; Date.now() < giveUpAt; await delay(20)) {
+      for (const until = Date.now() + waitMs; Date.now() < until; await delay(20)) {
         const callback = received.get(taskId);
         if (callback !== undefined) return callback;
-        if (faults.length > 0) break;
+        if (errors.length > 0) break;
       }
-      throw new CommandError(faults[0] ?? `No callback for task ${taskId} came within ${waitMs / 1000} s.`);
+      throw new CommandError(errors[0] ?? `no callback for task ${taskId} arrived within ${waitMs / 1000} s`);
     },
     close,
   };

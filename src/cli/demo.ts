@@ -13,30 +13,30 @@ const defaultPrompt = 'A paper boat on a rainy street';
 
 export function addDemoCommand(program: Command): void {
   const command = addGenerationOptions(program.command('demo'))
-    .description('see everything work: a paid video, a signed callback, and a failed task that is refunded')
+    .description('run a demo: a paid video, a signed callback, and a failed task that is refunded')
     .argument('[prompt]', 'what the video shows', defaultPrompt);
   command.action((prompt: string, options: GenerationOptions) => runDemo(prompt, options, isJson(program)));
 }
 
-/** The whole path on a temporary data folder. Interrupted, it removes its servers and files; further Ctrl-C do not stop that. */
+/** Runs on a temporary data folder. When interrupted, it stops its servers and deletes the folder; further signals do not prevent that. */
 async function runDemo(prompt: string, options: GenerationOptions, asJson: boolean): Promise<void> {
   sealEnvironment();
   const { signal } = listenForInterruptions(['SIGINT', 'SIGTERM', 'SIGHUP']);
   const story = createStory(asJson);
-  // A terminal that was closed takes nothing any more.
+  // A closed terminal accepts no output.
   process.stdout.on('error', () => {});
-  signal.addEventListener('abort', () => story.warn('Broken off: stopping the servers and deleting their files'));
+  signal.addEventListener('abort', () => story.warn('Interrupted: stopping the servers and deleting their files'));
   story.begin('Videogen demo');
   const dataFolder = await mkdtemp(join(tmpdir(), 'videogen-demo-'));
   const config: Config = { ...readConfig(), port: 0, dataFolder };
   try {
-    story.step('Starting PostgreSQL, Temporal, the API and the workers, for as long as the demo takes');
+    story.step('Starting a temporary PostgreSQL, Temporal, API and workers');
     const { startService } = await import('../embedded/service.ts');
     const service = await startService(config, (message) => story.info(message), signal);
     try {
       signal.throwIfAborted();
       story.success(`API ${service.settings.publicUrl}   Temporal UI ${service.settings.temporalUiUrl}`);
-      // Loaded only now, or the servers would have to wait for it.
+      // Loaded after the start of the servers, which would otherwise wait for it.
       const { showBothEndings } = await import('./demo-story.ts');
       const shown = showBothEndings(service.settings, { story, signal }, prompt, options);
       const result = await pTimeout(shown, { signal, milliseconds: Number.POSITIVE_INFINITY });
@@ -48,5 +48,5 @@ async function runDemo(prompt: string, options: GenerationOptions, asJson: boole
     await rm(dataFolder, { recursive: true, force: true });
   }
   signal.throwIfAborted();
-  story.end('All of this was true. Start it for good with: npm start');
+  story.end('Everything above ran for real. To keep it running: npm start');
 }

@@ -11,9 +11,9 @@ import { type Answer, isJson, printAnswer } from './output.ts';
 export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
-    .description('check settings, dependencies, rights and machine, and say how to correct what is wrong')
+    .description('check settings, dependencies, permissions and machine, and show how to fix problems')
     .addOption(
-      new Option('--role <role>', 'the whole installation, or what a process of this role needs here')
+      new Option('--role <role>', 'the whole installation, or a process of this role on this machine')
         .choices(doctorRoles)
         .default('all'),
     )
@@ -21,7 +21,7 @@ export function addDoctorCommand(program: Command): void {
       const findings = await findingsFor(role);
       const answer = present(findings);
       printAnswer(answer, isJson(program));
-      // What did not answer in time may hold the process up.
+      // A check that timed out may keep the process alive.
       process.stdout.write('', () => process.exit(answer.json['state'] === 'error' ? 1 : 0));
     });
 }
@@ -29,16 +29,18 @@ export function addDoctorCommand(program: Command): void {
 async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
   try {
     const config = readConfig(undefined, { isExternal: role !== 'all' });
-    const isRead = ok('configuration', 'every setting can be read');
+    const isRead = ok('configuration', 'all settings are valid');
     return [isRead, ...(await examine(await withEmbeddedFfmpeg(config), await runningParts(config), role))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const invalid = error.faults.map((message) => failure('configuration', message, 'Correct it, and run this again.'));
-    return [...invalid, ...examineMachine()];
+    const problems = error.faults.map((message) =>
+      failure('configuration', message, 'Correct it, then run doctor again.'),
+    );
+    return [...problems, ...examineMachine()];
   }
 }
 
-/** `npm start` uses the pinned ffmpeg once it has fetched it. */
+/** `npm start` uses the pinned ffmpeg once it has downloaded it. */
 async function withEmbeddedFfmpeg(config: Config): Promise<Config> {
   if (config.ffmpegPath !== undefined || config.databaseUrl !== undefined) return config;
   const { cachedFfmpeg } = await import('../embedded/ffmpeg.ts');
@@ -46,7 +48,7 @@ async function withEmbeddedFfmpeg(config: Config): Promise<Config> {
   return existsSync(ffmpegPath) ? { ...config, ffmpegPath } : config;
 }
 
-/** Those that the settings name, else those of an `npm start` that runs on this data folder. */
+/** Returns the dependencies in the settings, else those of an `npm start` that runs on this data folder. */
 async function runningParts(config: Config): Promise<RunningParts> {
   const { databaseUrl, temporal, secret, dataFolder, temporalNamespace: namespace } = config;
   const found = { databaseUrl, temporal, secret };
@@ -56,10 +58,10 @@ async function runningParts(config: Config): Promise<RunningParts> {
   const port = await readPort(join(dataFolder, 'temporal', 'port'));
   const address = port === undefined || (await isFree(port)) ? undefined : `127.0.0.1:${port}`;
   return {
-    // The checks report a folder without read permission.
+    // The checks report an unreadable folder.
     databaseUrl: databaseUrl ?? (await findPostgres(postgresFolder(config)).catch(() => undefined)),
     temporal: temporal ?? (address === undefined ? undefined : { connection: { address }, namespace }),
-    // Made at the first start.
+    // The first start creates it.
     secret: secret ?? (await readFile(join(dataFolder, 'secret'), 'utf8').catch(() => undefined))?.trim(),
   };
 }

@@ -5,7 +5,7 @@ const task = '019abc12-3456-7def-8901-234567890abc';
 const lighthouse = 'generate "a lighthouse in a storm" --duration 4';
 const account = '019abc34-5678-7def-8901-234567890abc';
 
-/** By the words of the command; without any, for `videogen --help` itself. A group shows the first of each command below it. */
+/** Examples by command; '' is `videogen --help`. A group shows the first example of each of its commands. */
 const examples: Readonly<Record<string, readonly string[]>> = {
   '': ['start', lighthouse, 'account list', 'key create --help'],
   start: ['start', 'start --json'],
@@ -17,7 +17,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'account limits': [`account limits ${account}`, `account limits ${account} --creates 50/10s --unfinished 200`],
   'account rename': [`account rename ${account} "Harbor Films"`],
   'account export': [`account export ${account}`, `account export ${account} --output account.jsonl`],
-  'account close': [`account close ${account} --reason "asked for by its owner"`],
+  'account close': [`account close ${account} --reason "requested by its owner"`],
   'credits grant': [`credits grant ${account} 5000 --reason "invoice 17"`],
   'key create': [`key create --account ${account}`, `key create --account ${account} --name ci --expires 90d`],
   'key list': [`key list --account ${account} --json`],
@@ -40,12 +40,12 @@ const examples: Readonly<Record<string, readonly string[]>> = {
     'price set videogen-2.0 45 --from 2027-01-01T00:00:00Z --reason "new list price"',
     `price set videogen-2.0 default --account ${account} --reason "contract 17 ended"`,
   ],
-  'price withdraw': ['price withdraw 12 --reason "not agreed after all"'],
+  'price withdraw': ['price withdraw 12 --reason "contract cancelled"'],
   balance: ['balance', `balance ${account} --json`],
   'task list': ['task list', 'task list --state fail --limit 100 --json'],
   'task show': [`task show ${task}`],
   'task cancel': [`task cancel ${task} --reason "wrong prompt"`],
-  'task delete': [`task delete ${task} --reason "asked for by its owner"`],
+  'task delete': [`task delete ${task} --reason "requested by its owner"`],
   'callback-secret show': [`callback-secret show ${account}`],
   'callback-secret rotate': [`callback-secret rotate ${account} --overlap 86400`],
   'secret reencrypt': ['secret reencrypt', 'secret reencrypt --json'],
@@ -66,12 +66,12 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   worker: ['worker', 'worker --queues tasks,callbacks'],
 };
 
-/** Adds examples, as the person at the keyboard would type them, to the help of a command and of those below it. */
+/** Adds examples to the help of a command and of its subcommands. */
 export function addExamples(command: Command, words: readonly string[] = []): void {
   const first = (below: Command) => examples[[...words, below.name()].join(' ')]?.slice(0, 1) ?? [];
   const lines = examples[words.join(' ')] ?? command.commands.flatMap(first);
   command.addHelpText('after', () => ['', 'Examples:', ...lines.map((line) => `  ${invocation(line)}`)].join('\n'));
-  // A whole help screen would hide the one line that says what is wrong.
+  // A whole help screen would hide the error message.
   command.showHelpAfterError(`(examples: ${invocation(...words, '--help')})`);
   for (const below of command.commands) addExamples(below, [...words, below.name()]);
 }

@@ -11,6 +11,7 @@ import {
   VideogenError,
 } from '../../clients/typescript/src/index.ts';
 import { readConfig } from '../config.ts';
+import { messageOf } from '../domain/errors.ts';
 import { readAddress } from '../embedded/data-folder.ts';
 import { id } from './arguments.ts';
 import { addGenerationOptions, defaultModelOf, type GenerationOptions, withRequestBody } from './generation-options.ts';
@@ -23,7 +24,7 @@ type ServiceOptions = { readonly baseUrl?: string; readonly key?: string; readon
 
 export function addGenerateCommand(program: Command): void {
   const command = addGenerationOptions(program.command('generate'))
-    .description('make a video through the API of a running service, like any other client')
+    .description('generate a video through the API of a running service')
     .argument('<prompt>', 'what the video shows');
   addServiceOptions(command).action((prompt: string, options: GenerationOptions & ServiceOptions) =>
     withService(options, isJson(program), (service) => generate(service, prompt, options)),
@@ -33,7 +34,7 @@ export function addGenerateCommand(program: Command): void {
 export function addFollowCommand(program: Command): void {
   const command = program
     .command('follow')
-    .description('wait for a task that was created before, and save its video')
+    .description('wait for an existing task and save its video')
     .argument('<task>', 'task id', id);
   addServiceOptions(command).action((taskId: string, options: ServiceOptions) =>
     withService(options, isJson(program), (service) => follow(service, taskId)),
@@ -47,7 +48,7 @@ function addServiceOptions(command: Command): Command {
       'address of the service; by default PUBLIC_URL, else that of the service on VIDEOGEN_DATA, else http://HOST:PORT',
     )
     .option('--key <key>', 'API key; by default VIDEOGEN_API_KEY')
-    .option('--out <file>', 'where to put the video; by default <task id>.mp4');
+    .option('--out <file>', 'where to save the video; by default <task id>.mp4');
 }
 
 type Service = {
@@ -56,8 +57,8 @@ type Service = {
   readonly interruptions: Interruptions;
   readonly out: string | undefined;
   readonly asJson: boolean;
-  /** The command that goes on with a task, for the same service. */
-  readonly follower: (taskId: string) => string;
+  /** Returns a sentence with the command that follows the task at the same service. */
+  readonly continues: (taskId: string, what?: string) => string;
 };
 
 async function withService(
@@ -67,23 +68,30 @@ async function withService(
 ): Promise<void> {
   const config = readConfig();
   const key = givenKey ?? config.apiKey;
-  if (key === undefined) throw new CommandError(`Give a key with --key or VIDEOGEN_API_KEY. ${keyHint()}`);
+  if (key === undefined) throw new CommandError(`no API key: set --key or VIDEOGEN_API_KEY. ${keyHint()}`);
   const local = config.publicUrl ?? (await readAddress(config.dataFolder)) ?? `http://${config.host}:${config.port}`;
-  const baseUrl = givenUrl ?? local;
   const story = createStory(asJson);
-  const interruptions = listenForInterruptions();
-  let warnedOf = '';
+  let warning = '';
   const onRetry = ({ error }: Retry) => {
-    if (error.message !== warnedOf) story.warn(`${error.message}; trying again`);
-    warnedOf = error.message;
+    if (error.message !== warning) story.warn(`${error.message}; retrying`);
+    warning = error.message;
   };
+  const address = givenUrl === undefined ? [] : ['--base-url', givenUrl];
+  const continues = (taskId: string, what = 'The task continues; follow it with') =>
+    `${what}: ${invocation('follow', taskId, ...address)}`;
   try {
-    const client = clientOf(baseUrl, key, onRetry);
-    const address = givenUrl === undefined ? [] : ['--base-url', givenUrl];
-    const follower = (taskId: string) => invocation('follow', taskId, ...address);
-    await work({ client, story, interruptions, out, asJson, follower });
+    const client = openClient(givenUrl ?? local, key, onRetry);
+    await work({ client, story, interruptions: listenForInterruptions(), out, asJson, continues });
   } catch (error) {
     throw withHint(error);
+  }
+}
+
+function openClient(baseUrl: string, key: string, onRetry: (retry: Retry) => void): Client {
+  try {
+    return createClient({ baseUrl, key, onRetry });
+  } catch (error) {
+    throw new CommandError(messageOf(error));
   }
 }
 
@@ -94,29 +102,20 @@ function withHint(error: unknown): unknown {
   return error.code === 401 ? new CommandError(`${error.message}\n${keyHint()}`) : error;
 }
 
-/** A slip in the address or the key is the person's at the keyboard, not a fault of ours. */
-function clientOf(baseUrl: string, key: string, onRetry: (retry: Retry) => void): Client {
-  try {
-    return createClient({ baseUrl, key, onRetry });
-  } catch (error) {
-    throw new CommandError(error instanceof Error ? error.message : String(error));
-  }
-}
-
 function keyHint(): string {
-  return `On the machine of the service, "${invocation('key', 'create', '--help')}" says how to make one.`;
+  return `To create a key, see "${invocation('key', 'create', '--help')}" on the machine of the service.`;
 }
 
 async function generate(service: Service, prompt: string, options: GenerationOptions): Promise<void> {
-  const model = options.model ?? (await soldModel(service));
+  const model = options.model ?? (await firstModel(service));
   await withRequestBody(prompt, { ...options, model }, async (body) => {
-    const { taskId, creditsCharged } = await created(service, body);
-    service.story.step(`Task ${taskId}: ${creditsCharged} credits charged. Ctrl-C cancels it and gives them back.`);
-    await saved(service, await waited(service, taskId, () => cancelled(service, taskId, creditsCharged)));
+    const { taskId, creditsCharged } = await create(service, body);
+    service.story.step(`Task ${taskId}: ${creditsCharged} credits charged. Press Ctrl-C to cancel it for a refund.`);
+    await save(service, await waitForEnd(service, taskId, () => cancel(service, taskId, creditsCharged)));
   });
 }
 
-async function soldModel({ client, interruptions: { signal } }: Service): Promise<string> {
+async function firstModel({ client, interruptions: { signal } }: Service): Promise<string> {
   try {
     const { models } = await client.models({ signal });
     return defaultModelOf(models.map(({ model }) => model));
@@ -127,39 +126,40 @@ async function soldModel({ client, interruptions: { signal } }: Service): Promis
 
 async function follow(service: Service, taskId: string): Promise<void> {
   service.story.step(`Task ${taskId}`);
-  const goesOn = `The task goes on; follow it with: ${service.follower(taskId)}`;
-  await saved(service, await waited(service, taskId, () => Promise.resolve(goesOn)));
+  await save(service, await waitForEnd(service, taskId, async () => service.continues(taskId)));
 }
 
-/** How long the answer to a create that was broken off is asked for. */
-const unansweredMs = 5_000;
+const lateResponseMs = 5_000;
 
-/** Broken off, it is repeated under its key, since the task may be charged already: one whose id is known can be cancelled. */
-async function created({ client, story, interruptions }: Service, body: TaskRequest): Promise<CreatedTask> {
-  const unknown = `No answer came; if a task was created after all, it goes on: ${invocation('task', 'list')}`;
+/** An interrupted create is repeated under its key: the task may be charged already, and can be cancelled once its id is known. */
+async function create({ client, story, interruptions }: Service, body: TaskRequest): Promise<CreatedTask> {
+  const unknown = `No response; if the task was created, it continues: ${invocation('task', 'list')}`;
   const idempotencyKey = newIdempotencyKey();
   const { signal } = interruptions;
-  interruptions.leaveWith(unknown);
+  interruptions.exitWith(unknown);
   try {
     return await client.createTask(body, { idempotencyKey, signal });
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  story.warn('Waiting for the answer, to cancel the task; Ctrl-C again leaves it alone.');
-  const late = AbortSignal.timeout(unansweredMs);
+  story.warn('Waiting for the response, to cancel the task. Press Ctrl-C again to leave it running.');
+  const late = AbortSignal.timeout(lateResponseMs);
   return client.createTask(body, { idempotencyKey, signal: late }).catch((error: unknown) => {
     throw late.aborted ? interrupted(unknown) : error;
   });
 }
 
-/** The record of the task once it has ended. Broken off, it ends with the sentence that `onInterruption` answers. */
-async function waited(service: Service, taskId: string, onInterruption: () => Promise<string>): Promise<TaskRecord> {
-  const { client, story, interruptions, asJson, follower } = service;
+/** Returns the final record. Ctrl-C ends the command with the sentence that `onInterruption` returns. */
+async function waitForEnd(
+  { client, story, interruptions, asJson, continues }: Service,
+  taskId: string,
+  onInterruption: () => Promise<string>,
+): Promise<TaskRecord> {
   try {
     return await story.waitFor(client, taskId, interruptions.signal);
   } catch (error) {
     if (!interruptions.signal.aborted) {
-      story.warn(`The task goes on; follow it with: ${follower(taskId)}`);
+      story.warn(continues(taskId));
       throw error;
     }
     const outcome = await onInterruption();
@@ -168,39 +168,39 @@ async function waited(service: Service, taskId: string, onInterruption: () => Pr
   }
 }
 
-/** Cancels the task; what became of it and of its credits. */
-async function cancelled(service: Service, taskId: string, credits: number): Promise<string> {
-  const { client, story, interruptions, follower } = service;
-  const goesOn = `The task goes on, with ${credits} credits charged; follow it with: ${follower(taskId)}`;
+async function cancel(
+  { client, story, interruptions, continues }: Service,
+  taskId: string,
+  credits: number,
+): Promise<string> {
+  const stillRuns = continues(taskId, `The task continues, with ${credits} credits charged; follow it with`);
   story.step('Cancelling the task');
-  interruptions.leaveWith(goesOn);
+  interruptions.exitWith(stillRuns);
   try {
     const end = await client.cancelTask(taskId);
     if (end.creditsRefunded > 0) return `Task ${taskId} is cancelled: ${end.creditsRefunded} credits refunded.`;
-    return `The task had succeeded before; save its video with: ${follower(taskId)}`;
+    return continues(taskId, 'The task had already succeeded; save its video with');
   } catch (error) {
-    return `${error instanceof Error ? error.message : String(error)}. ${goesOn}`;
+    return `${messageOf(error)}. ${stillRuns}`;
   }
 }
 
-async function saved(service: Service, record: TaskRecord): Promise<void> {
-  const { client, story, out, asJson, interruptions, follower } = service;
+async function save(service: Service, record: TaskRecord): Promise<void> {
+  const { client, story, out, asJson, interruptions, continues } = service;
+  const { taskId, createTime, completeTime } = record;
+  const seconds = (((completeTime ?? createTime) - createTime) / 1000).toFixed(1);
   if (record.state === 'fail') {
-    story.warn(`Failed after ${secondsOf(record)} s: ${record.creditsRefunded} credits refunded`);
+    story.warn(`Failed after ${seconds} s: ${record.creditsRefunded} credits refunded`);
     throw new CommandError(`${record.failCode}: ${record.failMsg}`);
   }
-  const file = resolve(out ?? `${record.taskId}.mp4`);
-  const notSaved = `The task succeeded; save its video with: ${follower(record.taskId)}`;
-  interruptions.leaveWith(notSaved);
+  const file = resolve(out ?? `${taskId}.mp4`);
+  const notSaved = continues(taskId, 'The task succeeded; save its video with');
+  interruptions.exitWith(notSaved);
   try {
-    await saveVideo(client, record.taskId, file, interruptions.signal);
+    await saveVideo(client, taskId, file, interruptions.signal);
   } catch (error) {
     throw interruptions.signal.aborted ? interrupted(notSaved) : error;
   }
-  story.success(`Done in ${secondsOf(record)} s, ${record.creditsCharged} credits`);
+  story.success(`Done in ${seconds} s, ${record.creditsCharged} credits`);
   printAnswer({ json: { ...record, file }, lines: [file] }, asJson);
-}
-
-function secondsOf({ createTime, completeTime }: TaskRecord): string {
-  return (((completeTime ?? createTime) - createTime) / 1000).toFixed(1);
 }

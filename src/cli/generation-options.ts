@@ -4,7 +4,7 @@ import type { Catalogue } from '../domain/catalogue/models.ts';
 import { inputFieldNames, inputFields, type InputOption } from '../domain/task-input.ts';
 import { isUrl, type LocalServer, serveFile } from './local-files.ts';
 
-/** What `demo` and `generate` let a person choose; the service checks it. Input fields have the options of their table. */
+/** The options of `demo` and `generate`, which the service validates. Input fields declare their options in their table. */
 export type GenerationOptions = {
   readonly image: readonly string[];
   readonly model?: string;
@@ -19,23 +19,20 @@ const inputOptions = inputFieldNames.flatMap((name) => {
 });
 
 export function addGenerationOptions(command: Command): Command {
-  command.option('--image <file-or-url>', 'a reference image; repeat it for more', collect, []);
+  command.option('--image <file-or-url>', 'reference image; may be repeated', collect, []);
   for (const { option } of inputOptions) command.addOption(option);
-  return command.option(
-    '--model <model>',
-    `which model generates; by default ${defaultModel}, or else the first that is sold`,
-  );
+  return command.option('--model <model>', `model; by default ${defaultModel}, else the first one offered`);
 }
 
 const defaultModel = 'videogen-2.0-fast';
 
-/** The model of a request that names none. An installation may sell other models than the built-in ones. */
-export function defaultModelOf(sold: readonly string[]): string {
-  return sold.includes(defaultModel) ? defaultModel : (sold[0] ?? defaultModel);
+/** Returns the model of a request that names none. An installation may offer other models than the built-in ones. */
+export function defaultModelOf(offered: readonly string[]): string {
+  return offered.includes(defaultModel) ? defaultModel : (offered[0] ?? defaultModel);
 }
 
-/** What a first call of `generate` asks for beside the prompt, so that the catalogue sells it. */
-export function firstWish({ models }: Pick<Catalogue, 'models'>): readonly string[] {
+/** Returns options with which `generate` requests a video that the catalogue offers. */
+export function firstRequestOptions({ models }: Pick<Catalogue, 'models'>): readonly string[] {
   const model = defaultModelOf([...models.keys()]);
   const tiers = models.get(model)?.tiers ?? [];
   const [first = 4, ...others] = tiers[0]?.[0]?.rules.durations ?? [];
@@ -43,7 +40,7 @@ export function firstWish({ models }: Pick<Catalogue, 'models'>): readonly strin
   return ['--duration', String(duration), ...(model === defaultModel ? [] : ['--model', model])];
 }
 
-/** The body of createTask. Local images are served on loopback for as long as `work` takes. */
+/** Builds the body of createTask. Local images are served on loopback until `work` ends. */
 export async function withRequestBody<T>(
   prompt: string,
   { image, model = defaultModel, ...options }: GenerationOptions,
@@ -57,7 +54,7 @@ export async function withRequestBody<T>(
       imageUrls.push(isUrl(one) ? one : (servers.at(-1)?.url ?? ''));
     }
     const chosen = inputOptions.map(({ name, option }) => [name, options[option.attributeName()]]);
-    // The values are what was typed: the service says which there are.
+    // The service validates the values.
     const input = { prompt, imageUrls, ...Object.fromEntries(chosen) } as TaskRequest['input'];
     return await work({ model, input });
   } finally {
@@ -65,7 +62,7 @@ export async function withRequestBody<T>(
   }
 }
 
-/** Commander's parser: a slip such as `8s` must not silently mean the default. */
+/** A typing error such as `8s` must not silently mean the default. */
 function number(text: string): number {
   const value = Number(text);
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.');

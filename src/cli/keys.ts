@@ -3,43 +3,39 @@ import type { Config } from '../config.ts';
 import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../domain/api-key.ts';
 import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/callback.ts';
 import { persistedSecret } from '../embedded/data-folder.ts';
-import { callbackSecretsOf, rotateSecret } from '../main/account-secrets.ts';
+import { callbackSecretsOf, resealSecrets, rotateSecret } from '../main/account-secrets.ts';
 import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
 import { AccountClosed, lockOpenAccount } from '../stores/accounts.ts';
 import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../stores/keys.ts';
 import { recordAction } from '../stores/operator-actions.ts';
 import { createOperator, type ListedOperator, listOperators, revokeOperator } from '../stores/operators.ts';
 import { futureInstant, id, maxNameLength, textUpTo, wholeNumber } from './arguments.ts';
-import { type Answer, CommandError, listed } from './output.ts';
+import { type Answer, listed, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 
 type KeyOptions = { account: string; name: string; scopes: Scope[]; dialect: Dialect; expires?: number };
 
-const expiry = ['--expires <when>', 'an instant to come, or a span such as 90d', futureInstant] as const;
+const expiry = ['--expires <when>', 'expiry: a time, or a span such as 90d', futureInstant] as const;
 
 export function addKeyCommands(program: Command, run: RunOnDatabase): void {
-  const key = program.command('key').description('make, list and revoke API keys');
+  const key = program.command('key').description('create, list and revoke API keys');
   key
     .command('create')
-    .description('make a key; it is shown once and kept only as a hash')
+    .description('create a key; it is shown once and stored as a hash')
     .requiredOption('--account <account>', 'account id', id)
-    .option('--name <name>', 'what the key is for', textUpTo(maxNameLength), 'default')
+    .option('--name <name>', 'purpose of the key', textUpTo(maxNameLength), 'default')
     .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
     .option(...expiry)
-    .addOption(new Option('--dialect <dialect>', 'how its clients speak').choices(dialects).default('native'))
+    .addOption(new Option('--dialect <dialect>', 'API dialect of its clients').choices(dialects).default('native'))
     .action(run(createKey));
   key
     .command('list')
-    .description("an account's keys, without their secrets")
+    .description("list an account's keys, without their secrets")
     .requiredOption('--account <account>', 'account id', id)
     .action(
       run(async ({ db }, { account }: { account: string }) => listed('keys', await listApiKeys(db, account), keyLine)),
     );
-  key
-    .command('revoke')
-    .description('revoke a key from its next request on')
-    .argument('<key>', 'key id', id)
-    .action(run(revokeKey));
+  key.command('revoke').description('revoke a key immediately').argument('<key>', 'key id', id).action(run(revokeKey));
 }
 
 async function createKey(
@@ -59,13 +55,12 @@ async function createKey(
 
 async function revokeKey({ db }: Context, keyId: string): Promise<Answer> {
   const revokedAt = await revokeKeyAs(db, commandLineActor(), keyId);
-  if (revokedAt === undefined) throw new CommandError(`no such key: ${keyId}`);
+  if (revokedAt === undefined) throw notFound('key', keyId);
   return { json: { keyId, revoked: true }, lines: [`Key ${keyId} is revoked.`] };
 }
 
-/** A new key, of a client or an operator, for the only time. */
 function shownOnce(created: { readonly key: string }): Answer {
-  return { json: created, lines: [created.key, 'Keep it: it is not shown again.'] };
+  return { json: created, lines: [created.key, 'Store it now: it is not shown again.'] };
 }
 
 function keyState(key: { readonly revokedAt: number | undefined; readonly expiresAt: number | undefined }): string {
@@ -86,20 +81,20 @@ function keyLine(key: ApiKey): string {
 }
 
 export function addOperatorCommands(program: Command, run: RunOnDatabase): void {
-  const operator = program.command('operator').description('make, list and revoke the keys of operators');
+  const operator = program.command('operator').description('create, list and revoke the keys of operators');
   operator
     .command('create')
-    .description("make an operator's key for /api/admin/v1; it is shown once and kept only as a hash")
-    .argument('<name>', `whose key it is, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
+    .description("create an operator's key for /api/admin/v1; it is shown once and stored as a hash")
+    .argument('<name>', `name of the operator, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
     .option(...expiry)
     .action(run(createOperatorKey));
   operator
     .command('list')
-    .description('operators, without their keys')
+    .description('list operators, without their keys')
     .action(run(async ({ db }) => listed('operators', await listOperators(db), operatorLine)));
   operator
     .command('revoke')
-    .description("revoke an operator's key from its next request on")
+    .description("revoke an operator's key immediately")
     .argument('<operator>', 'operator id', id)
     .action(run(revokeOperatorKey));
 }
@@ -123,7 +118,7 @@ async function revokeOperatorKey({ db }: Context, operatorId: string): Promise<A
     if (answer?.changed !== true) return { answer };
     return { answer, done: { action: 'operators.revoke', details: { operatorId } } };
   });
-  if (revoked === undefined) throw new CommandError(`no such operator: ${operatorId}`);
+  if (revoked === undefined) throw notFound('operator', operatorId);
   return { json: { operatorId, revoked: true }, lines: [`Operator ${operatorId} is revoked.`] };
 }
 
@@ -132,19 +127,19 @@ function operatorLine(operator: ListedOperator): string {
 }
 
 export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
-  const secret = program.command('callback-secret').description("the secret that signs an account's callbacks");
+  const secret = program.command('callback-secret').description("manage the secret that signs an account's callbacks");
   secret.command('show').argument('<account>', 'account id', id).action(run(showSecret));
   secret
     .command('rotate')
-    .description('make a new secret; the old one signs beside it during the overlap')
+    .description('create a new secret; both sign callbacks during the overlap')
     .argument('<account>', 'account id', id)
-    .option('--overlap <seconds>', 'how long both sign', wholeNumber(0, maxOverlapSeconds), defaultOverlapSeconds)
+    .option('--overlap <seconds>', 'duration of the overlap', wholeNumber(0, maxOverlapSeconds), defaultOverlapSeconds)
     .action(run(rotateCallbackSecret));
 }
 
 async function showSecret({ db, config }: Context, accountId: string): Promise<Answer> {
   const account = await requireAccount(db, accountId);
-  // The end of a closing deletes the secrets: none is made after it.
+  // Closing an account deletes its secrets, and reading them creates a missing one.
   if (account.closedAt !== undefined) throw new AccountClosed(accountId);
   const [secret = ''] = await callbackSecretsOf(db, await secretBox(config), accountId);
   return { json: { secret }, lines: [secret] };
@@ -164,7 +159,28 @@ async function rotateCallbackSecret(
   return { json: { secret, overlapSeconds }, lines: [secret] };
 }
 
-/** With the secrets of this installation. */
-export async function secretBox(config: Config): Promise<SecretBox> {
+export function addSecretCommands(program: Command, run: RunOnDatabase): void {
+  program
+    .command('secret')
+    .description('manage VIDEOGEN_SECRET')
+    .command('reencrypt')
+    .description(
+      'encrypt stored secrets with VIDEOGEN_SECRET; safe to repeat, while the service runs; exit code 1 if some cannot be read',
+    )
+    .action(run(reencrypt));
+}
+
+async function reencrypt({ db, config }: Context): Promise<Answer> {
+  const { current, moved, unopened } = await resealSecrets(db, await secretBox(config));
+  const accounts = [...new Set(unopened)];
+  const done = `${moved} callback secrets reencrypted, ${current} were up to date.`;
+  const json = { moved, current, unopened: accounts };
+  if (accounts.length === 0) return { json, lines: [done, 'VIDEOGEN_SECRET_PREVIOUS can be removed.'] };
+  process.exitCode = 1;
+  const cannot = 'Neither VIDEOGEN_SECRET nor VIDEOGEN_SECRET_PREVIOUS decrypts those of these accounts:';
+  return { json, lines: [done, cannot, ...accounts] };
+}
+
+async function secretBox(config: Config): Promise<SecretBox> {
   return createSecretBox(config.secret ?? (await persistedSecret(config.dataFolder)), config.secretPrevious);
 }

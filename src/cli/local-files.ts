@@ -10,10 +10,10 @@ import { CommandError } from './output.ts';
 
 export type LocalServer = { readonly url: string; readonly close: () => Promise<void> };
 
-/** Serves one local file on loopback, so that a service on this machine can fetch it as a reference image. */
+/** Serves a local file on loopback, so that a service on this machine can fetch it as a reference image. */
 export async function serveFile(path: string): Promise<LocalServer> {
   await access(path).catch(() => {
-    throw new CommandError(`image ${path} cannot be read`);
+    throw new CommandError(`cannot read image ${path}`);
   });
   const { url, close } = await serveOnLoopback((_request, response) => {
     createReadStream(path)
@@ -27,7 +27,7 @@ export async function serveFile(path: string): Promise<LocalServer> {
 export async function serveOnLoopback(listener: RequestListener): Promise<LocalServer> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  // A TCP server that is listening has an AddressInfo; only pipes have a string.
+  // Only pipes have a string.
   const { port } = server.address() as AddressInfo;
   const close = async () => {
     server.close().closeAllConnections();
@@ -43,7 +43,7 @@ export function isUrl(image: string): boolean {
 /** Downloads the video of a successful task to `path`, which appears only when it is complete. */
 export async function saveVideo(client: Client, taskId: string, path: string, signal?: AbortSignal): Promise<void> {
   const { body } = await client.download(taskId, { signal });
-  if (body === null) throw new CommandError('the video is empty');
+  if (body === null) throw new CommandError('the downloaded video is empty');
   const partial = `${path}.part`;
   try {
     await pipeline(Readable.fromWeb(body), createWriteStream(partial), { signal });

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import pLimit from 'p-limit';
 import { readConfig } from '../config.ts';
+import { messageOf } from '../domain/errors.ts';
 import { nameOfStore } from '../domain/store-location.ts';
 import { openFiles, usualStore } from '../main/open-store.ts';
 import { copyFiles, type CopyProgress } from '../media/copy-files.ts';
@@ -13,30 +14,30 @@ import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 import type { Context, RunOnDatabase } from './run-command.ts';
 
 export function addMediaCommands(program: Command, run: RunOnDatabase): void {
-  const media = program.command('media').description('the files of results');
+  const media = program.command('media').description('check and copy the files of results');
   media
     .command('check')
-    .description('name the videos that clients were promised and the store has lost; exit 1 when there are any')
+    .description('list videos that are missing in the store; exit code 1 if there are any')
     .addOption(
       new Option(
         '--forget [all]',
-        'say 410 of them from now on, as of a deleted video; all: also when most are lost',
+        'mark them as deleted, so that their links return 410; `all`: even if most videos are missing',
       ).choices(['all']),
     )
     .action(run(check));
   media
     .command('copy')
-    .description('copy what RESULT_STORE_ALSO has and RESULT_STORE lacks, while the service runs; safe to repeat')
+    .description('copy missing files from RESULT_STORE_ALSO to RESULT_STORE, while the service runs; safe to repeat')
     .action(async () => {
       const answer = await copy(program);
       printAnswer(answer, isJson(program));
     });
 }
 
-/** So many are named; all are counted. */
-const maxNamed = 1_000;
+/** All missing videos are counted, and as many listed. */
+const maxListed = 1_000;
 const pageSize = 500;
-const askedAtOnce = 16;
+const concurrency = 16;
 /** `--forget` needs `all` if a larger share of the videos is lost. */
 const maxForgottenShare = 0.5;
 
@@ -50,15 +51,15 @@ async function check({ db, config }: Context, { forget }: { readonly forget?: tr
     counts.checked += page.length;
     counts.missing += lost.length;
     counts.creditsCharged += lost.reduce((sum, { creditsCharged }) => sum + creditsCharged, 0);
-    for (const { taskId, accountId, creditsCharged } of lost.slice(0, maxNamed - tasks.length))
+    for (const { taskId, accountId, creditsCharged } of lost.slice(0, maxListed - tasks.length))
       tasks.push({ taskId, accountId, creditsCharged });
   }
   if (counts.missing > 0) process.exitCode = 1;
   if (forget !== undefined) {
-    // A store that was mistyped, or lost a moment ago, may have a few new videos.
+    // A mistyped store, or one that was just lost, may have a few new videos.
     if (counts.missing > counts.checked * maxForgottenShare && forget !== 'all')
       throw new CommandError(
-        `${counts.missing} of ${counts.checked} videos are not in ${nameOfStore(resultStore)}. If that is the right store, repeat with --forget all.`,
+        `${counts.missing} of ${counts.checked} videos are not in ${nameOfStore(resultStore)}. If that is the correct store, repeat with --forget all.`,
       );
     for await (const { lost } of lostResults(db, stores))
       for (const { taskId } of lost) await markMediaDeleted(db, taskId);
@@ -70,9 +71,9 @@ async function check({ db, config }: Context, { forget }: { readonly forget?: tr
   return { json: { ...counts, tasks }, lines: [...lines, summary] };
 }
 
-/** Page after page of the results that clients may still fetch, and those of them that no store has. */
+/** Returns pages of the results that clients may still fetch, and those of them that no store has. */
 async function* lostResults(db: Database, stores: readonly MediaFiles[]) {
-  const limit = pLimit(askedAtOnce);
+  const limit = pLimit(concurrency);
   const isLost = async ({ videoKey }: StoredResult) => {
     for (const files of stores) if ((await files.sizeOf(videoKey)) !== undefined) return false;
     return true;
@@ -87,33 +88,32 @@ async function* lostResults(db: Database, stores: readonly MediaFiles[]) {
   }
 }
 
-/** How often a person reads how far it has come. */
-const sayEveryMs = 2_000;
+const progressEveryMs = 2_000;
 
 async function copy(program: Command): Promise<Answer> {
   const config = readConfig();
   const { resultStore = usualStore(config), resultStoreAlso: also } = config;
-  if (also === undefined) throw new CommandError('Set RESULT_STORE_ALSO to the store that the files are copied from.');
+  if (also === undefined)
+    throw new CommandError('RESULT_STORE_ALSO is not set: set it to the store that the files are copied from');
   const names = { from: nameOfStore(also), to: nameOfStore(resultStore) };
-  if (names.from === names.to) throw new CommandError('RESULT_STORE and RESULT_STORE_ALSO are the same store.');
+  if (names.from === names.to) throw new CommandError('RESULT_STORE and RESULT_STORE_ALSO are the same store');
   const { signal } = listenForInterruptions();
-  let saidAt = 0;
+  let printedAt = 0;
   const onProgress = (progress: Readonly<CopyProgress>) => {
-    if (isJson(program) || Date.now() - saidAt < sayEveryMs) return;
-    saidAt = Date.now();
+    if (isJson(program) || Date.now() - printedAt < progressEveryMs) return;
+    printedAt = Date.now();
     const { doneFiles, files, doneBytes, bytes } = progress;
     process.stderr.write(`${doneFiles} of ${files} files, ${gigabytes(doneBytes)} of ${gigabytes(bytes)} GB\n`);
   };
   const [from, to] = await Promise.all([openFiles(also, config), openFiles(resultStore, config)]);
   const { copied, present, gone, failed, unfinished, files } = await copyFiles({ from, to, onProgress, signal });
-  for (const { key, error } of failed)
-    process.stderr.write(`${key}: ${error instanceof Error ? error.message : String(error)}\n`);
+  for (const { key, error } of failed) process.stderr.write(`${key}: ${messageOf(error)}\n`);
   const counts = `${copied} copied, ${present} already there, ${gone} deleted meanwhile, ${failed.length} failed`;
-  if (signal.aborted) throw interrupted(`Broken off: ${counts}. Repeat the command to go on.`);
+  if (signal.aborted) throw interrupted(`Interrupted: ${counts}. Repeat the command to continue.`);
   if (failed.length > 0) throw new CommandError(`${counts}. Repeat the command.`);
   const rest =
     unfinished === 0
-      ? `Nothing else is in ${names.from}: RESULT_STORE_ALSO can be taken away.`
+      ? `Nothing else is in ${names.from}: RESULT_STORE_ALSO can be removed.`
       : `${unfinished} files of unfinished tasks are still in ${names.from}: repeat the command later, until there are none.`;
   return {
     json: { ...names, files, copied, present, gone, unfinished },

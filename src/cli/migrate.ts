@@ -8,17 +8,17 @@ import { withDatabaseUrl } from './run-command.ts';
 export function addMigrateCommand(program: Command): void {
   program
     .command('migrate')
-    .description('bring the database schema and the Temporal namespace up to date; safe to repeat')
+    .description('update the database schema and the Temporal namespace; safe to repeat')
     .action(async () => {
       const answer = await migrate(readConfig());
       printAnswer(answer, isJson(program));
     });
 }
 
-/** Runs the migrations that are missing, and registers search attributes unless Temporal is embedded, which does it itself. */
+/** Runs missing migrations and registers search attributes. An embedded Temporal registers them at its start. */
 async function migrate(config: Config): Promise<Answer> {
   const { migrateToLatest } = await import('../stores/migrator.ts');
-  const migrations = await withDatabaseUrl(config, migrateToLatest).catch(sayConnectionFault);
+  const migrations = await withDatabaseUrl(config, migrateToLatest).catch(explainConnectionError);
   const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
   const lines = [
     migrations.length === 0 ? 'The schema was up to date.' : `Migrated: ${migrations.join(', ')}.`,
@@ -27,12 +27,11 @@ async function migrate(config: Config): Promise<Answer> {
   return { json: { migrations, searchAttributes }, lines };
 }
 
-/** A sentence for what is wrong on the way to the database; anything else as it is. */
-async function sayConnectionFault(error: unknown): Promise<never> {
+async function explainConnectionError(error: unknown): Promise<never> {
   const { explainDatabaseError, isConnectionError } = await import('../main/doctor/check-database.ts');
   if (error instanceof SetupError || !isConnectionError(error)) throw error;
   const { message, remedy } = explainDatabaseError(error);
-  throw new CommandError(`The database cannot be used: ${message}. ${remedy}`);
+  throw new CommandError(`the database cannot be used: ${message}. ${remedy}`);
 }
 
 async function register(target: TemporalTarget): Promise<readonly string[]> {

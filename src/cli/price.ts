@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type PresentedPrice, presentPrices, presentSetPrice } from '../http/presenters/price.ts';
 import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
-import { type Answer, CommandError } from './output.ts';
+import { type Answer, CommandError, isoTime, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 import { unknownModel } from '../domain/models.ts';
 import {
@@ -13,31 +13,34 @@ import {
   withdrawPriceAs,
 } from '../stores/prices.ts';
 
-/** Decisions that are listed at most, the newest first. */
 const maxListed = 100;
 
 export function addPriceCommands(program: Command, run: RunOnDatabase): void {
-  const price = program.command('price').description('say what a second of a model costs, and from when on');
-  const reason = ['--reason <text>', `why, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength)] as const;
+  const price = program.command('price').description('list and set the price of a second of video');
+  const reason = [
+    '--reason <text>',
+    `reason, at most ${maxReasonLength} characters`,
+    textUpTo(maxReasonLength),
+  ] as const;
   price
     .command('list')
-    .description('what the models cost, and what was decided about it')
-    .option('--account <account>', 'for this account; without it, for those without prices of their own', id)
-    .option('--model <model>', 'decisions about this model alone')
+    .description('list the prices in force, and price changes, newest first')
+    .option('--account <account>', 'prices of this account; by default, list prices', id)
+    .option('--model <model>', 'only changes of this model')
     .action(run(list));
   price
     .command('set')
-    .description('set a price, for tasks created from then on; every other task keeps what it was charged')
+    .description('set a price for tasks created from a time on')
     .argument('<model>', 'such as videogen-2.0')
-    .argument('<credits>', 'whole credits a second; default goes back to the list price', creditsOrDefault)
-    .option('--account <account>', 'for this account alone; without it, for everybody', id)
-    .option('--from <when>', 'an instant, or a span from now such as 30d; without it, in a few seconds', instant)
+    .argument('<credits>', 'credits per second; `default` restores the list price', creditsOrDefault)
+    .option('--account <account>', 'only for this account; by default, for all accounts', id)
+    .option('--from <when>', 'a time, or a span from now such as 30d; by default, in a few seconds', instant)
     .requiredOption(...reason)
     .action(run(set));
   price
     .command('withdraw')
-    .description('withdraw a price that is not in force yet')
-    .argument('<price>', 'its number, from price list', wholeNumber(1))
+    .description('withdraw a price before it takes effect')
+    .argument('<price>', 'number of the price, from price list', wholeNumber(1))
     .requiredOption(...reason)
     .action(run(withdraw));
 }
@@ -59,24 +62,23 @@ async function set(
   creditsPerSecond: number | undefined,
   { account: accountId, from: fromMs, reason }: SetOptions,
 ): Promise<Answer> {
-  const fault = unknownModel(config.catalogue.models, model);
-  if (fault !== undefined) throw new CommandError(`${model}: ${fault}`);
-  const wanted = { model, accountId, creditsPerSecond, fromMs, reason };
-  const setting = await setPriceAs(db, commandLineActor(), wanted);
+  const problem = unknownModel(config.catalogue.models, model);
+  if (problem !== undefined) throw new CommandError(`${model}: ${problem}`);
+  const setting = await setPriceAs(db, commandLineActor(), { model, accountId, creditsPerSecond, fromMs, reason });
   if (setting.kind === 'account_not_found') throw noAccount(accountId ?? '');
-  if (setting.kind === 'in_the_past') throw new CommandError('--from is past; a price counts from now on or later');
+  if (setting.kind === 'in_the_past') throw new CommandError('--from must not be in the past');
   return priceAnswer(setting.price);
 }
 
 async function withdraw({ db }: Context, priceId: number, { reason }: { reason: string }): Promise<Answer> {
-  const withdrawal = await withdrawPriceAs(db, commandLineActor(), { priceId, reason });
-  if (withdrawal.kind === 'price_not_found') throw new CommandError(`no such price: ${priceId}`);
-  if (withdrawal.kind === 'too_late')
-    throw new CommandError(`price ${priceId} is in force or about to be; set another one to follow it`);
-  return priceAnswer(withdrawal.price);
+  const outcome = await withdrawPriceAs(db, commandLineActor(), { priceId, reason });
+  if (outcome.kind === 'price_not_found') throw notFound('price', priceId);
+  if (outcome.kind === 'too_late')
+    throw new CommandError(`price ${priceId} is in force or about to be; set another price instead`);
+  return priceAnswer(outcome.price);
 }
 
-/** Undefined goes back to the list price. */
+/** Undefined restores the list price. */
 function creditsOrDefault(text: string): number | undefined {
   return text === 'default' ? undefined : wholeNumber(1, maxCreditsPerSecond)(text);
 }
@@ -86,15 +88,11 @@ function priceAnswer(price: SetPrice): Answer {
 }
 
 function modelLine({ model, creditsPerSecond, nextPrices }: PresentedPrice): string {
-  const coming = nextPrices.map((next) => `, ${next.creditsPerSecond} from ${iso(next.fromTime)}`).join('');
-  return `${model}: ${creditsPerSecond} credits a second${coming}`;
+  const coming = nextPrices.map((next) => `, ${next.creditsPerSecond} from ${isoTime(next.fromTime)}`).join('');
+  return `${model}: ${creditsPerSecond} credits per second${coming}`;
 }
 
 function priceLine(price: SetPrice): string {
-  const { priceId, model, accountId = 'everybody', creditsPerSecond = 'default', state, who, reason } = price;
-  return [priceId, model, accountId, creditsPerSecond, iso(price.effectiveFrom), state, who, reason].join('  ');
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
+  const { priceId, model, accountId = 'all accounts', creditsPerSecond = 'default', state, who, reason } = price;
+  return [priceId, model, accountId, creditsPerSecond, isoTime(price.effectiveFrom), state, who, reason].join('  ');
 }

@@ -26,23 +26,23 @@ import { trialRequest } from './trial-request.ts';
 export function addCheckCommand(program: Command, provider: Command): void {
   provider
     .command('check')
-    .description('check a server of docs/providers/own.md rule by rule; it makes a video and stops another one')
-    .argument('<url>', 'the address of the server, as baseUrl in a catalogue', serverUrl)
-    .option('--key-env <name>', 'the environment variable that holds the key')
-    .option('--key-file <path>', 'the file that holds the key')
-    .option('--model <model>', 'what the server calls the model', textUpTo(200), 'check')
-    .option('--parameters <json>', 'the parameters of the entry in the catalogue', jsonObject, {})
-    .option('--prompt <text>', 'what the video is to show', textUpTo(5000), 'a lighthouse at dusk, waves rolling in')
-    .option('--timeout <seconds>', 'for everything together', wholeNumber(1, 86_400), 1800)
-    .option('--job <id>', 'only what is asked of this ended job of an earlier check, when the server was restarted', id)
+    .description('check a server against the protocol of docs/providers/own.md; makes one video and cancels another')
+    .argument('<url>', 'address of the server, as baseUrl in a catalogue', serverUrl)
+    .option('--key-env <name>', 'environment variable with the key')
+    .option('--key-file <path>', 'file with the key')
+    .option('--model <model>', 'name of the model on the server', textUpTo(200), 'check')
+    .option('--parameters <json>', 'parameters of the catalogue entry', jsonObject, {})
+    .option('--prompt <text>', 'what the video shows', textUpTo(5000), 'a lighthouse at dusk, waves rolling in')
+    .option('--timeout <seconds>', 'time limit of the whole check', wholeNumber(1, 86_400), 1800)
+    .option('--job <id>', 'check only this ended job of an earlier check, after a restart of the server', id)
     .action(async (url: string, options: CheckOptions) => {
       const asJson = isJson(program);
       const findings = await checked(url, options, asJson);
       const count = (outcome: Finding['outcome']) => findings.filter((one) => one.outcome === outcome).length;
-      const [kept, broken, untested] = [count('pass'), count('fail'), count('skipped')];
-      const summary = `${kept} rules are kept, ${broken} broken, ${untested} were not tested`;
-      printAnswer({ json: { ok: broken === 0, rules: findings }, lines: [summary] }, asJson);
-      if (broken > 0) throw new CommandError(`${url} does not keep the protocol`);
+      const [passed, failed, skipped] = [count('pass'), count('fail'), count('skipped')];
+      const summary = `${passed} rules passed, ${failed} failed, ${skipped} skipped`;
+      printAnswer({ json: { ok: failed === 0, rules: findings }, lines: [summary] }, asJson);
+      if (failed > 0) throw new CommandError(`${url} does not conform to the protocol`);
     });
 }
 
@@ -67,15 +67,15 @@ function serverUrl(text: string): string {
 function jsonObject(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text);
-    // What JSON.parse makes of an object holds nothing but JSON.
+    // JSON.parse returns plain JSON.
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   } catch {
-    // What it should have been is said below.
+    // The error below states the expected form.
   }
   throw new InvalidArgumentError('It must be a JSON object, such as \'{"steps": 30}\'.');
 }
 
-/** Ctrl-C ends the check as its timeout does: the jobs that it has begun are stopped. */
+/** Ctrl-C ends the check as its timeout does: its jobs are cancelled. */
 async function checked(baseUrl: string, options: CheckOptions, asJson: boolean): Promise<readonly Finding[]> {
   const interruption = listenForInterruptions();
   const signal = AbortSignal.any([interruption.signal, AbortSignal.timeout(options.timeout * 1000)]);
@@ -87,10 +87,9 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
       baseUrl,
       ...(credentials !== undefined && { credentials: () => ({ authorization: `Bearer ${credentials}` }) }),
     });
-  const clients = { client: open(key), keyless: open(), wrong: open(`wrong-${uuid()}`) };
+  const clients = { client: open(key), keyless: open(), wrong: open(`invalid-${uuid()}`) };
   const workFolder = await mkdtemp(join(tmpdir(), 'videogen-check-'));
   const { ffmpegPath: explicitPath, cacheFolder } = readConfig();
-  // Progress goes to standard error, because a video takes minutes.
   const progress = (line: string) => process.stderr.write(`${line}\n`);
   const { client, ...strangers } = clients;
   try {
@@ -112,7 +111,7 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
       },
       say: progress,
     });
-    if (interruption.signal.aborted) throw interrupted('Broken off. Jobs that were begun have been told to stop.');
+    if (interruption.signal.aborted) throw interrupted('Interrupted. The jobs of the check were cancelled.');
     return findings;
   } finally {
     await Promise.allSettled(Object.values(clients).map((one) => one.close()));
@@ -122,12 +121,12 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
 
 function keyRefOf({ keyEnv, keyFile }: CheckOptions): SecretRef | undefined {
   if (keyEnv !== undefined && keyFile !== undefined)
-    throw new CommandError('--key-env and --key-file must not stand beside each other');
+    throw new CommandError('--key-env and --key-file exclude each other');
   if (keyEnv !== undefined) return { env: keyEnv };
   return keyFile === undefined ? undefined : { file: keyFile };
 }
 
-/** The status of a first request; undefined for a response that is no HTTP. An address where nothing responds breaks no rule. */
+/** Returns the status of a first request, undefined for an invalid response. An unreachable server ends the check. */
 async function statusOf(client: Conformance['client'], baseUrl: string, signal: AbortSignal) {
   try {
     const { status } = await client.call('GET', `/jobs/${uuid()}`, {
@@ -151,14 +150,14 @@ async function bodiesOf({ model, prompt, parameters }: CheckOptions): Promise<Co
   return { first: await bodyOf(prompt), other: await bodyOf(`${prompt.slice(0, 4900)}, in black and white`) };
 }
 
-/** What the worker does with a video: it is made to fit, and measured. */
+/** Converts and measures a video as the worker does. */
 function createInspection(workFolder: string, ffmpegPath: string): Conformance['inspect'] {
   const ffmpeg = createFfmpeg({ path: ffmpegPath });
   const [normalise, inspect] = [createVideoNormaliser(ffmpeg), createVideoInspector(ffmpeg)];
   return async (path, signal) => {
     try {
-      const wants = { audio: true, fit: 'keep', ratio: '16:9' } as const;
-      const videoPath = await normalise({ videoPath: path, targetPath: join(workFolder, 'fit.mp4'), wants, signal });
+      const form = { audio: true, fit: 'keep', ratio: '16:9' } as const;
+      const videoPath = await normalise({ videoPath: path, targetPath: join(workFolder, 'fit.mp4'), form, signal });
       const posterPath = join(workFolder, 'poster.jpg');
       const { measured } = await inspect({ videoPath, deliveredPoster: undefined, posterPath, signal });
       const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = measured;
@@ -177,5 +176,5 @@ function linesOf({ rule, outcome, expected, came }: Finding): readonly string[] 
   if (outcome === 'skipped') return [`${marks[outcome]}  ${rule}: ${came ?? expected}`];
   const line = `${marks[outcome]}  ${rule}: ${expected}`;
   if (came === undefined) return [line];
-  return [line, `         ${outcome === 'fail' ? 'came: ' : ''}${came}`];
+  return [line, `         ${outcome === 'fail' ? 'received: ' : ''}${came}`];
 }

@@ -19,19 +19,19 @@ import { trialDeadlineMs, trialRequest } from './trial-request.ts';
 export function addTryCommand(program: Command, provider: Command): void {
   provider
     .command('try')
-    .description('read a file of the kind http, play its example, and show every value that it takes from the answers')
-    .argument('<file>', 'a path, or builtin: with the name of a file that comes with this service')
-    .option('--send', 'make one real job without images, which the upstream bills, and fetch its video')
-    .option('--base-url <url>', 'the upstream; without it, that of the example')
-    .option('--model <model>', "the upstream's name of a model; without it, that of the example")
-    .option('--prompt <text>', 'without it, that of the example')
-    .option('--key-env <name>', 'the environment variable that holds the key')
+    .description('check a provider file of the kind http with its example, and show the values read from each response')
+    .argument('<file>', 'path, or builtin:NAME for a file that comes with Videogen')
+    .option('--send', 'create one real job without images, which the upstream bills, and download its video')
+    .option('--base-url <url>', 'address of the upstream; by default, that of the example')
+    .option('--model <model>', "the upstream's name of the model; by default, that of the example")
+    .option('--prompt <text>', 'by default, that of the example')
+    .option('--key-env <name>', 'environment variable with the key')
     .option('--secret-env <name=variable>', 'one of several secrets; may be repeated', namedSecret, new Map())
     .action(async (path: string, options: TryOptions) => {
       const file = readHttpFile(path);
       const answer = options.send === true ? await sendJob(file, options) : exampleAnswer(await playExample(file));
       printAnswer(answer, isJson(program));
-      if (answer.json['ok'] !== true) throw new CommandError(`${path} was tried without success`);
+      if (answer.json['ok'] !== true) throw new CommandError(`${path} failed its trial`);
     });
 }
 
@@ -82,8 +82,8 @@ function shown(value: unknown): string {
   return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 
-/** What happens goes to standard error as it happens: a job takes minutes. */
-function say(line: string): void {
+/** Progress goes to standard error, because a job takes minutes. */
+function printProgress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -104,14 +104,14 @@ async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer>
     client,
     submitTimeoutMs: 60_000,
     pollsPerSecond: 1,
-    warn: (event, detail) => say(`${event}: ${detail}`),
-    trace: (field, outcome) => say(valueLine(field, outcome)),
+    warn: (event, detail) => printProgress(`${event}: ${detail}`),
+    trace: (field, outcome) => printProgress(valueLine(field, outcome)),
   });
   try {
     const request = trialRequest(withDefaults({ ...example.input, prompt }));
     const created = await provider.submit(request, AbortSignal.timeout(trialDeadlineMs));
     if (created.kind !== 'accepted') return { json: { ok: false, created }, lines: [`create: ${shown(created)}`] };
-    say(`job ${created.id} was created`);
+    printProgress(`job ${created.id} was created`);
     const { jobKey, input } = request;
     return await followJob(
       provider,
@@ -135,7 +135,7 @@ async function followJob(provider: PolledProvider, job: Job, pauseMs: number): P
   do {
     await delay(pauseMs, undefined, { signal });
     status = (await provider.status([job], signal)).get(job.jobKey);
-    say(`status: ${shown(status)}`);
+    printProgress(`status: ${shown(status)}`);
   } while (status?.state !== 'succeeded' && status?.state !== 'failed' && status?.state !== 'missing');
   const json = { ok: status.state === 'succeeded', jobId: job.id, status };
   if (status.state !== 'succeeded') return { json, lines: [`job ${job.id}: ${shown(status)}`] };

@@ -17,19 +17,17 @@ import { addTryCommand } from './provider-try.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {
-  const provider = program
-    .command('provider')
-    .description('see and switch those who generate, and try what describes one');
+  const provider = program.command('provider').description('list, enable and disable providers, and test their files');
   provider
     .command('list')
-    .description('switches, slots, waiting tasks, cooldowns, and what workflows miss at their server')
+    .description('list providers with their switches, slots, waiting tasks, cooldowns, and workflow problems')
     .action(run(list));
   provider
     .command('set')
-    .description('enabled; draining: no new jobs, running ones end; off: no request at all')
-    .argument('<provider>', 'its name in the catalogue')
+    .description('set a provider to enabled, draining (no new jobs) or off (no requests at all)')
+    .argument('<provider>', 'name in the catalogue')
     .addArgument(new Argument('<state>').choices(providerStates))
-    .requiredOption('--reason <text>', 'why, at most 500 characters; kept in the audit log', textUpTo(500))
+    .requiredOption('--reason <text>', 'reason for the audit log, at most 500 characters', textUpTo(500))
     .action(run(set));
   addTryCommand(program, provider);
   addCheckCommand(program, provider);
@@ -38,11 +36,11 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
 export function addMarginCommand(program: Command, run: RunOnDatabase): void {
   program
     .command('margin')
-    .description('what the tasks that ended in a time have brought in and cost, by model and provider')
-    .requiredOption('--from <when>', 'an instant such as 2026-11-01T00:00:00Z', instant)
-    .option('--to <when>', 'an instant; without it, now', instant)
-    .option('--model <model>', 'this model alone')
-    .option('--provider <provider>', 'this provider alone')
+    .description('list revenue and cost of tasks that ended in a period, by model and provider')
+    .requiredOption('--from <when>', 'a time such as 2026-11-01T00:00:00Z', instant)
+    .option('--to <when>', 'a time; by default, now', instant)
+    .option('--model <model>', 'only this model')
+    .option('--provider <provider>', 'only this provider')
     .action(run(margin));
 }
 
@@ -58,13 +56,13 @@ async function list({ db, config }: Context): Promise<Answer> {
       ...providerLines({ provider, ...one }),
       ...workflows.filter((workflow) => workflow.provider === provider).flatMap(workflowLines),
     ]),
-    ...notSold.map((model) => `${model} is not sold: no live worker has it in force`),
-    ...refusals.map((refusal) => `A worker refuses the catalogue: ${refusal}`),
+    ...notSold.map((model) => `${model} is not offered: no live worker has it in its catalogue`),
+    ...refusals.map((refusal) => `A worker rejected the catalogue: ${refusal}`),
   ];
   return { json: { providers, workflows, notSold, refusals }, lines };
 }
 
-/** A list must not wait for a server that is down. */
+/** The list must not wait for an unreachable server. */
 const checkTimeoutMs = 5_000;
 
 async function checkedWorkflows(
@@ -93,7 +91,7 @@ async function margin({ db, config }: Context, options: MarginOptions): Promise<
   const { from: fromMs, to: toMs = Date.now(), model, provider } = options;
   const days = maxMarginMs / dayMs;
   if (toMs < fromMs || toMs - fromMs > maxMarginMs)
-    throw new CommandError(`--to must be from --from to ${days} days later`);
+    throw new CommandError(`--to must be between --from and ${days} days later`);
   const { creditValue } = config.catalogue;
   const { currency } = creditValue;
   const rows = await readMargin(db, { fromMs, toMs, currency, model, provider });
@@ -122,14 +120,14 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Provide
     [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`].join('  '),
     ...pools.map(({ pool, limit, occupying, waiting, failures, coolingReason, coolingMs }) => {
       const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
-      const health = failures === 0 ? '' : `, ${failures} failures in a row${cooling}`;
+      const health = failures === 0 ? '' : `, ${failures} consecutive failures${cooling}`;
       return `  ${pool}  ${occupying} of ${limit ?? '?'} slots, ${waiting} waiting${health}`;
     }),
   ];
 }
 
 function workflowLines({ pool, workflow, faults, warnings, unchecked }: CheckedWorkflow): readonly string[] {
-  if (unchecked !== undefined) return [`  ${pool}  ${workflow} was not compared with the server: ${unchecked}`];
-  const wrong = [...faults, ...warnings.map((warning) => `warning: ${warning}`)];
-  return wrong.map((text) => `  ${pool}  ${workflow}: ${text}`);
+  if (unchecked !== undefined) return [`  ${pool}  ${workflow} could not be checked: ${unchecked}`];
+  const problems = [...faults, ...warnings.map((warning) => `warning: ${warning}`)];
+  return problems.map((text) => `  ${pool}  ${workflow}: ${text}`);
 }

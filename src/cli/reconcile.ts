@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Client } from '@temporalio/client';
 import pLimit from 'p-limit';
+import { hourMs } from '../domain/duration.ts';
 import { type TaskQueues, taskQueuesOf } from '../domain/task-queues.ts';
 import { queueNames, taskQueueOf } from '../domain/worker-queues.ts';
 import type { TaskFailure } from '../domain/task.ts';
@@ -11,36 +12,33 @@ import { countEndings, listKnownTasks } from '../stores/settlement.ts';
 import { listUnfinishedTasks } from '../stores/task-list.ts';
 import { refundTask } from '../stores/tasks.ts';
 import { instant } from './arguments.ts';
-import { type Answer, CommandError } from './output.ts';
-import { temporalOf } from './own-temporal.ts';
-import type { Context, RunOnDatabase } from './run-command.ts';
+import { type Answer, CommandError, isoTime } from './output.ts';
+import { type Context, type RunOnDatabase, temporalOf } from './run-command.ts';
 
 export function addReconcileCommand(program: Command, run: RunOnDatabase): void {
   program
     .command('reconcile')
-    .description(
-      'settle now what a crash, an operator or time left undone, and say how tasks ended and whether the books add up',
-    )
-    .option('--report', 'settle nothing, only report')
+    .description('repair unfinished tasks, callbacks and provider jobs now, and report on tasks and books')
+    .option('--report', 'only report')
     .option(
       '--restored',
       'before the workers start on a database from a backup: refund every task that had not ended there',
     )
-    .option('--since <instant>', 'report the ends of tasks since then; by default of the last hour', instant)
+    .option('--since <instant>', 'report tasks that ended since this time; by default in the last hour', instant)
     .action(run(reconcile));
 }
 
 type Options = { readonly report?: true; readonly restored?: true; readonly since?: number };
 
 async function reconcile(context: Context, { report: only, restored, since }: Options): Promise<Answer> {
-  if (only && restored) throw new CommandError('--report settles nothing, --restored does: give one of them.');
-  const sinceMs = since ?? Date.now() - 60 * 60_000;
+  if (only && restored) throw new CommandError('--report and --restored exclude each other');
+  const sinceMs = since ?? Date.now() - hourMs;
   const settled = only ? undefined : await (restored ? settleRestored : settleNow)(context);
   const found = await report(context.db, sinceMs);
   return { json: { ...settled?.json, ...found.json }, lines: [...(settled?.lines ?? []), ...found.lines] };
 }
 
-/** The run is done by a worker, as that of every minute is. */
+/** Runs the workflow of the schedule, on a worker. */
 async function settleNow(context: Context): Promise<Answer> {
   const { runReconcile } = await import('../temporal/schedules.ts');
   const { started, refunded, callbacks } = await withTemporal(context, runReconcile);
@@ -56,21 +54,21 @@ const restoredFailure: TaskFailure = {
 };
 
 const pageSize = 500;
-const atOnce = 8;
+const concurrency = 8;
 
 /**
- * What an older database says of its unfinished tasks is no longer true: their jobs may have been made, and paid for, since. They are
- * refunded rather than made again; and workflows of tasks that were accepted after the backup end. Safe to repeat.
+ * Refunds the unfinished tasks of an older database rather than making them again, because their jobs may have been made, and paid for,
+ * since the backup. Ends workflows of tasks that were accepted after it. Safe to repeat.
  */
 async function settleRestored(context: Context): Promise<Answer> {
   const { db } = context;
   await withTemporal(context, refuseBesideWorkers);
-  const limit = pLimit(atOnce);
+  const limit = pLimit(concurrency);
   let refunded = 0;
   for (;;) {
     const page = await listUnfinishedTasks(db, { minAgeMs: 0, limit: pageSize });
     if (page.length === 0) break;
-    // `reconcile` terminates their workflows, and delivers the callbacks that are owed now.
+    // `reconcile` terminates their workflows, and delivers their callbacks.
     const refund = ({ taskId }: { taskId: string }) =>
       refundTask(db, taskId, restoredFailure, { terminatesAfterMs: 0 });
     const ended = await Promise.all(page.map((task) => limit(refund, task)));
@@ -93,7 +91,7 @@ async function settleRestored(context: Context): Promise<Answer> {
   };
 }
 
-/** On an installation that works, the command would refund everything under way; and a worker may make the job that is refunded. */
+/** A working installation would lose every task in progress, and a worker may create a job while its task is refunded. */
 async function refuseBesideWorkers(client: Client, queues: TaskQueues): Promise<void> {
   const { freshMs, listPollers } = await import('../temporal/inspect.ts');
   for (const name of queueNames) {
@@ -101,7 +99,7 @@ async function refuseBesideWorkers(client: Client, queues: TaskQueues): Promise<
     if (worker === undefined) continue;
     const seconds = freshMs / 1000;
     throw new CommandError(
-      `Worker ${worker} has asked for work in the last ${seconds} seconds. Stop all workers, wait for ${seconds} seconds, and repeat the command.`,
+      `worker ${worker} has polled in the last ${seconds} seconds: stop all workers, wait for ${seconds} seconds, and repeat the command`,
     );
   }
 }
@@ -112,28 +110,26 @@ async function withTemporal<T>(
 ): Promise<T> {
   const target = await temporalOf(config);
   if (target === undefined)
-    throw new CommandError('There is no Temporal on this data folder, and TEMPORAL_ADDRESS is not set.');
+    throw new CommandError('no Temporal: set TEMPORAL_ADDRESS, or VIDEOGEN_DATA to the data folder of the service');
   const { usingTemporal } = await import('../temporal/connect.ts');
   return usingTemporal(target, { retries: true }, (client) => use(client, taskQueuesOf(config.taskQueue)));
 }
 
-/** Exit code 1 when the books do not add up. */
+/** Sets the exit code 1 if the audit finds violations. */
 async function report(db: Database, sinceMs: number): Promise<Answer> {
-  const [ended, unfinished, { pending: callbacksOwed }] = [
-    await countEndings(db, sinceMs),
-    await countUnfinishedTasks(db),
-    await readCallbackBacklog(db),
-  ];
+  const ended = await countEndings(db, sinceMs);
+  const unfinished = await countUnfinishedTasks(db);
+  const { pending: callbacksOwed } = await readCallbackBacklog(db);
   const violations = await auditLedger(db);
   if (violations.length > 0) process.exitCode = 1;
-  const since = new Date(sinceMs).toISOString();
+  const since = isoTime(sinceMs);
+  const endedLine = ({ state, failCode, tasks, creditsRefunded }: (typeof ended)[number]) =>
+    [`  ${tasks} ${state}`, failCode, creditsRefunded > 0 && `${creditsRefunded} credits refunded`]
+      .filter((part) => typeof part === 'string')
+      .join(', ');
   const lines = [
     `Tasks that ended since ${since}:`,
-    ...ended.map(({ state, failCode, tasks, creditsRefunded }) =>
-      [`  ${tasks} ${state}`, failCode, creditsRefunded > 0 ? `${creditsRefunded} credits refunded` : undefined]
-        .filter((part) => part !== undefined)
-        .join(', '),
-    ),
+    ...ended.map(endedLine),
     'Unfinished tasks:',
     ...unfinished.map(
       ({ state, model, tasks, oldestMs }) =>

@@ -1,23 +1,25 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
 import type { Actor } from '../domain/operator.ts';
 import { lockDataFolder } from '../embedded/data-folder.ts';
+import { readPort } from '../embedded/persisted-port.ts';
 import { clusterFolderOf } from '../embedded/postgres-cluster.ts';
 import { findPostgres, postgresFolder, startPostgres } from '../embedded/postgres.ts';
 import { type Account, findAccount } from '../stores/accounts.ts';
 import { createDatabase, type Database } from '../stores/database.ts';
-import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
+import type { TemporalTarget } from '../temporal/connect.ts';
+import { type Answer, CommandError, isJson, notFound, printAnswer } from './output.ts';
 
 export type Context = { readonly db: Database; readonly config: Config };
 
-/** Wraps a command that answers something: reads the configuration, runs it, prints its answer. */
+/** Wraps a command: reads the configuration, runs the command on the database, prints its answer. */
 export type RunOnDatabase = <Parameters extends unknown[]>(
   work: (context: Context, ...parameters: Parameters) => Promise<Answer>,
 ) => (...parameters: Parameters) => Promise<void>;
 
-/** Commander calls an action with its arguments, its options and the command itself; `--json` is read from the program. */
 export function createRunner(program: Command): RunOnDatabase {
   return (work) =>
     async (...parameters) => {
@@ -41,19 +43,20 @@ function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Pr
 }
 
 /**
- * The database of a command: DATABASE_URL, else the embedded one, which is started for the command when it does not run. A command
- * never creates one: an operator who forgot DATABASE_URL would read that the installation is empty.
+ * Passes DATABASE_URL, else the embedded database, which is started for the command unless it runs. A command never creates one: an
+ * operator who forgot DATABASE_URL would find the installation empty.
  */
 export async function withDatabaseUrl<T>(config: Config, work: (url: string) => Promise<T>): Promise<T> {
-  const url = config.databaseUrl ?? (await findPostgres(postgresFolder(config)));
+  const folder = postgresFolder(config);
+  const url = config.databaseUrl ?? (await findPostgres(folder));
   if (url !== undefined) return work(url);
-  if (!existsSync(clusterFolderOf(postgresFolder(config))))
+  if (!existsSync(clusterFolderOf(folder)))
     throw new CommandError(
       `no installation in ${config.dataFolder}: set DATABASE_URL or VIDEOGEN_DATA to those of the service, or create one with "npm start"`,
     );
   const lock = await lockDataFolder(config.dataFolder);
   try {
-    const server = await startPostgres({ folder: postgresFolder(config), log: () => {} });
+    const server = await startPostgres({ folder, log: () => {} });
     try {
       return await work(server.url);
     } finally {
@@ -64,7 +67,15 @@ export async function withDatabaseUrl<T>(config: Config, work: (url: string) => 
   }
 }
 
-/** The user who runs the command, for the audit log, or the number of one without a name. */
+/** Returns the configured Temporal, else that of the service on this data folder; undefined if it never had one. */
+export async function temporalOf(config: Config): Promise<TemporalTarget | undefined> {
+  const { temporal, dataFolder, temporalNamespace: namespace, payloadKeys } = config;
+  if (temporal !== undefined) return { ...temporal, payloadKeys };
+  const port = await readPort(join(dataFolder, 'temporal', 'port'));
+  return port === undefined ? undefined : { connection: { address: `127.0.0.1:${port}` }, namespace, payloadKeys };
+}
+
+/** Returns the user who runs the command, for the audit log. */
 export function commandLineActor(): Actor {
   return { kind: 'command_line', name: userName() };
 }
@@ -85,5 +96,5 @@ export async function requireAccount(db: Database, accountId: string): Promise<A
 }
 
 export function noAccount(accountId: string): CommandError {
-  return new CommandError(`no such account: ${accountId}`);
+  return notFound('account', accountId);
 }

@@ -10,15 +10,13 @@ import { createDatabase, type Database } from '../stores/database.ts';
 import { createSetupLink } from '../stores/people.ts';
 import { addressOfLink } from '../stores/one-time-links.ts';
 import { createApiKey } from '../stores/keys.ts';
-import { firstWish } from './generation-options.ts';
+import { firstRequestOptions } from './generation-options.ts';
 import { type Answer, invocation, isJson, printAnswer } from './output.ts';
 
 export function addStartCommand(program: Command): void {
   program
     .command('start')
-    .description(
-      'run the whole service, with a PostgreSQL and a Temporal of its own unless the environment names others',
-    )
+    .description('run the whole service, with an embedded PostgreSQL and Temporal unless the environment names others')
     .action(async () => {
       const asJson = isJson(program);
       const say = (message: string) => (asJson ? process.stderr : process.stdout).write(`${message}\n`);
@@ -27,68 +25,58 @@ export function addStartCommand(program: Command): void {
       void signal.then(() => stopping.abort());
       const { startService } = await import('../embedded/service.ts');
       const service = await startService(readConfig(), say, stopping.signal).catch((error: unknown) => {
-        // Broken off before it ran: what had been started is stopped already.
+        // An interrupted start has stopped its servers.
         if (stopping.signal.aborted) process.exit(0);
         throw error;
       });
       const firstKey = await firstKeyOf(service, stopping.signal);
-      const setupUrl = await setupUrlOf(service, stopping.signal);
+      const setupUrl = await createSetupUrl(service, stopping.signal);
       printAnswer(startAnswer(service, firstKey, setupUrl), asJson);
       await runUntilSignal(service, service.fatal, service.log, { signal, delayMs: service.settings.shutdownDelayMs });
     });
 }
 
-/** What a start says: where everything is, and how to make the first video. A key is known at the first start only. */
 function startAnswer(service: Service, firstKey: FirstKey | undefined, setupUrl: string | undefined): Answer {
   const { settings, logPath } = service;
-  const json = {
-    publicUrl: settings.publicUrl,
-    consoleUrl: `${settings.publicUrl}/console`,
-    docsUrl: `${settings.publicUrl}/docs`,
-    temporalUiUrl: settings.temporalUiUrl ?? null,
-    dataFolder: settings.dataFolder,
-    logPath,
-    firstKey: firstKey ?? null,
-    setupUrl: setupUrl ?? null,
-  };
+  const { publicUrl, temporalUiUrl, dataFolder } = settings;
+  const [consoleUrl, docsUrl] = [`${publicUrl}/console`, `${publicUrl}/docs`];
+  const urls = { publicUrl, consoleUrl, docsUrl, temporalUiUrl: temporalUiUrl ?? null };
   const lines = [
     '',
-    'Videogen is running. Ctrl-C stops it; tasks under way go on at the next start.',
+    'Videogen is running. Press Ctrl-C to stop it; unfinished tasks continue at the next start.',
     '',
-    `  API           ${settings.publicUrl}`,
-    `  Console       ${settings.publicUrl}/console`,
-    `  Documentation ${settings.publicUrl}/docs`,
-    ...(settings.temporalUiUrl === undefined ? [] : [`  Temporal UI   ${settings.temporalUiUrl}`]),
-    `  Data          ${settings.dataFolder}`,
+    `  API           ${publicUrl}`,
+    `  Console       ${consoleUrl}`,
+    `  Documentation ${docsUrl}`,
+    ...(temporalUiUrl === undefined ? [] : [`  Temporal UI   ${temporalUiUrl}`]),
+    `  Data          ${dataFolder}`,
     `  Log           ${logPath}`,
     '',
-    ...(setupUrl === undefined ? [] : setupLines(setupUrl)),
-    ...(firstKey === undefined ? anotherKeyLines(service) : firstKeyLines(service, firstKey)),
+    ...(setupUrl === undefined
+      ? []
+      : ['  To set up the console, open this link in a browser within half an hour:', '', `  ${setupUrl}`, '']),
+    ...(firstKey === undefined ? newKeyLines(service) : firstKeyLines(service, firstKey)),
     '',
   ];
-  return { json, lines };
-}
-
-function setupLines(setupUrl: string): readonly string[] {
-  return ['  To set the console up, open this in a browser within half an hour:', '', `  ${setupUrl}`, ''];
+  return { json: { ...urls, dataFolder, logPath, firstKey: firstKey ?? null, setupUrl: setupUrl ?? null }, lines };
 }
 
 function firstKeyLines({ settings }: Service, { accountId, key, credits }: FirstKey): readonly string[] {
-  const address = settings.publicUrl === 'http://127.0.0.1:3000' ? [] : ['--base-url', settings.publicUrl];
+  const { publicUrl, catalogue } = settings;
+  const address = publicUrl === 'http://127.0.0.1:3000' ? [] : ['--base-url', publicUrl];
   return [
-    `  The first account, ${accountId},`,
-    `  has ${credits} credits. Its key is shown only this once. In another terminal:`,
+    `  Account ${accountId}`,
+    `  has ${credits} credits. Its key is shown only once. In another terminal:`,
     '',
     `  export VIDEOGEN_API_KEY=${key}`,
-    `  ${invocation('generate', '"a lighthouse in a storm"', ...firstWish(settings.catalogue), ...address)}`,
+    `  ${invocation('generate', '"a lighthouse in a storm"', ...firstRequestOptions(catalogue), ...address)}`,
   ];
 }
 
-function anotherKeyLines({ settings }: Service): readonly string[] {
-  const isElsewhere = settings.dataFolder !== resolve('data');
-  const environment = isElsewhere ? `VIDEOGEN_DATA=${settings.dataFolder} ` : '';
+function newKeyLines({ settings: { dataFolder } }: Service): readonly string[] {
+  const environment = dataFolder === resolve('data') ? '' : `VIDEOGEN_DATA=${dataFolder} `;
   return [
-    '  Keys are shown only once. To make another one, in another terminal:',
+    '  Keys are shown only once. To create another one, in another terminal:',
     '',
     `  ${environment}${invocation('account', 'list')}`,
     `  ${environment}${invocation('key', 'create', '--account', 'ACCOUNT')}`,
@@ -100,20 +88,20 @@ const openingCredits = 10_000;
 
 export type FirstKey = { readonly accountId: string; readonly key: string; readonly credits: number };
 
-/** Opens the first account and answers its key, for the only time; undefined when there are accounts, or `signal` came first. */
+/** Opens the first account. Returns undefined if the service has accounts, or when `signal` aborts. */
 export async function firstKeyOf(service: Service, signal: AbortSignal): Promise<FirstKey | undefined> {
-  return onDatabase(service, signal, 'make the first key', makeFirstKey);
+  return onDatabase(service, signal, 'create the first key', createFirstKey);
 }
 
-/** Where the first operator signs up, a new link at each start; undefined once somebody can, or when `signal` came first. */
-function setupUrlOf(service: Service, signal: AbortSignal): Promise<string | undefined> {
-  return onDatabase(service, signal, 'make the set-up link', async (db) => {
+/** Creates the link by which the first operator signs up. Returns undefined if one has signed up, or when `signal` aborts. */
+function createSetupUrl(service: Service, signal: AbortSignal): Promise<string | undefined> {
+  return onDatabase(service, signal, 'create the set-up link', async (db) => {
     const link = await createSetupLink(db);
     return link && addressOfLink(service.settings.publicUrl, link);
   });
 }
 
-/** What a start still has to ask the database; undefined when `signal` came first. */
+/** Returns undefined when `signal` aborts. */
 async function onDatabase<T>(
   service: Service,
   signal: AbortSignal,
@@ -133,8 +121,8 @@ async function onDatabase<T>(
   }
 }
 
-/** Account and key are made together, so that a repeated call never finds an account whose key was never shown. */
-function makeFirstKey(db: Database): Promise<FirstKey | undefined> {
+/** Account and key are created together, so that a retry never finds an account whose key was not shown. */
+function createFirstKey(db: Database): Promise<FirstKey | undefined> {
   return db.transaction(async (run) => {
     const accountId = await createFirstAccount({ run }, { name: 'first account', credits: openingCredits });
     if (accountId === undefined) return undefined;

@@ -11,34 +11,33 @@ import { uploadIdsOf } from '../domain/upload.ts';
 import type { Database } from '../stores/database.ts';
 import { listTasks, readTaskDetail } from '../stores/task-list.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
-import { type Answer, CommandError, table } from './output.ts';
-import { temporalOf } from './own-temporal.ts';
-import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
+import { type Answer, CommandError, isoTime, notFound, table } from './output.ts';
+import { commandLineActor, type Context, type RunOnDatabase, temporalOf } from './run-command.ts';
 
 export function addTaskCommands(program: Command, run: RunOnDatabase): void {
   const task = program.command('task').description('list, show, cancel and delete tasks');
   task
     .command('list')
-    .description('tasks, the newest first')
-    .option('--account <account>', 'of this account alone', id)
-    .addOption(new Option('--state <state>', 'only those in this state').choices(taskStates))
-    .option('--limit <n>', 'how many at most', wholeNumber(1, 1000), 20)
+    .description('list tasks, newest first')
+    .option('--account <account>', 'only tasks of this account', id)
+    .addOption(new Option('--state <state>', 'only tasks in this state').choices(taskStates))
+    .option('--limit <n>', 'maximum number of tasks', wholeNumber(1, 1000), 20)
     .action(run(list));
   task
     .command('show')
-    .description('everything that is known of a task: record, ledger, provider jobs, callback')
+    .description('show a task: record, ledger, provider jobs, callback')
     .argument('<task>', 'task id', id)
     .action(run(show));
-  const why = `why, for the audit log, at most ${maxReasonLength} characters`;
+  const why = `reason for the audit log, at most ${maxReasonLength} characters`;
   task
     .command('delete')
-    .description('delete what a task was about: prompt, images, video and callback; its skeleton and the ledger stay')
+    .description('delete the content of a task: prompt, images, video and callback; its record and the ledger stay')
     .argument('<task>', 'task id', id)
     .option('--reason <text>', why, textUpTo(maxReasonLength), 'not given')
     .action(run(remove));
   task
     .command('cancel')
-    .description('end a task that has not ended, refunded in full')
+    .description('cancel an unfinished task, with a full refund')
     .argument('<task>', 'task id', id)
     .option('--reason <text>', why, textUpTo(maxReasonLength), 'not given')
     .action(run(cancel));
@@ -67,39 +66,39 @@ async function cancel({ db, config }: Context, taskId: string, { reason }: { rea
   const { task, changed } = await cancelTaskAs(db, commandLineActor(), { taskId, reason });
   const { state, creditsRefunded } = task;
   const json = { taskId, changed, state, failCode: task.failure?.failCode ?? null, creditsRefunded };
-  if (!changed) return { json, lines: [`Task ${taskId} had ended before, in ${state}; it stays as it is.`] };
+  if (!changed) return { json, lines: [`Task ${taskId} has already ended in ${state}; nothing changed.`] };
   const refunded = `Task ${taskId} is cancelled: ${creditsRefunded} credits refunded.`;
-  const later = 'Temporal is unavailable; what it still generates is discarded.';
+  const later = 'Temporal is unavailable; the video is discarded when its generation ends.';
   return { json, lines: (await stopGeneration(config, taskId)) ? [refunded] : [refunded, later] };
 }
 
 async function remove({ db, config }: Context, taskId: string, { reason }: { reason: string }): Promise<Answer> {
   const task = await requireTask(db, taskId);
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const wanted = { task, uploadIds: uploadIdsOf(publicUrl, task.param), reason };
-  const deletion = await deleteTaskContentAs(db, commandLineActor(), wanted);
+  const uploadIds = uploadIdsOf(publicUrl, task.param);
+  const deletion = await deleteTaskContentAs(db, commandLineActor(), { task, uploadIds, reason });
   if (deletion === undefined) throw new CommandError(`task ${taskId} has not ended yet; cancel it first`);
-  const when = new Date(deletion.deletedAt).toISOString();
+  const when = isoTime(deletion.deletedAt);
   return {
     json: { taskId, contentDeletedAt: deletion.deletedAt, changed: deletion.changed },
     lines: [
       deletion.changed
-        ? `The content of task ${taskId} is deleted; its files and what Temporal recorded go within minutes.`
-        : `The content of task ${taskId} was deleted before, on ${when}.`,
+        ? `The content of task ${taskId} is deleted; its files and histories are deleted within minutes.`
+        : `The content of task ${taskId} was already deleted, on ${when}.`,
     ],
   };
 }
 
 async function requireTask(db: Database, taskId: string): Promise<Task> {
   const task = await findTask(db, taskId);
-  if (task === undefined) throw new CommandError(`no such task: ${taskId}`);
+  if (task === undefined) throw notFound('task', taskId);
   return task;
 }
 
 const taskHeader = ['TASK', 'CREATED', 'STATE', 'MODEL', 'COST', 'ACCOUNT', 'PROMPT'];
 const promptLength = 40;
 
-/** The cost is what the account paid in the end: nothing for a refunded task. */
+/** The cost is the charge minus the refund. */
 function taskRow(task: Task): readonly string[] {
   const { taskId, accountId, param, createdAt, creditsCharged, creditsRefunded } = task;
   const [first = ''] = param.input.prompt.split(/[\r\n]/, 1);
@@ -108,13 +107,13 @@ function taskRow(task: Task): readonly string[] {
   return [taskId, timeOf(createdAt), stateOf(task), param.model, cost, accountId, prompt];
 }
 
-/** What its client stopped, or a model rejected, is no failure. */
+/** A task that its client stopped, or a model rejected, is not shown as a failure. */
 function stateOf({ state, failure }: Task): string {
   if (failure === undefined) return state;
   return isNeutral(failure.failCode) ? failure.failCode : `${state} (${failure.failCode})`;
 }
 
-const timeOf = (ms: number | undefined) => (ms === undefined ? '-' : new Date(ms).toISOString());
+const timeOf = (ms: number | undefined) => (ms === undefined ? '-' : isoTime(ms));
 
 type Detail = Awaited<ReturnType<typeof readTaskDetail>>;
 
@@ -163,7 +162,7 @@ function section(title: string, header: readonly string[], rows: readonly (reado
   return rows.length === 0 ? [] : ['', title, ...table(header, rows)];
 }
 
-/** The refund is committed; this only saves the work of generating. A owed callback is sent by `reconcile`. */
+/** The refund is committed; this only saves the work of generating. `reconcile` sends the callback. */
 async function stopGeneration(config: Config, taskId: string): Promise<boolean> {
   const target = await temporalOf(config);
   if (target === undefined) return true;

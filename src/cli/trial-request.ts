@@ -2,10 +2,10 @@ import { v7 as uuid } from 'uuid';
 import type { TaskInput } from '../domain/task.ts';
 import type { JobRequest } from '../providers/contract.ts';
 
-/** A job that is tried must have ended by then. */
+/** Limits a trial job. */
 export const trialDeadlineMs = 1_800_000;
 
-/** A request for a job without images that belongs to no task. */
+/** Builds a request for a job without images that belongs to no task. */
 export function trialRequest(input: TaskInput): JobRequest {
   const jobKey = uuid();
   return {

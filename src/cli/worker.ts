@@ -1,11 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander';
+import { messageOf } from '../domain/errors.ts';
 import { parseQueueNames, type QueueName, queueNames } from '../domain/worker-queues.ts';
 
 export function addWorkerCommand(program: Command): void {
   program
     .command('worker')
-    .description('run workers alone, for a PostgreSQL and a Temporal that run elsewhere')
-    .option('--queues <list>', `some of ${queueNames.join(',')}; without it, WORKER_QUEUES or all of them`, queueList)
+    .description('run only workers, with an external PostgreSQL and Temporal')
+    .option('--queues <list>', `some of ${queueNames.join(',')}; by default, WORKER_QUEUES or all of them`, queueList)
     .action(async ({ queues }: { queues?: readonly QueueName[] }) => {
       const { runWorker } = await import('../main/run-worker.ts');
       await runWorker(queues === undefined ? {} : { workerQueues: queues });
@@ -16,6 +17,6 @@ function queueList(text: string): readonly QueueName[] {
   try {
     return parseQueueNames(text);
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
+    throw new InvalidArgumentError(messageOf(error));
   }
 }

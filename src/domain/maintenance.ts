@@ -1,7 +1,7 @@
-/** `recent`: what changed since the last audit, and the violations that are known. */
+/** `recent`: the rows changed since the last audit, and known violations. */
 export type AuditKind = 'recent' | 'full';
 
-/** What the schedule `housekeeping` deletes, one step after the other. */
+/** The schedule `housekeeping` runs these one after the other. */
 export const housekeepingSteps = [
   'sweepSlots',
   'deleteExpiredLinks',

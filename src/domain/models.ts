@@ -17,7 +17,7 @@ export type Model = {
   readonly prices: readonly Price[];
   /** Providers in the order in which they are tried. */
   readonly providers: readonly string[];
-  /** How long generation may take from its first start. */
+  /** Limits generation, counted from its first start. */
   readonly deadlineMs: number;
 };
 
@@ -54,18 +54,18 @@ export function modelCatalogue(models: readonly Model[]): ModelCatalogue {
   return new Map(models.map((model) => [model.model, model]));
 }
 
-/** The model that a client of the dialect means by a name; a name that is no alias is left as it is. */
+/** Resolves an alias of the dialect; any other name is returned unchanged. */
 export function modelOfAlias(models: ModelCatalogue, name: string): string {
   if (models.has(name)) return name;
   return [...models.values()].find(({ aliases = [] }) => aliases.includes(name))?.model ?? name;
 }
 
-/** The name by which clients of the dialect read a model: its first alias, else its own name. */
+/** Returns the model's name in the dialect: its first alias, else its own name. */
 export function aliasOf(models: ModelCatalogue, model: string): string {
   return models.get(model)?.aliases?.[0] ?? model;
 }
 
-/** What is wrong with a model's name, with the known one that was probably meant; undefined for a known one. */
+/** Returns the error of an unknown model's name, with the one that was probably meant. */
 export function unknownModel(models: ModelCatalogue, name: string): string | undefined {
   return models.has(name) ? undefined : `unknown model, ${hint(name, [...models.keys()])}`;
 }

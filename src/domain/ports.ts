@@ -1,10 +1,10 @@
+import { z } from 'zod';
 import type { FrameSize } from './frame-size.ts';
 import type { Ratio } from './task-input.ts';
 
 // The interfaces between folders that must not import each other. Activities, providers and media need them; temporal and media
 // implement them.
 
-/** The task, as far as Temporal knows it. */
 export type TaskToStart = { readonly taskId: string; readonly accountId: string; readonly model: string };
 
 export type DeliveryToStart = { readonly taskId: string; readonly accountId: string };
@@ -29,33 +29,36 @@ export type WorkflowDescription = {
   readonly pendingActivities: readonly string[];
 };
 
-/** What Videogen asks of Temporal. Every call is idempotent, and fails after a few seconds when Temporal is unavailable. */
+/** Every call to Temporal is idempotent, and fails after a few seconds when Temporal is unavailable. */
 export type Engine = {
-  /** Starts the task's workflow; answers false when one exists already, also one that has ended, and leaves it alone. */
+  /** Starts the task's workflow. Returns false if one exists already, also one that has ended. */
   readonly startTask: (task: TaskToStart) => Promise<boolean>;
   readonly describeTask: (taskId: string) => Promise<WorkflowDescription>;
-  /** Asks the task's workflow to end, which stops its generation; answers false when it has ended or was never started. */
+  /** Cancels the task's workflow, which stops its generation. Returns false when it has ended or was never started. */
   readonly cancelTask: (taskId: string) => Promise<boolean>;
-  /** Ends a workflow that cannot end by itself; harmless when it has ended. */
+  /** Ends a workflow that cannot end on its own; harmless when it has ended. */
   readonly terminateTask: (taskId: string, reason: string) => Promise<void>;
-  /** Deletes what was recorded of a final task and its callback; answers false while the task's workflow still runs. */
+  /** Deletes the histories of a final task and its callback. Returns false while the task's workflow still runs. */
   readonly forgetTask: (taskId: string) => Promise<boolean>;
-  /** Starts the workflow that empties a closed account; one that is running is left alone. */
+  /** Starts the workflow that empties a closed account, unless it is running. */
   readonly startClosing: (accountId: string) => Promise<void>;
-  /** Starts a delivery of the task's callback; one that is running is left alone, one that has ended begins again. */
+  /** Starts a delivery of the task's callback, unless one is running; one that has ended begins again. */
   readonly startDelivery: (delivery: DeliveryToStart) => Promise<void>;
-  /** For a callback that is overdue: as `startDelivery`, but one that runs and only pauses sends now, as with `redeliver`. */
+  /** Sends an overdue callback: as `startDelivery`, but a running delivery that only pauses sends now. */
   readonly wakeDelivery: (delivery: DeliveryToStart) => Promise<void>;
-  /** Has the callback sent now: by its running workflow, which begins its schedule anew, or by a new one. */
+  /** Sends the callback now: its running workflow restarts its schedule, or a new one starts. */
   readonly redeliver: (delivery: DeliveryToStart) => Promise<void>;
 };
+
+/** The heartbeat of `generateVideo`; the API reads it as the progress of the task, 0 to 100. */
+export const generationHeartbeat = z.object({ progress: z.number() });
 
 /** A reference image that was fetched, checked and re-encoded by us: an upright JPEG that no other program writes to. */
 export type ReferenceImage = FrameSize & { readonly path: string };
 
-/** What the stored video must be, whatever the upstream delivers. Part of workflow histories. */
-export type VideoWants = {
-  /** Without it sound is removed. A video that came without sound stays silent. */
+/** The stored video has this form, which the upstream's may need to be converted to. Part of workflow histories. */
+export type VideoForm = {
+  /** False removes the sound. A silent video stays silent. */
   readonly audio: boolean;
   /** `720p` scales the picture and cuts it at two sides, to the size of the ratio. */
   readonly fit: 'keep' | '720p';

@@ -1,4 +1,4 @@
-// The names under which Temporal knows an installation's queues and workflows.
+// The names of an installation's queues and workflows in Temporal.
 
 /** The Temporal task queues of one installation; workers may serve any of them. */
 export type TaskQueues = {

@@ -10,10 +10,10 @@ export const finalStates = ['success', 'fail'] as const;
 export const taskStates = [...unfinishedStates, ...finalStates] as const;
 export type TaskState = (typeof taskStates)[number];
 
-/** Why a task failed: the code, and one sentence a client may read. Upstream detail belongs in the log, not here. */
+/** The message is one sentence for the client. Upstream detail belongs in the log. */
 export type TaskFailure = { readonly failCode: FailCode; readonly failMsg: string };
 
-/** What is known of a stored video; measured from the file itself, never taken from the request. */
+/** A stored video; measured from the file itself, never taken from the request. */
 export type TaskResult = {
   /** Key of the video in the result store, for example `results/<taskId>/video.mp4`. */
   readonly videoKey: string;
@@ -47,7 +47,6 @@ export type Task = {
   readonly completedAt: number | undefined;
 };
 
-/** True once nothing about the task can change any more. */
 export function isFinal(state: TaskState): state is (typeof finalStates)[number] {
   return finalStates.some((final) => final === state);
 }

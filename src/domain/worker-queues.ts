@@ -5,7 +5,7 @@ import type { TaskQueues } from './task-queues.ts';
 export const queueNames = ['tasks', 'generation', 'generation-remote', 'callbacks'] as const;
 export type QueueName = (typeof queueNames)[number];
 
-/** Under which name Temporal knows a queue. */
+/** Returns the name of a queue in Temporal. */
 export function taskQueueOf(queues: TaskQueues, name: QueueName): string {
   return queues[fields[name]];
 }
@@ -17,13 +17,13 @@ const fields = {
   callbacks: 'callbacks',
 } as const satisfies Record<QueueName, keyof TaskQueues>;
 
-/** `tasks,callbacks`; in the order of `queueNames`. Throws for a name that is unknown, and for none at all. */
+/** Parses a list such as `tasks,callbacks`, into the order of `queueNames`. Throws for an unknown name and for an empty list. */
 export function parseQueueNames(text: string): readonly QueueName[] {
-  const wanted = text.split(/[\s,]+/).filter((name) => name !== '');
-  if (wanted.length === 0) throw new Error(`must name at least one of ${queueNames.join(', ')}`);
+  const requested = text.split(/[\s,]+/).filter((name) => name !== '');
+  if (requested.length === 0) throw new Error(`must name at least one of ${queueNames.join(', ')}`);
   const names: readonly string[] = queueNames;
-  const faults = wanted.filter((name) => !names.includes(name));
-  if (faults.length > 0)
-    throw new Error(faults.map((name) => `"${name}": ${unknownName('queue', name, queueNames)}`).join('; '));
-  return queueNames.filter((name) => wanted.includes(name));
+  const unknown = requested.filter((name) => !names.includes(name));
+  if (unknown.length > 0)
+    throw new Error(unknown.map((name) => `"${name}": ${unknownName('queue', name, queueNames)}`).join('; '));
+  return queueNames.filter((name) => requested.includes(name));
 }

@@ -10,15 +10,14 @@ import { folderError, makePrivateFolder } from '../main/local-faults.ts';
 import { boundServerLog } from './server-log.ts';
 
 /**
- * Makes this process the only owner of the data folder, created and closed to other accounts, until `release` or its end, also by
- * `kill -9`: the lock is the system's, so it is never stale. Two containers that share a folder do not see each other.
+ * Creates the data folder, closed to other accounts, and locks it until `release` or the end of the process. The operating system holds
+ * the lock, so it is never stale. It does not work between two containers that share a folder.
  */
 export async function lockDataFolder(folder: string): Promise<{ readonly release: () => Promise<void> }> {
   await makePrivateFolder(folder, 'VIDEOGEN_DATA');
   const path = join(folder, 'videogen.lock');
   try {
     const unlock = await (process.platform === 'linux' ? bindName(folder) : openExclusively(path));
-    // For the message below only.
     await writeFile(path, `${process.pid}\n`);
     const release = async () => {
       await rm(path, { force: true });
@@ -48,28 +47,28 @@ async function openExclusively(path: string): Promise<() => Promise<void>> {
   return () => file.close();
 }
 
-/** Signs links and seals callback secrets; made once and never replaced, because nothing else opens what it has sealed. */
+/** Signs links and encrypts callback secrets. It is created once and never replaced, because only it decrypts them. */
 export async function persistedSecret(folder: string): Promise<string> {
   const path = join(folder, 'secret');
-  let fault: string;
+  let problem: string;
   try {
-    const kept = (await readFile(path, 'utf8')).trim();
-    if (kept.length >= leastSecretCharacters) return kept;
-    fault = `is damaged: it has ${kept.length} characters`;
+    const secret = (await readFile(path, 'utf8')).trim();
+    if (secret.length >= minSecretCharacters) return secret;
+    problem = `is damaged: it has ${secret.length} characters`;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return newSecret(path);
-    fault = `cannot be read (${errorCode(error) ?? String(error)})`;
+    problem = `cannot be read (${errorCode(error) ?? String(error)})`;
   }
   const advice =
-    'Bring it back, from a backup if need be. Without one, delete the file: a new secret is made, links given out before end, ' +
+    'Restore it from a backup. If there is none, delete the file: a new secret is created, earlier links stop working, ' +
     'and every account needs a new callback secret (`videogen callback-secret rotate ACCOUNT`).';
-  throw new SetupError(`The secret in ${path} ${fault}. ${advice}`);
+  throw new SetupError(`The secret in ${path} ${problem}. ${advice}`);
 }
 
-/** As for VIDEOGEN_SECRET; one that we made has more. */
-const leastSecretCharacters = 32;
+/** The minimum of VIDEOGEN_SECRET. */
+const minSecretCharacters = 32;
 
-/** Makes a secret and keeps it in a file: a reader, also one after a crash of the machine, finds all of it or nothing. */
+/** Creates a secret in a file, atomically also if the machine crashes. */
 export async function newSecret(path: string): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   await writeFile(`${path}.new`, `${secret}\n`, { mode: 0o600, flush: true });
@@ -77,21 +76,21 @@ export async function newSecret(path: string): Promise<string> {
   return secret;
 }
 
-/** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */
+/** The service logs to a file, because the terminal shows only messages for the operator. */
 export async function openLog({ dataFolder, logLevel }: Config): Promise<{ log: Log; path: string }> {
   const path = join(dataFolder, 'videogen.log');
   await boundServerLog(path);
   return { log: createLog({ level: logLevel, path }), path };
 }
 
-/** Commands find the service that runs on this folder by its address, whatever port it was given. */
+/** Records the address of the service, by which commands find it. */
 export async function recordAddress(folder: string, url: string): Promise<{ readonly remove: () => Promise<void> }> {
   const path = join(folder, addressFile);
   await writeFile(path, `${url}\n`, { mode: 0o600 });
   return { remove: () => rm(path, { force: true }) };
 }
 
-/** The address of the service that runs on this folder, or ran there until it was killed; undefined without one. */
+/** Returns the address of the service that runs on this folder, or was killed there. */
 export async function readAddress(folder: string): Promise<string | undefined> {
   const url = (await readFile(join(folder, addressFile), 'utf8').catch(() => '')).trim();
   return URL.canParse(url) ? url : undefined;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { SetupError } from '../domain/errors.ts';
+import { messageOf, SetupError } from '../domain/errors.ts';
 import { fetchProgram, type PackagedProgram } from './packaged-program.ts';
 
 /** The package `imageio-ffmpeg` 0.8.1, GPL version 3. The Dockerfile pins the same one. */
@@ -36,20 +36,18 @@ export type FfmpegSearch = {
   readonly explicitPath: string | undefined;
   /** Persists across restarts and is shared by all checkouts; created if missing. */
   readonly cacheFolder: string;
-  /** Receives whole sentences. */
   readonly log: (message: string) => void;
-  /** Where the archives of PyPI are; elsewhere in tests. */
+  /** The address of PyPI's archives; tests replace it. */
   readonly files?: string;
 };
 
-/** Where `findFfmpeg` stores the pinned version. */
 export function cachedFfmpeg(cacheFolder: string): string {
   return join(cacheFolder, `ffmpeg-${version}`);
 }
 
 /**
- * The explicit program, else the pinned version, downloaded once. Every installation decodes untrusted files with the same current
- * build this way; without access to PyPI, a program on the PATH replaces it.
+ * Returns the explicit program, else the pinned version, downloaded once, so that every installation decodes untrusted files with the
+ * same current build. If PyPI is unreachable, a program on the PATH replaces it.
  */
 export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: FfmpegSearch): Promise<string> {
   if (explicitPath !== undefined) {
@@ -60,13 +58,13 @@ export async function findFfmpeg({ explicitPath, cacheFolder, log, files }: Ffmp
   }
   const cached = cachedFfmpeg(cacheFolder);
   if (await runs(cached)) return cached;
-  log(`Fetching ffmpeg ${version} (about 65 MB, once) into ${cacheFolder}.`);
+  log(`Downloading ffmpeg ${version} (about 65 MB, once) to ${cacheFolder}.`);
   try {
     await fetchProgram(pinnedFfmpeg, cached, files);
     if (await runs(cached)) return cached;
     throw new Error('the program does not run on this machine');
   } catch (cause) {
-    const reason = `ffmpeg could not be fetched (${cause instanceof Error ? cause.message : String(cause)}).`;
+    const reason = `ffmpeg could not be downloaded (${messageOf(cause)}).`;
     if (await runs('ffmpeg')) {
       log(`${reason} Using the one on the PATH.`);
       return 'ffmpeg';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { SetupError } from '../domain/errors.ts';
+import { messageOf, SetupError } from '../domain/errors.ts';
 import { type StopStep, stopProcess } from './running-process.ts';
 import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
 
@@ -9,39 +9,39 @@ import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
 export type ServerProgram = {
   /** For the operator's log, for example `PostgreSQL`. */
   readonly name: string;
-  /** Where its data lies, for the operator. */
+  /** The folder of its data, for the operator. */
   readonly folder: string;
-  /** Takes what the server says. */
+  /** Receives the server's output. */
   readonly logFile: string;
-  /** Prepares one start: what to run, in which surroundings. */
+  /** Prepares one start. */
   readonly launch: () => Promise<{ file: string; args: readonly string[]; options: SpawnOptions }>;
-  /** Asks it once whether this child, and not another program at its address, serves us. Throws when it never will. */
+  /** Returns true if this child, and not another program at its address, is ready. Throws if it never will be. */
   readonly serves: (child: ChildProcess) => Promise<boolean>;
-  /** For the operator when it does not start. */
+  /** A fix for the operator if it does not start. */
   readonly advice?: string;
   readonly stopSteps: readonly StopStep[];
   readonly log: (message: string) => void;
-  /** Breaks the first start off; nothing is left running then. */
+  /** Aborts the first start; nothing is left running then. */
   readonly signal?: AbortSignal | undefined;
 };
 
 export type OwnServer = {
-  /** Of the process that runs now; another one after a restart. */
+  /** The pid of the current process, which a restart changes. */
   readonly pid: number;
   /** Ends supervision, then the process. Safe to call more than once. */
   readonly stop: () => Promise<void>;
 };
 
-/** A start that takes longer has failed. After a hard crash PostgreSQL replays its log: seconds, seldom a minute. */
+/** After a crash PostgreSQL replays its log, which takes seconds, rarely a minute. */
 const readyWithinMs = 120_000;
-/** Tries of the first start: a killed PostgreSQL leaves backends for a time, and another program may take a port meanwhile. */
+/** The first start is retried: a killed PostgreSQL leaves backends for a time, and another program may take its port. */
 const maxStarts = 6;
 const pollEveryMs = 20;
 const pauseBetweenStartsMs = 300;
 const firstBackoffMs = 100;
 const maxBackoffMs = 15_000;
 
-/** Starts a server, resolves once it serves, and starts it again whenever it dies. Nothing in here keeps Node alive. */
+/** Starts a server, resolves once it is ready, and restarts it whenever it dies. Does not keep Node alive. */
 export async function runServer(program: ServerProgram): Promise<OwnServer> {
   const { name, log, logFile } = program;
   let child = await firstStart(program);
@@ -49,12 +49,12 @@ export async function runServer(program: ServerProgram): Promise<OwnServer> {
   const watch = async () => {
     while (!stopping.signal.aborted) {
       if (!hasEnded(child)) await once(child, 'exit', { signal: stopping.signal });
-      log(`${name} (process ${child.pid}) has died; starting it again.`);
+      log(`${name} (process ${child.pid}) has died; restarting it.`);
       child = await restarted(program, stopping.signal);
-      log(`${name} runs again (process ${child.pid}).`);
+      log(`${name} was restarted (process ${child.pid}).`);
     }
   };
-  // It ends by the signal alone.
+  // Only the signal ends it.
   const watching = watch().catch(() => {});
   const bounding = setInterval(() => void boundServerLog(logFile).catch(() => {}), 60_000).unref();
   const stop = async () => {
@@ -71,43 +71,43 @@ export async function runServer(program: ServerProgram): Promise<OwnServer> {
   };
 }
 
-/** Stops a server that a killed process left running, because two cannot run on one folder. `find` answers its pid. */
+/** Stops a server that a killed process left running, because two cannot run on one folder. `find` returns its pid. */
 export async function stopOrphan(
   { name, log, stopSteps }: Pick<ServerProgram, 'name' | 'log' | 'stopSteps'>,
   find: () => Promise<number | undefined>,
 ): Promise<void> {
   const pid = await find();
   if (pid === undefined) return;
-  log(`${name} was still running (process ${pid}); starting it anew.`);
+  log(`${name} was still running (process ${pid}); restarting it.`);
   await stopProcess(pid, async () => (await find()) !== pid, stopSteps);
 }
 
 async function firstStart(program: ServerProgram): Promise<ChildProcess> {
-  const giveUpAt = Date.now() + readyWithinMs;
-  for (let starts = 0; starts < maxStarts && Date.now() < giveUpAt; starts++) {
+  const startBefore = Date.now() + readyWithinMs;
+  for (let starts = 0; starts < maxStarts && Date.now() < startBefore; starts++) {
     const child = await startOnce(program, program.signal);
     if (child !== undefined) return child;
     await pause(pauseBetweenStartsMs);
   }
-  throw new SetupError(await faultOf(program));
+  throw new SetupError(await startError(program));
 }
 
 async function restarted(program: ServerProgram, signal: AbortSignal): Promise<ChildProcess> {
   for (let backoffMs = firstBackoffMs; ; backoffMs = Math.min(maxBackoffMs, backoffMs * 2)) {
-    // Also before the first try: a server that dies as soon as it runs must not be restarted in a tight loop.
+    // Also before the first attempt: a server that dies as soon as it runs must not be restarted in a tight loop.
     await pause(backoffMs, undefined, { ref: false, signal });
     try {
       const child = await startOnce(program, signal);
       if (child !== undefined) return child;
-      program.log(await faultOf(program));
+      program.log(await startError(program));
     } catch (error) {
       signal.throwIfAborted();
-      program.log(`${program.name} did not come up: ${String(error)}`);
+      program.log(`${program.name} did not start: ${messageOf(error)}`);
     }
   }
 }
 
-/** Undefined when it ended, or did not serve in time. */
+/** Returns undefined if it ended, or was not ready in time. */
 async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<ChildProcess | undefined> {
   signal?.throwIfAborted();
   const child = await spawnServer(program);
@@ -116,7 +116,7 @@ async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<
     for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(pollEveryMs)) {
       signal?.throwIfAborted();
       if (hasEnded(child)) return undefined;
-      // One that has ended meanwhile was not what answered.
+      // If it has ended, another program responded.
       isServing = (await program.serves(child)) && !hasEnded(child);
       if (isServing) return child;
     }
@@ -126,7 +126,7 @@ async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<
   }
 }
 
-/** In a session of its own, so that a Ctrl-C in our terminal does not reach it. */
+/** Detached, so that a Ctrl-C in our terminal does not reach it. */
 async function spawnServer({ launch, logFile }: ServerProgram): Promise<ChildProcess> {
   const { file, args, options } = await launch();
   const log = await openServerLog(logFile);
@@ -140,7 +140,7 @@ async function spawnServer({ launch, logFile }: ServerProgram): Promise<ChildPro
   }
 }
 
-async function faultOf({ name, folder, advice, logFile }: ServerProgram): Promise<string> {
+async function startError({ name, folder, advice, logFile }: ServerProgram): Promise<string> {
   const sentences = [`${name} does not start on ${folder}.`, ...(advice === undefined ? [] : [advice])];
   return `${sentences.join(' ')} The end of its log:\n${await serverLogTail(logFile)}`;
 }

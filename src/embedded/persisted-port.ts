@@ -3,27 +3,27 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { SetupError } from '../domain/errors.ts';
 
-/** Below the ranges from which systems number outgoing connections (32768 on Linux), so that none of those sits on it at a restart. */
+/** Below the range of outgoing connections (from 32768 on Linux), so that none of them takes the port at a restart. */
 const lowestPort = 15_000;
 const highestPort = 32_000;
 const maxTries = 50;
 
-/** A free port, as below: the one that this file remembers, else a new one, which it remembers, so that addresses survive restarts. */
+/** Returns the port stored in the file if it is free, else stores a new one. Addresses thus survive restarts. */
 export async function persistedPort(file: string): Promise<number> {
-  const remembered = await readPort(file);
-  if (remembered !== undefined && (await isFree(remembered))) return remembered;
+  const stored = await readPort(file);
+  if (stored !== undefined && (await isFree(stored))) return stored;
   const port = await freePort();
   await writeFile(file, `${port}\n`);
   return port;
 }
 
-/** The port that a file remembers; undefined when it remembers none. */
+/** Returns the port stored in the file, undefined if there is none. */
 export async function readPort(file: string): Promise<number | undefined> {
   const port = Number(await readFile(file, 'utf8').catch(() => ''));
   return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
 }
 
-/** A TCP port of 127.0.0.1 on which nothing listens. */
+/** Finds a TCP port of 127.0.0.1 on which nothing listens. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < maxTries; tries++) {
     const port = randomInt(lowestPort, highestPort);
@@ -32,7 +32,6 @@ export async function freePort(): Promise<number> {
   throw new SetupError(`no free port found between ${lowestPort} and ${highestPort} in ${maxTries} tries`);
 }
 
-/** Whether nothing listens on this port of 127.0.0.1. */
 export function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

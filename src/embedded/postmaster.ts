@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { commandOf } from './running-process.ts';
 
-// Which server runs on a cluster folder. PostgreSQL says so in `postmaster.pid`, but a copied folder brings along the file of the
-// server of its original, so the file alone never decides: the mark in the server's command line does.
+// Finds the server that runs on a cluster folder. `postmaster.pid` names it, but a copied folder has the file of its original's server,
+// so the mark in the server's command line decides.
 
 export type Postmaster = {
   readonly pid: number;
   readonly port: number;
-  /** It listens and takes connections. */
+  /** It accepts connections. */
   readonly isReady: boolean;
 };
 
-/** A setting without effect that names the folder: the same for every path to it, and another for its copy. */
+/** Returns a setting without effect that names the folder: the same for every path to it, and different for a copy. */
 export async function folderMark(cluster: string): Promise<string> {
   const { dev, ino } = await stat(cluster, { bigint: true });
   return `${markName}${dev}:${ino}`;
@@ -21,14 +21,14 @@ export async function folderMark(cluster: string): Promise<string> {
 
 const markName = 'videogen.folder=';
 
-/** What the folder records: the pid in the first line, the port in the fourth, the state in the eighth, which is written last. */
+/** `postmaster.pid` has the pid in its first line, the port in the fourth, and the state, written last, in the eighth. */
 export async function recordedPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const lines = (await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n');
   const [pid, port] = [Number(lines[0]), Number(lines[3])];
   return Number.isInteger(pid) && pid > 0 ? { pid, port, isReady: lines[7]?.trim() === 'ready' } : undefined;
 }
 
-/** The server that runs on this cluster folder, also one of an earlier process; never one that runs on another folder. */
+/** Finds the server that runs on this cluster folder, also one of an earlier process. */
 export async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const recorded = await recordedPostmaster(cluster);
   if (recorded === undefined) return undefined;
@@ -36,7 +36,7 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | unde
   return words.includes(await folderMark(cluster)) ? recorded : undefined;
 }
 
-/** How long a dead server may take to be reaped. */
+/** A dead server is reaped within this time. */
 const reapWaitMs = 3_000;
 
 /**
@@ -55,13 +55,13 @@ export async function clearStalePid(cluster: string): Promise<void> {
   }
 }
 
-/** Also true for a server without a mark, which is not one of ours, or an older one. */
+/** A server that another program started has no mark. */
 function mayServe(command: string, port: number, mark: string): boolean {
   if (command.includes(markName)) return command.split(' ').includes(mark);
   return command.includes('postgres') && command.includes(` -p ${port} `);
 }
 
-/** Also true for a zombie. PostgreSQL asks in the same way, and for it a pid of another account counts as free. */
+/** Also true for a zombie. PostgreSQL checks in the same way, and treats a pid of another account as free. */
 function pidIsTaken(pid: number): boolean {
   try {
     return process.kill(pid, 0);

@@ -6,7 +6,7 @@ import { errorCode } from '../domain/errors.ts';
 
 const run = promisify(execFile);
 
-/** The program and arguments of the process with this pid, joined by spaces; undefined when there is none or it is a zombie. */
+/** Returns the program and arguments of a process, joined by spaces; undefined if it does not exist or is a zombie. */
 export async function commandOf(pid: number): Promise<string | undefined> {
   if (process.platform !== 'linux') return commandFromPs(pid);
   // A zombie has an empty command line.
@@ -14,7 +14,7 @@ export async function commandOf(pid: number): Promise<string | undefined> {
   return text === '' ? undefined : text.split('\0').join(' ').trim();
 }
 
-/** Where there is no `/proc`, which is macOS. `ps` ends with 1 for an unknown pid; any other error is thrown. */
+/** Reads the command on macOS, which has no `/proc`. `ps` exits with 1 for an unknown pid. */
 export async function commandFromPs(pid: number): Promise<string | undefined> {
   const env = { LC_ALL: 'C', PATH: '/usr/bin:/bin' };
   const columns = ['-ww', '-o', 'stat=', '-o', 'command=', '-p', String(pid)];
@@ -28,21 +28,21 @@ export async function commandFromPs(pid: number): Promise<string | undefined> {
 
 export type StopStep = { readonly signal: NodeJS.Signals; readonly waitMs: number };
 
-/** Sends the signals one after another, each with its time, until the process is gone; throws when it outlives them all. */
+/** Sends the signals one after another, each with its time, until the process has ended; throws if it outlives them all. */
 export async function stopProcess(
   pid: number,
-  isGone: () => Promise<boolean>,
+  hasEnded: () => Promise<boolean>,
   steps: readonly StopStep[],
 ): Promise<void> {
   for (const { signal, waitMs } of steps) {
-    if (await isGone()) return;
+    if (await hasEnded()) return;
     try {
       process.kill(pid, signal);
     } catch (error) {
-      // It ended by itself between the check and the signal.
+      // It ended between the check and the signal.
       if (errorCode(error) !== 'ESRCH') throw error;
     }
-    for (const deadline = Date.now() + waitMs; Date.now() < deadline; await pause(20)) if (await isGone()) return;
+    for (const deadline = Date.now() + waitMs; Date.now() < deadline; await pause(20)) if (await hasEnded()) return;
   }
-  if (!(await isGone())) throw new Error(`process ${pid} does not end`);
+  if (!(await hasEnded())) throw new Error(`process ${pid} does not end`);
 }

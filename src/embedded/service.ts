@@ -22,14 +22,14 @@ import { startTemporal } from './temporal-server.ts';
 
 export type Service = RunningPart & {
   readonly settings: Settings;
-  /** The log of the whole service: a file in the data folder, since the terminal belongs to the person who started it. */
+  /** Writes to a file in the data folder. */
   readonly log: Log;
   readonly logPath: string;
-  /** Rejects when a worker cannot go on. */
+  /** Rejects when a worker cannot continue. */
   readonly fatal: Promise<never>;
 };
 
-/** The whole service on its data folder; resolves once the API listens. When it rejects, also by `signal`, nothing is left running. */
+/** Starts the whole service on its data folder; resolves once the API listens. When it rejects, nothing is left running. */
 export async function startService(config: Config, say: Say, signal: AbortSignal): Promise<Service> {
   const closings: (() => Promise<void>)[] = [];
   const close = async () => {
@@ -37,7 +37,7 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
   };
   try {
     closings.push((await lockDataFolder(config.dataFolder)).release);
-    // Before any server is started, because no video can be delivered without it.
+    // No video can be delivered without it, so it is found before any server starts.
     const { cacheFolder, ffmpegPath: explicitPath } = config;
     const ffmpegPath = await findFfmpeg({ explicitPath, cacheFolder, log: say });
     const { log, path: logPath } = await openLog(config);
@@ -71,26 +71,26 @@ export async function startService(config: Config, say: Say, signal: AbortSignal
   }
 }
 
-/** After this time the person who started the service reads that Temporal is still unavailable. */
+/** A message appears if Temporal is still unavailable after this time. */
 const workersLateMs = 10_000;
 
 function reportLateWorkers({ running }: RunningWorker, say: Say): void {
   const timer = setTimeout(() => {
-    say('Temporal does not answer yet. Tasks are accepted, and are generated once it does; the log says more.');
-    running.then(() => say('Temporal answers; tasks are being generated.')).catch(() => {});
+    say('Temporal is unavailable. Tasks are accepted, and generated once it responds; see the log.');
+    running.then(() => say('Temporal is available; tasks are being generated.')).catch(() => {});
   }, workersLateMs);
   running.finally(() => clearTimeout(timer)).catch(() => {});
 }
 
-/** Takes sentences for the person who started the service. */
+/** Prints a sentence for the operator. */
 export type Say = (message: string) => void;
 
 const notOurs = () => Promise.resolve();
 
-/** How long a start waits for an unavailable database. */
+/** A start waits this long for an unavailable database. */
 const databaseWaitMs = 120_000;
 
-/** The database with today's schema: a PostgreSQL of our own unless the configuration names one. */
+/** Returns the configured database, or starts the embedded one, and migrates it. */
 export async function findDatabase(config: Config, say: Say, log: Log, signal: AbortSignal) {
   const { url, stop } =
     config.databaseUrl === undefined
@@ -104,14 +104,14 @@ export async function findDatabase(config: Config, say: Say, log: Log, signal: A
   } catch (cause) {
     await stop();
     if (!waited.aborted) throw cause;
-    throw new SetupError(`the database did not answer within ${databaseWaitMs / 1000} s`, { cause });
+    throw new SetupError(`the database did not respond within ${databaseWaitMs / 1000} s`, { cause });
   }
 }
 
-/** Without it the list is full of the runs of `reconcile`, one for each minute. */
+/** Hides the runs of `reconcile`, one for each minute. */
 const tasksOnly = encodeURIComponent('WorkflowType="videoTask"');
 
-/** Temporal: a server of our own unless the configuration names one. */
+/** Returns the configured Temporal, or starts the embedded one. */
 export async function findTemporal(config: Config, say: Say, signal: AbortSignal) {
   if (config.temporal !== undefined)
     return { settings: { temporal: config.temporal, embeddedPorts: [] }, stop: notOurs };

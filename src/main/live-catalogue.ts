@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { builtInCatalogue, type CatalogueSource, readCatalogueFile } from '../catalogue-file.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import { ConfigError } from '../domain/errors.ts';
+import { createSharedPoll } from '../domain/shared-poll.ts';
 import type { Log } from '../log.ts';
 import type { Events, PartName } from '../metrics/counters.ts';
 
@@ -56,7 +57,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   onRead(false);
   let faults: readonly string[] = [];
   let changed = '';
-  const look = async () => {
+  const checkFiles = async () => {
     const now = await digestsOf([...seen.keys()]);
     const isSame = now === JSON.stringify([...seen]);
     if (isSame && faults.length === 0) return;
@@ -79,16 +80,10 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
     }
   };
 
-  let running: Promise<void> | undefined;
-  const check = () => (running ??= look().finally(() => (running = undefined)));
-  const fail = (error: unknown) => log.error({ err: error }, 'catalogue check failed');
-  const timer = setInterval(() => void check().catch(fail), checkEveryMs).unref();
-  return {
-    current: () => catalogue,
-    faults: () => faults,
-    check,
-    close: () => clearInterval(timer),
-  };
+  const onError = (error: unknown) => log.error({ err: error }, 'catalogue check failed');
+  const checks = createSharedPoll({ everyMs: checkEveryMs, poll: checkFiles, onError });
+  const close = checks.watch('this catalogue');
+  return { current: () => catalogue, faults: () => faults, check: checks.run, close };
 }
 
 async function digestsOf(files: readonly string[]): Promise<string> {

@@ -100,14 +100,14 @@ export function openWorkerDependencies(
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     fetchImages: (job) => fetchReferenceImages({ client: imageClient, readUpload, ...job }),
     media,
-    normaliseVideo: createVideoNormaliser(ffmpeg),
+    normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
     postCallback: callbacks.post,
     findCallback: createOwedCallbacks(db, box, media, () => catalogue.current().models),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
-    retentionMs: settings.retentionMs,
-    recordRetention: {
+    retention: {
+      mediaMs: settings.retentionMs,
       eventsMs: settings.eventRetentionMs,
       usersMs: settings.userRetentionMs,
       promptsMs: settings.promptRetentionMs,

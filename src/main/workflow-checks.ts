@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { messageOf } from '../domain/errors.ts';
 import type { Catalogue } from '../domain/catalogue/models.ts';
 import type { SecretReader } from '../domain/catalogue/providers.ts';
+import { createSharedPoll } from '../domain/shared-poll.ts';
 import type { Log } from '../log.ts';
 import type { OwnEndpoint } from '../outbound/guard.ts';
 import { createProviderClient } from '../outbound/provider-client.ts';
@@ -104,7 +105,8 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
   const fitting = new Set<string>();
   const told = new Map<string, string>();
   const stopping = new AbortController();
-  const look = async () => {
+  const compareAll = async () => {
+    if (stopping.signal.aborted) return;
     const unreachable = await listUnreachable(db);
     const open = workflowsIn(catalogue()).filter(({ key, pool }) => !fitting.has(key) || unreachable.has(pool));
     if (open.length === 0) return;
@@ -127,21 +129,18 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
       else if (warnings.length > 0) log.warn(found, 'workflow may not fit ComfyUI');
     }
   };
-  let running: Promise<void> | undefined;
-  const check = () => (running ??= look().finally(() => (running = undefined)));
-  const round = () => {
-    check().catch((error: unknown) => {
-      if (!stopping.signal.aborted) log.warn({ err: error }, 'workflows not compared with ComfyUI');
-    });
+  const onError = (error: unknown) => {
+    if (!stopping.signal.aborted) log.warn({ err: error }, 'workflows not compared with ComfyUI');
   };
-  round();
-  const timer = setInterval(round, checkEveryMs).unref();
+  const checks = createSharedPoll({ everyMs: checkEveryMs, poll: compareAll, onError });
+  const stop = checks.watch('this worker');
+  void checks.run().catch(() => {});
   return {
-    check,
+    check: checks.run,
     close: async () => {
-      clearInterval(timer);
+      stop();
       stopping.abort();
-      await running?.catch(() => {});
+      await checks.run().catch(() => {});
     },
   };
 }

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { FilePathSource, Input, MATROSKA, MP4, MPEG_TS, QTFF, WEBM } from 'mediabunny';
 import pLimit from 'p-limit';
 import { type FrameSize, frameSize } from '../domain/frame-size.ts';
-import type { Ffmpeg, VideoWants } from '../domain/ports.ts';
+import type { Ffmpeg, VideoForm } from '../domain/ports.ts';
 import { containerOf } from '../outbound/container.ts';
 import { blamingFile } from './inspect-video.ts';
 import { VideoFileError } from './probe-video.ts';
@@ -13,7 +13,7 @@ type Normalisation = {
   readonly videoPath: string;
   /** The path of a new file, if one is needed. */
   readonly targetPath: string;
-  readonly wants: VideoWants;
+  readonly form: VideoForm;
   readonly signal: AbortSignal;
 };
 
@@ -38,12 +38,12 @@ const leastShare = 0.9;
  */
 export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostBytes) {
   const limited = pLimit(Math.ceil(availableParallelism() / threads));
-  return ({ videoPath, targetPath, wants, signal }: Normalisation): Promise<string> =>
+  return ({ videoPath, targetPath, form, signal }: Normalisation): Promise<string> =>
     blamingFile(async () => {
       const demuxer = await containerOf(videoPath);
       if (demuxer === undefined) throw new VideoFileError('the file is in no known container');
       const found = await streamsOf(videoPath);
-      const plan = planOf(found, wants);
+      const plan = planOf(found, form);
       if (found?.isMp4 === true && plan.isCopy && (await isIndexFirst(videoPath))) return videoPath;
       // Left to guess, ffmpeg takes a text for a playlist, and reads the files that it names.
       const input = ['-threads', `${threads}`, '-max_pixels', `${mostPixels}`, '-f', demuxer, '-i', videoPath];
@@ -87,14 +87,14 @@ function isPlayable(codec: string | undefined): boolean {
 }
 
 /** `isCopy` when picture and sound stay as they are. */
-function planOf(found: Streams | undefined, wants: VideoWants) {
-  const size = wants.fit === '720p' ? frameSize(wants.ratio, found) : undefined;
+function planOf(found: Streams | undefined, form: VideoForm) {
+  const size = form.fit === '720p' ? frameSize(form.ratio, found) : undefined;
   const fits = size === undefined || (found?.widthPx === size.widthPx && found.heightPx === size.heightPx);
   const keepsPicture = found?.isPlayable === true && fits;
-  const keepsSound = found !== undefined && (found.audio === undefined || (found.audio === 'aac' && wants.audio));
+  const keepsSound = found !== undefined && (found.audio === undefined || (found.audio === 'aac' && form.audio));
   const picture = keepsPicture ? ['-c:v', 'copy'] : encodedPicture(size);
   const sound = keepsSound ? ['-c:a', 'copy'] : ['-c:a', 'aac', '-b:a', '192k', '-ac', '2'];
-  const streams = ['-map', '0:V:0', ...(wants.audio ? ['-map', '0:a:0?'] : ['-an'])];
+  const streams = ['-map', '0:V:0', ...(form.audio ? ['-map', '0:a:0?'] : ['-an'])];
   return { isCopy: keepsPicture && keepsSound, args: [...streams, ...picture, ...sound] };
 }
 

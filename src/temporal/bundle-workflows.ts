@@ -2,8 +2,8 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
-// A step of build.mjs, beside whose output it writes: bundling takes seconds, and every worker and workflow test uses the same file.
-// Tracing has a bundle of its own, because it makes each workflow heavier.
+// A step of build.mjs: bundling takes seconds, and every worker and workflow test uses the same file. Tracing has its own bundle,
+// because it makes each workflow heavier.
 const pathOf = (file: string) => fileURLToPath(new URL(`../../${file}`, import.meta.url));
 
 async function bundle(file: string, workflowInterceptorModules: string[]): Promise<void> {

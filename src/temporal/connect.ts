@@ -3,15 +3,15 @@ import type { NativeConnectionOptions } from '@temporalio/worker';
 import type { PayloadKey } from '../domain/payload-keys.ts';
 import { createPayloadCodec } from './payload-codec.ts';
 
-/** Where Temporal is: what Temporal's own environment variables say (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TLS, API key). */
+/** The values of Temporal's own environment variables (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TLS, API key). */
 export type TemporalTarget = {
   readonly connection: Pick<NativeConnectionOptions, 'address' | 'tls' | 'apiKey' | 'metadata'>;
   readonly namespace: string;
-  /** Encrypt what is given to Temporal, with the first; all decrypt. */
+  /** The first key encrypts payloads; all decrypt them. */
   readonly payloadKeys?: readonly PayloadKey[] | undefined;
 };
 
-/** How what is given to Temporal is encrypted, alike in every client and worker. */
+/** Every client and worker encrypts payloads in the same way. */
 export function dataConverterOf({ payloadKeys = [] }: Pick<TemporalTarget, 'payloadKeys'>) {
   return { payloadCodecs: [createPayloadCodec(payloadKeys)] };
 }
@@ -45,7 +45,6 @@ export function connectTemporal(
   return { client, close: () => connection.close() };
 }
 
-/** Connects for one use. */
 export async function usingTemporal<T>(
   target: TemporalTarget,
   options: { readonly retries?: boolean },
@@ -59,7 +58,7 @@ export async function usingTemporal<T>(
   }
 }
 
-/** Runs Temporal calls that must answer within `limitMs`. */
+/** Runs Temporal calls that must respond within `limitMs`. */
 export function within<T>(client: Client, limitMs: number, calls: () => Promise<T>): Promise<T> {
   return client.connection.withDeadline(Date.now() + limitMs, calls);
 }
@@ -69,7 +68,7 @@ const unavailableCodes: readonly (number | undefined)[] = [4, 8, 14];
 /** gRPC's NOT_FOUND. */
 const notFoundCode = 5;
 
-/** True when a call failed because Temporal cannot be reached, or not in time; false for a call that it refused. */
+/** True if Temporal was unreachable or timed out; false for a call that it rejected. */
 export function isUnavailable(error: unknown): boolean {
   return unavailableCodes.includes(grpcCode(error));
 }
@@ -78,7 +77,7 @@ export function isNotFound(error: unknown): boolean {
   return grpcCode(error) === notFoundCode;
 }
 
-/** The number of a gRPC status; undefined for any other error. */
+/** Returns the number of a gRPC status; undefined for any other error. */
 export function grpcCode(error: unknown): number | undefined {
   const cause = error instanceof ServiceError ? error.cause : error;
   return isGrpcServiceError(cause) ? cause.code : undefined;

@@ -6,13 +6,13 @@ import { isNotFound, within } from './connect.ts';
 
 const limitMs = 5_000;
 
-/** Reads the state of the workflow itself; the visibility store lags behind and is never asked. */
+/** Reads the state of the workflow itself, because the visibility store lags behind. */
 export async function describeTask(client: Client, taskId: string): Promise<WorkflowDescription> {
   const described = await describeWorkflow(client, taskWorkflowId(taskId));
   if (described === undefined) return { status: 'missing', codeFailure: undefined, pendingActivities: [] };
   const { status, raw, runId } = described;
   const next = raw.pendingWorkflowTask;
-  // The number of attempts says nothing about our code: it also counts timeouts on a busy or frozen worker.
+  // The number of attempts proves no failure of our code: it also counts timeouts on a busy or frozen worker.
   const failed = Number(next?.attempt) > 1 ? await codeFailure(client, { taskId, runId }) : undefined;
   return {
     status,
@@ -21,7 +21,7 @@ export async function describeTask(client: Client, taskId: string): Promise<Work
   };
 }
 
-/** Without what the SDK decodes of it: a workflow must be described also where its payloads cannot be read. */
+/** Uses the raw description, because the SDK's fails if payloads cannot be decrypted. */
 export async function describeWorkflow(client: Client, workflowId: string) {
   const { namespace } = client.options;
   const raw = await within(client, limitMs, () =>
@@ -44,8 +44,8 @@ const outOfTime = /^Script execution timed out/;
 const maxEvents = 30;
 
 /**
- * Whether the last attempt in the history was a failure of our code, and when such failures began. The history records only the
- * first failed attempts of a step; the SDK lets later ones time out (both read in the sources).
+ * Returns when failures of our code began, if the last attempt in the history was one. The history records only the first failed
+ * attempts of a step; the SDK lets later ones time out (according to the sources of both).
  */
 async function codeFailure(
   client: Client,
@@ -71,8 +71,8 @@ async function codeFailure(
   return found;
 }
 
-/** What a call about a workflow answers; undefined when there is no such workflow, or none that runs. */
-export async function unlessGone<T>(client: Client, call: () => Promise<T>): Promise<T | undefined> {
+/** Returns undefined if the workflow does not exist or has ended. */
+export async function unlessMissing<T>(client: Client, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await within(client, limitMs, call);
   } catch (error) {
@@ -81,7 +81,7 @@ export async function unlessGone<T>(client: Client, call: () => Promise<T>): Pro
   }
 }
 
-/** The ends among the values of `WorkflowExecutionStatus` in Temporal's API. */
+/** The final values of `WorkflowExecutionStatus` in Temporal's API. */
 const statusOf: ReadonlyMap<number, Exclude<WorkflowStatus, 'missing'>> = new Map([
   [2, 'completed'],
   [3, 'failed'],

@@ -3,21 +3,21 @@ import type { DeliveryToStart, Engine, TaskToStart } from '../domain/ports.ts';
 import { callbackWorkflowId, closingWorkflowId, type TaskQueues, taskWorkflowId } from '../domain/task-queues.ts';
 import type { closeAccount, deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
 import { within } from './connect.ts';
-import { describeTask, describeWorkflow, unlessGone } from './describe-task.ts';
+import { describeTask, describeWorkflow, unlessMissing } from './describe-task.ts';
 import { forgetTask } from './forget-task.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 const limitMs = 10_000;
 
-/** Every call may be repeated, and fails after a few seconds when Temporal is unavailable. */
 export function createEngine(client: Client, queues: TaskQueues): Engine {
   const handleOf = (taskId: string) => client.workflow.getHandle(taskWorkflowId(taskId));
   return {
     startTask: (task) =>
       started(client, () => client.workflow.start<typeof videoTask>('videoTask', taskOptions(queues, task))),
     describeTask: (taskId) => describeTask(client, taskId),
-    cancelTask: async (taskId) => (await unlessGone(client, () => handleOf(taskId).cancel())) !== undefined,
-    terminateTask: async (taskId, reason) => void (await unlessGone(client, () => handleOf(taskId).terminate(reason))),
+    cancelTask: async (taskId) => (await unlessMissing(client, () => handleOf(taskId).cancel())) !== undefined,
+    terminateTask: async (taskId, reason) =>
+      void (await unlessMissing(client, () => handleOf(taskId).terminate(reason))),
     forgetTask: (taskId) => forgetTask(client, taskId),
     startClosing: async (accountId) => void (await startClosing(client, queues, accountId)),
     startDelivery: async (delivery) => void (await startDelivery(client, queues, delivery)),
@@ -41,7 +41,7 @@ function taskOptions(queues: TaskQueues, { taskId, accountId, model }: TaskToSta
       { key: searchAttributes.taskState, value: 'queuing' },
     ],
     staticSummary: `${model} for account ${accountId}`,
-    staticDetails: `Task \`${taskId}\`. Look it up with \`videogen task show ${taskId}\`.`,
+    staticDetails: `Task \`${taskId}\`. Show it with \`videogen task show ${taskId}\`.`,
     priority: { fairnessKey: accountId },
   };
 }
@@ -64,8 +64,8 @@ function startDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToS
 }
 
 /**
- * A redelivery is committed first and signalled then, so its signal may be lost. With no attempt under way and no step due, a
- * workflow waits for the end of a pause; any other that runs sends by itself.
+ * A redelivery is committed before it is signalled, so its signal may be lost. A workflow without a pending attempt or step waits for
+ * the end of a pause; any other running workflow sends on its own.
  */
 async function wakeDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
   if (await startDelivery(client, queues, delivery)) return;

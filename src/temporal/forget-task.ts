@@ -1,15 +1,15 @@
 import type { Client } from '@temporalio/client';
 import { callbackWorkflowId, taskWorkflowId } from '../domain/task-queues.ts';
 import { isNotFound, within } from './connect.ts';
-import { describeWorkflow, unlessGone } from './describe-task.ts';
+import { describeWorkflow, unlessMissing } from './describe-task.ts';
 
 const limitMs = 10_000;
-/** Of one workflow id: a task has one, and one more for each reset or redelivery. */
+/** Limits the runs of one workflow id; each reset or redelivery adds one. */
 const maxRuns = 1000;
 
 /**
- * Deletes what Temporal has recorded of a task and its callback. Answers false while the task's workflow runs; that of a callback
- * is ended, for nothing is owed any more.
+ * Deletes the histories of a task and its callback in Temporal. Returns false while the task's workflow runs; that of the callback is
+ * terminated.
  */
 export async function forgetTask(client: Client, taskId: string): Promise<boolean> {
   await forget(client, callbackWorkflowId(taskId), { ends: true });
@@ -21,9 +21,9 @@ async function forget(client: Client, workflowId: string, { ends }: { readonly e
   const described = await describeWorkflow(client, workflowId);
   if (described?.status === 'running') {
     if (!ends) return false;
-    await unlessGone(client, () => handle.terminate('the content of the task was deleted'));
+    await unlessMissing(client, () => handle.terminate('the content of the task was deleted'));
   }
-  // The list lags behind, so the run that is known is not left to it; what it misses is found by the second look, a day later.
+  // The list lags behind and may lack the described run. The second deletion, a day later, finds runs that it misses.
   const runs = new Set([...(described === undefined ? [] : [described.runId]), ...(await runsOf(client, workflowId))]);
   for (const runId of runs) await deleteRun(client, workflowId, runId);
   return true;

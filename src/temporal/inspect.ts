@@ -1,9 +1,9 @@
 import type { Client } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
 import { isNotFound, within } from './connect.ts';
-import { searchAttributes } from './search-attributes.ts';
+import { readMissingSearchAttributes } from './search-attributes.ts';
 
-// What an operator wants to know about Temporal itself. Calls that the server or its rights do not allow are left to the caller.
+// Reads facts about Temporal itself, for operators. Rejects calls that the server or its permissions do not allow.
 
 const limitMs = 5_000;
 
@@ -12,7 +12,7 @@ export async function readServerVersion(client: Client): Promise<string> {
   return serverVersion;
 }
 
-/** How long ended workflows stay; undefined when the namespace does not exist. */
+/** Returns how long ended workflows are retained; undefined if the namespace does not exist. */
 export async function readRetentionMs(client: Client): Promise<number | undefined> {
   const { namespace } = client.options;
   try {
@@ -25,12 +25,7 @@ export async function readRetentionMs(client: Client): Promise<number | undefine
 }
 
 export async function listMissingSearchAttributes(client: Client): Promise<readonly string[]> {
-  const { namespace } = client.options;
-  const { customAttributes } = await within(client, limitMs, () =>
-    client.connection.operatorService.listSearchAttributes({ namespace }),
-  );
-  const names = Object.values(searchAttributes).map(({ name }) => name);
-  return names.filter((name) => !(name in customAttributes));
+  return within(client, limitMs, () => readMissingSearchAttributes(client));
 }
 
 export async function countPartitions(client: Client, taskQueue: string): Promise<number> {
@@ -44,10 +39,10 @@ export async function countPartitions(client: Client, taskQueue: string): Promis
 /** `TASK_QUEUE_TYPE_WORKFLOW` and `TASK_QUEUE_TYPE_ACTIVITY` of Temporal's API. */
 const types = { workflow: 1, activity: 2 } as const;
 
-/** A poll lasts a minute, and Temporal remembers a poller for five. */
+/** A poll lasts a minute, and Temporal lists a poller for five. */
 export const freshMs = 90_000;
 
-/** The identities of those who have asked for work of a task queue in the last 90 seconds. */
+/** Returns the identities of workers that have polled a task queue in the last 90 seconds. */
 export async function listPollers(client: Client, name: string, type: keyof typeof types): Promise<readonly string[]> {
   const request = { namespace: client.options.namespace, taskQueue: { name }, taskQueueType: types[type] };
   const { pollers } = await within(client, limitMs, () => client.workflowService.describeTaskQueue(request));

@@ -1,17 +1,14 @@
 import type { Client } from '@temporalio/client';
 import type { TaskQueues } from '../domain/task-queues.ts';
 import { isUuid } from '../domain/uuid.ts';
-import { unlessGone } from './describe-task.ts';
+import { unlessMissing } from './describe-task.ts';
 
-/** Workflows that are compared with the database at a time. */
+// After a restore from a backup, running workflows may be newer than the database. The visibility store lags by a second or so, so a
+// repeated call may find more.
+
 const pageSize = 500;
-const reason = 'the database that Videogen was restored from does not know this task';
-const restored = 'the database was restored from a backup';
 
-/**
- * Terminates the running workflows of tasks that the database does not know, as after a restore of an older one; answers how many. The
- * visibility store lags by a second or so, so a later call may find more.
- */
+/** Terminates the workflows of tasks that the database does not have, and returns how many. */
 export async function terminateUnknownTasks(
   client: Client,
   { main }: TaskQueues,
@@ -20,15 +17,12 @@ export async function terminateUnknownTasks(
   let terminated = 0;
   const endUnknown = async (taskIds: readonly string[]) => {
     const known = new Set(await listKnown(taskIds));
-    for (const taskId of taskIds.filter((id) => !known.has(id))) {
-      const handle = client.workflow.getHandle(taskId);
-      if ((await unlessGone(client, () => handle.terminate(reason))) !== undefined) terminated += 1;
-    }
+    for (const taskId of taskIds)
+      if (!known.has(taskId)) terminated += await terminate(client, taskId, 'the task is not in the restored database');
   };
   let page: string[] = [];
-  const query = `WorkflowType = 'videoTask' AND TaskQueue = '${main}' AND ExecutionStatus = 'Running'`;
-  for await (const { workflowId } of client.workflow.list({ query, pageSize })) {
-    // Another id was mistyped by an operator; its workflow ends by itself.
+  for await (const workflowId of listRunning(client, 'videoTask', main)) {
+    // An operator mistyped any other id; its workflow ends on its own.
     if (isUuid(workflowId)) page.push(workflowId);
     if (page.length < pageSize) continue;
     await endUnknown(page);
@@ -38,16 +32,20 @@ export async function terminateUnknownTasks(
   return terminated;
 }
 
-/**
- * Terminates the running workflows that empty closed accounts, whose progress is that of the database before its restore; returns how
- * many. `reconcile` starts them again.
- */
+/** Terminates the workflows that empty closed accounts, and returns how many. `reconcile` starts those of the restored database. */
 export async function terminateClosings(client: Client, { main }: TaskQueues): Promise<number> {
   let terminated = 0;
-  const query = `WorkflowType = 'closeAccount' AND TaskQueue = '${main}' AND ExecutionStatus = 'Running'`;
-  for await (const { workflowId } of client.workflow.list({ query, pageSize })) {
-    const handle = client.workflow.getHandle(workflowId);
-    if ((await unlessGone(client, () => handle.terminate(restored))) !== undefined) terminated += 1;
-  }
+  for await (const workflowId of listRunning(client, 'closeAccount', main))
+    terminated += await terminate(client, workflowId, 'the database was restored from a backup');
   return terminated;
+}
+
+async function* listRunning(client: Client, workflowType: string, taskQueue: string): AsyncGenerator<string> {
+  const query = `WorkflowType = '${workflowType}' AND TaskQueue = '${taskQueue}' AND ExecutionStatus = 'Running'`;
+  for await (const { workflowId } of client.workflow.list({ query, pageSize })) yield workflowId;
+}
+
+async function terminate(client: Client, workflowId: string, reason: string): Promise<0 | 1> {
+  const handle = client.workflow.getHandle(workflowId);
+  return (await unlessMissing(client, () => handle.terminate(reason))) === undefined ? 0 : 1;
 }

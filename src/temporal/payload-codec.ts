@@ -2,15 +2,15 @@ import type { Payload, PayloadCodec } from '@temporalio/common';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { payloadKeyFault, type PayloadKey } from '../domain/payload-keys.ts';
 
-// Encrypts what Temporal keeps of a workflow: arguments, results, heartbeats, memos and summaries. Ids, search attributes and messages of
-// failures stay readable; none of them holds a prompt.
+// Encrypts the payloads that Temporal stores of a workflow: arguments, results, heartbeats, memos and summaries. Ids, search attributes
+// and messages of failures stay readable; none of them holds a prompt.
 
-/** A payload is under a key that this process does not have. With the key it is read, so nothing that waits for it is lost. */
+/** The payload's key is missing in this process. Retries succeed once it is configured, so nothing is lost. */
 class PayloadKeyError extends Error {
   override readonly name = 'PayloadKeyError';
 
-  constructor(keyId: string, fault: string) {
-    super(`${payloadKeyFault} ${JSON.stringify(keyId)}: ${fault}`);
+  constructor(keyId: string, problem: string) {
+    super(`${payloadKeyFault} ${JSON.stringify(keyId)}: ${problem}`);
   }
 }
 
@@ -21,8 +21,8 @@ const tagBytes = 16;
 const lengthBytes = 4;
 
 /**
- * Encrypts with the first key, and reads what any of them has encrypted, and what was never encrypted. Without keys it encrypts
- * nothing, and says of what is encrypted that its key is missing.
+ * Encrypts with the first key, and reads plain payloads and those of every key. If there are no keys it encrypts nothing, and reports
+ * encrypted payloads as lacking their key.
  */
 export function createPayloadCodec(keys: readonly PayloadKey[]): PayloadCodec {
   const { id: currentId = '', key: currentKey } = keys[0] ?? {};
@@ -57,7 +57,7 @@ function decrypt(keyOf: ReadonlyMap<string, Buffer>, { metadata, data }: Payload
   try {
     return unpacked(Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]));
   } catch {
-    throw new PayloadKeyError(keyId.toString(), 'what it stands for in TEMPORAL_PAYLOAD_KEYS is another key');
+    throw new PayloadKeyError(keyId.toString(), 'it is another key in TEMPORAL_PAYLOAD_KEYS');
   }
 }
 
@@ -72,7 +72,7 @@ function packed({ metadata, data }: Payload): Buffer {
 
 function unpacked(bytes: Buffer): Payload {
   const end = lengthBytes + bytes.readUInt32BE(0);
-  // Written by `packed`, as the tag has proved.
+  // The tag proves that `packed` wrote it.
   const texts = JSON.parse(bytes.subarray(lengthBytes, end).toString()) as Record<string, string>;
   const metadata = Object.fromEntries(
     Object.entries(texts).map(([name, value]): [string, Uint8Array] => [name, Buffer.from(value, 'base64')]),

@@ -10,7 +10,7 @@ import type { TaskQueues } from '../domain/task-queues.ts';
 import type { reconcile } from '../../workflows/index.ts';
 import { isNotFound, within } from './connect.ts';
 
-/** A Temporal server that was restarted takes up to seven seconds to answer for a schedule (measured). */
+/** A restarted Temporal server takes up to seven seconds to respond about a schedule (measured). */
 const limitMs = 30_000;
 
 /**
@@ -23,14 +23,14 @@ const schedules = {
     args: [],
     every: '1m',
     runTimeout: '8m',
-    summary: 'settle what a crash, an operator or time left undone',
+    summary: 'repair unfinished tasks, callbacks and provider jobs',
   },
   housekeeping: {
     workflow: 'housekeeping',
     args: [housekeepingSteps],
     every: '10m',
     runTimeout: '2h',
-    summary: 'delete what nothing needs any more',
+    summary: 'delete expired data',
   },
   'audit-recent': {
     workflow: 'audit',
@@ -49,7 +49,6 @@ const schedules = {
 } as const;
 
 export type ScheduleName = keyof typeof schedules;
-// A list of the table's own keys.
 export const scheduleNames = Object.keys(schedules) as readonly ScheduleName[];
 
 /**
@@ -109,8 +108,8 @@ export async function triggerSchedule(client: Client, queues: TaskQueues, name: 
 const runLimitMs = 9 * 60_000;
 
 /**
- * Runs `reconcile` beside its schedule, also while that is paused, and returns what it did. Two runs at once settle everything once.
- * Rejects when no worker has ended it after nine minutes.
+ * Runs `reconcile` beside its schedule, also while that is paused, and returns its result. Concurrent runs settle everything
+ * once. Rejects if no worker has completed it after nine minutes.
  */
 export async function runReconcile(client: Client, queues: TaskQueues): Promise<Awaited<ReturnType<typeof reconcile>>> {
   const { workflowType, taskQueue, workflowRunTimeout, staticSummary } = actionOf(queues, 'reconcile');

@@ -15,16 +15,18 @@ const keyword = 2;
 /** Registers the search attributes that are missing in the namespace: a workflow that sets an unknown one never continues. */
 export async function registerSearchAttributes(client: Client, timeoutMs = limitMs): Promise<readonly string[]> {
   return within(client, timeoutMs, async () => {
-    const { operatorService } = client.connection;
-    const namespace = client.options.namespace;
-    const { customAttributes } = await operatorService.listSearchAttributes({ namespace });
-    const missing = Object.values(searchAttributes)
-      .map((key) => key.name)
-      .filter((name) => !(name in customAttributes));
-    if (missing.length > 0) {
-      const wanted = Object.fromEntries(missing.map((name) => [name, keyword]));
-      await operatorService.addSearchAttributes({ namespace, searchAttributes: wanted });
-    }
+    const missing = await readMissingSearchAttributes(client);
+    const added = Object.fromEntries(missing.map((name) => [name, keyword]));
+    const { namespace } = client.options;
+    if (missing.length > 0)
+      await client.connection.operatorService.addSearchAttributes({ namespace, searchAttributes: added });
     return missing;
   });
+}
+
+export async function readMissingSearchAttributes(client: Client): Promise<readonly string[]> {
+  const { namespace } = client.options;
+  const { customAttributes } = await client.connection.operatorService.listSearchAttributes({ namespace });
+  const names = Object.values(searchAttributes).map(({ name }) => name);
+  return names.filter((name) => !(name in customAttributes));
 }

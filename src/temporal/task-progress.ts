@@ -2,40 +2,40 @@ import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
+import { generationHeartbeat } from '../domain/ports.ts';
 import type { Task } from '../domain/task.ts';
 import { taskWorkflowId } from '../domain/task-queues.ts';
 import { within } from './connect.ts';
 
 /** Simultaneous pollers of a task share one description of its workflow for this time. */
 const sharedMs = 1_000;
-/** A younger figure is answered immediately, and refreshed behind the answer. */
+/** A younger figure is returned immediately, and refreshed in the background. */
 const recentMs = 3_000;
 /** Limit of one call to Temporal. */
 const describeLimitMs = 500;
 /** A poller whose figure is older, or is the first, waits no longer than this for the refresh. */
 const pollerWaitMs = 50;
-/** Simultaneous calls: Temporal has more important work than to describe two hundred tasks. */
+/** Limits simultaneous calls, because Temporal has more important work. */
 const maxCalls = 16;
-const maxRemembered = 10_000;
+const maxFigures = 10_000;
 
-/** A task whose progress is asked for. */
 export type LiveTask = Pick<Task, 'taskId' | 'state'>;
 
 /** The progress of a task once a refresh has ended, when the last refresh began, and the one that runs. */
 type Figure = { progress: number | undefined; refreshedAt: number; refresh: Promise<void> | undefined };
 
 /**
- * Answers the progress of a live task, 0 to 100, from the heartbeat of its generation. Never rejects, and never goes back. While
- * Temporal is slow or unavailable the last known figure is the answer, 0 without one.
+ * Returns the progress of a live task, 0 to 100, from the heartbeat of its generation. It never rejects or decreases. While Temporal is
+ * slow or unavailable it returns the last figure, 0 without one.
  */
 export function createTaskProgress(client: Client, now = () => performance.now()): (task: LiveTask) => Promise<number> {
-  const figures = new LRUCache<string, Figure>({ max: maxRemembered });
+  const figures = new LRUCache<string, Figure>({ max: maxFigures });
   const limited = pLimit(maxCalls);
   const refreshed = (taskId: string, figure: Figure): Promise<void> =>
     limited(async () => {
       figure.refreshedAt = now();
       const seen = await heartbeatOf(client, taskId).catch(() => undefined);
-      // Between two attempts Temporal has no heartbeat; the figure must not go back.
+      // Between two attempts Temporal has no heartbeat; the figure must not decrease.
       figure.progress = Math.max(figure.progress ?? 0, seen ?? 0);
       figure.refresh = undefined;
     });
@@ -52,7 +52,7 @@ export function createTaskProgress(client: Client, now = () => performance.now()
   };
 }
 
-/** The progress in the last heartbeat, undefined without one. The raw description is enough, and cheaper than the SDK's. */
+/** Reads the last heartbeat. The raw description is cheaper than the SDK's. */
 async function heartbeatOf(client: Client, taskId: string): Promise<number | undefined> {
   const { namespace } = client.options;
   const execution = { workflowId: taskWorkflowId(taskId) };
@@ -65,10 +65,5 @@ async function heartbeatOf(client: Client, taskId: string): Promise<number | und
   const { payloadCodecs, payloadConverter } = client.options.loadedDataConverter;
   let decoded = [heartbeat];
   for (const codec of payloadCodecs.toReversed()) decoded = await codec.decode(decoded);
-  return progressIn(payloadConverter.fromPayload(decoded[0] ?? heartbeat));
-}
-
-function progressIn(heartbeat: unknown): number {
-  if (typeof heartbeat !== 'object' || heartbeat === null || !('progress' in heartbeat)) return 0;
-  return typeof heartbeat.progress === 'number' ? heartbeat.progress : 0;
+  return generationHeartbeat.safeParse(payloadConverter.fromPayload(decoded[0] ?? heartbeat)).data?.progress;
 }

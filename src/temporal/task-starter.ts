@@ -12,7 +12,6 @@ export type TaskStarter<Task> = {
   readonly drain: (limitMs: number) => Promise<void>;
 };
 
-/** Starts that run at the same time. */
 const concurrency = 8;
 /** Tasks that wait in memory; more than these are left to `reconcile`, which reads the database. */
 const maxWaiting = 10_000;
@@ -22,8 +21,8 @@ export type StarterLimits = {
 };
 
 /**
- * Starts workflows after createTask has answered. While Temporal is unavailable only the first task is retried, and all others wait
- * behind it, so that they start in order. A start that Temporal refuses is not retried: `reconcile` settles it within the minute.
+ * Starts workflows after the response of createTask. While Temporal is unavailable only the first task is retried, and all others wait
+ * behind it, so that they start in order. A start that Temporal rejects is not retried: `reconcile` settles it within the minute.
  */
 export function createTaskStarter<Task = TaskToStart>(
   startTask: (task: Task) => Promise<unknown>,
@@ -34,14 +33,14 @@ export function createTaskStarter<Task = TaskToStart>(
   let arrivals = 0;
   let isDraining = false;
 
-  /** Tasks that were tried at the same time fail in any order, and queue up again by their place in the order of arrival. */
-  function add(task: Task, place: number, hasFailed: boolean): void {
-    // A start belongs to the trace of its own request, whichever start the queue comes from.
-    const start = context.bind(context.active(), () => tryStart(task, place, hasFailed));
-    void queue.add(start, { priority: -place });
+  /** Tasks that were tried at the same time fail in any order, and queue up again in the order of arrival. */
+  function add(task: Task, position: number, hasFailed: boolean): void {
+    // A start belongs to the trace of its own request.
+    const start = context.bind(context.active(), () => tryStart(task, position, hasFailed));
+    void queue.add(start, { priority: -position });
   }
 
-  async function tryStart(task: Task, place: number, hasFailed: boolean): Promise<void> {
+  async function tryStart(task: Task, position: number, hasFailed: boolean): Promise<void> {
     try {
       await startTask(task);
       queue.concurrency = concurrency;
@@ -49,7 +48,7 @@ export function createTaskStarter<Task = TaskToStart>(
       if (!hasFailed) onError(error, task);
       if (isDraining || !isUnavailable(error)) return;
       queue.concurrency = 1;
-      add(task, place, true);
+      add(task, position, true);
       await delay(probePauseMs);
     }
   }

@@ -36,7 +36,7 @@ const refused = (reason: RegExp) => (error: unknown) => {
   return true;
 };
 
-test('the charge of an accepted task is confirmed as often as it is asked for, and never repeated', async () => {
+test('the charge of an accepted task is confirmed on every call, and never repeated', async () => {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('accepted'));
   const first = await charge(taskId);
   assert.deepEqual([first.creditsCharged, first.isFinal], [132, false]);
@@ -44,7 +44,7 @@ test('the charge of an accepted task is confirmed as often as it is asked for, a
   assert.equal((await findAccount(database.db, accountId))?.balance, 68);
 });
 
-test("an order is charged at the account's own price, and keeps that charge whatever the price is when the step is repeated", async () => {
+test("an order is charged at the account's own price, and a repeated step does not change the charge", async () => {
   const { db } = database;
   const payer = await createAccount(db, { name: 'own price', credits: 1_000 });
   const taskId = uuidv7();
@@ -65,7 +65,7 @@ test('an order of an account that does not exist is refused', async () => {
   await assert.rejects(charge(uuidv7(), { accountId: uuidv7(), request: {} }), refused(/account_not_found/));
 });
 
-test('what an operator mistyped is refused at once: ids that are none, a workflow under another id, no order', async () => {
+test('typing errors of an operator are refused without a retry: invalid ids, a workflow under another id, no order', async () => {
   const taskId = uuidv7();
   await assert.rejects(charge('my-task'), refused(/must be a UUID/));
   await assert.rejects(charge(taskId.toUpperCase()), refused(/must be a UUID in lower case/));

@@ -47,7 +47,7 @@ function deps(changes: Partial<ActivityDeps> = {}): ActivityDeps {
 const inActivity = <T>(work: () => Promise<T>) => silentActivity({ workflowId: 'close-account' }, work);
 const newAccount = () => createAccount(db, { name: 'test', credits: 10_000_000 });
 const close = (accountId: string) =>
-  closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+  closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'requested' });
 const emptyPage = (accountId: string, after?: string, world = deps()) =>
   inActivity(() => createClosingActivities(world).emptyAccountPage({ accountId, after }));
 const finish = (accountId: string) => inActivity(() => createClosingActivities(deps()).finishClosing(accountId));

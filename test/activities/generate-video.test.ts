@@ -84,7 +84,7 @@ test('a task whose model was taken out of the catalogue while it waited is gener
   assert.equal((await findTask(database.db, taskId))?.state, 'success');
 });
 
-test('a video that may be of another kind is staged with what its task wants, also by the attempt after a lost answer', async () => {
+test('a video of an upstream is staged with the form that its task requires, also by the attempt after a lost response', async () => {
   const taskId = await accepted();
   const upstream = createFakeUpstream();
   const models = modelsAt([upstream.provider.name], { fit: '720p' });
@@ -92,7 +92,7 @@ test('a video that may be of another kind is staged with what its task wants, al
   const generate = () => silentActivity({ workflowId: taskId }, () => createGenerateVideo(world)({ taskId }));
   const { generateAudio: audio, ratio } = taskParam('generated').input;
   const staged = await generate();
-  assert.deepEqual(staged.wants, { audio, fit: '720p', ratio });
+  assert.deepEqual(staged.form, { audio, fit: '720p', ratio });
   assert.deepEqual(await generate(), staged);
   assert.equal(upstream.jobs.length, 1);
 });
@@ -107,7 +107,7 @@ test('an attempt that finds the staged video of an earlier one does not download
 });
 
 for (const decided of ['timeout', undefined] as const) {
-  test(`an attempt that sees a job fail which another attempt has stopped ${decided === undefined ? 'leaves the task to the next one' : 'comes to the end that the other one has committed'}`, async () => {
+  test(`an attempt that reads the failure of a job that another attempt has stopped ${decided === undefined ? 'leaves the task to the next one' : 'comes to the end that the other one has committed'}`, async () => {
     const taskId = await accepted();
     const fault = { kind: 'upstream', detail: 'it was cancelled' } as const;
     const upstream = createFakeUpstream({ fault });

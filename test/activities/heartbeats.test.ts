@@ -6,7 +6,7 @@ import { heartbeatProgress } from '../../activities/heartbeats.ts';
 
 type Beat = (details: unknown) => void;
 
-/** Runs `work` as an attempt that goes on from `earlier`, and hands it time and what was sent. */
+/** Runs `work` as an attempt after one with the heartbeat `earlier`. */
 async function played(
   t: { mock: typeof test.mock },
   earlier: unknown,
@@ -16,8 +16,8 @@ async function played(
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const sent: unknown[] = [];
   const environment = new MockActivityEnvironment({ heartbeatDetails: earlier, heartbeatTimeoutMs });
-  const hear: Beat = (details) => sent.push(details);
-  environment.on('heartbeat', hear);
+  const record: Beat = (details) => sent.push(details);
+  environment.on('heartbeat', record);
   await environment.run(async () => {
     const progress = heartbeatProgress(Context.current(), isRemote);
     work(progress, sent);
@@ -36,7 +36,7 @@ test('a generation that ends immediately sends no heartbeat: each is a write tha
   });
 });
 
-test('a longer one reports its progress within a quarter of a second, then each step, and keeps alive', async (t) => {
+test('a longer generation reports its progress within a quarter of a second, then each step, and keeps alive', async (t) => {
   await played(t, undefined, (progress, sent) => {
     progress.report(10);
     t.mock.timers.tick(250);
@@ -45,11 +45,11 @@ test('a longer one reports its progress within a quarter of a second, then each 
     progress.report(15);
     assert.deepEqual(sent, [{ progress: 10 }, { progress: 20 }]);
     t.mock.timers.tick(10_000);
-    assert.ok(sent.length >= 3, 'silence is not taken for death');
+    assert.ok(sent.length >= 3, 'it keeps alive');
   });
 });
 
-test('a new attempt goes on from the figure of the last', async (t) => {
+test('a new attempt continues from the progress of the last', async (t) => {
   await played(t, { progress: 60 }, (progress, sent) => {
     progress.report(30);
     t.mock.timers.tick(250);
@@ -57,7 +57,7 @@ test('a new attempt goes on from the figure of the last', async (t) => {
   });
 });
 
-test('of the thousands that wait for their upstream each says twice in its heartbeat timeout that it is alive', async (t) => {
+test('a generation that waits for its upstream sends two heartbeats in each heartbeat timeout', async (t) => {
   for (const heartbeatTimeoutMs of [60_000, 120_000]) {
     const work = (_progress: unknown, sent: unknown[]) => {
       t.mock.timers.tick(heartbeatTimeoutMs);

@@ -48,10 +48,10 @@ function deps(changes: Partial<ActivityDeps> = {}): ActivityDeps {
 const run = (step: HousekeepingStep, world = deps()) =>
   silentActivity({ workflowId: 'housekeeping' }, () => createHousekeep(world)(step));
 
-async function ask(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
-  return db.run({ name: 'test-ask', text, plannedAnew: true }, values);
+async function query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+  return db.run({ name: 'test-query', text, plannedAnew: true }, values);
 }
-const count = async (what: string) => (await ask(`select count(*)::int as count from ${what}`))[0]?.['count'];
+const count = async (what: string) => (await query(`select count(*)::int as count from ${what}`))[0]?.['count'];
 const swept = () => count('content_deletions where swept_at is not null');
 
 async function deletedTasks(total: number): Promise<readonly string[]> {
@@ -71,11 +71,11 @@ async function failedTask(): Promise<string> {
 }
 
 async function endedAgo(taskId: string, minutes: number): Promise<void> {
-  await ask('alter table tasks disable trigger final_tasks_never_change');
-  await ask(`update tasks set completed_at = now() - interval '${minutes} minutes',
+  await query('alter table tasks disable trigger final_tasks_never_change');
+  await query(`update tasks set completed_at = now() - interval '${minutes} minutes',
     media_deleted_at = case when media_deleted_at is not null then now() - interval '${minutes - 61} minutes' end
     where id = '${taskId}'`);
-  await ask('alter table tasks enable trigger final_tasks_never_change');
+  await query('alter table tasks enable trigger final_tasks_never_change');
 }
 
 /** Puts a file there, and returns whether a run of the step leaves it. */
@@ -120,7 +120,7 @@ test('an uploaded image is deleted when no task can still need it', async () => 
   const uploadId = randomUUID();
   await addUpload(db, { uploadId, accountId, bytes: 1, retentionMs: 0 });
   assert.equal(await survives('deleteExpiredUploads', uploadKey(uploadId)), true, 'a task may wait for it');
-  await ask(`update uploads set expires_at = ${expired} where id = '${uploadId}'`);
+  await query(`update uploads set expires_at = ${expired} where id = '${uploadId}'`);
   assert.equal(await survives('deleteExpiredUploads', uploadKey(uploadId)), false);
   assert.deepEqual(await listExpiredUploads(db, { limit: 10 }), []);
 });
@@ -163,7 +163,7 @@ test('a page of rows that all fail ends the run, and the next run continues behi
 
 test('a row that the store does not answer about is left behind, and the next ones go on', async (t) => {
   await addUploads(db, accountId, 20, expired);
-  const [silent] = await ask('select id from uploads order by expires_at limit 1');
+  const [silent] = await query('select id from uploads order by expires_at limit 1');
   const { media } = deps();
   const findings: string[] = [];
   const hung = {
@@ -178,12 +178,12 @@ test('a row that the store does not answer about is left behind, and the next on
   await untilTurn('the other rows', () => findings.filter((finding) => finding === 'upload_expired').length === 19);
   t.mock.timers.tick(15_000);
   assert.equal(await ended, 'ended');
-  assert.deepEqual(await ask('select id from uploads'), [silent]);
+  assert.deepEqual(await query('select id from uploads'), [silent]);
 });
 
 test('queue rows of tasks that wait no longer are deleted', async () => {
   const taskId = await failedTask();
-  await ask(`insert into slot_waits (task_id, pool, account_id, ticket, queued_at, due_at)
+  await query(`insert into slot_waits (task_id, pool, account_id, ticket, queued_at, due_at)
     values ('${taskId}', 'a/b', '${accountId}', 1, now() - interval '1 hour', now())`);
   await run('sweepSlots');
   assert.equal(await count('slot_waits'), 0);

@@ -24,7 +24,7 @@ describeStoring('a bucket', skipsWithoutS3);
 
 function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): void {
   describe(`storing a result in ${kind}`, { skip }, () => {
-    /** Where the store has its files. */
+    /** The folder of the store. */
     let folder: string;
     let server: S3Server | undefined;
     let scratch: string;
@@ -35,14 +35,14 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       scratch = await mkdtemp(join(tmpdir(), 'videogen-store-result-'));
       if (kind === 'a bucket') server = await startS3Server();
       folder = server?.folder ?? scratch;
-      // Nothing here asks the database.
+      // No test queries the database.
       db = createDatabase({ url: 'postgres://127.0.0.1:1/none' });
       const inspect = createVideoInspector(async (run) => {
         posters += 1;
         await pinnedFfmpeg()(run);
       });
-      const normaliseVideo = createVideoNormaliser(pinnedFfmpeg());
-      deps = { ...activityDeps(db, scratch, []), normaliseVideo, inspectVideo: inspect };
+      const normalizeVideo = createVideoNormaliser(pinnedFfmpeg());
+      deps = { ...activityDeps(db, scratch, []), normalizeVideo, inspectVideo: inspect };
       if (server !== undefined) deps = { ...deps, media: createBucketStore(server) };
     });
     after(async () => {
@@ -81,7 +81,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       assert.equal(posters, 0);
     });
 
-    test('what came as a poster and is none gives way to one made from the video, and does not stay', async () => {
+    test('an invalid delivered poster is replaced by one made from the video, and deleted', async () => {
       const { order, files } = await staged('bad-poster', '<html>gone</html>');
       const { videoKey, posterKey } = await store(order);
       assert.equal((await stored(posterKey)).readUInt16BE(0), 0xff_d8);
@@ -110,14 +110,14 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       }
     });
 
-    test('a video that its task wants otherwise is stored as it is wanted, also when the step is repeated', async () => {
-      for (const [wants, sizeAndSound, postersMade] of [
+    test('a video is converted to the form that its task requires, also when the step is repeated', async () => {
+      for (const [form, sizeAndSound, postersMade] of [
         [{ audio: false, fit: 'keep', ratio: 'adaptive' }, [1280, 720, false], 0],
         [{ audio: true, fit: '720p', ratio: '9:16' }, [720, 1280, true], 1],
       ] as const) {
-        const { order } = await staged(`wanted-${wants.fit}`);
-        const wanted = { ...order, staged: { ...order.staged, wants } };
-        const first = await store(wanted);
+        const { order } = await staged(`form-${form.fit}`);
+        const converted = { ...order, staged: { ...order.staged, form } };
+        const first = await store(converted);
         assert.deepEqual([first.widthPx, first.heightPx, first.hasAudio], sizeAndSound);
         assert.equal(
           createHash('sha256')
@@ -125,16 +125,16 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
             .digest('hex'),
           first.sha256,
         );
-        assert.deepEqual(await store(wanted), first);
+        assert.deepEqual(await store(converted), first);
         assert.deepEqual(await keysOf(order.taskId), [first.posterKey, first.videoKey]);
-        assert.equal(posters, postersMade, 'a poster of another size gives way');
+        assert.equal(posters, postersMade, 'a poster of another size is replaced');
       }
     });
 
-    test('a video that is as its task wants it is stored byte for byte', async () => {
-      const { order, files } = await staged('as-wanted');
-      const wants = { audio: true, fit: '720p', ratio: '16:9' } as const;
-      const { videoKey } = await store({ ...order, staged: { ...order.staged, wants } });
+    test('a video that already has the required form is stored byte for byte', async () => {
+      const { order, files } = await staged('as-is');
+      const form = { audio: true, fit: '720p', ratio: '16:9' } as const;
+      const { videoKey } = await store({ ...order, staged: { ...order.staged, form } });
       assert.deepEqual(await stored(videoKey), files.video);
     });
 
@@ -143,8 +143,8 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const text = join(scratch, 'text');
       await writeFile(text, '#EXTM3U\n/etc/passwd\n');
       await deps.media.put(order.staged.key, text);
-      const wants = { audio: true, fit: 'keep', ratio: '16:9' } as const;
-      const storing = store({ ...order, staged: { ...order.staged, wants } });
+      const form = { audio: true, fit: 'keep', ratio: '16:9' } as const;
+      const storing = store({ ...order, staged: { ...order.staged, form } });
       await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true });
       assert.deepEqual(await keysOf('no-video'), [order.staged.posterKey, order.staged.key]);
     });
@@ -152,13 +152,13 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
     test('a conversion that times out is tried three times, and then ends the task', async () => {
       const { order } = await staged('slow-conversion');
       const failure = { exitCode: null, killedBy: 'SIGKILL', stalled: false, timedOut: true, stderr: '' };
-      const normaliseVideo = () => Promise.reject(new FfmpegError(failure));
-      const wants = { audio: true, fit: 'keep', ratio: '16:9' } as const;
+      const normalizeVideo = () => Promise.reject(new FfmpegError(failure));
+      const form = { audio: true, fit: 'keep', ratio: '16:9' } as const;
       let heartbeatDetails: unknown;
       const attempt = () =>
         silentActivity(
           { workflowId: order.taskId, heartbeatDetails, onHeartbeat: (details) => (heartbeatDetails = details) },
-          () => createStoreResult({ ...deps, normaliseVideo })({ ...order, staged: { ...order.staged, wants } }),
+          () => createStoreResult({ ...deps, normalizeVideo })({ ...order, staged: { ...order.staged, form } }),
         );
       await assert.rejects(attempt(), FfmpegError);
       await assert.rejects(attempt(), FfmpegError);
@@ -176,7 +176,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
         { key: mediaKeysOf('neighbour').video },
         { key: '../outside.mp4' },
         { key: '/etc/passwd', posterKey },
-        // What an operator may write into a history is of any shape.
+        // An operator may write values of any shape into a history.
         {} as typeof order.staged,
         null as unknown as typeof order.staged,
       ]) {
@@ -197,7 +197,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       assert.deepEqual(await keysOf('shown'), [other.staged.posterKey, other.staged.key]);
     });
 
-    test('a video that is nowhere ends the task, whatever poster there is', async () => {
+    test('a lost video ends the task, also if a poster exists', async () => {
       const { order } = await staged('lost');
       await deps.media.delete(order.staged.key);
       await assert.rejects(store(order), { type: 'result_invalid', nonRetryable: true });

@@ -6,44 +6,46 @@ type State = 'enabled' | 'draining' | 'off';
 
 function started(states: Record<string, State>) {
   const errors: unknown[] = [];
-  let looks = 0;
-  let fault: Error | undefined;
+  const database: { error?: Error | undefined } = {};
   const switches = createSwitches({
     list: async () => {
-      looks += 1;
-      if (fault !== undefined) throw fault;
+      if (database.error !== undefined) throw database.error;
       return Object.entries(states).map(([provider, state]) => ({ provider, state }));
     },
     onError: (error) => void errors.push(error),
   });
-  return { switches, errors, looks: () => looks, fail: (error?: Error) => (fault = error) };
+  return { switches, errors, database };
 }
 
-test('only a provider that is off is; those who ask at the same time share a look', async () => {
-  const { switches, looks } = started({ a: 'off', b: 'draining', c: 'enabled' });
-  const asked = await Promise.all(['a', 'b', 'c', 'd'].map((provider) => switches.isOff(provider)));
-  assert.deepEqual([asked, looks()], [[true, false, false, false], 1]);
+test('an unknown provider is enabled, a draining one takes no task, and only `off` forbids every request', async () => {
+  const { switches } = started({ a: 'off', b: 'draining', c: 'enabled' });
+  const providers = ['a', 'b', 'c', 'd'];
+  const isOff = await Promise.all(providers.map((provider) => switches.isOff(provider)));
+  const isDisabled = await Promise.all(providers.map((provider) => switches.isDisabled(provider)));
+  assert.deepEqual(
+    [isOff, isDisabled],
+    [
+      [true, false, false, false],
+      [true, true, false, false],
+    ],
+  );
 });
 
-test('who watches a provider hears within seconds that it was switched off, also when a look has failed', async (t) => {
+test('the signal of a watched provider aborts within seconds after it is switched off, also after a failed read', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const states: Record<string, State> = { a: 'enabled' };
-  const { switches, errors, fail, looks } = started(states);
+  const { switches, errors, database } = started(states);
   const [a, b] = [switches.watch('a'), switches.watch('b')];
-  const look = async () => {
+  const poll = async () => {
     t.mock.timers.tick(3_000);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  await look();
+  await poll();
   states['a'] = 'off';
-  fail(new Error('no database'));
-  await look();
+  database.error = new Error('no database');
+  await poll();
   assert.deepEqual([errors.length, a.signal.aborted], [1, false]);
-  fail();
-  await look();
+  database.error = undefined;
+  await poll();
   assert.deepEqual([a.signal.aborted, b.signal.aborted], [true, false]);
-  for (const watch of [a, b]) watch.stop();
-  const before = looks();
-  await look();
-  assert.equal(looks(), before, 'nobody watches any more');
 });

@@ -31,13 +31,13 @@ test('an account gets limits of its own, keeps what is not named, and loses its 
   assert.deepEqual(undone.shown, { accountId, creates: 'default', unfinished: 7 });
 });
 
-test('a rate that is none and an account that is none are refused', async () => {
-  const wrong = await limits(accountId, '--creates', 'fast');
-  assert.notEqual(wrong.code, 0);
-  assert.match(wrong.stderr, /must be a rate such as 50\/10s/);
-  const nobody = await limits('01900000-0000-7000-8000-000000000000');
-  assert.notEqual(nobody.code, 0);
-  assert.match(nobody.stderr, /no such account/);
+test('an invalid rate and an unknown account are refused', async () => {
+  const invalid = await limits(accountId, '--creates', 'fast');
+  assert.notEqual(invalid.code, 0);
+  assert.match(invalid.stderr, /must be a rate such as 50\/10s/);
+  const unknown = await limits('01900000-0000-7000-8000-000000000000');
+  assert.notEqual(unknown.code, 0);
+  assert.match(unknown.stderr, /account not found/);
 });
 
 test('an account is renamed', async () => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { spawnVideogen, videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Each command is loaded by itself, so a name in the table of src/cli/cli.ts that is not the command's own would lose it.
+// Only the requested command is loaded, so a wrong name in the table of src/cli/cli.ts would hide a command.
 const commands = [
   'start',
   'worker',
@@ -24,13 +24,13 @@ const commands = [
 test('the help names every command', async () => {
   const { code, stdout } = await videogen(process.env, '--help');
   assert.equal(code, 0);
-  // A name stands two columns in; the lines of its description stand further in.
+  // Names are indented by two columns, further lines of descriptions by more.
   const [help = ''] = stdout.split('\nExamples:\n');
   const named = [...help.matchAll(/^ {2}([a-z][a-z-]*) /gm)].map(([, name]) => name);
   assert.deepEqual(named, [...commands, 'help']);
 });
 
-test('every command is found behind --json, too', async () => {
+test('every command is found after --json, too', async () => {
   await inTwos(commands, async (command) => {
     const { code, stdout } = await videogen(process.env, '--json', command, '--help');
     assert.equal(code, 0, command);
@@ -38,12 +38,12 @@ test('every command is found behind --json, too', async () => {
   });
 });
 
-test('the help of every command, and of every one below it, ends with examples that can be typed', async () => {
+test('the help of every command and subcommand ends with examples that can be typed', async () => {
   let level: string[][] = [[]];
   while (level.length > 0) level = (await inTwos(level, commandsBelow)).flat();
 });
 
-/** Checks the help of a command; answers the commands below it. */
+/** Checks the help of a command, and returns its subcommands. */
 async function commandsBelow(words: readonly string[]): Promise<string[][]> {
   const { code, stdout } = await videogen(process.env, ...words, '--help');
   assert.equal(code, 0, words.join(' '));
@@ -66,7 +66,7 @@ async function inTwos<T, R>(items: readonly T[], work: (item: T) => Promise<R>):
   return results;
 }
 
-test('a mistake in what was typed is one line and a hint where to look, not a screen of help', async () => {
+test('a typing error prints one line with a hint, not a screen of help', async () => {
   const unknown = await videogen(process.env, 'strat');
   assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
   assert.match(unknown.stderr, /^error: unknown command 'strat'\n\(Did you mean start\?\)\n\(examples: .* --help\)\n$/);
@@ -77,7 +77,7 @@ test('a mistake in what was typed is one line and a hint where to look, not a sc
   );
 });
 
-test('a service that is down is named at once, with the reason, before the tries to reach it are over', async () => {
+test('an unreachable service is reported immediately, with the reason, while the command retries', async () => {
   const running = spawnVideogen(
     process.env,
     'generate',
@@ -88,9 +88,9 @@ test('a service that is down is named at once, with the reason, before the tries
     'http://127.0.0.1:1',
   );
   try {
-    const down = /http:\/\/127\.0\.0\.1:1 cannot be reached: .*; trying again/;
-    await waitFor('the word of it', () => (down.test(running.stdout()) ? true : undefined));
-    assert.equal(running.child.exitCode, null, 'it has not given up yet');
+    const down = /http:\/\/127\.0\.0\.1:1 cannot be reached: .*; retrying/;
+    await waitFor('the warning', () => (down.test(running.stdout()) ? true : undefined));
+    assert.equal(running.child.exitCode, null, 'it still retries');
     running.child.kill('SIGINT');
     const [code] = (await once(running.child, 'close')) as [number | null]; // what 'close' carries
     assert.equal(code, 130);

@@ -12,7 +12,7 @@ before(async () => {
   database = await createTestDatabase();
   const { db } = database;
   accountId = await createAccount(db, { name: 'Studio', credits: 7 });
-  await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+  await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'requested' });
 });
 after(() => database.close());
 
@@ -30,7 +30,7 @@ const commands: readonly (readonly [string, () => readonly string[]])[] = [
   ['account limits', () => [accountId, '--unfinished', '3']],
 ];
 for (const [command, rest] of commands) {
-  test(`videogen ${command} says in one line which account is closed, and changes nothing`, async () => {
+  test(`videogen ${command} names the closed account in one line, and changes nothing`, async () => {
     const { code, stdout, stderr } = await run(...command.split(' '), ...rest());
     assert.deepEqual([code, stdout, stderr], [1, '', `account ${accountId} is closed for good\n`]);
     const [latest] = await listActions(database.db, { limit: 1 });

@@ -11,7 +11,7 @@ import { endOf } from '../support/programs.ts';
 import { spawnVideogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-test('generate finds the service of the data folder, and asks for a model that it sells', async (t) => {
+test('generate finds the service of the data folder, and requests a model that it offers', async (t) => {
   const models = modelCatalogue(defaultModels.filter(({ model }) => model === 'videogen-2.0'));
   const allow = () => undefined;
   const parseTaskRequest = createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow });
@@ -19,7 +19,7 @@ test('generate finds the service of the data folder, and asks for a model that i
   t.after(() => service.close());
   const folder = await mkdtemp(join(tmpdir(), 'videogen-generate-'));
   t.after(() => rm(folder, { recursive: true }));
-  // As `videogen start` records it.
+  // `videogen start` records it.
   await writeFile(join(folder, 'address'), `${service.url}\n`);
   const { key } = await service.newAccount(1_000);
   const { PUBLIC_URL: _, ...env } = process.env;

@@ -35,7 +35,7 @@ async function text(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-test('whoever lost a key finds the accounts, and what they need to make another one', async () => {
+test('an operator who lost a key finds the account, and creates another key', async () => {
   const { accounts } = await json('account', 'list');
   const names = (accounts as { name: string }[]).map(({ name }) => name);
   assert.deepEqual(names, ['other', 'Studio']);
@@ -72,7 +72,7 @@ test('tasks are listed by account and state, cancelled with their refund, and th
   const [action] = await listActions(environment.database.db, { accountId, limit: 1 });
   assert.deepEqual([action?.action, action?.details['reason']], ['tasks.cancel', 'a slip']);
   const unknown = await videogen({ ...environment.environment }, 'task', 'cancel', accountId);
-  assert.deepEqual([unknown.code, unknown.stderr], [1, `no such task: ${accountId}\n`]);
+  assert.deepEqual([unknown.code, unknown.stderr], [1, `task not found: ${accountId}\n`]);
 });
 
 test('--version prints the version of the package', async () => {

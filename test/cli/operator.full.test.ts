@@ -30,7 +30,7 @@ const latest = async () => (await listActions(database.db, { limit: 1 }))[0];
 const countActions = async () => (await listActions(database.db, { limit: 1_000 })).length;
 
 test('an operator is made with a key that is shown once, is listed without it, and is revoked for good', async () => {
-  assert.deepEqual(await listOperators(database.db), [], 'there is none unless somebody makes one');
+  assert.deepEqual(await listOperators(database.db), [], 'none exists unless it is created');
   const { operatorId, key } = await run('operator', 'create', 'ada', '--expires', '90d');
   assert.match(String(key), /^vgop_[0-9A-Za-z]{36}$/);
   assert.deepEqual(await findOperator(database.db, String(key)), { operatorId, name: 'ada' });
@@ -46,7 +46,7 @@ test('an operator is made with a key that is shown once, is listed without it, a
   assert.deepEqual((await latest())?.action, 'operators.revoke');
 });
 
-test('whatever the command line changes is in the log, with the user of the machine', async () => {
+test('every change by the command line is in the log, with the user of the machine', async () => {
   const { accountId } = await run('account', 'create', 'studio', '--credits', '10');
   const id = String(accountId);
   const { keyId } = await run('key', 'create', '--account', id);
@@ -67,12 +67,12 @@ test('whatever the command line changes is in the log, with the user of the mach
   assert.doesNotMatch(JSON.stringify(actions), /whsec_|vg_[0-9A-Za-z]{5}/);
 });
 
-test('what the command line only looks at, or is refused, is not in the log', async () => {
+test('reads and refused commands are not in the log', async () => {
   const accountId = await createAccount(database.db, { name: 'quiet', credits: 0 });
   const count = await countActions();
   await run('account', 'limits', accountId, '--unfinished', '1000');
-  const nobody = '01900000-0000-7000-8000-000000000000';
-  await assert.rejects(run('credits', 'grant', nobody, '5', '--reason', 'x'), /no such account/);
-  await assert.rejects(run('operator', 'revoke', nobody), /no such operator/);
+  const unknown = '01900000-0000-7000-8000-000000000000';
+  await assert.rejects(run('credits', 'grant', unknown, '5', '--reason', 'x'), /account not found/);
+  await assert.rejects(run('operator', 'revoke', unknown), /operator not found/);
   assert.equal(await countActions(), count);
 });

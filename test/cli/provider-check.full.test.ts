@@ -16,18 +16,18 @@ async function checked(t: TestContext, args: readonly string[], broken?: Break) 
   return await videogen(env, 'provider', 'check', `http://${server.address}/`, ...args);
 }
 
-test('provider check shows every rule, and what the video is; no database is asked', async (t) => {
+test('provider check shows every rule, and what the video is; no database is used', async (t) => {
   const { code, stdout, stderr } = await checked(t, ['--key-env', 'SCRIPT_KEY']);
   assert.equal(code, 0, stdout + stderr);
   assert.match(stdout, /^pass {5}key-missing: a request without the key is answered 401\n/);
   assert.match(stdout, /^pass {5}video-plays: .*\n {9}1280×720, 4\.0 s, 24 fps, with sound, delivered as it is\n/m);
   assert.match(stdout, /^skipped {2}restart: restart the server, then check it again with --job [0-9a-f-]{36}\n/m);
-  assert.match(stdout, /\n29 rules are kept, 0 broken, 1 were not tested\n$/);
+  assert.match(stdout, /\n29 rules passed, 0 failed, 1 skipped\n$/);
   assert.match(stderr, /^job [0-9a-f-]{36}: running 40 %$/m);
   assert.doesNotMatch(stdout + stderr, new RegExp(key));
 });
 
-test('a broken rule is told with what was expected and what came, and the exit code is 1', async (t) => {
+test('a broken rule is reported with the expected and the received value, and the exit code is 1', async (t) => {
   const text: Break = (asked, tell) => {
     const told = tell();
     return asked.isVideo && Buffer.isBuffer(told.body) ? { ...told, body: Buffer.alloc(told.body.length, 'x') } : told;
@@ -50,7 +50,7 @@ test('a broken rule is told with what was expected and what came, and the exit c
       },
     ],
   );
-  assert.match(stderr, /does not keep the protocol\n$/);
+  assert.match(stderr, /does not conform to the protocol\n$/);
 });
 
 test('a server that requires a key is not checked without one: nothing is broken', async (t) => {
@@ -59,13 +59,13 @@ test('a server that requires a key is not checked without one: nothing is broken
   assert.match(stderr, /^http:\/\/127\.0\.0\.1:\d+ requires a key; pass it with --key-env NAME or --key-file PATH$/m);
 });
 
-test('a server that cannot be reached, and a wrong address, are told so', async () => {
-  const gone = await videogen(process.env, 'provider', 'check', 'http://127.0.0.1:1');
-  assert.equal(gone.code, 1);
-  assert.match(gone.stderr, /^http:\/\/127\.0\.0\.1:1 cannot be reached: /);
-  const wrong = await videogen(process.env, 'provider', 'check', 'ftp://example.com');
-  assert.equal(wrong.code, 1);
-  assert.match(wrong.stderr, /It must be an http or https URL/);
+test('an unreachable server and an invalid address are reported', async () => {
+  const unreachable = await videogen(process.env, 'provider', 'check', 'http://127.0.0.1:1');
+  assert.equal(unreachable.code, 1);
+  assert.match(unreachable.stderr, /^http:\/\/127\.0\.0\.1:1 cannot be reached: /);
+  const invalid = await videogen(process.env, 'provider', 'check', 'ftp://example.com');
+  assert.equal(invalid.code, 1);
+  assert.match(invalid.stderr, /It must be an http or https URL/);
   const unset = await videogen(process.env, 'provider', 'check', 'http://127.0.0.1:1', '--key-env', 'NO_SUCH_KEY');
   assert.equal(unset.code, 1);
   assert.match(unset.stderr, /is not set/);

@@ -9,7 +9,7 @@ import { startFakeComfyui } from '../fakes/comfyui.ts';
 import { createTestEnvironment } from '../support/service.ts';
 import { videogen } from '../support/videogen.ts';
 
-test('provider list tells which node classes a workflow misses, and which server does not answer', async (t) => {
+test('provider list shows which node classes a workflow misses, and which server does not answer', async (t) => {
   const [comfyui, environment] = await Promise.all([startFakeComfyui(), createTestEnvironment()]);
   const folder = await mkdtemp(join(tmpdir(), 'videogen-list-'));
   t.after(async () => {
@@ -30,7 +30,7 @@ test('provider list tells which node classes a workflow misses, and which server
   const env = { ...environment.environment, VIDEOGEN_MODELS: join(folder, 'catalogue.json') };
   const { code, stdout, stderr } = await videogen(env, 'provider', 'list');
   assert.equal(code, 0, stderr);
-  assert.match(stdout, /^gone .*\n.*\n {2}gone\/wan {2}\.\/w\.json was not compared with the server: .*reached/m);
+  assert.match(stdout, /^gone .*\n.*\n {2}gone\/wan {2}\.\/w\.json could not be checked: .*reached/m);
   const report = {
     workerId: randomUUID(),
     queue: 'generation-remote',
@@ -39,7 +39,7 @@ test('provider list tells which node classes a workflow misses, and which server
   } as const;
   await saveWorkerReport(environment.database.db, report);
   const unsold = await videogen(env, 'provider', 'list');
-  assert.match(unsold.stdout, /^wan is not sold: .*\nA worker refuses the catalogue: X_KEY is not set$/m);
+  assert.match(unsold.stdout, /^wan is not offered: .*\nA worker rejected the catalogue: X_KEY is not set$/m);
   const fault = 'node 3: the server has no class KSampler2, did you mean KSampler\\?';
   assert.match(stdout, new RegExp(`^here .*\\n.*\\n {2}here/wan {2}\\./w\\.json: ${fault}$`, 'm'));
 });

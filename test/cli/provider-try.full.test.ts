@@ -20,7 +20,7 @@ for (const name of shipped) {
   });
 }
 
-test('provider try tells what differs from the example, and all faults of a file', async (t) => {
+test('provider try reports differences from the example, and all errors of a file', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-try-'));
   t.after(() => rm(folder, { recursive: true }));
   const path = join(folder, 'upstream.yaml');
@@ -33,10 +33,10 @@ test('provider try tells what differs from the example, and all faults of a file
   assert.deepEqual(exchanges[0]?.faults, ['means unknown instead of accepted']);
 
   await writeFile(path, text.replace('id: body.data.taskId', 'id: $evel(1)').replace('images: link', 'images: lnk'));
-  const faulty = await videogen(process.env, 'provider', 'try', path);
-  assert.equal(faulty.code, 1);
-  assert.match(faulty.stderr, /upstream\.yaml: images: must be one of link, data-url; did you mean link\?\n/);
-  assert.match(faulty.stderr, /upstream\.yaml: create\.id: at character 5: \$evel: unknown function/);
+  const invalid = await videogen(process.env, 'provider', 'try', path);
+  assert.equal(invalid.code, 1);
+  assert.match(invalid.stderr, /upstream\.yaml: images: must be one of link, data-url; did you mean link\?\n/);
+  assert.match(invalid.stderr, /upstream\.yaml: create\.id: at character 5: \$evel: unknown function/);
 });
 
 test('provider try --send makes one job and fetches its video', async (t) => {

@@ -30,19 +30,19 @@ const refused: readonly (readonly [string, () => readonly string[], RegExp])[] =
   ],
   ['a key that expires now', () => ['key', 'create', '--account', accountId, '--expires', '0d'], /future/],
   [
-    'a key that expires when no client can read the year',
+    'a key that expires in a year beyond the limit',
     () => ['key', 'create', '--account', accountId, '--expires', '9999-12-31'],
     /not be after 2286-11-20T17:46:39\.999Z/,
   ],
   ['an operator who has expired already', () => ['operator', 'create', 'ada', '--expires', '2020-01-01'], /future/],
   ['credits for no reason', () => ['credits', 'grant', accountId, '5', '--reason', ' '], /1 to 500 characters/],
   [
-    'credits for a novel',
+    'credits with a reason that is too long',
     () => ['credits', 'grant', accountId, '5', '--reason', 'x'.repeat(501)],
     /1 to 500 characters/,
   ],
   ['an account without a name', () => ['account', 'create', ''], /1 to 200 characters/],
-  ['an account with a novel for a name', () => ['account', 'create', 'x'.repeat(201)], /1 to 200 characters/],
+  ['an account with a name that is too long', () => ['account', 'create', 'x'.repeat(201)], /1 to 200 characters/],
   ['a key without a name', () => ['key', 'create', '--account', accountId, '--name', ''], /1 to 200 characters/],
 ];
 for (const [what, args, why] of refused) {
@@ -56,12 +56,12 @@ for (const [what, args, why] of refused) {
   });
 }
 
-test('the longest reason, in characters and not in bytes or halves of them, is taken', async () => {
+test('the length of a reason counts characters, not bytes', async () => {
   const { code, stderr } = await run('credits', 'grant', accountId, '5', '--reason', '🎬'.repeat(500));
   assert.equal(code, 0, stderr);
 });
 
-test('a database that is down is named with host, port and reason', async () => {
+test('an unreachable database is reported with host, port and reason', async () => {
   const env = {
     ...process.env,
     DATABASE_URL: 'postgres://us:secret@127.0.0.1:1/none',
@@ -72,7 +72,7 @@ test('a database that is down is named with host, port and reason', async () => 
   assert.equal(stderr, 'database unavailable at 127.0.0.1:1: connect ECONNREFUSED 127.0.0.1:1\n');
 });
 
-test('a command without DATABASE_URL creates no installation, and says what to set', async (t) => {
+test('a command without DATABASE_URL creates no installation, and names the variables to set', async (t) => {
   const parent = await mkdtemp(join(tmpdir(), 'videogen-none-'));
   t.after(() => rm(parent, { recursive: true }));
   const folder = join(parent, 'data');

@@ -13,7 +13,6 @@ import { waitFor } from '../support/wait-for.ts';
 
 const limitMs = 120_000;
 
-/** Waits until the terminal shows it. */
 function shows(terminal: Terminal, pattern: RegExp): Promise<RegExpExecArray> {
   return waitFor(
     String(pattern),
@@ -25,7 +24,7 @@ function shows(terminal: Terminal, pattern: RegExp): Promise<RegExpExecArray> {
   );
 }
 
-describe('Ctrl-C while a video is made', { skip: skipWithoutTerminal }, () => {
+describe('Ctrl-C during a generation', { skip: skipWithoutTerminal }, () => {
   let service: TestService;
   let env: NodeJS.ProcessEnv;
   let folder: string;
@@ -42,7 +41,7 @@ describe('Ctrl-C while a video is made', { skip: skipWithoutTerminal }, () => {
     await rm(folder, { recursive: true });
   });
 
-  test('generate shows task and price first, and Ctrl-C cancels the task, says what came back, and ends with 130', async () => {
+  test('generate prints task and price first, and Ctrl-C cancels the task, prints the refund, and exits with 130', async () => {
     const terminal = videogenInTerminal(env, folder, 'generate', '[[hang]] a storm', '--duration', '4');
     const [, taskId = ''] = await shows(terminal, /Task ([0-9a-f-]{36}): 132 credits/);
     await shows(terminal, /\d+ % {2}generating, \d+ s/);
@@ -54,13 +53,13 @@ describe('Ctrl-C while a video is made', { skip: skipWithoutTerminal }, () => {
     assert.deepEqual(tooWide(terminal.output()), []);
   });
 
-  test('follow waits for a task that is there; Ctrl-C leaves it alone, and says how to go on', async () => {
+  test('follow waits for an existing task; Ctrl-C leaves it running, and prints how to continue', async () => {
     const { taskId } = await client.createTask({ model: 'videogen-2.0-fast', input: { prompt: '[[hang]] waits' } });
     const terminal = videogenInTerminal(env, folder, 'follow', taskId);
     await shows(terminal, /\d+ % {2}generating/);
     terminal.pressCtrlC();
     assert.equal(await terminal.exited, 130, terminal.output());
-    assert.match(terminal.output(), new RegExp(`goes on; follow it with: .* follow ${taskId}`));
+    assert.match(terminal.output(), new RegExp(`continues; follow it with: .* follow ${taskId}`));
     assert.equal((await client.recordInfo(taskId)).state, 'generating');
     await client.cancelTask(taskId);
   });
@@ -75,7 +74,7 @@ describe('the demo in a terminal', { skip: skipWithoutTerminal }, () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  const isGone = async () => {
+  const assertDeleted = async () => {
     assert.deepEqual(await processesOf({ folder: folder }), []);
     assert.deepEqual(
       (await readdir(folder)).filter((name) => name.startsWith('videogen-demo-')),
@@ -83,18 +82,18 @@ describe('the demo in a terminal', { skip: skipWithoutTerminal }, () => {
     );
   };
 
-  test('Ctrl-C during the progress bar, pressed twice, stops every server, deletes their folder and ends with 130', async () => {
+  test('Ctrl-C during the progress line, pressed twice, stops every server, deletes their folder and exits with 130', async () => {
     const terminal = videogenInTerminal(env, folder, 'demo', 'a red kite');
     await shows(terminal, /\d+ % {2}(waiting|queuing|generating), \d+ s/);
     terminal.pressCtrlC();
     await shows(terminal, /stopping the servers/);
     terminal.pressCtrlC();
     assert.equal(await terminal.exited, 130, terminal.output());
-    await isGone();
+    await assertDeleted();
   });
 
-  test('it is sealed off from the settings of a service, fits into 80 columns, and its film can be opened afterwards', async () => {
-    const strangers = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', PGSSLMODE: 'require', HOST: '192.0.2.1' };
+  test('it ignores the settings of a service, fits into 80 columns, and leaves its video', async () => {
+    const strangers = { DATABASE_URL: 'postgres://user@127.0.0.1:1/none', PGSSLMODE: 'require', HOST: '192.0.2.1' };
     const others = { PUBLIC_URL: 'http://192.0.2.1', RESULT_STORE: '/proc/none', TEMPORAL_ADDRESS: '127.0.0.1:1' };
     const terminal = videogenInTerminal({ ...env, ...strangers, ...others }, folder, 'demo', 'a red kite');
     assert.equal(await terminal.exited, 0, terminal.output());
@@ -103,13 +102,13 @@ describe('the demo in a terminal', { skip: skipWithoutTerminal }, () => {
     const film = /file:\/\/\S+\.mp4/.exec(output)?.[0] ?? assert.fail(output);
     assert.ok(existsSync(fileURLToPath(film)));
     assert.match(output, /100 %|\d+ % {2}\w+, \d+ s/);
-    assert.match(output, /credits\s+(│\s+)?came\s+(│\s+)?back/);
-    // A link or a path is one word, which a terminal cuts wherever it is broken.
+    assert.match(output, /credits\s+(│\s+)?were\s+(│\s+)?refunded/);
+    // A link or a path is one word, which a terminal breaks anywhere.
     const wordsOf = (line: string) => line.replace('│', '').trim().split(/\s+/);
     assert.deepEqual(
       tooWide(output).filter((line) => wordsOf(line).length > 1),
       [],
     );
-    await isGone();
+    await assertDeleted();
   });
 });

@@ -57,7 +57,7 @@ test('invite creates a link for an account or an operator, and the audit log has
   for (const [args, refusal] of [
     [['invite', 'dan@example.com'], /give --operator, --account or both/],
     [['invite', 'dan', '--operator'], /must be an e-mail address/],
-    [['invite', 'dan@example.com', '--account', '019abc12-3456-7def-8901-234567890abc'], /no such account/],
+    [['invite', 'dan@example.com', '--account', '019abc12-3456-7def-8901-234567890abc'], /account not found/],
   ] as const) {
     assert.match((await run(...args)).stderr, refusal);
   }

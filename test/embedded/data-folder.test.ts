@@ -9,7 +9,7 @@ test('a second process is refused with the pid of the first', async (t) => {
   const folder = await awkwardFolder();
   const owner = await runStarter('lock', folder);
   t.after(owner.kill);
-  assert.equal(owner.said['locked'], true);
+  assert.equal(owner.report['locked'], true);
   const message = new RegExp(`in use by process ${owner.child.pid}\\. `);
   await assert.rejects(lockDataFolder(folder), { name: 'SetupError', message });
 });
@@ -36,7 +36,7 @@ test('the lock of a killed process is taken over', async () => {
   await lock.release();
 });
 
-test('whatever a crash of the machine left in the lock file does not block', async () => {
+test('a lock file that a crash of the machine left does not block', async () => {
   const folder = await awkwardFolder();
   await mkdir(folder, { recursive: true });
   for (const text of ['', '1', '{"pid": 1}']) {
@@ -58,20 +58,20 @@ test('of eight processes that find the same stale lock exactly one gets it', asy
   await (await runStarter('lock', folder)).kill();
   const contenders = await Promise.all(Array.from({ length: 8 }, () => runStarter('lock', folder)));
   t.after(() => Promise.all(contenders.map((contender) => contender.kill())));
-  assert.equal(contenders.filter(({ said }) => said['locked'] === true).length, 1);
+  assert.equal(contenders.filter(({ report }) => report['locked'] === true).length, 1);
 });
 
-test('of many contenders in one process, over many rounds, exactly one gets the lock', async () => {
+test('of many contenders in one process exactly one gets the lock, repeatedly', async () => {
   const folder = await awkwardFolder();
-  for (let round = 0; round < 30; round++) {
+  for (let pass = 0; pass < 30; pass++) {
     const tries = await Promise.allSettled(Array.from({ length: 12 }, () => lockDataFolder(folder)));
     const won = tries.filter((tried) => tried.status === 'fulfilled');
-    assert.equal(won.length, 1, `round ${round}`);
+    assert.equal(won.length, 1, `pass ${pass}`);
     for (const { value } of won) await value.release();
   }
 });
 
-test('the secret is made once and never replaced, whatever is wrong with it', async () => {
+test('the secret is created once and never replaced, even if it is damaged', async () => {
   const folder = await awkwardFolder();
   const path = join(folder, 'secret');
   await mkdir(folder, { recursive: true });

@@ -57,7 +57,7 @@ test('without access to PyPI the one on the PATH is used, else the error names b
   };
   assert.match(
     await search(folder),
-    /SetupError ffmpeg could not be fetched \(127\.0\.0\.1:\d+ is unreachable: status 503\)\. Install ffmpeg on the PATH, or set FFMPEG_PATH\.\n$/,
+    /SetupError ffmpeg could not be downloaded \(127\.0\.0\.1:\d+ is unreachable: status 503\)\. Install ffmpeg on the PATH, or set FFMPEG_PATH\.\n$/,
   );
   await writeFile(join(folder, 'ffmpeg'), '#!/bin/sh\n', { mode: 0o755 });
   assert.match(await search(`${folder}:/bin`), /Using the one on the PATH\.\nffmpeg\n$/);

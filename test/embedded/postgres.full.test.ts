@@ -37,7 +37,7 @@ test('a fresh folder becomes a database that keeps its data and its address over
   const settings = ['server_encoding', 'fsync', 'synchronous_commit', 'listen_addresses', 'unix_socket_directories'];
   const shown = await sql(first.url, `select ${settings.map((name) => `current_setting('${name}')`).join(', ')}`);
   assert.deepEqual(shown, ['UTF8', 'on', 'on', '127.0.0.1', '']);
-  await sql(first.url, "create table kept as select 'grüße' as word");
+  await sql(first.url, "create table stored as select 'grüße' as word");
   assert.equal(await findPostgres(folder), first.url);
   await first.stop();
   assert.equal(await commandOf(first.pid), undefined);
@@ -45,47 +45,47 @@ test('a fresh folder becomes a database that keeps its data and its address over
 
   const second = await start(t, folder);
   assert.equal(second.url, first.url);
-  assert.deepEqual(await sql(second.url, 'select word from kept'), ['grüße']);
+  assert.deepEqual(await sql(second.url, 'select word from stored'), ['grüße']);
 });
 
 test('the password is needed and lies where only its owner reads it', async (t) => {
   const folder = await awkwardFolder();
   const { url } = await start(t, folder);
   assert.equal((await stat(join(folder, 'password'))).mode & 0o777, 0o600);
-  const wrong = new URL(url);
-  wrong.password = 'guess';
-  await assert.rejects(sql(wrong.href, 'select 1'), { code: '28P01' });
+  const invalid = new URL(url);
+  invalid.password = 'guess';
+  await assert.rejects(sql(invalid.href, 'select 1'), { code: '28P01' });
 });
 
 test('a server that is killed comes back at the same address with every commit', async (t) => {
   const folder = await awkwardFolder();
   const postgres = await start(t, folder);
   const killed = postgres.pid;
-  await sql(postgres.url, 'create table kept as select 41 as n');
+  await sql(postgres.url, 'create table stored as select 41 as n');
   process.kill(killed, 'SIGKILL');
   await until(() => postgres.pid !== killed, 'a new server');
-  assert.deepEqual(await sql(postgres.url, 'select n from kept'), [41]);
+  assert.deepEqual(await sql(postgres.url, 'select n from stored'), [41]);
   assert.ok(postgres.log.some((message) => message.includes(`process ${killed}) has died`)));
 });
 
-test('a server left behind by a killed process is stopped, and one with the same address and every commit takes its place', async (t) => {
+test('a server left behind by a killed process is stopped, and one with the same address and every commit replaces it', async (t) => {
   const folder = await awkwardFolder();
   const starter = await runStarter('postgres', folder);
   await starter.kill();
   const url = await findPostgres(folder);
-  assert.equal(url, starter.said['url']);
-  await sql(String(url), 'create table kept as select 41 as n');
+  assert.equal(url, starter.report['url']);
+  await sql(String(url), 'create table stored as select 41 as n');
   const next = await start(t, folder);
-  assert.equal(await commandOf(Number(starter.said['pid'])), undefined);
+  assert.equal(await commandOf(Number(starter.report['pid'])), undefined);
   assert.equal(next.url, url);
-  assert.deepEqual(await sql(next.url, 'select n from kept'), [41]);
+  assert.deepEqual(await sql(next.url, 'select n from stored'), [41]);
 });
 
 test('a server that a killed process left behind frozen is replaced, too', async (t) => {
   const folder = await awkwardFolder();
   const starter = await runStarter('postgres', folder);
   await starter.kill();
-  process.kill(Number(starter.said['pid']), 'SIGSTOP');
+  process.kill(Number(starter.report['pid']), 'SIGSTOP');
   // A frozen server obeys none of the milder signals, however long they are given.
   const stopSteps = [
     { signal: 'SIGINT', waitMs: 100 },
@@ -95,7 +95,7 @@ test('a server that a killed process left behind frozen is replaced, too', async
   assert.deepEqual(await sql((await start(t, folder, { stopSteps })).url, 'select 1'), [1]);
 });
 
-test('a start that is broken off while its server does not answer leaves nothing running', async () => {
+test('an interrupted start whose server does not respond leaves nothing running', async () => {
   const folder = await awkwardFolder();
   const stopping = new AbortController();
   const log = (message: string) => void (message.startsWith('Creating') && stopping.abort(new Error('broken off')));
@@ -115,8 +115,8 @@ async function stalePidFile(t: TestContext, folder: string, script: string): Pro
   const { uid, gid } = await stat(join(folder, 'cluster'));
   const program = spawn('/bin/sh', ['-c', script], { stdio: ['ignore', 'pipe', 'ignore'], cwd: '/', uid, gid });
   t.after(() => program.kill('SIGKILL'));
-  const heard: unknown[] = await once(program.stdout, 'data');
-  await writeFile(path, text.replace(/^\d+/, String(heard[0]).trim()));
+  const messages: unknown[] = await once(program.stdout, 'data');
+  await writeFile(path, text.replace(/^\d+/, String(messages[0]).trim()));
 }
 
 test('the pid file of a crashed machine, whose pid is another program today, does not block', async (t) => {
@@ -126,7 +126,7 @@ test('the pid file of a crashed machine, whose pid is another program today, doe
   assert.deepEqual(await sql(second.url, 'select 1'), [1]);
 });
 
-test('the pid file of a dead server that nobody ever reaps does not block', async (t) => {
+test('the pid file of a dead server that is never reaped does not block', async (t) => {
   const folder = await awkwardFolder();
   // The shell becomes a program that does not know of its child, so the child is a zombie once it has ended.
   await stalePidFile(t, folder, 'sleep 0.1 & echo $!; exec sleep 60');
@@ -138,7 +138,7 @@ test('the pid file of a dead server that nobody ever reaps does not block', asyn
 async function startOriginalAndCopy(t: TestContext) {
   const [folder, copiedFolder] = [await awkwardFolder(), await awkwardFolder()];
   const original = await start(t, folder);
-  await sql(original.url, "create table kept as select 'original' as word");
+  await sql(original.url, "create table stored as select 'original' as word");
   await sql(original.url, 'checkpoint');
   execFileSync('cp', ['-a', folder, copiedFolder]);
   assert.equal(await findPostgres(copiedFolder), undefined);
@@ -149,26 +149,26 @@ test('a copied folder gets a server and a port of its own, and the server of the
   const { original, pid, copy } = await startOriginalAndCopy(t);
   assert.deepEqual(copy.log, []);
   assert.notEqual(copy.port, original.port);
-  await sql(copy.url, "update kept set word = 'copy'");
-  assert.deepEqual(await sql(copy.url, 'select word from kept'), ['copy']);
-  assert.deepEqual(await sql(original.url, 'select word from kept'), ['original']);
+  await sql(copy.url, "update stored set word = 'copy'");
+  assert.deepEqual(await sql(copy.url, 'select word from stored'), ['copy']);
+  assert.deepEqual(await sql(original.url, 'select word from stored'), ['original']);
   assert.equal(original.pid, pid);
   assert.equal(original.log.length, 1);
 });
 
 test("a server that has died is not replaced by that of a copied folder, which has its password, at the server's address", async (t) => {
   const { original, pid, copy } = await startOriginalAndCopy(t);
-  await sql(copy.url, "update kept set word = 'copy'");
+  await sql(copy.url, "update stored set word = 'copy'");
   const isTaken = startTcpProxy(`127.0.0.1:${copy.port}`, original.port);
   process.kill(pid, 'SIGKILL');
   const proxy = await isTaken;
   t.after(() => proxy.close());
-  const says = (what: string) => original.log.some((message) => message.includes(what));
-  await until(() => says('does not start') || says('runs again'), 'a word about the start');
-  assert.ok(!says('runs again'));
+  const hasLogged = (what: string) => original.log.some((message) => message.includes(what));
+  await until(() => hasLogged('does not start') || hasLogged('was restarted'), 'a message about the start');
+  assert.ok(!hasLogged('was restarted'));
   await proxy.close();
-  await until(() => says('runs again'), 'the server');
-  assert.deepEqual(await sql(original.url, 'select word from kept'), ['original']);
+  await until(() => hasLogged('was restarted'), 'the server');
+  assert.deepEqual(await sql(original.url, 'select word from stored'), ['original']);
 });
 
 test('a creation that was cut short leaves nothing behind and does not block', async (t) => {

@@ -5,7 +5,7 @@ import { findPostgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { awkwardFolder } from '../support/embedded-processes.ts';
 
 const setpriv = '/usr/bin/setpriv';
-/** As in a container, where root lacks the capability to look at the processes of other accounts. */
+/** As in a container, where root lacks the capability to read the processes of other accounts. */
 const inContainer = ['--bounding-set', '-sys_ptrace', process.execPath];
 const canImitate = process.getuid?.() === 0 && spawnSync(setpriv, [...inContainer, '--version']).status === 0;
 

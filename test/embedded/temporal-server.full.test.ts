@@ -15,8 +15,8 @@ const namespace = 'videogen';
 async function start(t: TestContext, folder?: string): Promise<TemporalServer & { log: string[] }> {
   const log: string[] = [];
   const options = { cliPath: await testTemporalCli(), log: (message: string) => log.push(message), namespace };
-  const place = folder === undefined ? { folder: await awkwardFolder(), inMemory: true } : { folder };
-  const server = await startTemporal({ ...options, ...place });
+  const target = folder === undefined ? { folder: await awkwardFolder(), inMemory: true } : { folder };
+  const server = await startTemporal({ ...options, ...target });
   t.after(server.stop);
   return Object.assign(server, { log });
 }
@@ -33,7 +33,7 @@ async function withClient<T>({ address }: TemporalServer, use: (client: Client) 
 function startWorkflow(server: TemporalServer, workflowId: string): Promise<unknown> {
   const searchable = { AccountId: ['an account'], Model: ['videogen-2.0'], TaskState: ['waiting'] };
   return withClient(server, (client) =>
-    client.workflow.start('anything', { taskQueue: 'nobody-polls', workflowId, searchAttributes: searchable }),
+    client.workflow.start('anything', { taskQueue: 'unserved', workflowId, searchAttributes: searchable }),
   );
 }
 
@@ -74,11 +74,11 @@ test('a server that is killed comes back at the same address with its workflows'
   assert.ok(server.log.some((message) => message.includes(`process ${killed}) has died`)));
 });
 
-test('a server left behind by a killed process is stopped, and one with the same address and its workflows takes its place', async (t) => {
+test('a server left behind by a killed process is stopped, and one with the same address and its workflows replaces it', async (t) => {
   const folder = await awkwardFolder();
   const starter = await runStarter('temporal', folder, await testTemporalCli());
   const orphan = {
-    address: String(starter.said['address']),
+    address: String(starter.report['address']),
     uiUrl: '',
     ports: [],
     pid: 0,
@@ -87,12 +87,12 @@ test('a server left behind by a killed process is stopped, and one with the same
   await startWorkflow(orphan, 'task-1');
   await starter.kill();
   const server = await start(t, folder);
-  assert.equal(await commandOf(Number(starter.said['pid'])), undefined);
+  assert.equal(await commandOf(Number(starter.report['pid'])), undefined);
   assert.equal(server.address, orphan.address);
   assert.equal(await stateOnceBack(server, 'task-1'), 'RUNNING');
 });
 
-test('the pid file of a crashed machine, whose pid is another program today, harms nobody', async (t) => {
+test('the pid file of a crashed machine, whose pid is another program today, does not block', async (t) => {
   const folder = await awkwardFolder();
   await mkdir(folder, { recursive: true });
   const program = spawn('sleep', ['60'], { stdio: 'ignore' });
@@ -102,7 +102,7 @@ test('the pid file of a crashed machine, whose pid is another program today, har
   assert.equal(await commandOf(program.pid ?? 0), 'sleep 60');
 });
 
-test('the pid file of a copied folder, whose original runs and has a longer name, harms nobody', async (t) => {
+test('the pid file of a copied folder, whose original runs and has a longer name, does not block', async (t) => {
   const folder = await awkwardFolder();
   await mkdir(folder, { recursive: true });
   const original = ['--db-filename', join('/original', folder, 'temporal.db'), '--more'];
@@ -120,14 +120,14 @@ test("a server that has died is not replaced by another installation's at its ad
   process.kill(server.pid, 'SIGKILL');
   const proxy = await isTaken;
   t.after(() => proxy.close());
-  const says = (what: string) => server.log.some((message) => message.includes(what));
-  await until(() => says('is taken') || says('runs again'), 'a word about the start');
-  assert.ok(!says('runs again'));
+  const hasLogged = (what: string) => server.log.some((message) => message.includes(what));
+  await until(() => hasLogged('is taken') || hasLogged('was restarted'), 'a message about the start');
+  assert.ok(!hasLogged('was restarted'));
   await proxy.close();
-  await until(() => says('runs again'), 'the server');
+  await until(() => hasLogged('was restarted'), 'the server');
 });
 
-test('a damaged database is told in a sentence with the way out, which works, and nothing is left running', async (t) => {
+test('a damaged database is reported with a fix, which works, and nothing is left running', async (t) => {
   const folder = await awkwardFolder();
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'temporal.db'), 'no database '.repeat(1_000));

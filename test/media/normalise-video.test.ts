@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { tmpdir } from 'node:os';
 import { TaskFault } from '../../src/domain/errors.ts';
-import type { Ffmpeg, VideoWants } from '../../src/domain/ports.ts';
+import type { Ffmpeg, VideoForm } from '../../src/domain/ports.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { createVideoNormaliser } from '../../src/media/normalise-video.ts';
@@ -12,8 +12,8 @@ import { probeVideo } from '../../src/media/probe-video.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const signal = new AbortController().signal;
-const asIs: VideoWants = { audio: true, fit: 'keep', ratio: 'adaptive' };
-const hd: VideoWants = { audio: true, fit: '720p', ratio: '16:9' };
+const asIs: VideoForm = { audio: true, fit: 'keep', ratio: 'adaptive' };
+const hd: VideoForm = { audio: true, fit: '720p', ratio: '16:9' };
 const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
 
 const seconds = 2;
@@ -70,9 +70,9 @@ describe('normalising a video', () => {
   after(() => rm(folder, { recursive: true }));
 
   let runs = 0;
-  function normalise(renderer: Ffmpeg, name: string, wants: VideoWants, mostBytes?: number): Promise<string> {
+  function normalise(renderer: Ffmpeg, name: string, form: VideoForm, mostBytes?: number): Promise<string> {
     const targetPath = join(folder, `normalised-${(runs += 1)}.mp4`);
-    return createVideoNormaliser(renderer, mostBytes)({ videoPath: join(folder, name), targetPath, wants, signal });
+    return createVideoNormaliser(renderer, mostBytes)({ videoPath: join(folder, name), targetPath, form, signal });
   }
 
   async function refused(renderer: Ffmpeg, name: string, reason: RegExp, mostBytes?: number): Promise<void> {
@@ -90,7 +90,7 @@ describe('normalising a video', () => {
   }
 
   test('a video that fits is not touched, and ffmpeg is not run', async () => {
-    for (const [name, wants] of [
+    for (const [name, form] of [
       ['fits.mp4', asIs],
       ['silent.mp4', asIs],
       ['silent.mp4', { ...asIs, audio: false }],
@@ -98,13 +98,13 @@ describe('normalising a video', () => {
       ['720p.mp4', { ...hd, ratio: 'adaptive' }],
     ] as const) {
       const bytes = await readFile(join(folder, name));
-      assert.equal(await normalise(never, name, wants), join(folder, name));
+      assert.equal(await normalise(never, name, form), join(folder, name));
       assert.deepEqual(await readFile(join(folder, name)), bytes);
     }
   });
 
   /** What comes out: width, height, seconds, pictures a second, sound. */
-  const results: readonly [Fixture, VideoWants, ...(readonly (number | boolean)[])][] = [
+  const results: readonly [Fixture, VideoForm, ...(readonly (number | boolean)[])][] = [
     ['moov-last.mp4', asIs, 320, 180, seconds, 24, true],
     ['fragments.mp4', asIs, 320, 180, seconds, 24, true],
     ['quicktime.mov', asIs, 320, 180, seconds, 24, true],
@@ -127,16 +127,16 @@ describe('normalising a video', () => {
     ['fits.mp4', { ...hd, ratio: '9:16', audio: false }, 720, 1280, seconds, 24, false],
     ['fits.mp4', { ...hd, ratio: '21:9' }, 1470, 630, seconds, 24, true],
   ];
-  for (const [name, wants, ...expected] of results) {
-    const order = `${wants.fit}, ${wants.ratio}, ${wants.audio ? 'sound' : 'no sound'}`;
+  for (const [name, form, ...expected] of results) {
+    const order = `${form.fit}, ${form.ratio}, ${form.audio ? 'sound' : 'no sound'}`;
     test(`${name} (${order}) becomes an MP4 that fits`, async () => {
-      const path = await normalise(ffmpeg, name, wants);
+      const path = await normalise(ffmpeg, name, form);
       assert.notEqual(path, join(folder, name));
       const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = await probeVideo(path);
       const rounded = [Math.round(durationSeconds * 10) / 10, Math.round(framesPerSecond)];
       assert.deepEqual([widthPx, heightPx, ...rounded, hasAudio], expected);
       const again = createVideoNormaliser(never);
-      assert.equal(await again({ videoPath: path, targetPath: `${path}.again`, wants, signal }), path);
+      assert.equal(await again({ videoPath: path, targetPath: `${path}.again`, form, signal }), path);
     });
   }
 
@@ -246,7 +246,7 @@ describe('normalising a video', () => {
       stop.abort(reason);
       await ffmpeg(run);
     };
-    const order = { videoPath: join(folder, 'vp9.webm'), targetPath: join(folder, 'none.mp4'), wants: asIs };
+    const order = { videoPath: join(folder, 'vp9.webm'), targetPath: join(folder, 'none.mp4'), form: asIs };
     const aborted = createVideoNormaliser(aborting)({ ...order, signal: stop.signal });
     await assert.rejects(aborted, (error) => error === reason);
     await assert.rejects(access(order.targetPath));

@@ -6,7 +6,7 @@ import { callbackWorkflowId, taskWorkflowId } from '../../src/domain/task-queues
 import { closeAccountAs } from '../../src/stores/account-closure.ts';
 import { auditLedger } from '../../src/stores/ledger-audit.ts';
 import { refundTask } from '../../src/stores/tasks.ts';
-import { describeTask, unlessGone } from '../../src/temporal/describe-task.ts';
+import { describeTask, unlessMissing } from '../../src/temporal/describe-task.ts';
 import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../support/api.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { plainImage } from '../support/hostile-images.ts';
@@ -64,7 +64,7 @@ describe('deletion on request', () => {
         const callback = temporal.client.workflow.getHandle(callbackWorkflowId(taskId));
         const [task, delivery] = [
           await describeTask(temporal.client, taskId),
-          await unlessGone(temporal.client, () => callback.describe()),
+          await unlessMissing(temporal.client, () => callback.describe()),
         ];
         return task.status === 'missing' && delivery === undefined ? true : undefined;
       });

@@ -118,7 +118,7 @@ describe('videogen start, with servers of its own', () => {
     const nobody = '01900000-0000-7000-8000-000000000000';
     const { code, stdout, stderr } = await videogen(env, 'credits', 'grant', nobody, '5', '--reason', 'x', '--json');
     assert.deepEqual([code, stdout], [1, '']);
-    assert.match(stderr, /no such account/);
+    assert.match(stderr, /account not found/);
   });
 
   test('after kill -9 of all its processes the next start goes on with every task, and shows no second key', async () => {
@@ -151,7 +151,7 @@ describe('videogen start, with servers of its own', () => {
   for (const [command, moment] of [
     ['start', 'Creating the database'],
     ['demo', 'Creating the database'],
-    ['demo', 'createTask answered'],
+    ['demo', 'createTask returned'],
   ] as const) {
     test(`${command} that is interrupted at "${moment}" leaves nothing running and no lock`, async () => {
       const folder = await mkdtemp(join(tmpdir(), 'videogen-broken-off-'));

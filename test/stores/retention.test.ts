@@ -39,7 +39,6 @@ after(async () => {
   assert.deepEqual(violations, []);
 });
 
-const dayMs = 86_400_000;
 /** A whole number of milliseconds, so that the boundary is exact. */
 const limitMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 const actor: Actor = { kind: 'command_line', name: 'ada' };
@@ -246,8 +245,8 @@ test('housekeeping deletes expired records, and prompts only where their retenti
       engine: { ...activityDeps(db, folder, []).engine, forgetTask: () => Promise.resolve(true) },
     };
     const run = async (promptsMs: number | undefined) => {
-      const recordRetention = { eventsMs: 90 * dayMs, usersMs: 90 * dayMs, promptsMs };
-      const housekeep = createHousekeep({ ...deps, recordRetention });
+      const retention = { ...deps.retention, promptsMs };
+      const housekeep = createHousekeep({ ...deps, retention });
       for (const step of housekeepingSteps) await silentActivity({ workflowId: 'housekeeping' }, () => housekeep(step));
     };
     const promptOf = async () => (await findTask(db, taskId))?.param.input.prompt;

@@ -32,7 +32,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     hashAccount: (accountId) => accountId,
     fetchImages: () => Promise.resolve([]),
     media: createFolderStore(folder),
-    normaliseVideo: async ({ videoPath }) => videoPath,
+    normalizeVideo: async ({ videoPath }) => videoPath,
     inspectVideo: async ({ videoPath, deliveredPoster, posterPath }) => {
       if (deliveredPoster === undefined) await copyFile(videoPath, posterPath);
       return { measured: madeUpMeasures, isPosterMade: deliveredPoster === undefined };
@@ -50,8 +50,12 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       wakeDelivery: noPart,
     },
     workFolder: join(folder, '.work'),
-    retentionMs: 14 * 24 * 60 * 60_000,
-    recordRetention: { eventsMs: 90 * 86_400_000, usersMs: 90 * 86_400_000, promptsMs: undefined },
+    retention: {
+      mediaMs: 14 * 86_400_000,
+      eventsMs: 90 * 86_400_000,
+      usersMs: 90 * 86_400_000,
+      promptsMs: undefined,
+    },
     stuckTaskMs: 10 * 60_000,
     events: silentEvents,
   };

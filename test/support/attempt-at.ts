@@ -9,10 +9,10 @@ export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): A
   return {
     deps,
     task: { ...task, isFirst: false, leftMs: deadlineMs, deadlineMs, providers: undefined },
-    wants: undefined,
+    form: undefined,
     workFolder,
     signal,
-    patientSignal: signal,
+    signalWithoutDeadline: signal,
     images: () => Promise.resolve([]),
     report: () => {},
     markGenerating: async () => {},

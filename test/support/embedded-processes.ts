@@ -30,7 +30,7 @@ export async function awkwardFolder(): Promise<string> {
 }
 
 export type Starter = {
-  readonly said: Record<string, unknown>;
+  readonly report: Record<string, unknown>;
   readonly kill: () => Promise<void>;
   readonly child: ChildProcess;
 };
@@ -47,9 +47,9 @@ export async function runStarter(...args: string[]): Promise<Starter> {
   createInterface({ input: child.stdout }).once('line', (first: string) => {
     line = first;
   });
-  const said: unknown = JSON.parse(await waitFor('the first word of the starter', () => line));
-  assert.ok(typeof said === 'object' && said !== null);
-  return { said: Object.fromEntries(Object.entries(said)), kill, child };
+  const report: unknown = JSON.parse(await waitFor('the first word of the starter', () => line));
+  assert.ok(typeof report === 'object' && report !== null);
+  return { report: Object.fromEntries(Object.entries(report)), kill, child };
 }
 
 /** Waits for a condition. */

@@ -42,7 +42,7 @@ describe('after a loss', { concurrency: true }, () => {
     await waitForJob(accepted);
     const early = await command('reconcile', '--restored');
     assert.deepEqual([early.code, early.stdout], [1, '']);
-    assert.match(early.stderr, /has asked for work in the last 90 seconds\. Stop all workers/);
+    assert.match(early.stderr, /has polled in the last 90 seconds: stop all workers/);
     await worker.close();
     // Its progress, too, is that of the database which is lost.
     await engine.startClosing(accountId);

@@ -43,7 +43,7 @@ test('a Temporal that is frozen for 40 s while the service starts lets tasks be 
   const taskId = await accept(api);
   await delay(temporalFrozenMs);
   assert.equal(service.running.child.exitCode, null, service.running.stderr());
-  assert.match(service.running.stdout(), /Temporal does not answer yet/);
+  assert.match(service.running.stdout(), /Temporal is unavailable/);
   process.kill(temporal.pid, 'SIGCONT');
   await succeeds(api, taskId);
 });
@@ -70,7 +70,7 @@ test('a service whose Temporal is never reachable accepts tasks, prints what it 
   const service = await start(t, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
   await accept(await firstKey(service));
   await waitFor('the sentence', () =>
-    service.running.stdout().includes('Temporal does not answer yet') ? true : undefined,
+    service.running.stdout().includes('Temporal is unavailable') ? true : undefined,
   );
   service.running.child.kill('SIGINT');
   const [code] = (await once(service.running.child, 'exit')) as [number | null]; // what 'exit' carries

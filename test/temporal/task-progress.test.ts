@@ -7,12 +7,12 @@ import { createTaskProgress } from '../../src/temporal/task-progress.ts';
 
 type Described = { readonly pendingActivities: readonly unknown[] };
 
-/** An engine that is described as `describe` says, and a clock; only what a look touches is there. */
+/** A client whose descriptions come from `describe`, and a clock. */
 function engine(describe: () => Promise<Described>) {
-  const counted = { looks: 0 };
+  const counted = { descriptions: 0 };
   const clock = { nowMs: 0 };
   const describeWorkflowExecution = () => {
-    counted.looks += 1;
+    counted.descriptions += 1;
     return describe();
   };
   const client = {
@@ -23,7 +23,7 @@ function engine(describe: () => Promise<Described>) {
       loadedDataConverter: { payloadCodecs: [], payloadConverter: defaultPayloadConverter },
     },
   };
-  // The look uses these few members of the client and no others.
+  // A description uses only these members of the client.
   return { counted, clock, progressOf: createTaskProgress(client as unknown as Client, () => clock.nowMs) };
 }
 
@@ -34,47 +34,47 @@ function generatingAt(progress: number): Described {
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** What is there within this turn of the event loop, or `late`. */
+/** Returns the value if it resolves in this turn of the event loop, else `late`. */
 function atOnce(answer: Promise<number>): Promise<number | 'late'> {
   return Promise.race([answer, nextTurn().then(() => 'late' as const)]);
 }
 
-// Progress looks at the id and the state only.
+// Progress reads only the id and the state.
 const task = { taskId: 'a', state: 'generating' } as Task;
 
-test('simultaneous pollers of a task share one look, and so do those of the next second', async () => {
+test('simultaneous pollers of a task share one description, and so do those of the next second', async () => {
   const { counted, progressOf } = engine(() => Promise.resolve(generatingAt(40)));
   const answers = await Promise.all(Array.from({ length: 100 }, () => progressOf(task)));
   assert.deepEqual([...new Set(answers)], [40]);
   assert.equal(await progressOf(task), 40);
-  assert.equal(counted.looks, 1);
+  assert.equal(counted.descriptions, 1);
 });
 
-test('an engine that hangs holds no poller up, and is not asked again meanwhile', async () => {
+test('an engine that hangs delays no poller, and receives no second request', async () => {
   let answer: (described: Described) => void = () => assert.fail('no call was made');
   const { counted, progressOf } = engine(() => new Promise((resolve) => (answer = resolve)));
   assert.equal(await progressOf(task), 0);
   assert.equal(await progressOf(task), 0);
-  assert.equal(counted.looks, 1);
+  assert.equal(counted.descriptions, 1);
   const waiting = progressOf(task);
   answer(generatingAt(70));
   assert.equal(await waiting, 70);
 });
 
-test('an unavailable Temporal is asked once a second, not by every poller', async () => {
+test('an unavailable Temporal receives one request a second, not one from every poller', async () => {
   const { counted, progressOf } = engine(() => Promise.reject(new Error('unavailable')));
   for (let turn = 0; turn < 5; turn += 1) assert.equal(await progressOf(task), 0);
-  assert.equal(counted.looks, 1);
+  assert.equal(counted.descriptions, 1);
 });
 
-test('only a task that is being generated is looked at', async () => {
+test('only a task that is being generated is described', async () => {
   const { counted, progressOf } = engine(() => Promise.resolve(generatingAt(40)));
   assert.equal(await progressOf({ ...task, state: 'queuing' }), 0);
-  assert.equal(counted.looks, 0);
+  assert.equal(counted.descriptions, 0);
 });
 
 test('a figure of the last seconds is answered immediately, and the next poll gets the refreshed one', async (t) => {
-  // No poller gives up waiting, however long a turn takes.
+  // No poller times out, however long a turn takes.
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let answer: (described: Described) => void = () => assert.fail('no call was made');
   const { counted, clock, progressOf } = engine(() => new Promise((resolve) => (answer = resolve)));
@@ -84,11 +84,11 @@ test('a figure of the last seconds is answered immediately, and the next poll ge
   assert.equal(await first, 40);
   clock.nowMs = 1_000;
   assert.deepEqual([await atOnce(progressOf(task)), await atOnce(progressOf(task))], [40, 40]);
-  assert.equal(counted.looks, 2);
+  assert.equal(counted.descriptions, 2);
   answer(generatingAt(60));
   await nextTurn();
   assert.equal(await atOnce(progressOf(task)), 60);
-  assert.equal(counted.looks, 2);
+  assert.equal(counted.descriptions, 2);
 });
 
 test('an old figure is refreshed before it is answered', async () => {
@@ -103,7 +103,7 @@ test('an old figure is refreshed before it is answered', async () => {
 test('Temporal gets one call per task and second, however often the task is polled', async () => {
   const { counted, clock, progressOf } = engine(() => Promise.resolve(generatingAt(10)));
   for (clock.nowMs = 0; clock.nowMs < 10_000; clock.nowMs += 10) await progressOf(task);
-  assert.equal(counted.looks, 10);
+  assert.equal(counted.descriptions, 10);
 });
 
 test('progress never goes back, also when Temporal has no heartbeat between two attempts, or an earlier one', async () => {
@@ -119,11 +119,11 @@ test('two hundred tasks are described sixteen at a time, in order', async () => 
   const { counted, progressOf } = engine(() => new Promise((resolve) => underWay.push(resolve)));
   const polls = Array.from({ length: 200 }, (_, index) => progressOf({ ...task, taskId: String(index) }));
   await Promise.all(polls);
-  assert.equal(counted.looks, 16);
+  assert.equal(counted.descriptions, 16);
   for (let ended = 0; ended < 200; ended += 1) {
     underWay.shift()?.(generatingAt(5));
     await nextTurn();
     assert.ok(underWay.length <= 16);
   }
-  assert.equal(counted.looks, 200);
+  assert.equal(counted.descriptions, 200);
 });

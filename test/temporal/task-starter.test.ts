@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createTaskStarter } from '../../src/temporal/task-starter.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-/** What the client throws while Temporal cannot be reached. */
+/** The error of the client while Temporal is unreachable. */
 function unavailable(): ServiceError {
   const cause = Object.assign(new Error('14 UNAVAILABLE'), { code: 14, details: 'no connection', metadata: {} });
   return new ServiceError('Failed to start Workflow', { cause });

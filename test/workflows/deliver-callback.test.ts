@@ -130,13 +130,13 @@ test("an attempt of the task's own is the first of the ten, and its Retry-After 
 );
 
 test(
-  "a redelivery that is asked for before the first step is not taken for done by the task's own attempt",
+  "a redelivery that is requested before the first step is not satisfied by the task's own attempt",
   options,
   async () => {
     assert.ok(environment);
     const { client, nativeConnection: connection } = environment;
     const queues = taskQueuesOf(`test-${randomUUID()}`);
-    // Nobody serves the queue yet, so start and signal come to the workflow together.
+    // No worker serves the queue yet, so start and signal come to the workflow together.
     const handle = await client.workflow.signalWithStart('deliverCallback', {
       workflowId: randomUUID(),
       taskQueue: queues.main,
@@ -169,7 +169,7 @@ test('the schedule ends with the first success', options, () =>
   ),
 );
 
-test('410 ends it at once', options, () =>
+test('410 ends it immediately', options, () =>
   withDelivery(
     () => ({ kind: 'gone' }),
     async ({ result, steps }) => {
@@ -189,7 +189,7 @@ test('Retry-After is obeyed when it is longer than the schedule, for one pause, 
   ),
 );
 
-test('a redelivery that is asked for in a pause goes out at once and begins the schedule anew', options, () =>
+test('a redelivery that is requested in a pause is sent immediately and restarts the schedule', options, () =>
   withDelivery(
     (attempt) => (attempt < 6 ? failed() : delivered),
     async ({ environment: { sleep }, result, steps, redeliver, orders }) => {
@@ -203,7 +203,7 @@ test('a redelivery that is asked for in a pause goes out at once and begins the 
   ),
 );
 
-test('a redelivery that is asked for while an attempt is under way is not lost with its success', options, () =>
+test('a redelivery that is requested during an attempt is not lost with its success', options, () =>
   withDelivery(
     async (attempt, redeliver) => {
       if (attempt === 1) await redeliver();

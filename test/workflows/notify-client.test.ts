@@ -27,14 +27,14 @@ async function startEnvironment(): Promise<TestWorkflowEnvironment | undefined> 
 }
 
 type Notified = {
-  /** Of every attempt, by the task's workflow or by its own. */
+  /** Records every attempt, by the task's workflow or by its own. */
   readonly orders: readonly CallbackOrder[];
   /** Pauses that the task's own workflow made. */
   readonly taskPauses: number;
   /** The limit of the attempt by the task's own workflow, and whether it was exceeded. */
   readonly limitSeconds: number;
   readonly isTimedOut: boolean;
-  /** How the callback's own workflow ended; undefined when there was none. */
+  /** The end of the callback's own workflow; undefined if there was none. */
   readonly ownWorkflow: string | undefined;
 };
 
@@ -88,7 +88,7 @@ async function notified(
   }
 }
 
-/** What the history of a task says about its attempt at the callback, and about pauses. */
+/** Returns the events of a history about the attempt at the callback, and about pauses. */
 async function attemptOf(task: WorkflowHandle) {
   const events = (await task.fetchHistory()).events ?? [];
   const scheduled = events

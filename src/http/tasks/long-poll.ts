@@ -1,37 +1,38 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
+import { createSharedPoll } from '../../domain/shared-poll.ts';
 import { createTaskFinder } from '../../stores/callers.ts';
 import type { Database } from '../../stores/database.ts';
 import { listEndedAmong } from '../../stores/tasks.ts';
 import type { Context } from '../context.ts';
 
-/** A longer wait is shortened to this, which the answer says in `Preference-Applied`. */
+/** A longer wait is shortened to this; `Preference-Applied` shows the wait in force. */
 const maxWaitSeconds = 60;
 
-/** Documents an endpoint that can hold its answer. */
+/** Documents an endpoint that can hold its response. */
 export const preferHeader = z.object({
   Prefer: z
     .string()
     .optional()
-    // No example: /docs would fill it in, and a person who tries the operation out would wait.
+    // No example: /docs would fill it in, and trying the operation out would wait.
     .meta({
-      description: `\`wait=N\` holds the answer until the task ends or N seconds (at most ${maxWaitSeconds}) have passed.`,
+      description: `\`wait=N\` holds the response until the task ends or N seconds (at most ${maxWaitSeconds}) have passed.`,
     }),
 });
 
-export const preferenceApplied = { 'Preference-Applied': '`wait=N` when the answer was held back as asked.' };
+export const preferenceApplied = { 'Preference-Applied': '`wait=N` if the response was held.' };
 
 /**
- * Holds the answer as `Prefer: wait=N` asks (RFC 7240, section 4.3), and answers whether it did: until the task ends, the client
- * goes away or the service shuts down. A preference that cannot be read is ignored.
+ * Holds the response as `Prefer: wait=N` requests (RFC 7240, section 4.3), until the task ends, the client disconnects or the service
+ * shuts down. Returns false if it was not held. An invalid preference is ignored.
  */
 export async function longPoll(
   ctx: Context,
   taskWaiters: TaskWaiters,
   { taskId, accountId }: Pick<TaskWait, 'taskId' | 'accountId'>,
 ): Promise<boolean> {
-  const asked = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(ctx.get('Prefer'))?.[1] ?? 0;
-  const waitSeconds = Math.min(maxWaitSeconds, Number(asked));
+  const requested = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(ctx.get('Prefer'))?.[1] ?? 0;
+  const waitSeconds = Math.min(maxWaitSeconds, Number(requested));
   if (waitSeconds === 0) return false;
   const closed = new AbortController();
   ctx.res.once('close', () => closed.abort());
@@ -55,58 +56,43 @@ const defaultLimits = { maxWaiters: 1_000, maxPerAccount: 100, pauseMs: 200 };
 
 export type TaskWaiters = ReturnType<typeof createTaskWaiters>;
 
-/** Requests that wait for the end of a task; one statement every `pauseMs` asks for all of them. */
+/** Requests that wait for the end of a task; one statement every `pauseMs` serves all of them. */
 export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLimits> = {}) {
   const { maxWaiters, maxPerAccount, pauseMs } = { ...defaultLimits, ...limits };
-  /** Who waits, by what releases it. */
-  const waiters = new Map<() => void, TaskWait>();
+  type Waiter = TaskWait & { readonly released: AbortController };
+  const { watchers: waiters, watch } = createSharedPoll<Waiter>({
+    everyMs: pauseMs,
+    poll: async (waiting) => {
+      const ended = await listEndedAmong(db, [...new Set([...waiting].map(({ taskId }) => taskId))]);
+      for (const { taskId, released } of waiting) if (ended.has(taskId)) released.abort();
+    },
+    // While the database is unavailable, each wait ends at its own limit, and the read after it responds to the client.
+    onError: () => {},
+  });
   let isClosed = false;
-  let isPolling = false;
   return {
     /**
      * Resolves when the task has ended, after `waitMs`, when `signal` aborts or on `close`, whichever comes first; never
-     * rejects. Undefined when too many wait already: the caller must answer without waiting.
+     * rejects. Returns undefined when too many requests wait already: the caller must respond without waiting.
      */
-    wait: (wanted: TaskWait): Promise<void> | undefined => {
-      const ofAccount = [...waiters.values()].filter(({ accountId }) => accountId === wanted.accountId).length;
+    wait: (request: TaskWait): Promise<void> | undefined => {
+      const ofAccount = [...waiters].filter(({ accountId }) => accountId === request.accountId).length;
       if (isClosed || waiters.size >= maxWaiters || ofAccount >= maxPerAccount) return undefined;
-      const released = waitFor(wanted);
-      if (!isPolling) void pollWhileAnyWait();
-      return released;
+      return waitFor({ ...request, released: new AbortController() });
     },
     /** Reads the task after the wait; undefined for an unknown task. */
     find: createTaskFinder(db),
     /** Releases every waiter, and takes no more. */
     close: (): void => {
       isClosed = true;
-      for (const release of waiters.keys()) release();
+      for (const { released } of waiters) released.abort();
     },
   };
 
-  function waitFor(wanted: TaskWait): Promise<void> {
-    const { signal, waitMs } = wanted;
-    return new Promise((resolve) => {
-      const release = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', release);
-        waiters.delete(release);
-        resolve();
-      };
-      const timer = setTimeout(release, waitMs);
-      waiters.set(release, wanted);
-      if (signal.aborted) release();
-      else signal.addEventListener('abort', release);
-    });
-  }
-
-  async function pollWhileAnyWait(): Promise<void> {
-    isPolling = true;
-    for (await delay(pauseMs); waiters.size > 0; await delay(pauseMs)) {
-      const taskIds = new Set([...waiters.values()].map(({ taskId }) => taskId));
-      // When the database is unavailable, each waiter has its own limit, and the read behind it answers the client.
-      const ended = await listEndedAmong(db, [...taskIds]).catch(() => new Set<string>());
-      for (const [release, { taskId }] of waiters) if (ended.has(taskId)) release();
-    }
-    isPolling = false;
+  async function waitFor(waiter: Waiter): Promise<void> {
+    const stop = watch(waiter);
+    const signal = AbortSignal.any([waiter.signal, waiter.released.signal]);
+    await delay(waiter.waitMs, undefined, { signal }).catch(() => undefined);
+    stop();
   }
 }

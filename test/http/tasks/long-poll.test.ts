@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => database.close());
 
-/** A service that tells which answers it holds. */
+/** Starts a service, and records the responses that it holds. */
 async function withWaits(
   work: (service: HttpService, held: readonly TaskWait[]) => Promise<void>,
   options: HttpServiceOptions & { maxWaiters?: number } = {},
@@ -70,7 +70,7 @@ test('200 recordInfo is held until the task ends, and then shows its end', async
   });
 });
 
-test('200 when the time is over the answer is the state of that moment', async () => {
+test('200 after the wait the response has the current state', async () => {
   await withWaits(async (service) => {
     const { key, taskId } = await newTask(service);
     const { headers, json } = await ask(service, key, taskId, 'wait=1');
@@ -78,7 +78,7 @@ test('200 when the time is over the answer is the state of that moment', async (
   });
 });
 
-test('200 a task that has ended is answered at once, and nothing was held', async () => {
+test('200 the response for a final task is immediate, and nothing is held', async () => {
   await withWaits(async (service, held) => {
     const { key, taskId } = await newTask(service);
     await end(taskId);
@@ -87,7 +87,7 @@ test('200 a task that has ended is answered at once, and nothing was held', asyn
   });
 });
 
-test('404 is answered at once: nobody waits for a task that is not there, or not theirs', async () => {
+test('404 is immediate for an unknown task and for a task of another account', async () => {
   await withWaits(async (service, held) => {
     const { taskId } = await newTask(service);
     const { key } = await service.newAccount(0);
@@ -156,7 +156,7 @@ test('200 a repeated create joins the wait for the first task', async () => {
   });
 });
 
-test('200 createTask with a key that may not read tasks is answered at once, without the record', async () => {
+test('200 createTask with a key that may not read tasks is returned immediately, without the record', async () => {
   await withWaits(async (service, held) => {
     const { key } = await service.newAccount(1000, ['tasks:write']);
     const { json, headers } = await service.create(key, plainRequest, { prefer: 'wait=60' });
@@ -165,7 +165,7 @@ test('200 createTask with a key that may not read tasks is answered at once, wit
   });
 });
 
-test('200 beyond the bound nobody is held: the answer comes at once and does not claim the preference', async () => {
+test('200 beyond the limit no request is held, and the response does not claim the preference', async () => {
   await withWaits(
     async (service, held) => {
       const { key, taskId } = await newTask(service);
@@ -180,7 +180,7 @@ test('200 beyond the bound nobody is held: the answer comes at once and does not
   );
 });
 
-test('a client that goes away frees its place', async () => {
+test('a client that disconnects releases its wait', async () => {
   await withWaits(
     async (service, held) => {
       const { key, taskId, accountId } = await newTask(service);
@@ -204,7 +204,7 @@ test('a client that goes away frees its place', async () => {
   );
 });
 
-test('200 a shutdown lets those who wait go with an answer, and holds nobody any more', async () => {
+test('200 a shutdown releases waiting requests with a response, and holds no more', async () => {
   await withWaits(async (service, held) => {
     const { key, taskId } = await newTask(service);
     const answer = ask(service, key, taskId, 'wait=60');

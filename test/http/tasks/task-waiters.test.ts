@@ -5,18 +5,18 @@ import { createTaskWaiters } from '../../../src/http/tasks/long-poll.ts';
 import { type Database, DatabaseUnavailable } from '../../../src/stores/database.ts';
 import { waitFor } from '../../support/wait-for.ts';
 
-/** A database in which the listed tasks have ended; counts the looks, and is unavailable when asked to be. */
-function databaseOf(ended: Set<string>): { db: Database; looks: string[][]; isUnavailable: boolean } {
+/** A database in which the listed tasks have ended; counts the polls, and is unavailable on request. */
+function databaseOf(ended: Set<string>): { db: Database; polls: string[][]; isUnavailable: boolean } {
   const played = {
-    looks: [] as string[][],
+    polls: [] as string[][],
     isUnavailable: false,
     db: {
       run: (_statement: unknown, [ids]: [string[]]) => {
-        played.looks.push(ids);
+        played.polls.push(ids);
         if (played.isUnavailable) return Promise.reject(new DatabaseUnavailable(false, undefined));
         return Promise.resolve(ids.filter((id) => ended.has(id)).map((id) => ({ id })));
       },
-      // Nothing else of a database is asked for here.
+      // No other member of a database is used.
     } as unknown as Database,
   };
   return played;
@@ -25,15 +25,15 @@ function databaseOf(ended: Set<string>): { db: Database; looks: string[][]; isUn
 const { signal } = new AbortController();
 const waitOf = (taskId: string, accountId = 'a') => ({ taskId, accountId, waitMs: 30_000, signal });
 
-test('however many wait, each look is one statement about distinct tasks', async () => {
+test('each poll is one statement about distinct tasks, however many requests wait', async () => {
   const ended = new Set<string>();
   const played = databaseOf(ended);
   const waiters = createTaskWaiters(played.db, { pauseMs: 5 });
   const ids = Array.from({ length: 5 }, () => randomUUID());
   const waits = [...ids, ...ids].map((id) => waiters.wait(waitOf(id)));
   assert.ok(waits.every((wait) => wait !== undefined));
-  await waitFor('two looks', () => played.looks[1]);
-  assert.deepEqual(played.looks[0]?.toSorted(), ids.toSorted());
+  await waitFor('two polls', () => played.polls[1]);
+  assert.deepEqual(played.polls[0]?.toSorted(), ids.toSorted());
   for (const id of ids) ended.add(id);
   await Promise.all(waits);
 });
@@ -45,13 +45,13 @@ test('a database that is unavailable for a short time does not end the wait', as
   const waiters = createTaskWaiters(played.db, { pauseMs: 5 });
   const id = randomUUID();
   const wait = waiters.wait(waitOf(id));
-  await waitFor('three looks', () => played.looks[2]);
+  await waitFor('three polls', () => played.polls[2]);
   ended.add(id);
   played.isUnavailable = false;
   await wait;
 });
 
-test('an account that fills its places leaves room for others', async () => {
+test('an account at its limit leaves room for others', async () => {
   const waiters = createTaskWaiters(databaseOf(new Set()).db, { maxWaiters: 3, maxPerAccount: 2 });
   const waits = ['a', 'a', 'a', 'b', 'c'].map((account) => waiters.wait(waitOf(randomUUID(), account)));
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('an account that fills its places leaves room for others', async () => {
   assert.equal(waiters.wait(waitOf(randomUUID(), 'z')), undefined);
 });
 
-test('who has gone already is not kept', async () => {
+test('a disconnected client does not wait', async () => {
   const waiters = createTaskWaiters(databaseOf(new Set()).db, { maxWaiters: 1 });
   const gone = AbortSignal.abort();
   await waiters.wait({ ...waitOf(randomUUID()), signal: gone });

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createGenerationActivities } from '../../activities/index.ts';
+import type { PolledProvider } from '../../src/providers/contract.ts';
+import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
+import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
+import { setProviderSwitchAs } from '../../src/stores/provider-pools.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { heldProvider, modelsAt, providersOf } from '../support/fake-providers.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+import { eventsInto } from '../support/events.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { createTestDeadlines } from '../support/test-deadlines.ts';
+import { waitFor } from '../support/wait-for.ts';
+import {
+  accountId,
+  connectedProvider,
+  database,
+  folder,
+  passTime,
+  played,
+  upstreamOf,
+  worldOf,
+} from './routing-stage.ts';
+
+// Generations that wait: for a slot, a provider, or the start of their job.
+
+test('a task waits for a full provider, and skips one that cools down', async () => {
+  const [first, second] = [upstreamOf('first', { instant: false }), upstreamOf('second')];
+  const world = worldOf({ upstreams: [first, second], limit: 1 });
+  const generate = (taskId: string) =>
+    silentActivity({ workflowId: taskId }, () =>
+      createGenerationActivities(world).generateVideo({ taskId, isRemote: true }),
+    );
+  const tasks = await Promise.all([1, 2].map(() => acceptTestTask(database.db, accountId, taskParam('full'))));
+  const [holds, waits] = tasks;
+  assert.ok(holds !== undefined && waits !== undefined);
+  const holding = generate(holds);
+  await waitFor('its job', () => first.jobs[0]);
+  await assert.rejects(generate(waits), { type: 'waiting' });
+  assert.equal((await findTask(database.db, waits))?.state, 'waiting', 'its deadline does not run');
+  assert.equal(second.asked.length, 0);
+  const text = `update provider_pools set failures = 1, cooling_until = now() + interval '1 hour' where provider = $1`;
+  await database.db.run({ name: 'test-cools', text }, [first.provider.name]);
+  await generate(waits);
+  assert.deepEqual(second.asked, [waits]);
+  first.finish();
+  await holding;
+});
+
+test('a job whose provider now has another address is not polled until the deadline', async () => {
+  const upstream = upstreamOf('moved', { instant: false });
+  const stranger = { ...upstream.provider, status: () => assert.fail('polled another upstream') };
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('moved'));
+  const deadlines = createTestDeadlines();
+  const world = { ...worldOf({ upstreams: [upstream] }), startDeadline: deadlines.startDeadline };
+  let lookups = 0;
+  const ofJob = () => {
+    lookups += 1;
+    return undefined;
+  };
+  const later = { ...world, providers: { ...providersOf([stranger]), ofJob } };
+  const stop = new AbortController();
+  const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
+  const order = { taskId, isRemote: true };
+  const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
+  await waitFor('its job', () => upstream.jobs[0]);
+  stop.abort(new Error('the worker stops'));
+  await assert.rejects(attempt);
+  const next = silentActivity({ workflowId: taskId }, () => createGenerationActivities(later).generateVideo(order));
+  const rejected = assert.rejects(next, { type: 'provider_unavailable' });
+  await waitFor('the first lookup of its provider', () => (lookups > 0 ? true : undefined));
+  assert.equal(deadlines.pass(), 1);
+  await rejected;
+  const [row] = await listProviderJobs(database.db, taskId);
+  assert.deepEqual([row?.outcome, row?.failure?.failCode], ['abandoned', 'provider_unavailable']);
+});
+
+test('a provider that is switched off receives no request, and its job continues once it is enabled again', async () => {
+  const upstream = upstreamOf('switched', { instant: false });
+  const provider = upstream.provider.name;
+  const set = (state: 'off' | 'enabled') =>
+    setProviderSwitchAs(database.db, { kind: 'command_line', name: 'ada' }, { provider, state, reason: 'a test' });
+  const polls: number[] = [];
+  const counted: PolledProvider = {
+    ...upstream.provider,
+    status: (jobs, signal) => {
+      polls.push(jobs.length);
+      return upstream.provider.status(jobs, signal);
+    },
+  };
+  const off = new AbortController();
+  const change = (deps: ActivityDeps): ActivityDeps => ({
+    ...deps,
+    providers: providersOf([counted]),
+    switches: { ...deps.switches, watch: () => ({ signal: off.signal, stop: () => {} }) },
+  });
+  const world = worldOf({ upstreams: [upstream], change });
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('switched'));
+  const order = { taskId, isRemote: true };
+  const stop = new AbortController();
+  const first = { ...world, attempts: { begin: () => ({ signal: stop.signal, stop: () => {} }) } };
+  const attempt = silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order));
+  await waitFor('a poll', () => polls[0]);
+  await set('off');
+  off.abort();
+  const pollsBefore = polls.length;
+  stop.abort(new Error('the worker stops'));
+  await assert.rejects(attempt);
+  await assert.rejects(
+    silentActivity({ workflowId: taskId }, () => createGenerationActivities(first).generateVideo(order)),
+    { type: 'provider_unavailable' },
+  );
+  assert.equal(polls.length, pollsBefore);
+  assert.equal(upstream.jobs[0]?.state, 'running', 'it was not cancelled');
+  await set('enabled');
+  upstream.finish();
+  const staged = await silentActivity({ workflowId: taskId }, () =>
+    createGenerationActivities({ ...world, switches: activityDeps(database.db, folder, []).switches }).generateVideo(
+      order,
+    ),
+  );
+  assert.ok(staged.key.includes(taskId));
+});
+
+test('a lost run is repeated under the same name, three times at most, and then the task is refunded', async () => {
+  const names: string[] = [];
+  const provider = connectedProvider(async ({ jobKey }) => {
+    names.push(jobKey);
+    return { kind: 'lost', detail: 'socket hang up' };
+  });
+  const change = (deps: ActivityDeps) => ({
+    ...deps,
+    providers: providersOf([provider]),
+    models: modelsAt([provider.name]),
+  });
+  const { end, calls, taskId } = await played({ upstreams: [], change });
+  assert.deepEqual([end, calls], ['provider_unavailable', ['held abandoned']]);
+  assert.deepEqual(names, [taskId, taskId, taskId]);
+});
+
+test('a task is queuing until an upstream accepts its job, and generating from then on', async () => {
+  let isDown = true;
+  const unreachable = { kind: 'not_accepted', reason: 'unreachable', detail: 'ECONNREFUSED' } as const;
+  const upstream = upstreamOf('down', { declines: () => (isDown ? unreachable : undefined), instant: false });
+  const states: unknown[] = [];
+  const readState = async () => {
+    const [row] = await database.db.run<{ state: string; isBegun: boolean; stage: string }>({
+      name: 'test-state',
+      text: `select state, generation_started_at is not null as "isBegun" from tasks order by created_at desc limit 1`,
+      plannedAnew: true,
+    });
+    states.push([row?.state, row?.isBegun]);
+  };
+  const betweenAttempts = async () => {
+    await readState();
+    isDown = states.length < 2;
+    await passTime();
+  };
+  const waits: number[] = [];
+  const change = (deps: ActivityDeps): ActivityDeps => {
+    const events = eventsInto('stage_ended', ({ stage }) => void (stage === 'queue_wait' && waits.push(states.length)));
+    return { ...deps, events };
+  };
+  const status: PolledProvider['status'] = async (jobs, signal) => {
+    await readState();
+    upstream.finish();
+    return await upstream.provider.status(jobs, signal);
+  };
+  const polled = { ...upstream, provider: { ...upstream.provider, status } };
+  const { end } = await played({ upstreams: [polled], betweenAttempts, change });
+  assert.equal(end, 'success');
+  assert.deepEqual(states.slice(0, 3), [
+    ['queuing', false],
+    ['queuing', false],
+    ['generating', true],
+  ]);
+  assert.deepEqual(waits, [2], 'the wait in the queue is measured once, until the job exists');
+});
+
+test('a task whose job lives in a connection is queuing until the provider reports its start', async () => {
+  const states: unknown[] = [];
+  const stateOf = async (taskId: string) => (await findTask(database.db, taskId))?.state;
+  const provider = connectedProvider(async ({ taskId }, report, { workFolder, onStarted }) => {
+    report(50);
+    states.push(await stateOf(taskId));
+    onStarted();
+    states.push(
+      await waitFor('the start', async () => ((await stateOf(taskId)) === 'generating' ? 'generating' : undefined)),
+    );
+    return { kind: 'video', video: await copyInstantClip(workFolder) };
+  });
+  const change = (deps: ActivityDeps) => ({
+    ...deps,
+    providers: providersOf([provider]),
+    models: modelsAt([provider.name]),
+  });
+  assert.equal((await played({ upstreams: [], change })).end, 'success');
+  assert.deepEqual(states, ['queuing', 'generating']);
+});
+
+test('a task of our own machine waits in the queue while the preview is off or draining', async () => {
+  const actor = { kind: 'command_line', name: 'ada' } as const;
+  const set = (state: 'enabled' | 'draining' | 'off') =>
+    setProviderSwitchAs(database.db, actor, { provider: 'preview', state, reason: 'a test' });
+  let runs = 0;
+  const provider = heldProvider({ onRun: () => (runs += 1) });
+  const change = (deps: ActivityDeps): ActivityDeps => ({
+    ...deps,
+    providers: providersOf([provider]),
+    models: modelsAt([provider.name], { isRemote: false }),
+  });
+  const states: unknown[] = [];
+  const betweenAttempts = async () => {
+    const text = 'select state from tasks order by created_at desc limit 1';
+    const [row] = await database.db.run<{ state: string }>({ name: 'test-state-here', text, plannedAnew: true });
+    states.push([row?.state, runs]);
+    await set(states.length === 1 ? 'draining' : 'enabled');
+  };
+  await set('off');
+  const { end } = await played({ upstreams: [], change, betweenAttempts });
+  assert.deepEqual([end, runs], ['success', 1]);
+  assert.deepEqual(states, [
+    ['queuing', 0],
+    ['queuing', 0],
+  ]);
+});

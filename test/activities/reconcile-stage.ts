@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach } from 'node:test';
+import pg from 'pg';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createReconcileActivities } from '../../activities/reconcile.ts';
+import type { WorkflowDescription } from '../../src/domain/ports.ts';
+import type { FailCode } from '../../src/domain/task.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { confirmCharge, findTask, refundTask } from '../../src/stores/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+// `reconcile` with a real database and a fake Temporal and upstream, for a test file in a process of its own.
+
+export let database: TestDatabase;
+export let folder: string;
+export let accountId: string;
+export let upstream: FakeUpstream;
+/** Calls to Temporal in the current test. */
+export const calls: string[] = [];
+/** The responses of Temporal; the workflow of any other task runs. */
+export const workflows = new Map<string, WorkflowDescription | Error>();
+
+before(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'videogen-reconcile-'));
+  accountId = await createAccount(database.db, { name: 'reconcile', credits: 10_000_000 });
+});
+beforeEach(async () => {
+  await execute(`update accounts set max_unfinished_tasks = 100000`);
+  const unfinished = await execute(`select id from tasks where state not in ('success', 'fail')`);
+  for (const row of unfinished) await refundTask(database.db, String(row['id']), failure('internal'));
+  await execute(`update provider_jobs set settled_at = now() where settled_at is null`);
+  upstream = createFakeUpstream({ instant: false });
+  calls.length = 0;
+  workflows.clear();
+});
+after(async () => {
+  const violations = await auditLedger(database.db);
+  await rm(folder, { recursive: true });
+  await database.close();
+  assert.deepEqual(violations, []);
+});
+
+export const running: WorkflowDescription = {
+  status: 'running',
+  codeFailure: undefined,
+  pendingActivities: ['generateVideo'],
+};
+export const terminated: WorkflowDescription = { status: 'terminated', codeFailure: undefined, pendingActivities: [] };
+
+/** Its code failed first, and was last retried, so many minutes ago. */
+export function failing(sinceMinutes: number, retriedMinutes: number | undefined): WorkflowDescription {
+  const ago = (minutes: number) => Date.now() - minutes * 60_000;
+  const retriedAt = retriedMinutes === undefined ? undefined : ago(retriedMinutes);
+  return { ...running, codeFailure: { since: ago(sinceMinutes), retriedAt, message: 'x is not a function' } };
+}
+
+export const failure = (failCode: FailCode) => ({ failCode, failMsg: 'A test.' });
+
+export function worldOf(): ActivityDeps {
+  return {
+    ...activityDeps(database.db, folder, [upstream]),
+    engine: {
+      startTask: async ({ taskId }) => {
+        calls.push(`start ${taskId}`);
+        return !workflows.has(taskId);
+      },
+      describeTask: async (taskId) => {
+        const workflow = workflows.get(taskId) ?? running;
+        if (workflow instanceof Error) throw workflow;
+        return workflow;
+      },
+      cancelTask: async (taskId) => calls.push(`cancel ${taskId}`) > 0,
+      terminateTask: async (taskId) => void calls.push(`terminate ${taskId}`),
+      forgetTask: async (taskId) => calls.push(`forget ${taskId}`) > 0,
+      startClosing: async (closing) => void calls.push(`close ${closing}`),
+      startDelivery: async ({ taskId }) => void calls.push(`deliver ${taskId}`),
+      wakeDelivery: async ({ taskId }) => void calls.push(`wake ${taskId}`),
+    },
+  };
+}
+
+export const activities = (world = worldOf()) => createReconcileActivities(world);
+export const run = <T>(work: () => Promise<T>) => silentActivity({ workflowId: 'reconcile' }, work);
+
+/** Accepts a task that is old enough to be settled, with this workflow if one is given. */
+export async function accepted(workflow?: WorkflowDescription | Error, callBackUrl?: string): Promise<string> {
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('reconciled', {}, callBackUrl));
+  await execute(`update tasks set created_at = created_at - interval '11 s' where id = '${taskId}'`);
+  if (workflow === undefined) return taskId;
+  workflows.set(taskId, workflow);
+  await confirmCharge(database.db, taskId);
+  return taskId;
+}
+
+export async function failCodeOf(taskId: string): Promise<FailCode | undefined> {
+  return (await findTask(database.db, taskId))?.failure?.failCode;
+}
+
+export async function execute(statement: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach } from 'node:test';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createAccount } from '../../src/stores/accounts.ts';
+import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
+import { findTask } from '../../src/stores/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type FakeTerms, heldProvider, modelsAt, providersOf } from '../support/fake-providers.ts';
+import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
+import { type PlayedTask, playTask } from '../support/play-task.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import type { HeldProvider } from '../../src/providers/contract.ts';
+
+// Generations at fake upstreams with a real database, for a test file in a process of its own. Each test has its own providers.
+
+export let database: TestDatabase;
+export let folder: string;
+export let accountId: string;
+let tests = 0;
+before(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'videogen-routing-'));
+  accountId = await createAccount(database.db, { name: 'routed', credits: 1_000_000 });
+});
+beforeEach(renameProviders);
+after(async () => {
+  const violations = await auditLedger(database.db);
+  await rm(folder, { recursive: true });
+  await database.close();
+  assert.deepEqual(violations, []);
+});
+
+/** Gives the next upstreams new names, because cooldowns belong to names. */
+export function renameProviders(): void {
+  tests += 1;
+}
+
+export const upstreamOf = (name: string, options: FakeOptions = {}) =>
+  createFakeUpstream({ name: `${name}-${tests}`, ...options });
+
+/** A provider whose jobs live in a connection. */
+export const connectedProvider = (run: HeldProvider['run']): HeldProvider => ({
+  ...heldProvider({ onRun: () => {} }),
+  name: `held-${tests}`,
+  runs: 'held',
+  run,
+});
+
+export type Story = {
+  readonly upstreams: readonly FakeUpstream[];
+  readonly terms?: FakeTerms;
+  readonly limit?: number;
+  readonly change?: (deps: ActivityDeps) => ActivityDeps;
+  readonly betweenAttempts?: PlayedTask['betweenAttempts'];
+};
+
+export function worldOf({ upstreams, terms, limit = 100, change = (deps) => deps }: Story): ActivityDeps {
+  const providers = providersOf(
+    upstreams.map(({ provider }) => provider),
+    () => terms,
+  );
+  const models = modelsAt(
+    upstreams.map(({ provider }) => provider.name),
+    { limit },
+  );
+  return change({ ...activityDeps(database.db, folder, upstreams), providers, models });
+}
+
+/** Runs a task to its end at these upstreams, each a tier of its own; returns the end and the outcomes of its jobs. */
+export async function played(story: Story) {
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('routed'));
+  const world = worldOf(story);
+  const { betweenAttempts = noop } = story;
+  await playTask({ next: () => world }, { taskId, betweenAttempts });
+  const task = await findTask(database.db, taskId);
+  const rows = await listProviderJobs(database.db, taskId);
+  const calls = rows.map(({ provider, outcome }) => `${provider.split('-')[0]} ${outcome}`);
+  return { taskId, end: task?.failure?.failCode ?? task?.state, calls, rows };
+}
+
+export async function noop(): Promise<void> {}
+
+/** Ends cooldowns, and makes lost creates old enough to be decided. */
+export async function passTime(): Promise<void> {
+  const run = (text: string) => database.db.run({ name: 'test-time', text, plannedAnew: true });
+  await run(`update provider_pools set cooling_until = now() - interval '1 ms' where cooling_until is not null`);
+  await run(`update provider_jobs set intended_at = intended_at - interval '61 s' where job_id is null`);
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { recoverJob } from '../../activities/generation/recover.ts';
+import { nextJob } from '../../activities/generation/reserve.ts';
+import { commitIntent, requestFor, submitJob } from '../../activities/generation/submit.ts';
+import type { PolledProvider } from '../../src/providers/contract.ts';
+import { deleteTaskContent } from '../../src/stores/content-deletion.ts';
+import {
+  endProviderJob,
+  intendReservedJob,
+  listProviderJobs,
+  recordProviderJob,
+} from '../../src/stores/provider-jobs.ts';
+import { reserveSlot } from '../../src/stores/slots.ts';
+import { findTask, refundTask } from '../../src/stores/tasks.ts';
+import { jobRequest } from '../providers/job-request.ts';
+import { attemptAt } from '../support/attempt-at.ts';
+import { providersOf } from '../support/fake-providers.ts';
+import { Killed } from '../support/interrupted-deps.ts';
+import {
+  accepted,
+  accountId,
+  activities,
+  database,
+  execute,
+  failure,
+  folder,
+  run,
+  terminated,
+  upstream,
+  worldOf,
+} from './reconcile-stage.ts';
+
+test('the job of a failed task is stopped upstream once', async () => {
+  const taskId = await failedWithJob();
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+  assert.equal(upstream.jobs[0]?.state, 'cancelled');
+  assert.deepEqual(
+    (await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome),
+    ['abandoned'],
+  );
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
+});
+
+test('a video that arrives after the refund is counted as late, and neither delivered nor charged', async () => {
+  const taskId = await failedWithJob();
+  upstream.finish();
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 1 });
+  assert.deepEqual(
+    (await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome),
+    ['late_success'],
+  );
+  assert.equal((await findTask(database.db, taskId))?.state, 'fail');
+});
+
+test('the job of a task that ended before the response to its create is found upstream, and stopped', async () => {
+  const taskId = await failedWithJob({ hasResponse: false });
+  // The create may still be on its way.
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
+  await agedIntent(taskId);
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+  assert.equal(upstream.jobs[0]?.state, 'cancelled');
+});
+
+test('the job of a lost create is found by its prompt, also after the content of its task was deleted', async () => {
+  const taskId = await failedWithJob({ hasResponse: false });
+  const task = await findTask(database.db, taskId);
+  assert.ok(task);
+  await deleteTaskContent(database.db, task, []);
+  await agedIntent(taskId);
+  const prompts: string[] = [];
+  const recover: PolledProvider['recover'] = async (lost, signal) => {
+    prompts.push(lost.input.prompt);
+    return await upstream.provider.recover(lost, signal);
+  };
+  const world = { ...worldOf(), providers: providersOf([{ ...upstream.provider, recover }]) };
+  assert.deepEqual(await run(activities(world).settleProviderJobs), { stopped: 1, late: 0 });
+  assert.deepEqual(prompts, [task.param.input.prompt]);
+  const [job] = await listProviderJobs(database.db, taskId);
+  assert.equal(job?.sentInput, undefined);
+});
+
+for (const dies of [false, true]) {
+  test(`a job that a frozen worker creates after its task was settled is stopped${dies ? ' by the next run' : ''}`, async () => {
+    const task = await findTask(database.db, await accepted());
+    assert.ok(task);
+    const { taskId } = task;
+    const world = worldOf();
+    const frozen: PolledProvider = {
+      ...upstream.provider,
+      submit: async (...request) => {
+        await refundTask(database.db, taskId, failure('timeout'));
+        await execute(`alter table tasks disable trigger final_tasks_never_change`);
+        await execute(`update tasks set completed_at = completed_at - interval '1 hour' where id = '${taskId}'`);
+        await execute(`alter table tasks enable trigger final_tasks_never_change`);
+        await agedIntent(taskId);
+        await run(activities().settleProviderJobs);
+        return upstream.provider.submit(...request);
+      },
+      cancel: (...request) => (dies ? Promise.reject(new Killed()) : upstream.provider.cancel(...request)),
+    };
+    const attempt = attemptAt({ ...world, providers: providersOf([frozen]) }, task, folder);
+    const next = await nextJob(attempt.deps, task, []);
+    assert.ok(next.kind === 'job');
+    const submitting = submitJob(attempt, next.job);
+    if (dies) await assert.rejects(submitting, Killed);
+    else assert.equal((await submitting).kind, 'undecided');
+    if (dies) assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+    assert.deepEqual(
+      upstream.jobs.map(({ state }) => state),
+      ['cancelled'],
+    );
+  });
+}
+
+for (const end of ['success', 'fail', undefined] as const) {
+  test(`a worker that thaws does not change the outcome ${end ?? 'none'} of a job that another worker recovered`, async () => {
+    const task = await findTask(database.db, await accepted());
+    assert.ok(task);
+    const { taskId } = task;
+    const world = worldOf();
+    const next = await nextJob(world, task, []);
+    assert.ok(next.kind === 'job');
+    const { job } = next;
+    const earlier = attemptAt(world, task, folder);
+    assert.equal(await commitIntent(earlier, job), undefined);
+    const submitted = await upstream.provider.submit(requestFor(earlier, job), earlier.signal);
+    assert.ok(submitted.kind === 'accepted');
+    const { id: jobId } = submitted;
+    const [row] = await listProviderJobs(database.db, taskId);
+    assert.ok(row);
+    const frozen: PolledProvider = {
+      ...upstream.provider,
+      recover: async () => {
+        // Another worker has recovered the job meanwhile.
+        await recordProviderJob(database.db, { taskId, ordinal: 1, jobId });
+        if (end !== undefined) await endProviderJob(database.db, { taskId, ordinal: 1, outcome: end });
+        return { kind: 'found', id: jobId };
+      },
+    };
+    const attempt = attemptAt({ ...world, providers: providersOf([frozen]) }, task, folder);
+    const { intendedAt, ageMs } = row;
+    const found = await recoverJob(attempt, { ...job, state: 'unanswered', provider: frozen, intendedAt, ageMs });
+    assert.ok(found.kind === 'job' && found.job.state === 'running');
+    assert.equal(found.job.upstream.id, jobId);
+    const jobs = await listProviderJobs(database.db, taskId);
+    assert.deepEqual(
+      jobs.map(({ outcome }) => outcome),
+      [end],
+    );
+    assert.deepEqual(
+      upstream.jobs.map(({ state }) => state),
+      ['running'],
+    );
+  });
+}
+
+test('a job whose provider has left the catalogue waits for the provider, for a day at most', async () => {
+  const world = { ...worldOf(), providers: providersOf([]) };
+  await failedWithJob();
+  assert.deepEqual(await run(activities(world).settleProviderJobs), { stopped: 0, late: 0 });
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+  assert.equal(upstream.jobs[0]?.state, 'cancelled');
+  const old = await failedWithJob();
+  await execute(`alter table tasks disable trigger final_tasks_never_change`);
+  await execute(`update tasks set completed_at = completed_at - interval '25 hours' where id = '${old}'`);
+  await execute(`alter table tasks enable trigger final_tasks_never_change`);
+  assert.deepEqual(await run(activities(world).settleProviderJobs), { stopped: 1, late: 0 });
+});
+
+test('a job whose provider does not respond is settled in the next run', async () => {
+  await failedWithJob();
+  const world = worldOf();
+  const broken = { ...upstream.provider, status: () => Promise.reject(new Error('502')) };
+  await run(activities({ ...world, providers: providersOf([broken]) }).settleProviderJobs);
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
+});
+
+/** Creates a task that failed a while ago, whose job has no known end. */
+async function failedWithJob({ hasResponse = true } = {}): Promise<string> {
+  const taskId = await accepted(terminated);
+  const job = { taskId, ordinal: 1 };
+  const provider = upstream.provider.name;
+  const slot = { ...job, accountId, provider, pool: `${provider}/model` };
+  await reserveSlot(database.db, { ...slot, limit: 100 });
+  await intendReservedJob(database.db, { ...slot, configHash: 'a'.repeat(64), config: '{}' });
+  const submitted = await upstream.provider.submit(
+    jobRequest({ taskId, jobKey: taskId }),
+    new AbortController().signal,
+  );
+  assert.ok(submitted.kind === 'accepted');
+  if (hasResponse) await recordProviderJob(database.db, { ...job, jobId: submitted.id });
+  await refundTask(database.db, taskId, failure('terminated'));
+  assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
+  await execute(`alter table tasks disable trigger final_tasks_never_change`);
+  await execute(`update tasks set completed_at = now() - interval '31 s' where id = '${taskId}'`);
+  await execute(`alter table tasks enable trigger final_tasks_never_change`);
+  await endProviderJob(database.db, { ...job, outcome: 'abandoned', failure: failure('timeout') });
+  return taskId;
+}
+
+/** Makes the intent older than a create can be on its way. */
+async function agedIntent(taskId: string): Promise<void> {
+  await execute(`update provider_jobs set intended_at = intended_at - interval '61 s' where task_id = '${taskId}'`);
+}
