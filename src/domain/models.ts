@@ -1,5 +1,6 @@
 import { didYouMean } from './did-you-mean.ts';
 import type { Price } from './price.ts';
+import type { InputLimits } from './task-input.ts';
 
 /** A model of the catalogue: what a second costs from which instant on, who generates, and for how long at most. */
 export type Model = {
@@ -15,6 +16,9 @@ export type Model = {
 };
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;
+
+/** What the installation offers: the parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
+export type Offer = { readonly models: ModelCatalogue; readonly limits: InputLimits };
 
 const thirtyMinutesMs = 30 * 60_000;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
 import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from './field-errors.ts';
-import type { ModelCatalogue } from './models.ts';
+import type { Offer } from './models.ts';
 import {
   inputFieldNames,
   inputRequestSchema,
@@ -15,7 +15,7 @@ import type { TaskParam } from './task.ts';
 // This file imports zod and so must never be reached from workflow code; the architecture test holds that.
 
 export type TaskRequestRules = {
-  readonly models: ModelCatalogue;
+  readonly offer: Offer;
   readonly refuseImageUrl: RefuseUrl;
   readonly refuseCallbackUrl: RefuseUrl;
   /** What is wrong with a request that is well formed, for the model that it asks for. */
@@ -42,11 +42,11 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
 type TaskRequestBody = z.output<ReturnType<typeof taskRequestSchema>>;
 
 /** The schema of the create request as it is documented: without the field whose only rule is that it must not be there. */
-export function documentedTaskRequest(models: ModelCatalogue) {
-  const schema = taskRequestSchema({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
+export function documentedTaskRequest(offer: Offer) {
+  const schema = taskRequestSchema({ offer, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
   return schema.extend({ input: schema.shape.input.omit({ videoUrls: true }) }).meta({
     id: 'TaskRequest',
-    example: { model: [...models.keys()].at(-1), input: { prompt: 'A lighthouse in the fog', duration: 5 } },
+    example: { model: [...offer.models.keys()].at(-1), input: { prompt: 'A lighthouse in the fog', duration: 5 } },
   });
 }
 
@@ -54,8 +54,8 @@ export function documentedTaskRequest(models: ModelCatalogue) {
 function taskRequestSchema(rules: TaskRequestRules) {
   return z.strictObject(
     {
-      model: modelSchema([...rules.models.keys()]),
-      input: inputRequestSchema(rules.refuseImageUrl).extend({
+      model: modelSchema([...rules.offer.models.keys()]),
+      input: inputRequestSchema({ limits: rules.offer.limits, refuseImageUrl: rules.refuseImageUrl }).extend({
         videoUrls: z.undefined({ error: 'reference video is not supported; leave this field out' }).optional(),
       }),
       callBackUrl: urlSchema(rules.refuseCallbackUrl)

@@ -32,7 +32,11 @@ export function createApp(deps: HttpDeps): HttpApp {
   );
 }
 
-type MetricsDeps = Required<Pick<HttpDeps, 'log' | 'metrics'>> & { readonly readiness: () => readonly string[] };
+type MetricsDeps = {
+  readonly log: Logger;
+  readonly metrics: NonNullable<HttpDeps['metrics']>;
+  readonly readiness: () => readonly string[];
+};
 
 /** For a port of its own: `/metrics`, `/healthz` and `/readyz`, to every client that reaches it. */
 export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): HttpApp {
@@ -72,7 +76,7 @@ function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRout
 type Watching = {
   readonly log: Logger;
   readonly onRequest?: HttpDeps['onRequest'];
-  readonly isTraced?: boolean | undefined;
+  readonly isTraced?: boolean;
   readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
   /** Browsers then never use plain http for this host again. */
   readonly isHttps?: boolean;

@@ -1,12 +1,13 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import type { ModelCatalogue } from '../domain/models.ts';
+import type { Offer } from '../domain/models.ts';
+import { documentedTaskRequest } from '../domain/task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
 import { type Access, everyRequest, isForClients, type Operation } from './endpoint.ts';
 import { errorCatalogue, type ErrorCode } from './errors.ts';
 
 /** The OpenAPI 3.1 document of this installation, made from the schemas that the routes validate with. */
-export function openApiDocument(models: ModelCatalogue) {
+export function openApiDocument(offer: Offer) {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',
@@ -23,7 +24,7 @@ export function openApiDocument(models: ModelCatalogue) {
     schema: { type: 'string' },
   });
   for (const section of sections) {
-    for (const operation of section.endpoints) registry.registerPath(routeOf(operation, section.tag, models));
+    for (const operation of section.endpoints) registry.registerPath(routeOf(operation, section.tag, offer));
   }
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
@@ -55,10 +56,10 @@ Requests that were refused have changed nothing and charged nothing, unless thei
 A key of the [dialect \`kie\`](/docs/dialect-kie) reads and sends tasks in the spelling of that API; with the header
 \`Videogen-Dialect: native\` it gets what is described here.`;
 
-function routeOf(operation: Operation, tag: string, models: ModelCatalogue): RouteConfig {
-  const { operationId, method, path, summary, description, scope, query, headers, body, jsonBody } = operation;
-  const schema = body ?? jsonBody?.(models);
-  const file = operation.fileBody?.types.map((type) => [type, { schema: fileSchema }] as const);
+function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
+  const { operationId, method, path, summary, description, scope, query, headers, body, createsTask } = operation;
+  const schema = createsTask === true ? documentedTaskRequest(offer) : body;
+  const file = operation.fileTypes?.map((type) => [type, { schema: fileSchema }] as const);
   return {
     operationId,
     method,
@@ -77,7 +78,7 @@ function routeOf(operation: Operation, tag: string, models: ModelCatalogue): Rou
       200: success(operation),
       ...Object.fromEntries(failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group)])),
     },
-    ...(operation.callsBack === true && { callbacks }),
+    ...(createsTask === true && { callbacks }),
   };
 }
 

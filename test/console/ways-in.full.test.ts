@@ -273,8 +273,8 @@ test('a sign-in at the identity provider leads to the page that was asked for', 
   const email = 'hedy@example.com';
   await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
   const person = { sub: 'hedy-1', email, email_verified: true };
-  const { page } = await continueAs(person, `/a/${accountId}/tasks?state=fail`);
-  await page.waitForURL(`${address()}/console/a/${accountId}/tasks?state=fail`);
+  const { page } = await continueAs(person, `/a/${accountId}/tasks?state=failed`);
+  await page.waitForURL(`${address()}/console/a/${accountId}/tasks?state=failed`);
 });
 
 test('somebody who is not invited comes back to the sign-in, which says so and keeps them out', { skip }, async () => {

@@ -26,7 +26,7 @@ before(async () => {
     database,
     db: observed(database.db),
     now: () => nowMs,
-    touchKey: (keyId) => noted.push(keyId),
+    keyTouches: { add: (keyId) => noted.push(keyId), drain: async () => {} },
     badKeys: createBadKeys(createRateLimiter({ quota: 2, windowMs: 3_600_000 })),
   });
 });

@@ -3,12 +3,17 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
 import { comingPrices, priceAt, type PriceSchedule } from '../../src/domain/price.ts';
+import { inputLimits } from '../../src/domain/task-input.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import type { TaskParam } from '../../src/domain/task.ts';
 import { runs } from '../support/property.ts';
 
 const models = modelCatalogue(defaultModels);
-const parse = createTaskRequestParser({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
+const parse = createTaskRequestParser({
+  offer: { models, limits: inputLimits },
+  refuseImageUrl: () => undefined,
+  refuseCallbackUrl: () => undefined,
+});
 
 /** Instants are few, so that prices often begin at the same one, or at the very one that is asked about. */
 const instant = fc.nat({ max: 40 });

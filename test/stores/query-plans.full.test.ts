@@ -231,7 +231,7 @@ test('no statement of a request reads a growing table from end to end', async ()
   }
   await listTasks(watched, { accountId, model: 'videogen-2.0', limit: 50 });
   await assertPlans();
-  await listTasks(watched, { accountId, failCode: 'timeout', limit: 50 });
+  await listTasks(watched, { accountId, failCodes: ['timeout'], limit: 50 });
   await assertPlans();
   await listTasks(watched, { accountId, createdBy: taskId, limit: 50 });
   await assertPlans();
@@ -506,7 +506,7 @@ test('no list over all accounts does', async () => {
       await listTasks(watched, { state, after: last, limit: 50 });
       await assertPlans();
     }
-    for (const filter of [{ model: 'none' }, { failCode: 'timeout' }, { provider: 'none' }] as const) {
+    for (const filter of [{ model: 'none' }, { failCodes: ['timeout'] }, { provider: 'none' }] as const) {
       await listTasks(watched, { ...filter, fromMs: Date.now() - 86_400_000, after: last, limit: 50 });
       await assertPlans();
     }

@@ -299,6 +299,8 @@ export type TaskQuery = {
     | 'terminated'
     | 'internal'
     | undefined;
+  /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+  readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
   /** Tasks that this key or person made. */
   readonly createdBy?: string | undefined;
   /** Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may disable the search for words, which then find nothing. */

@@ -517,9 +517,9 @@ export type InstallationOverview = {
     readonly charged: number;
     readonly succeeded: number;
     readonly cancelled: number;
-    /** Refused by a model for their content. */
+    /** Tasks whose input was rejected: its content, or an image. */
     readonly rejected: number;
-    /** The others that did not succeed. */
+    /** Other failed tasks, by code. */
     readonly failed: readonly {
       readonly failCode:
         | 'content_rejected'
@@ -839,6 +839,8 @@ export type Reads = {
         | 'terminated'
         | 'internal'
         | undefined;
+      /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+      readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
       /** Tasks that this key or person made. */
       readonly createdBy?: string | undefined;
       /** Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may disable the search for words, which then find nothing. */
@@ -1102,6 +1104,7 @@ export type Reads = {
       readonly accountId?: string | undefined;
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
       readonly model?: string | undefined;
+      /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
         | 'image_unreachable'
@@ -1114,6 +1117,8 @@ export type Reads = {
         | 'terminated'
         | 'internal'
         | undefined;
+      /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+      readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
       /** Tasks with a job at this provider. */
       readonly provider?: string | undefined;
       /** Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may disable the search for words, which then find nothing. */

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { defaultModels } from '../models.ts';
+import { inputLimits } from '../task-input.ts';
 import { type Fault, check, fieldOf, fieldsOf } from './faults.ts';
 import { type Catalogue, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
 import { knownRules, previewProvider, type ProviderSettings, type Lookups } from './providers.ts';
@@ -42,7 +43,7 @@ function builtCatalogue({ creditValue, providers: declared, models }: CatalogueD
     const free = builtInAliases.filter((alias) => !taken.has(alias));
     return builtModel(data, data.aliases ?? free, { providers, checks });
   });
-  return { creditValue, providers, models: new Map(built.map((one) => [one.model, one])) };
+  return { creditValue, providers, limits: inputLimits, models: new Map(built.map((one) => [one.model, one])) };
 }
 
 type Known = { readonly providers: Providers; readonly checks: Pick<Lookups, 'lacksImages' | 'rulesInFile'> };

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Model } from '../models.ts';
+import type { Model, Offer } from '../models.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
 import { always, type Fault, check, fieldOf, itemsOf, unknownName } from './faults.ts';
 import {
@@ -186,7 +186,7 @@ export type CatalogueModel = Model & {
   readonly isRemote: boolean;
 };
 
-export type Catalogue = {
+export type Catalogue = Pick<Offer, 'limits'> & {
   readonly creditValue: { readonly micros: number; readonly currency: string };
   /** Also those that our workers bring along. */
   readonly providers: ReadonlyMap<string, ProviderSettings>;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { ModelCatalogue } from '../../domain/models.ts';
 import { comingPrices, priceAt } from '../../domain/price.ts';
-import type { Database } from '../../stores/database.ts';
+import type { HttpDeps } from '../http-deps.ts';
 import { priceStates, readPriceSchedules, type SetPrice } from '../../stores/prices.ts';
 import { unixMs } from '../fields.ts';
 import { view } from './view.ts';
@@ -42,10 +41,10 @@ export type PresentedPrice = Awaited<ReturnType<typeof presentPrices>>[number];
 
 /** The prices of every model, for an account or, without one, for accounts that have no prices of their own. */
 export async function presentPrices(
-  { db, models }: { readonly db: Database; readonly models: ModelCatalogue },
+  { db, catalogue }: Pick<HttpDeps, 'db' | 'catalogue'>,
   accountId: string | undefined,
 ) {
-  const { atMs, priced } = await readPriceSchedules(db, accountId, [...models.values()]);
+  const { atMs, priced } = await readPriceSchedules(db, accountId, [...catalogue().models.values()]);
   return priced.map(({ model: { model, title }, schedule }) => {
     const coming = comingPrices(schedule, atMs);
     const nextPrices = coming.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, fromTime: fromMs }));

@@ -10,7 +10,7 @@ import {
 } from '../../stores/installation.ts';
 import { readMaintenance } from '../../stores/maintenance.ts';
 import { countStuckTasks } from '../../stores/task-list.ts';
-import { type FailCode, failCodes, isNeutral } from '../../domain/fail-code.ts';
+import { failCodes, failOutcome, type FailOutcome } from '../../domain/fail-code.ts';
 import { unfinishedStates } from '../../domain/task.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { unixMs } from '../fields.ts';
@@ -33,10 +33,10 @@ const daySchema = z.strictObject({
   charged: count,
   succeeded: count,
   cancelled: count,
-  rejected: count.meta({ description: 'Refused by a model for their content.' }),
+  rejected: count.meta({ description: 'Tasks whose input was rejected: its content, or an image.' }),
   failed: z
     .array(z.strictObject({ failCode: z.enum(failCodes), tasks: count }))
-    .meta({ description: 'The others that did not succeed.' }),
+    .meta({ description: 'Other failed tasks, by code.' }),
   refunded: count,
 });
 
@@ -83,7 +83,7 @@ export const adminOverview = defineEndpoint({
       readLastDay(db),
       countOwedCallbacks(db),
       readBooks(db),
-      presentProviders(db, catalogue),
+      presentProviders(db, catalogue()),
     ]);
     return { unfinished, stuckTasks, lastDay, callbacks, books, providers };
   },
@@ -91,19 +91,21 @@ export const adminOverview = defineEndpoint({
 
 async function readLastDay(db: HttpDeps['db']) {
   const [{ created, charged }, ended] = await Promise.all([sumCreatedOfDay(db), sumEndedOfDay(db)]);
-  const endedAs = (failCode: FailCode | undefined) => ended.find((one) => one.failCode === failCode)?.tasks ?? 0;
-  const [cancelled, rejected] = [endedAs('cancelled'), endedAs('content_rejected')];
-  const failed = failCodes
-    .filter((failCode) => !isNeutral(failCode))
-    .map((failCode) => ({ failCode, tasks: endedAs(failCode) }))
-    .filter(({ tasks }) => tasks > 0);
+  const failedTasks = failCodes.flatMap((failCode) => {
+    const tasks = ended.find((one) => one.failCode === failCode)?.tasks ?? 0;
+    return tasks === 0 ? [] : [{ failCode, outcome: failOutcome(failCode), tasks }];
+  });
+  const countOf = (wanted: FailOutcome) =>
+    failedTasks.reduce((sum, { outcome, tasks }) => (outcome === wanted ? sum + tasks : sum), 0);
   return {
     created,
     charged,
-    succeeded: endedAs(undefined),
-    cancelled,
-    rejected,
-    failed,
+    succeeded: ended.find(({ failCode }) => failCode === undefined)?.tasks ?? 0,
+    cancelled: countOf('cancelled'),
+    rejected: countOf('rejected'),
+    failed: failedTasks
+      .filter(({ outcome }) => outcome === 'failed')
+      .map(({ failCode, tasks }) => ({ failCode, tasks })),
     refunded: ended.reduce((sum, { refunded }) => sum + refunded, 0),
   };
 }

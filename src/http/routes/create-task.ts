@@ -2,7 +2,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { adapterOf } from '../../dialects/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../../dialects/kie-record.ts';
-import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { Acceptance, NewTask } from '../../stores/acceptance.ts';
 import { uploadIdOf } from '../../domain/upload.ts';
 import { listUsableUploads } from '../../stores/uploads.ts';
@@ -16,7 +15,10 @@ import { presentTask, taskRecordSchema } from '../presenters/task.ts';
 import { acceptWithRetry } from '../tasks/accept-with-retry.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
-type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'dialect' | 'json' | 'ctx'>;
+type CreateCall = Pick<Call<'tasks:write', undefined, typeof anyJson>, 'caller' | 'dialect' | 'input' | 'ctx'>;
+
+/** The dialect of the caller decides how the body is validated. */
+const anyJson = z.record(z.string(), z.unknown());
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
@@ -24,7 +26,7 @@ export const createTask = defineEndpoint({
   operationId: 'createTask',
   route: 'POST /api/v1/jobs/createTask',
   scope: 'tasks:write',
-  isCreate: true,
+  createsTask: true,
   refusesSuspended: true,
   summary: 'Create a task',
   description:
@@ -33,10 +35,9 @@ export const createTask = defineEndpoint({
     'refunded in full. Unknown fields are refused by name. With `Prefer: wait=N`, and a key that may read tasks, the ' +
     'answer is held and carries the whole record.',
   headers: preferHeader.extend(idempotencyKeyHeader.shape),
-  jsonBody: documentedTaskRequest,
+  body: anyJson,
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),
   answerHeaders: { ...preferenceApplied, ...replayedHeader },
-  callsBack: true,
   failures: [
     'insufficient_credits',
     'idempotency_key_reused',
@@ -58,7 +59,7 @@ export const createTask = defineEndpoint({
     if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: task.param.model });
     const { createdTask, taskRecord } = adapterOf(dialect);
     const record = await recordAfterWait(call, deps, taskId);
-    return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.models);
+    return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.catalogue().models);
   },
 });
 
@@ -71,7 +72,7 @@ async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
     throw invalidRequest([...[idempotency.error ?? []].flat(), ...(request.ok ? [] : request.errors)], request.hint);
   }
   const { param } = request;
-  const model = deps.models.get(param.model);
+  const model = deps.catalogue().models.get(param.model);
   if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
   if (!deps.isSold(model.model)) throw new HttpError('model_unavailable');
   return {
@@ -89,11 +90,12 @@ async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
 }
 
 async function readRequest(
-  { caller, dialect, json }: CreateCall,
-  { db, models, parseTaskRequest, publicUrl }: HttpDeps,
+  { caller, dialect, input }: CreateCall,
+  { db, catalogue, parseTaskRequest, publicUrl }: HttpDeps,
 ) {
+  const { models } = catalogue();
   const { taskRequest } = adapterOf(dialect);
-  const request = taskRequest(json, { parse: parseTaskRequest, models });
+  const request = taskRequest(input, { parse: parseTaskRequest, models });
   const uploads = request.ok ? request.param.input.imageUrls.map((url) => uploadIdOf(publicUrl, url)) : [];
   const named = uploads.filter((uploadId) => uploadId !== undefined);
   if (named.length === 0) return request;
@@ -102,7 +104,7 @@ async function readRequest(
     uploadId === undefined || usable.has(uploadId) ? [] : [{ path: `input.imageUrls[${index}]`, message: notUsable }],
   );
   // Once more, so that the errors name the field as the client wrote it.
-  return errors.length === 0 ? request : taskRequest(json, { parse: () => ({ ok: false, errors }), models });
+  return errors.length === 0 ? request : taskRequest(input, { parse: () => ({ ok: false, errors }), models });
 }
 
 /** The same for an image that has expired, another account's, and none. */

@@ -140,7 +140,7 @@ const create = defineEndpoint({
   ),
   data: keySchema.extend({ key: secretSchema }).meta({ id: 'NewApiKey' }),
   failures: ['account_closed', 'too_many_keys', 'reauthentication_required'],
-  handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now = Date.now }) => {
+  handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now }) => {
     const wanted = { accountId, scopes: grantedScopes(input.scopes, own), ...wantedKey(input, now()) };
     // Otherwise the key would do what the session may do only after a recent proof.
     if (by.kind === 'person' && !wanted.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
@@ -160,7 +160,7 @@ const adminCreate = defineEndpoint({
   }),
   data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
   failures: ['account_not_found', 'account_closed', 'too_many_keys'],
-  handler: async ({ actor, input }, { db, now = Date.now }) => {
+  handler: async ({ actor, input }, { db, now }) => {
     const { accountId, scopes: named } = input;
     const wanted = { accountId, scopes: [...new Set(named ?? ordinaryScopes)], ...wantedKey(input, now()) };
     const made = existing(await createKeyAs(db, actor, wanted), 'account_not_found');

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { howToGetKieKey } from '../../dialects/kie-request.ts';
+import type { Dialect } from '../../domain/api-key.ts';
 import type { Task } from '../../domain/task.ts';
 import { uuidPattern } from '../../domain/uuid.ts';
 import { resultUrls } from '../../media/signed-link.ts';
@@ -7,17 +9,25 @@ import { ownAccount } from '../authentication.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { mediaGone } from '../media-gone.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { invalidRequest, maxUrlLength } from '../errors.ts';
+import { HttpError, invalidRequest, maxUrlLength } from '../errors.ts';
 import { required } from '../fields.ts';
+
+function requireKie(dialect: Dialect): void {
+  if (dialect === 'kie') return;
+  throw new HttpError('dialect_required', { msg: `this endpoint belongs to the dialect kie; ${howToGetKieKey}` });
+}
 
 const credit = defineEndpoint({
   operationId: 'kieGetCredit',
   route: 'GET /api/v1/chat/credit',
   scope: 'credits:read',
-  dialect: 'kie',
   summary: 'The balance, as a bare number',
   data: z.int().nonnegative(),
-  handler: async ({ caller }, { db }) => (await ownAccount(db, caller)).balance,
+  failures: ['dialect_required'],
+  handler: async ({ caller, dialect }, { db }) => {
+    requireKie(dialect);
+    return (await ownAccount(db, caller)).balance;
+  },
 });
 
 const urlError = 'must be the address of a video that this service has given you';
@@ -26,14 +36,14 @@ const downloadUrl = defineEndpoint({
   operationId: 'kieDownloadUrl',
   route: 'POST /api/v1/common/download-url',
   scope: 'tasks:read',
-  dialect: 'kie',
   summary: 'A fresh link to a video, for one that may have expired',
   body: z.object({
     url: z.string({ error: required(urlError) }).max(maxUrlLength),
   }),
   data: z.url(),
-  failures: ['media_deleted'],
-  handler: async ({ caller, input }, deps) => {
+  failures: ['dialect_required', 'media_deleted'],
+  handler: async ({ caller, dialect, input }, deps) => {
+    requireKie(dialect);
     const task = await taskOfLink(deps, input.url);
     if (task === undefined || task.accountId !== caller.accountId) {
       throw invalidRequest([{ path: 'url', message: urlError }]);

@@ -15,7 +15,7 @@ const mediaPath = /^\/media\/.*$/s;
  * also from a bucket: it ignores the `download` attribute of a link that redirects to another origin.
  */
 export function mediaRoute(router: AppRouter, deps: HttpDeps): void {
-  const { resultStore, now = Date.now } = deps;
+  const { resultStore, now } = deps;
   router.get(mediaPath, async (ctx) => {
     const link = openedLink(ctx, resultStore);
     const source = await resultStore.sourceOf(link, ctx.method === 'HEAD' ? 'HEAD' : 'GET');

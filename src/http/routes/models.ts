@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unknownModel } from '../../domain/models.ts';
-import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task-input.ts';
+import { ratios } from '../../domain/task-input.ts';
 import { findAccount } from '../../stores/accounts.ts';
 import { listPrices, maxCreditsPerSecond, priceLeadMs, setPriceAs, withdrawPriceAs } from '../../stores/prices.ts';
 import { ownAccount } from '../authentication.ts';
@@ -34,15 +34,7 @@ const modelSchema = z
   })
   .meta({ id: 'Model' });
 
-/** The same for every model. */
-const bounds = {
-  resolutions: ['720p' as const],
-  ratios: [...ratios],
-  minDuration: minSeconds,
-  maxDuration: maxSeconds,
-  maxPromptLength: maxPromptCodePoints,
-  maxImages,
-};
+const inputs = { resolutions: ['720p' as const], ratios: [...ratios] };
 
 const listModels = defineEndpoint({
   operationId: 'listModels',
@@ -56,7 +48,9 @@ const listModels = defineEndpoint({
     const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
     const creates = presentRate(createRate ?? deps.createRate);
     return {
-      models: prices.filter(({ model }) => deps.isSold(model)).map((price) => ({ ...price, ...bounds })),
+      models: prices
+        .filter(({ model }) => deps.isSold(model))
+        .map((price) => ({ ...price, ...inputs, ...deps.catalogue().limits })),
       limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
     };
   },
@@ -117,9 +111,9 @@ const set = defineEndpoint({
   }),
   data: setPriceSchema,
   failures: ['account_not_found'],
-  handler: async ({ actor, input }, { db, models }) => {
-    const fault = unknownModel(models, input.model);
-    if (fault !== undefined) throw invalidRequest([{ path: 'model', message: fault }]);
+  handler: async ({ actor, input }, { db, catalogue }) => {
+    const message = unknownModel(catalogue().models, input.model);
+    if (message !== undefined) throw invalidRequest([{ path: 'model', message }]);
     const setting = await setPriceAs(db, actor, {
       ...input,
       accountId: input.accountId ?? undefined,

@@ -36,7 +36,7 @@ export const showOverview = defineEndpoint({
       }),
     })
     .meta({ id: 'Overview' }),
-  handler: async ({ caller: { accountId } }, { db, now = Date.now }) => {
+  handler: async ({ caller: { accountId } }, { db, now }) => {
     const today = Math.floor(now() / dayMs) * dayMs;
     const [summary, days] = await Promise.all([
       summariseAccount(db, accountId),

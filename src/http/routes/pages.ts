@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Offer } from '../../domain/models.ts';
 import { answer, type AppRouter, type Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
@@ -60,7 +61,7 @@ function routeOf(path: string): string {
 const firstDocument = 'docs/api.md';
 
 /** What people read in a browser, without the internet: the API reference and the documents; `/` leads them to the console. */
-export function pageRoutes(router: AppRouter, deps: HttpDeps): void {
+export function pageRoutes(router: AppRouter, { catalogue }: Pick<HttpDeps, 'catalogue'>): void {
   router.get('/', async (ctx) => {
     ctx.set('Vary', 'Accept');
     // `*/*`, which programs send, takes the first of these.
@@ -85,13 +86,13 @@ export function pageRoutes(router: AppRouter, deps: HttpDeps): void {
       await showPage(ctx, 'document', await page);
     });
   }
-  let described: { readonly models: HttpDeps['models']; readonly text: string } | undefined;
-  // Of this very installation, with its models of now; no envelope around it.
+  const texts = new WeakMap<Offer, string>();
   router.get('/openapi.json', (ctx) => {
-    const { models } = deps;
-    if (described?.models !== models) described = { models, text: JSON.stringify(openApiDocument(models)) };
+    const offer = catalogue();
+    const text = texts.get(offer) ?? JSON.stringify(openApiDocument(offer));
+    texts.set(offer, text);
     ctx.set({ 'Content-Type': 'application/json', 'Cache-Control': 'no-cache', 'Access-Control-Allow-Origin': '*' });
-    ctx.body = described.text;
+    ctx.body = text;
   });
 }
 

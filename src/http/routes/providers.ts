@@ -15,7 +15,7 @@ const list = defineEndpoint({
   route: 'GET /api/admin/v1/providers',
   summary: 'List providers',
   data: z.strictObject({ providers: z.array(providerSchema) }),
-  handler: async (_call, { db, catalogue }) => ({ providers: await presentProviders(db, catalogue) }),
+  handler: async (_call, { db, catalogue }) => ({ providers: await presentProviders(db, catalogue()) }),
 });
 
 const providerError = 'must be the name of a provider';
@@ -34,12 +34,12 @@ const set = defineEndpoint({
   }),
   data: providerSchema,
   handler: async ({ actor, input }, { db, catalogue }) => {
-    const names = (await presentProviders(db, catalogue)).map(({ provider }) => provider);
+    const names = (await presentProviders(db, catalogue())).map(({ provider }) => provider);
     if (!names.includes(input.provider)) {
       throw invalidRequest([{ path: 'provider', message: unknownName('provider', input.provider, names) }]);
     }
     await setProviderSwitchAs(db, actor, input);
-    const provider = (await presentProviders(db, catalogue)).find((one) => one.provider === input.provider);
+    const provider = (await presentProviders(db, catalogue())).find((one) => one.provider === input.provider);
     if (provider === undefined) throw new Error('a provider that was switched is listed');
     return provider;
   },
@@ -69,9 +69,9 @@ const margin = defineEndpoint({
       const message = `must be from fromTime to ${maxMarginMs / dayMs} days later`;
       throw invalidRequest([{ path: 'toTime', message }]);
     }
-    const { micros, currency: inCurrency } = catalogue.creditValue;
+    const { micros, currency: inCurrency } = catalogue().creditValue;
     const rows = await readMargin(db, { fromMs, toMs, currency: inCurrency, model, provider });
-    return { currency: inCurrency, creditMicros: micros, rows: rows.map((row) => presentMargin(row, catalogue)) };
+    return { currency: inCurrency, creditMicros: micros, rows: rows.map((row) => presentMargin(row, catalogue())) };
   },
 });
 

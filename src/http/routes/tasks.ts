@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { dayMs } from '../../domain/duration.ts';
 import { adapterOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
+import { failOutcome, failOutcomes } from '../../domain/fail-code.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
 import { type TaskSearch, taskSearch } from '../../domain/task-search.ts';
-import { failCodes, finalStates, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
+import { type FailCode, failCodes, finalStates, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
 import { listTasks, readTaskDetail } from '../../stores/task-list.ts';
 import { findMaker } from '../../stores/task-maker.ts';
 import { cancelGraceMs, cancelTaskAs, type EndedTask, findTask, refundTask } from '../../stores/tasks.ts';
@@ -46,7 +47,7 @@ const recordInfo = defineEndpoint({
     const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
     const now = isHeld ? existing(await deps.taskWaiters.find(task.taskId), 'task_not_found') : task;
     const record = await presentTask(deps, now);
-    return taskRecord(record, deps.models);
+    return taskRecord(record, deps.catalogue().models);
   },
 });
 
@@ -132,7 +133,7 @@ function ended({ changed, task, hasCallback }: EndedTask, { stopTask, taskEvents
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
   if (changed) {
     stopTask({ taskId, accountId, hasCallback });
-    taskEvents?.ended(task);
+    taskEvents.ended(task);
   }
   const failCode = failure?.failCode ?? null;
   return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };
@@ -144,6 +145,26 @@ const modelParameter = textParameter('must be the name of a model').max(100, {
   error: 'must be at most 100 characters',
 });
 
+const failureFilter = {
+  failCode: oneOf(failCodes).meta({ description: 'Failed tasks with this code.' }).optional(),
+  outcome: oneOf(failOutcomes)
+    .meta({
+      description:
+        'Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that ' +
+        'failed for any other reason (`failed`).',
+    })
+    .optional(),
+};
+
+type FailureFilter = z.output<z.ZodObject<typeof failureFilter>>;
+
+function failCodesOf({ failCode, outcome }: FailureFilter): readonly FailCode[] | undefined {
+  if (failCode === undefined && outcome === undefined) return undefined;
+  return failCodes.filter(
+    (code) => (failCode ?? code) === code && (outcome === undefined || failOutcome(code) === outcome),
+  );
+}
+
 const list = defineEndpoint({
   operationId: 'listTasks',
   route: 'GET /api/v1/jobs/listTasks',
@@ -153,22 +174,33 @@ const list = defineEndpoint({
   query: strictQuery({
     state: oneOf(taskStates).optional(),
     model: modelParameter.optional(),
-    failCode: oneOf(failCodes).meta({ description: 'Failed tasks with this code.' }).optional(),
+    ...failureFilter,
     createdBy: idParameter('a key or a person').meta({ description: 'Tasks that this key or person made.' }).optional(),
     search: taskSearchParameter.optional(),
     ...createdBetweenPage,
   }),
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query }, deps) => {
-    const { from: fromMs, to: toMs, cursor: after, limit, search: text, ...others } = query;
+    const { from: fromMs, to: toMs, cursor: after, limit, search: text, state, model, createdBy } = query;
     const search = searchFor(text, deps);
-    const filter = { accountId, ...others, search, fromMs, toMs, after, limit: limit + 1 };
+    const filter = {
+      accountId,
+      state,
+      model,
+      createdBy,
+      failCodes: failCodesOf(query),
+      search,
+      fromMs,
+      toMs,
+      after,
+      limit: limit + 1,
+    };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
   },
 });
 
-function searchFor(text: string | undefined, { searchesPrompts = true }: HttpDeps): TaskSearch | undefined {
+function searchFor(text: string | undefined, { searchesPrompts }: HttpDeps): TaskSearch | undefined {
   return text === undefined ? undefined : taskSearch(text, { searchesPrompts });
 }
 
@@ -186,7 +218,7 @@ const adminList = defineEndpoint({
     accountId: idParameter('an account').optional(),
     state: oneOf(taskStates).optional(),
     model: modelParameter.optional(),
-    failCode: oneOf(failCodes).optional(),
+    ...failureFilter,
     provider: textParameter('must be the name of a provider')
       .max(100)
       .meta({ description: 'Tasks with a job at this provider.' })
@@ -200,12 +232,23 @@ const adminList = defineEndpoint({
   }),
   handler: async ({ query }, deps) => {
     const { from = 0, to: toMs, cursor: after, limit, search: text, ...others } = query;
-    const { accountId, model, provider } = others;
+    const { accountId, state, model, provider } = others;
     const isWholeId = z.uuid().safeParse(text).success;
     const isScan = accountId === undefined && !isWholeId && (model ?? provider ?? text) !== undefined;
     const search = searchFor(text, deps);
     const fromMs = isScan ? Math.max(from, (toMs ?? Date.now()) - maxScanMs) : from;
-    const filter = { ...others, search, fromMs, toMs, after, limit: limit + 1 };
+    const filter = {
+      accountId,
+      state,
+      model,
+      provider,
+      failCodes: failCodesOf(query),
+      search,
+      fromMs,
+      toMs,
+      after,
+      limit: limit + 1,
+    };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentListedTask(deps, task) }));
     return { tasks: await Promise.all(tasks), nextCursor };

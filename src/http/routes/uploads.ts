@@ -25,7 +25,7 @@ export const uploadImage = defineEndpoint({
     `The body is the image itself: JPEG, PNG or WebP, at most ${megabytes} MB, each side 300 to 6000 px, not animated. It is kept as an upright ` +
     'JPEG for as long as videos are. `imageUrl` may stand in `input.imageUrls` of tasks of this account until `expireTime`; it cannot be ' +
     `fetched, \`previewUrl\` can. An account keeps at most ${maxUploads} images, and uploads at most ${maxOfAccount} at a time.`,
-  fileBody: { types: uploadTypes, maxBytes: maxUploadBytes },
+  fileTypes: uploadTypes,
   data: z
     .strictObject({
       imageUrl: z.url(),

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Scope } from '../../../src/domain/api-key.ts';
-import { createTaskRequestParser } from '../../../src/domain/task-request.ts';
 import { readCatalogueFile } from '../../../src/catalogue-file.ts';
 import { createApiKey } from '../../../src/stores/keys.ts';
 import { findDelivery } from '../../../src/stores/deliveries.ts';
@@ -148,10 +147,8 @@ test('200 a model of the catalogue answers by its own name, also when that is a 
   const entry = { title: 'Ours', prices: [{ creditsPerSecond: 10 }] };
   const named = [{ model: 'bytedance/seedance-2', ...entry, aliases: ['house-model'] }];
   const file = { models: [...named, { model: 'videogen-2.0', ...entry }] };
-  const { models } = readCatalogueFile({ path: 'models.json', readText: () => JSON.stringify(file) });
-  const allow = () => undefined;
-  const parseTaskRequest = createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow });
-  const own = await startHttpService({ models, parseTaskRequest, database: service.database });
+  const catalogue = readCatalogueFile({ path: 'models.json', readText: () => JSON.stringify(file) });
+  const own = await startHttpService({ catalogue: () => catalogue, database: service.database });
   try {
     const { kie, native } = await newAccount();
     for (const model of ['bytedance/seedance-2', 'house-model']) {

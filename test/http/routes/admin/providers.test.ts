@@ -36,7 +36,7 @@ const withFiles = { ...catalogue, files: new Map() };
 let service: HttpService;
 let operator: TestOperator;
 before(async () => {
-  service = await startHttpService({ catalogue: withFiles });
+  service = await startHttpService({ catalogue: () => withFiles });
   operator = await createTestOperator(service);
 });
 after(() => service.close());
