@@ -24,7 +24,7 @@ import {
 import { HttpError, invalidRequest, isRefusal } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';
-import { countedFor, limitReads, limitRefusals } from './limits/rate-limits.ts';
+import { rateKeyOf, limitReads, limitRefusals } from './limits/rate-limits.ts';
 import { readJson } from './server/read-json.ts';
 import { findTask } from '../stores/tasks.ts';
 
@@ -86,7 +86,7 @@ async function guard(request: Request, proceed: Proceed): Promise<void> {
   if (scope === 'session' || scope === 'member' || scope === 'owner') return proceed(await personOf(request, scope));
   if (operation.createsTask === true) return guardCreate(request, proceed);
   const identity = await identify(request);
-  limitReads(ctx, deps.reads, countedFor(identity.caller));
+  limitReads(ctx, deps.reads, rateKeyOf(identity.caller));
   authorize(operation, identity);
   return proceed(identity);
 }

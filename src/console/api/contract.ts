@@ -2,7 +2,7 @@
 
 export type ErrorCode =
   | 'acceptance_unknown'
-  | 'acceptance_withdrawn'
+  | 'acceptance_reverted'
   | 'account_closed'
   | 'account_not_found'
   | 'account_suspended'

@@ -45,7 +45,7 @@ export const createTask = defineEndpoint({
     'too_many_unfinished_tasks',
     'model_unavailable',
     'acceptance_unknown',
-    'acceptance_withdrawn',
+    'acceptance_reverted',
   ],
   handler: async (call, deps) => {
     const { caller, dialect, ctx } = call;

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HttpError } from '../../../src/http/errors.ts';
-import { maxJsonDepth, refuseJsonFaults } from '../../../src/http/server/read-json.ts';
+import { maxJsonDepth, refuseUnsafeJson } from '../../../src/http/server/read-json.ts';
 
 /** What a text is refused with, undefined when it is not. */
 function findJsonFault(text: string): (Pick<HttpError, 'code'> & { msg: string }) | undefined {
   try {
-    refuseJsonFaults(text);
+    refuseUnsafeJson(text);
     return undefined;
   } catch (error) {
     assert.ok(error instanceof HttpError);

@@ -108,7 +108,7 @@ test('503 another fault after a try with an uncertain commit withdraws the task,
   inject('lost answer', 'crash');
   const refused = await service.create(key, plainRequest);
   assert.equal(refused.status, 503);
-  assert.equal(refused.json['error'], 'acceptance_withdrawn');
+  assert.equal(refused.json['error'], 'acceptance_reverted');
   assert.deepEqual(
     withdrawn.map((task) => task.accountId),
     [accountId],
