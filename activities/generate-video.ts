@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { TaskFault } from '../src/domain/errors.ts';
+import { TaskError } from '../src/domain/errors.ts';
 import type { ReferenceImage, VideoWants } from '../src/domain/ports.ts';
 import { listProviderJobs } from '../src/stores/provider-jobs.ts';
 import {
@@ -56,8 +56,8 @@ async function requireOwnMachine(deps: ActivityDeps): Promise<void> {
   if (stop !== undefined) throw errorOf(stop);
 }
 
-function hasEnded(): TaskFault {
-  return new TaskFault('internal', 'The task has already ended.');
+function hasEnded(): TaskError {
+  return new TaskError('internal', 'The task has already ended.');
 }
 
 type Start = { readonly workFolder: string; readonly isRemote: boolean; readonly first: NextJob | undefined };

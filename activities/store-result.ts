@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { TaskFault } from '../src/domain/errors.ts';
+import { TaskError } from '../src/domain/errors.ts';
 import type { VideoWants } from '../src/domain/ports.ts';
 import type { TaskResult } from '../src/domain/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg.ts';
@@ -54,7 +54,7 @@ async function withTimeoutsCounted<T>(work: (details: () => unknown) => Promise<
   } catch (cause) {
     if (!(cause instanceof FfmpegError && cause.failure.timedOut)) throw cause;
     if (timeouts + 1 >= maxTimeouts)
-      throw new TaskFault('result_invalid', 'The generated video took too long to convert.', { cause });
+      throw new TaskError('result_invalid', 'The generated video took too long to convert.', { cause });
     context.heartbeat({ timeouts: timeouts + 1 });
     throw cause;
   }
@@ -70,7 +70,7 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
     fetchFirst(deps, [staged.key, videoKey], videoPath),
     fetchPoster(deps, [staged.posterKey, posterKey], join(folder, 'delivered.jpg')),
   ]);
-  if (!hasVideo) throw new TaskFault('result_invalid', 'The generated video was lost before it could be stored.');
+  if (!hasVideo) throw new TaskError('result_invalid', 'The generated video was lost before it could be stored.');
   const { wants } = staged;
   const normalisation = { videoPath, targetPath: join(folder, 'normalised.mp4'), signal };
   const keptPath = wants === undefined ? videoPath : await deps.normaliseVideo({ ...normalisation, wants });
@@ -133,7 +133,7 @@ function requireOwn(taskId: string, staged: StagedVideo | null | undefined): voi
   const isOwnPoster = staged?.posterKey === undefined || staged.posterKey === own.stagedPoster;
   if (staged?.key === own.staged && isOwnPoster) return;
   const cause = new Error(`not the staging keys of task ${taskId}: ${JSON.stringify(staged)}`);
-  throw new TaskFault('result_invalid', 'The generated video is not that of this task.', { cause });
+  throw new TaskError('result_invalid', 'The generated video is not that of this task.', { cause });
 }
 
 /** From its staging key, or from its final key when an earlier attempt has moved it and its answer was lost. */

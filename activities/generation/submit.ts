@@ -1,6 +1,6 @@
 import { estimateCost } from '../../src/domain/catalogue/cost.ts';
 import { refuseImageSize } from '../../src/domain/catalogue/rules.ts';
-import { TaskFault } from '../../src/domain/errors.ts';
+import { TaskError } from '../../src/domain/errors.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, PolledProvider, ResultUpload } from '../../src/providers/contract.ts';
@@ -59,7 +59,7 @@ async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<St
   try {
     for (const image of await attempt.images()) {
       const refusal = refuseImageSize(job.entry.rules, image);
-      if (refusal !== undefined) throw new TaskFault('image_invalid', sentenceOf(refusal));
+      if (refusal !== undefined) throw new TaskError('image_invalid', sentenceOf(refusal));
     }
     return undefined;
   } catch (error) {

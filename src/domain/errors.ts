@@ -1,8 +1,8 @@
 import type { FailCode } from './task.ts';
 
 /** Ends a task: the only error whose message reaches its client. Other errors are bugs or outages and are retried. */
-export class TaskFault extends Error {
-  override readonly name = 'TaskFault';
+export class TaskError extends Error {
+  override readonly name = 'TaskError';
   readonly failCode: FailCode;
   /** True if the same step may succeed later. */
   readonly retryable: boolean;

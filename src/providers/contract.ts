@@ -37,7 +37,7 @@ export type JobRequest = {
   readonly model: string;
   /** References to images in `prompt` are in the provider's spelling already. */
   readonly input: TaskInput;
-  /** The reference images in order, fetched on the first call; throws a `TaskFault` when one is bad. */
+  /** The reference images in order, fetched on the first call; throws a `TaskError` when one is bad. */
   readonly images: () => Promise<readonly ReferenceImage[]>;
   /** Signed links to copies of the images in our store, in order; empty unless the provider has `images: 'link'`. */
   readonly imageLinks: readonly string[];
@@ -155,7 +155,7 @@ export type PolledProvider = Capabilities & {
   readonly minPollMs: number;
   /** For each worker process. */
   readonly maxPollsPerSecond: number;
-  /** Sends one create request, once. What it throws beside a `TaskFault` of an image counts as `unknown`. */
+  /** Sends one create request, once. What it throws beside a `TaskError` of an image counts as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
   /** Only reads, or repeats a create under its own name. Throwing means `later`. */
   recover(call: LostCall, signal: AbortSignal): Promise<RecoverOutcome>;
@@ -189,7 +189,7 @@ export type RunPlace = WorkPlace & {
 export type HeldProvider = Capabilities & {
   readonly runs: 'here' | 'held';
   /**
-   * Called again with the same `jobKey` after a crash. `report` takes the progress, 0 to 100. Throws a `TaskFault` for a fault of
+   * Called again with the same `jobKey` after a crash. `report` takes the progress, 0 to 100. Throws a `TaskError` for a fault of
    * the task that this machine found; anything else that it throws is retried.
    */
   run(request: JobRequest, report: (progress: number) => void, to: RunPlace): Promise<HeldEnd>;

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../../domain/ports.ts';
-import { TaskFault } from '../../domain/errors.ts';
+import { TaskError } from '../../domain/errors.ts';
 import type { GeneratedVideo, HeldProvider, JobRequest, WorkPlace } from '../contract.ts';
 import { readFaults } from './faults.ts';
 import { renderFilm } from './render-film.ts';
@@ -49,8 +49,8 @@ async function film(
   const { faults, slowSeconds, title } = readFaults(request.input.prompt, isObeyed);
   report(0);
   await beSlow(slowSeconds, report, signal);
-  if (faults.has('reject')) throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
-  if (faults.has('crash')) throw new TaskFault('internal', 'The renderer stopped before the video was finished.');
+  if (faults.has('reject')) throw new TaskError('content_rejected', 'The prompt was rejected by the content policy.');
+  if (faults.has('crash')) throw new TaskError('internal', 'The renderer stopped before the video was finished.');
   // Bounded by the deadline of the task alone, which is what it is there to show.
   if (faults.has('hang')) await once(signal, 'abort');
   signal.throwIfAborted();
