@@ -119,9 +119,9 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Present
   const why = reason === null ? '' : ` (${reason})`;
   return [
     [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`].join('  '),
-    ...pools.map(({ pool, limit, occupying, waiting, strikes, coolingReason, coolingMs }) => {
+    ...pools.map(({ pool, limit, occupying, waiting, consecutiveFailures, coolingReason, coolingMs }) => {
       const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
-      const struck = strikes === 0 ? '' : `, ${strikes} strikes${cooling}`;
+      const struck = consecutiveFailures === 0 ? '' : `, ${consecutiveFailures} consecutive failures${cooling}`;
       return `  ${pool}  ${occupying} of ${limit ?? '?'} slots, ${waiting} waiting${struck}`;
     }),
   ];

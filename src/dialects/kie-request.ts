@@ -65,7 +65,7 @@ const onlyTheirs = [...theirFields, ...Object.keys({ ...beyondUs, ...switchesBey
   name.includes('_'),
 );
 
-/** A hint if a request with a native key looks like a kie request. */
+/** A hint for kie requests with a native key. */
 export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
   const isUnknown = typeof model === 'string' && !models.has(model);
   const isTheirs = isUnknown && (model.startsWith('bytedance/') || modelOfAlias(models, model) !== model);

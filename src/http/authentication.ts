@@ -47,8 +47,8 @@ export function createAuthentication({
     people: createSessionAuthentication({ db, console }),
     /** The caller, and the task with this id if the caller owns it. */
     client: async (ctx: Context, taskId: string | null): Promise<CallerWithTask> => {
-      const wanted = taskId !== null && isUuid(taskId) ? taskId : undefined;
-      const found = await find(ctx, (key) => findCaller(key, wanted));
+      const id = taskId !== null && isUuid(taskId) ? taskId : undefined;
+      const found = await find(ctx, (key) => findCaller(key, id));
       const { caller } = found;
       if (caller.useIsStale) keyTouches.add(caller.by.keyId);
       ctx.state.accountId = caller.accountId;
@@ -103,6 +103,6 @@ export async function ownTask(db: Database, taskId: string, accountId: string): 
 
 export async function ownAccount(db: Database, { accountId }: Caller): Promise<Account> {
   const account = await findAccount(db, accountId);
-  if (account === undefined) throw new Error('a key belongs to an account that does not exist');
+  if (account === undefined) throw new Error('the account of a key does not exist');
   return account;
 }

@@ -56,7 +56,7 @@ export function defineEndpoint<
       guard({ ctx, deps, authentication, operation }, async (identity) => {
         const json = body && (await readJson(ctx));
         const parsed = { query: query && parse(query, queryObject(ctx)), input: body && parse(body, json) };
-        // The compiler cannot tell that the guard returns the identity of this scope, and that a missing schema parses nothing.
+        // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
         const call = { ...identity, ...parsed, ctx } as Call<A, Query, Body>;
         const data = await handler(call, deps);
         if (data instanceof Readable) answerText(ctx, data, operation.contentType);

@@ -10,7 +10,7 @@ import type { ErrorCode } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 
 /**
- * Who may call an endpoint: a key or role with this scope; `any` key or member; an operator, by key or in the console; anyone (`none`).
+ * The required caller: a key or role with this scope; `any` key or member; an operator, by key or in the console; anyone (`none`).
  * Only the console uses the others: a signed-in person (`session`), a `member` of the account that the page names, or an `owner` of it.
  */
 export type Access = Scope | 'any' | 'operator' | 'none' | 'session' | 'member' | 'owner';
@@ -63,7 +63,7 @@ export type EndpointSpec<
 export type Call<A extends Access, Query, Body> = Identity<A> & {
   readonly query: Parsed<Query>;
   readonly input: Parsed<Body>;
-  /** For headers and the end of the connection only; the handler returns the body. */
+  /** Only for headers and the end of the connection; the handler returns the body. */
   readonly ctx: Context;
 };
 
@@ -144,7 +144,7 @@ export function failuresOf(
     [scope !== 'none' || isOfConsole(path), ['cross_site_request', 'misdirected_request']],
     [isClient || scope === 'member' || scope === 'owner', ['account_not_found']],
     [scope === 'owner', ['owner_required']],
-    // For a person in the console who is not an operator.
+    // The console's answer to a person who is not an operator.
     [scope === 'operator', ['unknown_endpoint']],
     [isClient || isConsole, ['rate_limited']],
     [guards.needsRecentProof, ['reauthentication_required']],

@@ -17,7 +17,7 @@ import { createTaskWaiters, type TaskWaiters } from './tasks/long-poll.ts';
 
 /** `why` continues a sentence that begins with the image. */
 export type UploadOutcome =
-  | { readonly kind: 'kept'; readonly uploadId: string; readonly expiresAt: number }
+  | { readonly kind: 'stored'; readonly uploadId: string; readonly expiresAt: number }
   | { readonly kind: 'too_many' }
   | { readonly kind: 'refused'; readonly why: string };
 
@@ -64,7 +64,7 @@ export type HttpPorts = {
   /** Refunds a task that may exist although its request failed. */
   readonly refundUncertain: (task: { readonly taskId: string; readonly accountId: string }) => void;
   /** Checks an uploaded image and stores it. */
-  readonly keepImage: (accountId: string, image: Buffer) => Promise<UploadOutcome>;
+  readonly storeImage: (accountId: string, image: Buffer) => Promise<UploadOutcome>;
   /** Posts a callback about a task that does not exist; returns the receiver's status, undefined if it is unreachable. */
   readonly testCallback: (test: {
     readonly accountId: string;
@@ -88,7 +88,7 @@ export type HttpOptions = {
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
   readonly taskWaiters: TaskWaiters;
   readonly keyTouches: ReturnType<typeof createKeyTouches>;
-  /** Whether lists of tasks can be searched by words of prompts. */
+  /** Lists of tasks can be searched by words of prompts. */
   readonly searchesPrompts: boolean;
   /** The rate of creates of accounts without a rate of their own. No rate means no limit, here and below. */
   readonly createRate: Rate | undefined;
@@ -100,7 +100,7 @@ export type HttpOptions = {
   readonly badKeys: BadKeys;
   /** Limits sign-ins of an address. */
   readonly signIns: RateLimiter;
-  /** Whether a peer's `X-Forwarded-For` is trusted. */
+  /** True for peers whose `X-Forwarded-For` is trusted. */
   readonly isTrustedProxy: (address: string) => boolean;
   /** Served at `/metrics`, to loopback clients only. */
   readonly metrics: { readonly contentType: string; metrics(): Promise<string> } | undefined;

@@ -121,7 +121,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
     refundUncertain: uncertainCreates.add,
-    keepImage: createImageUploads({ ...settings, db, resultStore }),
+    storeImage: createImageUploads({ ...settings, db, resultStore }),
     testCallback: testCallbacks.send,
     callbackSecrets: {
       reveal: (accountId) => revealSecret(db, box, accountId),

@@ -83,7 +83,7 @@ export async function startHttpService({
     stopTask: (task) => stopped.push(task),
     redeliver: (delivery) => redelivered.push(delivery),
     refundUncertain: () => undefined,
-    keepImage: createImageUploads(uploads),
+    storeImage: createImageUploads(uploads),
     testCallback: () => Promise.resolve(204),
     callbackSecrets: {
       reveal: (accountId) => revealSecret(db, box, accountId),

@@ -15,7 +15,7 @@ const notOffered: readonly (readonly [path: RegExp, msg: string])[] = [
   ],
 ];
 
-/** Where other video APIs create and query videos. */
+/** Paths of other video APIs. */
 const otherApis =
   /^(?:\/dream-machine|\/api)?\/v\d\/(?:videos?|generations|predictions|tasks|images|chat|completions|responses|contents\/generations\/tasks|services\/aigc|(?:text|image)_to_(?:video|image))(?:\/.*)?$/;
 
@@ -49,7 +49,7 @@ function explainUnknown(request: Route, routes: readonly Route[]): string {
   const meant = nearestRoute(request, routes);
   if (otherApis.test(request.path))
     hints.push('POST /api/v1/jobs/createTask creates a video, GET /api/v1/jobs/recordInfo queries it');
-  else if (meant !== undefined) hints.push(`did you mean ${meant.method} ${meant.path}?`);
+  else if (meant !== undefined) hints.push(`did you mean ${meant.method} ${meant.path}`);
   // The port for metrics has no documentation.
   if (routes.some(({ path }) => path === '/docs')) hints.push('all endpoints: /docs');
   return hints.join('; ');

@@ -25,7 +25,7 @@ const waitSchema = z.strictObject({
   model: z.string(),
   state: z.enum(unfinishedStates),
   tasks: count,
-  oldestMs: count.meta({ description: 'Since the oldest of them was created.' }),
+  oldestMs: count.meta({ description: 'The age of the oldest task.' }),
 });
 
 const daySchema = z.strictObject({
@@ -33,7 +33,7 @@ const daySchema = z.strictObject({
   charged: count,
   succeeded: count,
   cancelled: count,
-  rejected: count.meta({ description: 'Tasks whose input was rejected: its content, or an image.' }),
+  rejected: count.meta({ description: 'Tasks whose prompt or image was rejected.' }),
   failed: z
     .array(z.strictObject({ failCode: z.enum(failCodes), tasks: count }))
     .meta({ description: 'Other failed tasks, by code.' }),
@@ -49,27 +49,24 @@ const violationSchema = z.strictObject({
   foundTime: unixMs,
 });
 
-/** What an operator looks at first. */
 export const adminOverview = defineEndpoint({
   operationId: 'adminOverview',
   route: 'GET /api/admin/v1/overview',
-  summary: 'How the installation is',
+  summary: 'Get an overview of the installation',
   data: z
     .strictObject({
-      unfinished: z.array(waitSchema).meta({ description: 'Tasks that have not ended, by model and state.' }),
+      unfinished: z.array(waitSchema).meta({ description: 'Unfinished tasks by model and state.' }),
       stuckTasks: count.meta({ description: 'Tasks whose workflow code fails; they are refunded after a while.' }),
       lastDay: daySchema.meta({
-        description: `Of the last 24 hours; of more than ${maxTasksOfDay} tasks, the newest.`,
+        description: `The last 24 hours; at most the newest ${maxTasksOfDay} tasks.`,
       }),
       callbacks: z.strictObject({
         pending: callbackCount,
-        overdue: callbackCount.meta({ description: 'Pending ones whose attempt is due since more than a minute.' }),
-        undelivered: callbackCount.meta({ description: 'Given up or refused for good in the last 24 hours.' }),
+        overdue: callbackCount.meta({ description: 'Pending callbacks that are overdue by more than a minute.' }),
+        undelivered: callbackCount.meta({ description: 'Failed or rejected in the last 24 hours.' }),
       }),
       books: z.strictObject({
-        auditedTime: unixMs
-          .nullable()
-          .meta({ description: 'When the books were last checked; null before the first time.' }),
+        auditedTime: unixMs.nullable().meta({ description: 'When the ledger was last audited.' }),
         violations: count,
         found: z.array(violationSchema).meta({ description: 'The oldest 100 violations.' }),
       }),
@@ -95,8 +92,8 @@ async function readLastDay(db: HttpDeps['db']) {
     const tasks = ended.find((one) => one.failCode === failCode)?.tasks ?? 0;
     return tasks === 0 ? [] : [{ failCode, outcome: failOutcome(failCode), tasks }];
   });
-  const countOf = (wanted: FailOutcome) =>
-    failedTasks.reduce((sum, { outcome, tasks }) => (outcome === wanted ? sum + tasks : sum), 0);
+  const countOf = (counted: FailOutcome) =>
+    failedTasks.reduce((sum, { outcome, tasks }) => (outcome === counted ? sum + tasks : sum), 0);
   return {
     created,
     charged,

@@ -17,7 +17,7 @@ import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts
 
 type CreateCall = Pick<Call<'tasks:write', undefined, typeof anyJson>, 'caller' | 'dialect' | 'input' | 'ctx'>;
 
-/** The dialect of the caller decides how the body is validated. */
+/** The caller's dialect validates the body. */
 const anyJson = z.record(z.string(), z.unknown());
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
@@ -30,10 +30,9 @@ export const createTask = defineEndpoint({
   refusesSuspended: true,
   summary: 'Create a task',
   description:
-    'Accepts a task and charges it, in one step. The answer means that the task was accepted, not that it has ended. Give ' +
-    'an `Idempotency-Key`, and repeating a lost request is safe: the first answer comes again. A failed task is ' +
-    'refunded in full. Unknown fields are refused by name. With `Prefer: wait=N`, and a key that may read tasks, the ' +
-    'answer is held and carries the whole record.',
+    'Creates a task and charges it. The response means that the task was accepted, not that it has ended. Failed tasks are refunded in ' +
+    'full. Send an `Idempotency-Key` to repeat a request safely. Unknown fields are rejected. With `Prefer: wait=N` and the scope ' +
+    '`tasks:read`, the response is held and contains the record.',
   headers: preferHeader.extend(idempotencyKeyHeader.shape),
   body: anyJson,
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),
@@ -54,7 +53,7 @@ export const createTask = defineEndpoint({
     const { taskId, creditsCharged } = acceptance;
     if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
     else if (acceptance.rate) ctx.set(rateHeaders('creates', acceptance.rate.limit, acceptance.rate.left));
-    // A replay starts its task too, when the process that accepted it has not come to it.
+    // A replay starts a task whose first process may have stopped before starting it.
     const isStarted = acceptance.kind === 'replayed' && acceptance.state !== 'waiting';
     if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: task.param.model });
     const { createdTask, taskRecord } = adapterOf(dialect);
@@ -63,7 +62,7 @@ export const createTask = defineEndpoint({
   },
 });
 
-/** Validates header and body; 422 names every fault of both. The task keeps what the catalogue says of its model today. */
+/** A 422 lists the errors of header and body. The task keeps prices, deadline and providers of its model. */
 async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
   const { caller, dialect, ctx } = call;
   const idempotency = idempotencyKeyOf(ctx);
@@ -103,14 +102,14 @@ async function readRequest(
   const errors = uploads.flatMap((uploadId, index) =>
     uploadId === undefined || usable.has(uploadId) ? [] : [{ path: `input.imageUrls[${index}]`, message: notUsable }],
   );
-  // Once more, so that the errors name the field as the client wrote it.
+  // Parses again, so that errors name the field in the client's spelling.
   return errors.length === 0 ? request : taskRequest(input, { parse: () => ({ ok: false, errors }), models });
 }
 
-/** The same for an image that has expired, another account's, and none. */
-const notUsable = 'is no image that this account has uploaded and that is still kept; upload it again';
+/** Other accounts' images are refused like expired ones. */
+const notUsable = 'is not an uploaded image of this account, or has expired; upload it again';
 
-/** The record, when the client waits for it and its key may read it. A fault here changes nothing: the task is accepted. */
+/** Never fails, because the task is already accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, taskId: string) {
   if (!caller.scopes.includes('tasks:read')) return undefined;
   const isHeld = await longPoll(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });
@@ -119,7 +118,6 @@ async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, task
   return task === undefined ? undefined : presentTask(deps, task).catch(() => undefined);
 }
 
-/** Throws what refuses the task. */
 function accepted(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted' | 'replayed' }> {
   switch (acceptance.kind) {
     case 'accepted':
@@ -147,5 +145,5 @@ function accepted(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted
     case 'account_not_found':
       break;
   }
-  throw new Error('a key belongs to an account that does not exist');
+  throw new Error('the account of a key does not exist');
 }

@@ -11,7 +11,7 @@ import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery, text
 import { presentRate, rateSchema } from '../presenters/account.ts';
 import { presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../presenters/price.ts';
 
-const rateLimitSchema = rateSchema.meta({ description: 'So many requests in so many seconds; null is no limit.' });
+const rateLimitSchema = rateSchema.meta({ description: 'Null: no limit.' });
 
 const limitsSchema = z
   .strictObject({
@@ -40,8 +40,8 @@ const listModels = defineEndpoint({
   operationId: 'listModels',
   route: 'GET /api/v1/models',
   scope: 'any',
-  summary: "Models with their prices, and the account's limits",
-  description: 'A model is left out while no worker can generate it.',
+  summary: 'List models, prices and limits',
+  description: 'Omits models that no worker can generate at present.',
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
   handler: async ({ caller }, deps) => {
     const prices = await presentPrices(deps, caller.accountId);
@@ -61,10 +61,10 @@ const modelError = 'must be the name of a model';
 const list = defineEndpoint({
   operationId: 'adminListPrices',
   route: 'GET /api/admin/v1/prices',
-  summary: 'What the models cost, and what was decided about it',
+  summary: 'List prices',
   description:
-    'The prices that operators have set, newest first: all of them, or those of one account. `models` shows those of the ' +
-    "account, or of every account without prices of its own. A model without a price here costs what the catalogue's file says.",
+    'Lists prices set by operators, newest first: all, or those of one account. `models` shows the prices in force for the account, or ' +
+    'the list prices. A model without a price here has the price of the catalogue.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     model: textParameter(modelError)
@@ -87,26 +87,25 @@ const list = defineEndpoint({
 });
 
 const priceError = `must be a whole number of credits from 1 to ${maxCreditsPerSecond}, or null`;
-const timeError = 'must be a time in Unix milliseconds that is not past: a price never changes what was charged';
+const timeError = 'must be a future time in Unix milliseconds';
 
 const set = defineEndpoint({
   operationId: 'adminSetPrice',
   route: 'POST /api/admin/v1/prices/set',
   needsRecentProof: true,
-  summary: 'Set what a second of a model costs, for everybody or for one account',
+  summary: 'Set the price per second of a model',
   description:
-    "Counts for tasks that are created at `fromTime` or later; every other task keeps what it was charged. An account's " +
-    `own price counts before that for everybody. A price begins ${priceLeadMs / 1000} seconds from now at the earliest, so that ` +
-    'every process knows it before it counts; the answer says when.',
+    'Sets the list price, or the price of one account, which takes precedence. Applies to tasks created at `fromTime` or later. ' +
+    `The earliest start is ${priceLeadMs / 1000} seconds from now, so that every process has the price in time.`,
   body: z.strictObject({
     model: z.string({ error: required(modelError) }),
     creditsPerSecond: wholeNumber(1, maxCreditsPerSecond, required(priceError))
       .nullable()
-      .meta({ description: 'Null: back to the list price, or with no account to that of the catalogue.' }),
-    accountId: idField('an account').nullish().meta({ description: 'Without it, for everybody.' }),
+      .meta({ description: 'Null: return to the list price, or without an account to the price of the catalogue.' }),
+    accountId: idField('an account').nullish().meta({ description: 'Omit it to set the list price.' }),
     fromTime: wholeNumber(0, maxUnixMs, timeError)
       .nullish()
-      .meta({ description: 'Unix milliseconds; without it as soon as can be.' }),
+      .meta({ description: 'Unix milliseconds; by default as soon as possible.' }),
     reason: reasonField,
   }),
   data: setPriceSchema,
@@ -131,10 +130,8 @@ const idError = 'must be the id of a price';
 const withdraw = defineEndpoint({
   operationId: 'adminWithdrawPrice',
   route: 'POST /api/admin/v1/prices/withdraw',
-  summary: 'Withdraw a price that is not in force yet',
-  description:
-    `Until ${priceLeadMs / 1000} seconds before it begins. One that counts can be followed by another, but not taken ` +
-    'back. Withdrawing again changes nothing.',
+  summary: 'Withdraw a future price',
+  description: `Possible until ${priceLeadMs / 1000} seconds before it begins. Set a new price to replace one in force. Idempotent.`,
   body: z.strictObject({
     priceId: z.int({ error: required(idError) }).min(1),
     reason: reasonField,
@@ -142,10 +139,10 @@ const withdraw = defineEndpoint({
   data: setPriceSchema,
   failures: ['price_not_found', 'price_in_force'],
   handler: async ({ actor, input }, { db }) => {
-    const withdrawal = await withdrawPriceAs(db, actor, input);
-    if (withdrawal.kind === 'price_not_found') throw new HttpError('price_not_found');
-    if (withdrawal.kind === 'too_late') throw new HttpError('price_in_force');
-    return presentSetPrice(withdrawal.price);
+    const outcome = await withdrawPriceAs(db, actor, input);
+    if (outcome.kind === 'price_not_found') throw new HttpError('price_not_found');
+    if (outcome.kind === 'too_late') throw new HttpError('price_in_force');
+    return presentSetPrice(outcome.price);
   },
 });
 

@@ -24,8 +24,7 @@ import {
   textParameter,
 } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { listedTaskSchema, presentListedTask } from '../presenters/listed-task.ts';
-import { presentTask, taskRecordSchema } from '../presenters/task.ts';
+import { listedTaskSchema, presentListedTask, presentTask, taskRecordSchema } from '../presenters/task.ts';
 import { presentTaskDetail, taskDetailSchema } from '../presenters/task-detail.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
@@ -35,7 +34,7 @@ const recordInfo = defineEndpoint({
   scope: 'tasks:read',
   readsTask: true,
   summary: 'Query a task',
-  description: 'The links in `resultJson.resultUrls` are signed at each reading, so they never come back expired.',
+  description: 'Links in `resultJson.resultUrls` are signed for each response.',
   query: z.object({ taskId: taskIdParameter }),
   headers: preferHeader,
   data: z.union([taskRecordSchema, kieRecordSchema]),
@@ -43,7 +42,7 @@ const recordInfo = defineEndpoint({
   failures: ['task_not_found'],
   handler: async ({ dialect, task, ctx }, deps) => {
     const { unknownTask, taskRecord } = adapterOf(dialect);
-    if (task === undefined) throw noSuchTask(unknownTask);
+    if (task === undefined) throw taskNotFound(unknownTask);
     const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
     const now = isHeld ? existing(await deps.taskWaiters.find(task.taskId), 'task_not_found') : task;
     const record = await presentTask(deps, now);
@@ -51,7 +50,7 @@ const recordInfo = defineEndpoint({
   },
 });
 
-function noSuchTask(unknownTask: FieldError | undefined): HttpError {
+function taskNotFound(unknownTask: FieldError | undefined): HttpError {
   if (unknownTask === undefined) return new HttpError('task_not_found');
   return new HttpError('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
 }
@@ -59,10 +58,10 @@ function noSuchTask(unknownTask: FieldError | undefined): HttpError {
 const show = defineEndpoint({
   operationId: 'adminShowTask',
   route: 'GET /api/admin/v1/tasks/show',
-  summary: 'Everything that is known of a task',
+  summary: 'Get all details of a task',
   description:
-    'The record as its account sees it, what was measured of the video, the entries in the ledger, the jobs upstream, and ' +
-    'every attempt at its callback with the beginning of the answer. Not for the eyes of clients.',
+    'Returns the record, the measured video, ledger entries, upstream jobs, and every attempt of the callback with the beginning of the ' +
+    'response. Contains data that clients must not see.',
   query: strictQuery({ taskId: idParameter('a task') }),
   data: taskDetailSchema,
   failures: ['task_not_found'],
@@ -80,7 +79,7 @@ const show = defineEndpoint({
 const cancelledTaskSchema = z
   .strictObject({
     taskId: z.string(),
-    cancelled: z.boolean().meta({ description: 'False when the task had ended in another way before.' }),
+    cancelled: z.boolean().meta({ description: 'False if the task had already ended in another way.' }),
     state: z.enum(finalStates),
     failCode: z.enum(failCodes).nullable(),
     creditsRefunded: z.int().nonnegative(),
@@ -92,21 +91,20 @@ const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was c
 const cancel = defineEndpoint({
   operationId: 'cancelTask',
   route: 'POST /api/v1/jobs/cancelTask',
-  // A suspended account may cancel, too: it gets its credits back.
+  // Suspended accounts may cancel, too.
   scope: 'tasks:write',
   summary: 'Cancel a task',
   description:
-    'Ends a task that has not ended: it fails with `cancelled`, is refunded in full and generated no further. A task that ' +
-    'has ended stays as it is, which the answer says. May be repeated.',
+    'Ends an unfinished task with `cancelled`, refunds it in full and stops its generation. A task that has ended stays unchanged. ' +
+    'Idempotent.',
   body: z.strictObject(
     { taskId: opaqueId.min(1, { error: 'is required' }) },
-    { error: 'takes taskId and nothing else' },
+    { error: 'must have only the field taskId' },
   ),
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, input }, deps) => {
     const { taskId } = await ownTask(deps.db, input.taskId, caller.accountId);
-    // The end and the refund are one transaction; the workflow is stopped in the background.
     return ended(await refundTask(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }), deps);
   },
 });
@@ -116,8 +114,8 @@ const adminCancel = defineEndpoint({
   route: 'POST /api/admin/v1/tasks/cancel',
   summary: 'Cancel a task of any account',
   description:
-    'Ends a task that has not ended: it fails with `cancelled`, is refunded in full and generated no further; its callback ' +
-    'is sent. A task that has ended stays as it is, which the answer says. The account is not told the reason.',
+    'Ends an unfinished task with `cancelled`, refunds it in full, stops its generation and sends its callback. A task that has ended ' +
+    'stays unchanged. The account does not see the reason.',
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
@@ -127,7 +125,7 @@ const adminCancel = defineEndpoint({
   },
 });
 
-/** Stops what still runs for a task that has ended; not when it had ended before, for reconcile does it then. */
+/** Stops the generation. For a task that had ended before, `reconcile` does. */
 function ended({ changed, task, hasCallback }: EndedTask, { stopTask, taskEvents }: HttpDeps) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
@@ -139,7 +137,7 @@ function ended({ changed, task, hasCallback }: EndedTask, { stopTask, taskEvents
   return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };
 }
 
-const listed = 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.';
+const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
 
 const modelParameter = textParameter('must be the name of a model').max(100, {
   error: 'must be at most 100 characters',
@@ -175,7 +173,9 @@ const list = defineEndpoint({
     state: oneOf(taskStates).optional(),
     model: modelParameter.optional(),
     ...failureFilter,
-    createdBy: idParameter('a key or a person').meta({ description: 'Tasks that this key or person made.' }).optional(),
+    createdBy: idParameter('a key or a person')
+      .meta({ description: 'The key or person that created the task.' })
+      .optional(),
     search: taskSearchParameter.optional(),
     ...createdBetweenPage,
   }),
@@ -204,16 +204,16 @@ function searchFor(text: string | undefined, { searchesPrompts }: HttpDeps): Tas
   return text === undefined ? undefined : taskSearch(text, { searchesPrompts });
 }
 
-/** So far is searched for what no list is kept of. */
+/** Bounds searches without an index. */
 const maxScanMs = 7 * dayMs;
 
 const adminList = defineEndpoint({
   operationId: 'adminListTasks',
   route: 'GET /api/admin/v1/tasks',
-  summary: 'List the tasks of all accounts, or of one',
+  summary: 'List tasks of all accounts',
   description:
-    `${listed} By \`model\`, \`provider\` or \`search\` and without \`accountId\`, only the ${maxScanMs / dayMs} days before \`to\`, or before ` +
-    'now, are searched. Words of prompts are searched within an account only.',
+    `${listed} Without \`accountId\`, filters by \`model\`, \`provider\` or \`search\` cover only the ${maxScanMs / dayMs} days before \`to\`, ` +
+    'or before now. Words of prompts require an `accountId`.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     state: oneOf(taskStates).optional(),

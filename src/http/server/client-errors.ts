@@ -7,7 +7,7 @@ import { type ErrorCode, HttpError } from '../errors.ts';
 /** `isOver` after the response was sent or the client disconnected. */
 export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; isOver: boolean };
 
-/** A refused client may send for this long, because closing the connection at once could lose the response. */
+/** A refused client may send for this long, because closing the connection immediately could lose the response. */
 const lingerMs = 1_000;
 
 type Refused = { readonly errorCode: ErrorCode; readonly requestId?: string };

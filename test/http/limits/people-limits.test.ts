@@ -89,7 +89,7 @@ test('429 who tries to sign in too often is held up by address; other addresses,
       assert.equal((await tries[place]?.(stranger))?.status, status);
     for (const attempt of tries) {
       const refused = await attempt(stranger);
-      assertRefused(refused, 429, /too many tries to sign in/);
+      assertRefused(refused, 429, /too many sign-in attempts/);
       assert.equal(refused.headers['retry-after'], '20');
       assert.equal(refused.headers['ratelimit-policy'], '"sign-ins";q=3;w=60');
     }

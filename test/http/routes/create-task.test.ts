@@ -230,7 +230,7 @@ test('409 an Idempotency-Key that was used with another body', async () => {
     { model: 'videogen-2.0', input },
     { ...plainRequest, callBackUrl: 'https://example.com/' },
   ]) {
-    assertRefused(await service.create(key, other, headers), 409, /used before with another request/);
+    assertRefused(await service.create(key, other, headers), 409, /with a different request/);
   }
   assert.equal(await taskCount(accountId), 1);
   assert.equal(await balanceOf(accountId), 1000 - charge);

@@ -118,7 +118,7 @@ test('503 a model that no live worker can generate is neither listed nor sold, a
     const listed = await apart.send('GET', '/api/v1/models', { headers });
     const names = (listed.json.data['models'] as { model: string }[]).map((one) => one.model);
     assert.deepEqual(names, ['videogen-2.0']);
-    assertRefused(await apart.create(key, plainRequest), 503, /not available at the moment; nothing was charged/);
+    assertRefused(await apart.create(key, plainRequest), 503, /model is unavailable; nothing was charged/);
     const credits = await apart.send('GET', '/api/v1/credits', { headers });
     assert.equal(credits.json.data['balance'], 1_000);
   } finally {

@@ -19,7 +19,7 @@ export function TaskCallbackCard({ detail: { callback, attempts } }: { readonly 
           facts={[
             ['State', <StateDot tone={tone}>{word}</StateDot>],
             ['Sent to', <bdi>{callback.url}</bdi>],
-            ['Redeliveries', callback.round > 1 ? String(callback.round - 1) : undefined],
+            ['Redeliveries', callback.redeliveries > 0 ? String(callback.redeliveries) : undefined],
             ['Next attempt', callback.nextAttemptTime === null ? undefined : <Time ms={callback.nextAttemptTime} />],
           ]}
         />

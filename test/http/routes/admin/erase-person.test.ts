@@ -138,7 +138,7 @@ test('409 the last operator; others, and the person themselves under no name', a
     const key = await createTestOperator(other);
     const person = await newPerson(other, { isOperator: true });
     const refused = await erase(person.userId, key);
-    assertRefused(refused, 409, /sign in as an operator/);
+    assertRefused(refused, 409, /at least one operator/);
     assert.equal(refused.json.error, 'last_operator');
     await newPerson(other, { isOperator: true });
     assert.equal((await person.ask('POST', path, { body: { userId: person.userId } })).status, 200);

@@ -44,7 +44,7 @@ after(() => service.close());
 type Pool = {
   pool: string;
   limit: number | null;
-  strikes: number;
+  consecutiveFailures: number;
   coolingReason: string | null;
   coolingMs: number | null;
 };
@@ -81,11 +81,11 @@ describe('the list of providers', () => {
     const strike = { pool: 'box/wan', provider: 'box', baseMs: 60_000, maxMs: 60_000, isOfProvider: false } as const;
     await strikePool(db, { ...strike, reason: 'overloaded' });
     const [pool] = (await providers()).get('box')?.pools ?? [];
-    assert.deepEqual([pool?.strikes, pool?.coolingReason], [1, 'overloaded']);
+    assert.deepEqual([pool?.consecutiveFailures, pool?.coolingReason], [1, 'overloaded']);
     assert.ok((pool?.coolingMs ?? 0) > 0);
     await set({ provider: 'box', state: 'enabled' });
     const [enabled] = (await providers()).get('box')?.pools ?? [];
-    assert.deepEqual([enabled?.strikes, enabled?.coolingReason, enabled?.coolingMs], [0, null, null]);
+    assert.deepEqual([enabled?.consecutiveFailures, enabled?.coolingReason, enabled?.coolingMs], [0, null, null]);
   });
 });
 

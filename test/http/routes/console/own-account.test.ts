@@ -73,7 +73,7 @@ test('403 a viewer, and an owner who did not prove lately who they are', async (
   const owner = await newMember(service);
   const text = `update sessions set authenticated_at = now() - interval '1 day' where user_id = $1`;
   await db.run({ name: 'test-age', text }, [owner.person.userId]);
-  assertRefused(await ask(owner.person, owner.accountId), 403, /confirm who you are/);
+  assertRefused(await ask(owner.person, owner.accountId), 403, /confirm your identity/);
 });
 
 test('10,000 tasks are read page by page, as fast as they are taken', async () => {
