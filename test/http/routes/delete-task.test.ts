@@ -214,19 +214,15 @@ test('410 the link to a video that was deleted says when and why; one to a video
   await markMediaDeleted(db, expired);
   const day = new Date().toISOString().slice(0, 10);
   const gone = await follow(requested);
-  assertRefused(gone, 410, new RegExp(`was deleted on ${day}T.*, on request$`));
+  assertRefused(gone, 410, new RegExp(`was deleted on request, on ${day}T`));
   assert.equal(gone.json.error, 'media_deleted');
-  assertRefused(
-    await follow(expired),
-    410,
-    new RegExp(`was deleted on ${day}T.*, because videos are kept for 14 days$`),
-  );
+  assertRefused(await follow(expired), 410, new RegExp(`was deleted after its retention of 14 days, on ${day}T`));
   await remove({ taskId: expired });
   assertRefused(await follow(expired), 410, /after its retention of 14 days, on /);
   assertRefused(await follow(missing), 404, /file not found/);
   // As `videogen media check --forget` does: its time was not over.
   await markMediaDeleted(db, lost);
-  assertRefused(await follow(lost), 410, new RegExp(`was deleted on ${day}T[^,]*$`));
+  assertRefused(await follow(lost), 410, new RegExp(`was deleted, on ${day}T`));
 });
 
 /** The row of a final task refuses changes, so its guard is off meanwhile. */
