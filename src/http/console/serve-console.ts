@@ -38,7 +38,7 @@ export async function publishConsole(db: Database): Promise<void> {
  * take the files of an open page away. Files of other releases come from the database: during a rolling upgrade a page of one release
  * loads its code from the API of another, and a tab that is open afterwards still does.
  */
-export function consoleRoutes(router: AppRouter, { db, consoleMediaOrigins = [] }: HttpDeps): void {
+export function consoleRoutes(router: AppRouter, { db, consoleMediaOrigins }: HttpDeps): void {
   const page = readFileSync(join(folder, 'index.html'));
   const assets = readAssets(join(folder, 'assets'));
   const headers = consoleHeaders(consoleMediaOrigins);

@@ -78,7 +78,10 @@ function routeOf(ctx: Context): string {
 
 /** Opens a span per request, which continues the client's trace (W3C `traceparent`). */
 export const traceRequests: Step = async (ctx, next) => {
-  if (probes.includes(ctx.path)) return next();
+  if (probes.includes(ctx.path)) {
+    await next();
+    return;
+  }
   const tracer = trace.getTracer('videogen');
   const { method } = ctx;
   const parent = propagation.extract(ROOT_CONTEXT, ctx.headers);
@@ -96,5 +99,5 @@ export const traceRequests: Step = async (ctx, next) => {
     if (status !== undefined && status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end();
   });
-  return context.with(trace.setSpan(parent, span), next);
+  await context.with(trace.setSpan(parent, span), next);
 };

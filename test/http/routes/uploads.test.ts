@@ -58,7 +58,7 @@ test("422 another account's image, none, and one that has expired are one and th
   const [theirs, expired, good] = [await uploaded(other.key), await uploaded(mine.key), await uploaded(mine.key)];
   const text = `update uploads set expires_at = now() - interval '1 second' where id = $1`;
   await service.database.db.run({ name: 'test-expire-upload', text }, [idOf(expired)]);
-  const message = 'is no image that this account has uploaded and that is still kept; upload it again';
+  const message = 'is not an uploaded image of this account, or has expired; upload it again';
   for (const url of [theirs, expired, theirs.replace(idOf(theirs), randomUUID())]) {
     const errors = [{ path: 'input.imageUrls[1]', message }];
     assertRefused(await service.create(mine.key, requestWith(good, url)), 422, /^input\.imageUrls\[1\]: /, { errors });
