@@ -80,7 +80,7 @@ const adminShow = defineEndpoint({
   },
 });
 
-const booking = {
+const bookingSpec = {
   headers: requiredIdempotencyKeyHeader,
   data: z.strictObject({ accountId: z.string(), entry: ledgerEntrySchema }),
   answerHeaders: replayedHeader,
@@ -100,8 +100,8 @@ const grant = defineEndpoint({
     credits: wholeNumber(1, maxCredits),
     reason: reasonField,
   }),
-  ...booking,
-  failures: [...booking.failures, 'account_closed'],
+  ...bookingSpec,
+  failures: [...bookingSpec.failures, 'account_closed'],
   handler: (call, deps) => {
     const { credits: amount, ...input } = call.input;
     return bookCredits(call, deps, { kind: 'grant', amount, ...input });
@@ -123,7 +123,7 @@ const adjust = defineEndpoint({
     amount: wholeNumber(-maxCredits, maxCredits, amountError).refine((amount) => amount !== 0),
     reason: reasonField,
   }),
-  ...booking,
+  ...bookingSpec,
   handler: (call, deps) => bookCredits(call, deps, { kind: 'adjustment', ...call.input }),
 });
 
