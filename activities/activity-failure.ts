@@ -1,15 +1,15 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { TaskFault } from '../src/domain/errors.ts';
+import { TaskError } from '../src/domain/errors.ts';
 
 /**
- * Turns a `TaskFault` into an `ApplicationFailure`: its type is the failCode, its message what the client reads, and its
+ * Turns a `TaskError` into an `ApplicationFailure`: its type is the failCode, its message what the client reads, and its
  * cause is for operators. Every other error passes unchanged and is retried by the activity's policy.
  */
 export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof TaskFault)) throw error;
+    if (!(error instanceof TaskError)) throw error;
     throw ApplicationFailure.create({
       message: error.message,
       type: error.failCode,

@@ -1,6 +1,6 @@
 import type { TaskFailure, TaskResult, TaskState } from '../src/domain/task.ts';
 import { completeTask, type EndedTask, refundTask } from '../src/stores/tasks.ts';
-import { TaskFault } from '../src/domain/errors.ts';
+import { TaskError } from '../src/domain/errors.ts';
 import { recordLateSuccess } from '../src/stores/provider-jobs.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -55,5 +55,5 @@ function requireOwn(taskId: string, result: TaskResult | null | undefined): void
   const { video, poster } = mediaKeysOf(taskId);
   if (result?.videoKey === video && result.posterKey === poster) return;
   const cause = new Error(`not the keys of task ${taskId}: ${JSON.stringify(result)}`);
-  throw new TaskFault('result_invalid', 'The stored video is not that of this task.', { cause });
+  throw new TaskError('result_invalid', 'The stored video is not that of this task.', { cause });
 }

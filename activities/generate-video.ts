@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { TaskFault } from '../src/domain/errors.ts';
+import { TaskError } from '../src/domain/errors.ts';
 import type { ReferenceImage, TaskStage, VideoForm } from '../src/domain/ports.ts';
 import { listProviderJobs } from '../src/stores/provider-jobs.ts';
 import {
@@ -58,8 +58,8 @@ async function admit(deps: ActivityDeps, taskId: string, isRemote: boolean): Pro
   throw errorOf(next);
 }
 
-function hasEnded(): TaskFault {
-  return new TaskFault('internal', 'The task has already ended.');
+function hasEnded(): TaskError {
+  return new TaskError('internal', 'The task has already ended.');
 }
 
 async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: AttemptStart): Promise<StagedVideo> {

@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { TaskFault } from '../src/domain/errors.ts';
+import { TaskError } from '../src/domain/errors.ts';
 import type { VideoForm } from '../src/domain/ports.ts';
 import type { TaskResult } from '../src/domain/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg.ts';
@@ -51,7 +51,7 @@ async function withTimeoutsCounted<T>(work: (details: () => unknown) => Promise<
   } catch (cause) {
     if (!(cause instanceof FfmpegError && cause.failure.timedOut)) throw cause;
     if (timeouts + 1 >= maxTimeouts)
-      throw new TaskFault('result_invalid', 'The generated video took too long to convert.', { cause });
+      throw new TaskError('result_invalid', 'The generated video took too long to convert.', { cause });
     context.heartbeat({ timeouts: timeouts + 1 });
     throw cause;
   }
@@ -69,7 +69,7 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
     fetchFirst(media, [staged.key, videoKey], videoPath),
     fetchFirst(media, posterKeys, join(folder, 'delivered.jpg')),
   ]);
-  if (!hasVideo) throw new TaskFault('result_invalid', 'The generated video was lost before it could be stored.');
+  if (!hasVideo) throw new TaskError('result_invalid', 'The generated video was lost before it could be stored.');
   const { form } = staged;
   const normalization = { videoPath, targetPath: join(folder, 'normalized.mp4'), signal };
   const fittingPath = form === undefined ? videoPath : await deps.normalizeVideo({ ...normalization, form });
@@ -133,7 +133,7 @@ function requireOwn(taskId: string, staged: StagedVideo | null | undefined): voi
   const isOwnPoster = staged?.posterKey === undefined || staged.posterKey === own.stagedPoster;
   if (staged?.key === own.staged && isOwnPoster) return;
   const cause = new Error(`not the staging keys of task ${taskId}: ${JSON.stringify(staged)}`);
-  throw new TaskFault('result_invalid', 'The generated video is not that of this task.', { cause });
+  throw new TaskError('result_invalid', 'The generated video is not that of this task.', { cause });
 }
 
 /** The second key is the final one, to which an attempt whose response was lost has moved the file. */

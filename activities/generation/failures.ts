@@ -1,6 +1,6 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { TaskFault } from '../../src/domain/errors.ts';
+import { TaskError } from '../../src/domain/errors.ts';
 import type { TaskFailure } from '../../src/domain/task.ts';
 import type { Fault } from '../../src/providers/contract.ts';
 import type { Stop } from './job.ts';
@@ -31,7 +31,7 @@ export function failureFor({ kind, about }: Fault): TaskFailure | undefined {
 
 /** Returns the failure of an invalid task, such as one with an invalid image; undefined for any other error. */
 export function failureIn(error: unknown): TaskFailure | undefined {
-  if (!(error instanceof TaskFault) || error.retryable) return undefined;
+  if (!(error instanceof TaskError) || error.retryable) return undefined;
   return { failCode: error.failCode, failMsg: error.message };
 }
 
@@ -42,7 +42,7 @@ export function errorOf(stop: Stop): Error {
   switch (stop.kind) {
     case 'task_failed': {
       const { failCode, failMsg } = stop.failure;
-      return new TaskFault(failCode, failMsg, stop.detail === undefined ? {} : { cause: new Error(stop.detail) });
+      return new TaskError(failCode, failMsg, stop.detail === undefined ? {} : { cause: new Error(stop.detail) });
     }
     case 'waits': {
       const nextRetryDelay = Math.min(maxPauseMs, Math.max(1_000, Math.ceil(stop.pauseMs)));
@@ -51,7 +51,7 @@ export function errorOf(stop: Stop): Error {
     }
     case 'undecided': {
       const { failCode, failMsg } = providerFailures.unavailable;
-      return new TaskFault(failCode, failMsg, { retryable: true, cause: new Error(stop.detail) });
+      return new TaskError(failCode, failMsg, { retryable: true, cause: new Error(stop.detail) });
     }
     case 'cancelled':
       break;

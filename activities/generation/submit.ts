@@ -1,6 +1,6 @@
 import { estimateCost } from '../../src/domain/catalogue/cost.ts';
 import { refuseImageSize } from '../../src/domain/catalogue/rules.ts';
-import { TaskFault } from '../../src/domain/errors.ts';
+import { TaskError } from '../../src/domain/errors.ts';
 import type { TaskInput } from '../../src/domain/task-input.ts';
 import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, PolledProvider } from '../../src/providers/contract.ts';
@@ -53,8 +53,8 @@ async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<St
   try {
     for (const image of await attempt.images()) {
       const refusal = refuseImageSize(job.entry.rules, image);
-      if (refusal === undefined) continue;
-      throw new TaskFault('image_invalid', `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`);
+      if (refusal !== undefined)
+        throw new TaskError('image_invalid', `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`);
     }
     return undefined;
   } catch (error) {

@@ -48,7 +48,7 @@ export function addPriceCommands(program: Command, run: RunOnDatabase): void {
 async function list({ db, config }: Context, options: { account?: string; model?: string }): Promise<Answer> {
   const { account: accountId, model } = options;
   if (accountId !== undefined) await requireAccount(db, accountId);
-  const models = await presentPrices({ db, models: config.catalogue.models }, accountId);
+  const models = await presentPrices({ db, catalogue: () => config.catalogue }, accountId);
   const prices = await listPrices(db, { accountId, model, limit: maxListed });
   const lines = [...models.map(modelLine), ...prices.map(priceLine)];
   return { json: { models, prices: prices.map(presentSetPrice) }, lines };

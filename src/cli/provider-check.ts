@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { v4 as uuid } from 'uuid';
 import { readConfig, secretReader } from '../config.ts';
 import type { SecretRef } from '../domain/catalogue/providers.ts';
-import { TaskFault } from '../domain/errors.ts';
+import { TaskError } from '../domain/errors.ts';
 import { withDefaults } from '../domain/task-input.ts';
 import { findFfmpeg } from '../embedded/ffmpeg.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
@@ -165,7 +165,7 @@ function createInspection(workFolder: string, ffmpegPath: string): Conformance['
       const how = videoPath === path ? 'delivered as it is' : 'converted by Videogen';
       return `${widthPx}×${heightPx}, ${durationSeconds.toFixed(1)} s, ${framesPerSecond.toFixed(0)} fps, ${sound}, ${how}`;
     } catch (error) {
-      throw error instanceof TaskFault && error.cause instanceof Error ? error.cause : error;
+      throw error instanceof TaskError && error.cause instanceof Error ? error.cause : error;
     }
   };
 }

@@ -118,9 +118,9 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Provide
   const why = reason === null ? '' : ` (${reason})`;
   return [
     [provider, kind ?? 'not in the catalogue', origin ?? 'here', `${state}${why}`].join('  '),
-    ...pools.map(({ pool, limit, occupying, waiting, failures, coolingReason, coolingMs }) => {
+    ...pools.map(({ pool, limit, occupying, waiting, consecutiveFailures, coolingReason, coolingMs }) => {
       const cooling = coolingMs === null ? '' : `, cooling ${Math.ceil(coolingMs / 1000)} s: ${coolingReason}`;
-      const health = failures === 0 ? '' : `, ${failures} consecutive failures${cooling}`;
+      const health = consecutiveFailures === 0 ? '' : `, ${consecutiveFailures} consecutive failures${cooling}`;
       return `  ${pool}  ${occupying} of ${limit ?? '?'} slots, ${waiting} waiting${health}`;
     }),
   ];

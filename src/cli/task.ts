@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { Config } from '../config.ts';
-import { isNeutral } from '../domain/fail-code.ts';
+import { failOutcome } from '../domain/fail-code.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { taskRecord } from '../domain/task-record.ts';
 import { type Task, type TaskState, taskStates } from '../domain/task.ts';
@@ -107,10 +107,10 @@ function taskRow(task: Task): readonly string[] {
   return [taskId, timeOf(createdAt), stateOf(task), param.model, cost, accountId, prompt];
 }
 
-/** A task that its client stopped, or a model rejected, is not shown as a failure. */
+/** A task that its client cancelled, or whose input was rejected, is not shown as failed. */
 function stateOf({ state, failure }: Task): string {
   if (failure === undefined) return state;
-  return isNeutral(failure.failCode) ? failure.failCode : `${state} (${failure.failCode})`;
+  return failOutcome(failure.failCode) === 'failed' ? `${state} (${failure.failCode})` : failure.failCode;
 }
 
 const timeOf = (ms: number | undefined) => (ms === undefined ? '-' : isoTime(ms));

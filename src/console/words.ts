@@ -1,5 +1,5 @@
 import type { SecurityEvent, TaskRecord } from './api/contract.ts';
-import { isNeutral, type neutralFailCodes } from '../domain/fail-code.ts';
+import { failOutcome, type FailOutcome } from '../domain/fail-code.ts';
 import type { Tone } from './ui/badge.tsx';
 
 type TaskState = TaskRecord['state'];
@@ -27,18 +27,36 @@ export const stateWords: Readonly<Record<TaskState, Word>> = {
   fail: { word: 'Failed', tone: 'bad' },
 };
 
-const neutralWords: Readonly<Record<(typeof neutralFailCodes)[number], Word>> = {
+const outcomeWords: Readonly<Record<FailOutcome, Word>> = {
   cancelled: { word: 'Cancelled', tone: 'calm' },
-  content_rejected: { word: 'Rejected', tone: 'calm' },
+  rejected: { word: 'Rejected', tone: 'calm' },
+  failed: stateWords.fail,
 };
 
-/** The state of a task; what its client stopped, or a model rejected, is no failure. */
+/** A cancelled task, or one whose input was rejected, is not shown as failed. */
 export function taskWord({ state, failCode }: { readonly state: string; readonly failCode: string | null }): Word {
-  return isNeutral(failCode) ? neutralWords[failCode] : wordOf(stateWords, state, { word: state, tone: 'calm' });
+  if (failCode !== null) return outcomeWords[failOutcome(failCode)];
+  return wordOf(stateWords, state, { word: state, tone: 'calm' });
 }
 
-/** In the order of a task's life. */
-export const taskStates = keysOf(stateWords);
+type TaskFilter = {
+  /** In the address. */
+  readonly value: string;
+  readonly label: string;
+  readonly query: { readonly state: Exclude<TaskState, 'fail'> } | { readonly outcome: FailOutcome };
+};
+
+const unfailedStates = ['waiting', 'queuing', 'generating', 'success'] as const;
+
+/** Choices of lists of tasks, by the words that the lists show. */
+export const taskFilters: readonly TaskFilter[] = [
+  ...unfailedStates.map((state) => ({ value: state, label: stateWords[state].word, query: { state } })),
+  ...(['failed', 'cancelled', 'rejected'] as const).map((outcome) => ({
+    value: outcome,
+    label: outcomeWords[outcome].word,
+    query: { outcome },
+  })),
+];
 
 /** Why a task failed, and what helps. */
 export const failWords: Readonly<Record<FailCode, { readonly title: string; readonly advice: string }>> = {

@@ -13,22 +13,21 @@ import {
 } from './kie-record.ts';
 import { kieHint, parseKieTaskRequest, type RequestRules } from './kie-request.ts';
 
-/** A create request after validation; `hint` is a further sentence for the reader of the refusal. */
+/** `hint` is added to the message of a refusal. */
 export type DialectRequest = ParsedTaskRequest & { readonly hint?: string | undefined };
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
-/** All that a dialect changes. Everything between the request and the answer knows one language. */
+/** Translates at the edge: all other code uses the native spelling. */
 export type DialectAdapter = {
-  /** Validates a create request; errors name the fields as the client wrote them. */
+  /** Errors name the fields in the client's spelling. */
   readonly taskRequest: (body: Readonly<Record<string, unknown>>, rules: RequestRules) => DialectRequest;
   readonly createdTask: (created: CreatedTask) => CreatedTask | KieCreatedTask;
   readonly taskRecord: (record: TaskRecord, models: ModelCatalogue) => TaskRecord | KieRecord;
-  /** How a taskId that is not the caller's is refused: 404, or 422 with this error and its message alone. */
+  /** The error for an unknown taskId; undefined for a 404. */
   readonly unknownTask: FieldError | undefined;
-  /** The text of the callback of a task that has ended. */
   readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
-  /** Headers beside our own, which are always there. */
+  /** Headers added to the native ones. */
   readonly callbackHeaders: (callback: SignedCallback) => Readonly<Record<string, string>>;
 };
 
@@ -44,12 +43,12 @@ const native: DialectAdapter = {
   callbackHeaders: () => ({}),
 };
 
-/** docs/dialect-kie.md documents it for clients. */
+/** Documented in docs/dialect-kie.md. */
 const kie: DialectAdapter = {
   taskRequest: parseKieTaskRequest,
   createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
   taskRecord: presentKieTask,
-  // Its clients know an unknown task by this code and these words, and 422 is a true HTTP status for it as well.
+  // kie.ai's clients detect an unknown task by this status and message.
   unknownTask: { path: 'taskId', message: 'recordInfo is null' },
   callbackBody: kieCallbackBody,
   callbackHeaders: kieCallbackHeaders,

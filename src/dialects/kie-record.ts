@@ -9,15 +9,14 @@ const unixMs = z.int().nonnegative();
 
 export const kieCreatedSchema = z.strictObject({ taskId: z.string(), recordId: z.string() });
 
-/** A task as recordInfo answers it; the tests hold every answer against it. */
 export const kieRecordSchema = z.strictObject({
   taskId: z.string(),
   model: z.string(),
   state: z.enum(taskStates),
-  /** This and `resultJson` are JSON as text. */
+  /** JSON as text, like `resultJson`. */
   param: z.string(),
   resultJson: z.string(),
-  /** `resultJson`, already parsed. */
+  /** `resultJson`, parsed. */
   response: z.strictObject({ resultUrls: z.array(z.string()) }).nullable(),
   successFlag: z.union([z.literal(0), z.literal(1), z.literal(3)]),
   failCode: z.string().nullable(),
@@ -33,7 +32,7 @@ export const kieRecordSchema = z.strictObject({
 export type KieCreatedTask = z.output<typeof kieCreatedSchema>;
 export type KieRecord = z.output<typeof kieRecordSchema>;
 
-/** A record in the words of the dialect: `param` and `resultJson` are JSON text, `costTime` is in whole seconds. */
+/** `costTime` is in whole seconds. */
 export function presentKieTask(
   { model, param, resultJson, costTime, creditsCharged, creditsRefunded, ...record }: TaskRecord,
   models: ModelCatalogue,
@@ -42,7 +41,7 @@ export function presentKieTask(
   return {
     ...record,
     model: aliasOf(models, model),
-    param: theirParam(param, models),
+    param: kieParam(param, models),
     resultJson: response === null ? '' : JSON.stringify(response),
     response,
     successFlag: record.state === 'success' ? 1 : record.state === 'fail' ? 3 : 0,
@@ -51,8 +50,7 @@ export function presentKieTask(
   };
 }
 
-/** The request in the dialect's spelling, defaults filled in; the extras that were ignored are not in it. */
-function theirParam({ model, input, callBackUrl }: TaskParam, models: ModelCatalogue): string {
+function kieParam({ model, input, callBackUrl }: TaskParam, models: ModelCatalogue): string {
   return JSON.stringify({
     model: aliasOf(models, model),
     ...(callBackUrl !== undefined && { callBackUrl }),
@@ -60,14 +58,14 @@ function theirParam({ model, input, callBackUrl }: TaskParam, models: ModelCatal
   });
 }
 
-/** What a callback in a dialect may be signed by, beside our own signature. Secrets: the current one first. */
+/** `secrets`: the current one first. */
 export type SignedCallback = {
   readonly taskId: string;
   readonly timestampSeconds: number;
   readonly secrets: readonly string[];
 };
 
-/** The text of a callback: the record under code 200, or under 501 when the task has failed. */
+/** A failed task has code 501. */
 export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): string {
   const data = presentKieTask(record, models);
   if (record.state !== 'fail') return JSON.stringify({ code: 200, msg: 'success', data });
@@ -75,11 +73,11 @@ export function kieCallbackBody(record: TaskRecord, models: ModelCatalogue): str
 }
 
 /**
- * The signature that the dialect's clients verify. It covers task and time only; ours beside it covers the body. Those clients hash
- * with the text in their settings, so the key is the callback secret as it is shown, `whsec_` included.
+ * The signature that kie.ai's clients verify. It covers task and time; our own signature covers the body. Its key is the callback secret as
+ * text, with `whsec_`.
  */
 export function kieCallbackHeaders({ taskId, timestampSeconds, secrets }: SignedCallback) {
-  // There is room for one signature, so after a rotation it is made with the new secret.
+  // The header holds one signature, so after a rotation the new secret signs.
   const [current] = secrets;
   if (current === undefined) throw new Error('a callback needs a secret');
   const signature = createHmac('sha256', current).update(`${taskId}.${timestampSeconds}`).digest('base64');

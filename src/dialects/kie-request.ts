@@ -4,27 +4,26 @@ import { aliasOf, type ModelCatalogue, modelOfAlias } from '../domain/models.ts'
 import { inputFieldNames, inputFields } from '../domain/task-input.ts';
 import type { ParsedTaskRequest } from '../domain/task-request.ts';
 
-/** For clients that speak the dialect with a native key. */
+/** A hint for clients that use the dialect with a native key. */
 export const howToGetKieKey =
-  'make a key of that dialect with POST /api/v1/keys {"name": "…", "dialect": "kie"}, or have the operator make one ' +
+  'create a kie key with POST /api/v1/keys {"name": "…", "dialect": "kie"}, or have an operator create one ' +
   'with videogen key create --dialect kie';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The one parser of create requests, and the models with their names in a dialect. */
 export type RequestRules = {
   readonly parse: (body: unknown) => ParsedTaskRequest;
   readonly models: ModelCatalogue;
 };
 
-/** Each field of `input`: our name, and theirs. Everything else that a client sends is an extra, and ignored. */
+/** Fields of `input`: native name and kie name. All others are ignored. */
 const fields = inputFieldNames.map((ours): readonly [ours: string, theirs: string] => [ours, inputFields[ours].kie]);
 
 const useReferences = 'not supported; leave this field out, or use reference_image_urls';
 const leaveOut = 'not supported; leave this field out';
 const leaveOff = 'not supported; leave this field out, or give false';
 
-/** What their models can do and ours cannot. Ignoring it would sell another video than the one that was asked for. */
+/** Features that are not supported. Ignoring them would sell a different video than requested. */
 const beyondUs: Readonly<Record<string, string>> = {
   first_frame_url: `a first frame is ${useReferences}`,
   last_frame_url: `a last frame is ${useReferences}`,
@@ -38,7 +37,7 @@ const beyondUs: Readonly<Record<string, string>> = {
   extension_task_id: `continuing another video is ${leaveOut}`,
 };
 
-/** The same, for what is switched on by `true`. */
+/** Unsupported features that `true` enables. */
 const switchesBeyondUs: Readonly<Record<string, string>> = {
   return_last_frame: `the last frame as a second result is ${leaveOff}`,
   web_search: `a search of the web is ${leaveOff}`,
@@ -46,7 +45,7 @@ const switchesBeyondUs: Readonly<Record<string, string>> = {
   fixed_lens: `a fixed camera is ${leaveOff}, and say it in the prompt`,
 };
 
-/** Validates a create request by our own rules. Fields are understood in their spelling and, where that is missing, in ours. */
+/** Accepts the native spelling of a field if the kie spelling is missing. */
 export function parseKieTaskRequest(body: JsonObject, { parse, models }: RequestRules): ParsedTaskRequest {
   const { input } = body;
   const refused = isObject(input) ? refusals(input) : [];
@@ -60,19 +59,19 @@ export function parseKieTaskRequest(body: JsonObject, { parse, models }: Request
   return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
 }
 
-// Names in snake case are theirs alone; `videoUrls` above is our own spelling.
+// Names in snake case exist only in kie; `videoUrls` is native, too.
 const theirFields = [...fields.map(([, theirs]) => theirs), 'nsfw_checker'];
 const onlyTheirs = [...theirFields, ...Object.keys({ ...beyondUs, ...switchesBeyondUs })].filter((name) =>
   name.includes('_'),
 );
 
-/** For a native key whose request was refused, when the request was written for the dialect. */
+/** A hint for kie requests with a native key. */
 export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
   const isUnknown = typeof model === 'string' && !models.has(model);
   const isTheirs = isUnknown && (model.startsWith('bytedance/') || modelOfAlias(models, model) !== model);
   const hasTheirs = isObject(input) && Object.keys(input).some((name) => onlyTheirs.includes(name));
   return isTheirs || hasTheirs
-    ? `this looks like a request in the dialect kie, and the API key is native; ${howToGetKieKey}`
+    ? `this is a request in the dialect kie, but the API key is native; ${howToGetKieKey}`
     : undefined;
 }
 
@@ -82,19 +81,19 @@ function ourInput(input: JsonObject): JsonObject {
   );
 }
 
-/** Their forms send an empty text for what was not filled in, and a number of seconds as text. */
+/** kie.ai's forms send empty strings for unused fields, and seconds as text. */
 function ourValue(name: string, value: unknown): unknown {
   if (value === '' && name !== 'prompt') return undefined;
   const isNumber = name === 'duration' && typeof value === 'string' && /^\d{1,4}(\.\d{1,9})?$/.test(value);
   return isNumber ? Number(value) : value;
 }
 
-/** Their clients fill unused fields with nothing of the right type. */
+/** kie.ai's clients send empty values for unused fields. */
 function refusals(input: JsonObject): readonly FieldError[] {
   const isNothing = (value: unknown) => isMissing(value) || (Array.isArray(value) && value.length === 0);
-  const wanted = Object.entries(beyondUs).filter(([name]) => !isNothing(input[name]));
+  const used = Object.entries(beyondUs).filter(([name]) => !isNothing(input[name]));
   const on = Object.entries(switchesBeyondUs).filter(([name]) => !isNothing(input[name]) && input[name] !== false);
-  return [...wanted, ...on].map(([name, message]) => ({ path: `input.${name}`, message }));
+  return [...used, ...on].map(([name, message]) => ({ path: `input.${name}`, message }));
 }
 
 function theirError({ path, message }: FieldError, input: JsonObject, models: ModelCatalogue): FieldError {

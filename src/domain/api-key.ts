@@ -1,4 +1,4 @@
-/** The permissions of a key. `keys:write` creates, lists and revokes the keys of its account. */
+/** `keys:write` also lists keys. */
 export const scopes = [
   'tasks:write',
   'tasks:read',
@@ -10,16 +10,16 @@ export const scopes = [
 export type Scope = (typeof scopes)[number];
 
 /**
- * The scopes of a new key by default. The others forge callbacks, destroy content or create keys, so a key gets them only when they are
- * named, and only from a person who has re-authenticated.
+ * The default scopes of a new key. The others can forge callbacks, delete content or create keys, so they must be named, and people must
+ * re-authenticate to grant them.
  */
 export const ordinaryScopes: readonly Scope[] = ['tasks:write', 'tasks:read', 'credits:read'];
 
-/** In which words an API key's clients speak: our own, or those of the API that ours descends from (docs/dialect-kie.md). */
+/** The spelling of requests and records: our own, or kie.ai's (docs/dialect-kie.md). */
 export const dialects = ['native', 'kie'] as const;
 export type Dialect = (typeof dialects)[number];
 
-/** A key, or a person in the console; `isRecent`: the person has authenticated a short while ago. */
+/** A key, or a person in the console; `isRecent`: the person authenticated recently. */
 export type CalledBy =
   | { readonly kind: 'key'; readonly keyId: string }
   | {
@@ -29,7 +29,6 @@ export type CalledBy =
       readonly isRecent: boolean;
     };
 
-/** Who is calling for an account, once a key or a session has been recognised. */
 export type Caller = {
   readonly by: CalledBy;
   readonly accountId: string;

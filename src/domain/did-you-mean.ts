@@ -1,9 +1,8 @@
 import { distance } from 'fastest-levenshtein';
 
 /**
- * The known name nearest to an unknown one, or undefined when none is near: `aspect_ratio` → `ratio`, `image_urls` →
- * `imageUrls`, `promt` → `prompt`. Case and separators do not count; a name that contains a known one, or is
- * contained in it, is near; otherwise at most a third of the letters may differ.
+ * The nearest known name: `aspect_ratio` → `ratio`, `promt` → `prompt`. Ignores case and separators; one name must contain the other, or at
+ * most a third of the letters may differ.
  */
 export function didYouMean(unknown: string, known: readonly string[]): string | undefined {
   const plain = plainName(unknown);
@@ -15,7 +14,7 @@ export function didYouMean(unknown: string, known: readonly string[]): string | 
   return ranked[0]?.name;
 }
 
-/** 0 is the same name, 1 has nothing in common. */
+/** 0 for equal names, 1 for entirely different ones. */
 function nearness(a: string, b: string): number {
   if (a === b) return 0;
   const letters = distance(a, b) / Math.max(a.length, b.length);

@@ -1,13 +1,13 @@
 import type { FailCode } from './task.ts';
 
-/** What went wrong with one task: the only error whose words reach its client. Anything else is our own fault and is retried. */
-export class TaskFault extends Error {
-  override readonly name = 'TaskFault';
+/** Ends a task: the only error whose message reaches its client. Other errors are bugs or outages and are retried. */
+export class TaskError extends Error {
+  override readonly name = 'TaskError';
   readonly failCode: FailCode;
-  /** True for a passing fault: nothing was decided, the same step may be tried again. */
+  /** True if the same step may succeed later. */
   readonly retryable: boolean;
 
-  /** `failMsg` is one sentence a client may read; put upstream detail into `options.cause`, for the log. */
+  /** `failMsg` is shown to the client; upstream detail belongs in `options.cause`, which is logged. */
   constructor(failCode: FailCode, failMsg: string, options: { retryable?: boolean; cause?: unknown } = {}) {
     super(failMsg, { cause: options.cause });
     this.failCode = failCode;
@@ -15,12 +15,12 @@ export class TaskFault extends Error {
   }
 }
 
-/** A fault of the installation. The message tells the person who starts the program what is wrong and what to do about it. */
+/** The installation cannot start. The message states the problem and its fix. */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
 }
 
-/** Every fault of the configuration, a line each, naming the variable, or the field of a file. */
+/** All errors of the configuration, one line each, with the variable or the field of a file. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly faults: readonly string[];
@@ -31,13 +31,13 @@ export class ConfigError extends Error {
   }
 }
 
-/** The message of an error; those of its parts where it has none itself, as for a refused connection to several addresses. */
+/** An AggregateError, as of a connection refused by several addresses, has messages only in its parts. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The code of a system or PostgreSQL error, such as `ENOENT` or `57P03`; undefined for anything else. */
+/** The code of a system or PostgreSQL error, such as `ENOENT` or `57P03`. */
 export function errorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
@@ -45,7 +45,7 @@ export function errorCode(error: unknown): string | undefined {
 
 const maxDepth = 4;
 
-/** An error for the log. Only these fields: PostgreSQL's errors carry the failing row in `detail`, and with it a prompt. */
+/** Logs only these fields, because `detail` of a PostgreSQL error holds the failing row, with its prompt. */
 export function describeError(error: unknown, depth = 1): Readonly<Record<string, unknown>> {
   if (!(error instanceof Error)) return { type: typeof error, message: String(error).slice(0, 1000) };
   return {

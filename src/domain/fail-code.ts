@@ -13,9 +13,17 @@ export const failCodes = [
 ] as const;
 export type FailCode = (typeof failCodes)[number];
 
-/** Ends that say nothing about the service: the client stopped its task, or a model rejected the content. Lists show them as such. */
-export const neutralFailCodes = ['cancelled', 'content_rejected'] as const satisfies readonly FailCode[];
+/** The client stopped the task, the client's input was rejected, or anything else: only `failed` counts against providers. */
+export const failOutcomes = ['cancelled', 'rejected', 'failed'] as const;
+export type FailOutcome = (typeof failOutcomes)[number];
 
-export function isNeutral(failCode: string | null | undefined): failCode is (typeof neutralFailCodes)[number] {
-  return neutralFailCodes.some((code) => code === failCode);
+const neutralOutcomes: Readonly<Partial<Record<string, FailOutcome>>> = {
+  cancelled: 'cancelled',
+  content_rejected: 'rejected',
+  image_unreachable: 'rejected',
+  image_invalid: 'rejected',
+} satisfies Partial<Record<FailCode, FailOutcome>>;
+
+export function failOutcome(failCode: string): FailOutcome {
+  return neutralOutcomes[failCode] ?? 'failed';
 }

@@ -1,10 +1,8 @@
-/** One broken rule: where (`input.imageUrls[2]`, or `` for the whole body) and what is allowed there. */
+/** `path` is like `input.imageUrls[2]`, or empty for the whole body; `message` states what is allowed. */
 export type FieldError = { readonly path: string; readonly message: string };
 
-/** A request never gets more faults back than this, however many it has. */
 export const maxFieldErrors = 50;
 
-/** The fault as one sentence: "input.prompt: is required". */
 export function describeFieldError(error: FieldError): string {
   return error.path === '' ? error.message : `${error.path}: ${error.message}`;
 }
@@ -22,7 +20,7 @@ function shortName(name: string): string {
   return name.length <= 64 ? name : `${name.slice(0, 64)}…`;
 }
 
-/** A string in place of an array also breaks the array's rule of length; the first fault of a field says it all. */
+/** A wrong type breaks several rules of a field; the first error is enough. */
 export function firstOfEachPath(errors: readonly FieldError[]): readonly FieldError[] {
   return [...new Map(errors.toReversed().map((error) => [error.path, error])).values()].toReversed();
 }

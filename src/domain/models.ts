@@ -1,4 +1,5 @@
 import { didYouMean } from './did-you-mean.ts';
+import type { InputLimits } from './task-input.ts';
 
 /** The price of a second of video from an instant on. */
 export type Price = {
@@ -22,6 +23,9 @@ export type Model = {
 };
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;
+
+/** What the installation offers: the parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
+export type Offer = { readonly models: ModelCatalogue; readonly limits: InputLimits };
 
 const thirtyMinutesMs = 30 * 60_000;
 

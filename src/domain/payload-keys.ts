@@ -1,17 +1,17 @@
-/** A key that encrypts what Temporal is given. Without bytes it stands for no encryption. */
+/** Encrypts payloads for Temporal; without bytes, they stay plain. */
 export type PayloadKey = { readonly id: string; readonly key: Buffer | undefined };
 
-/** How the message begins of every failure for want of the right key. Temporal records it, and `reconcile` knows it again. */
+/** The prefix of every failure caused by a missing key. Temporal records it, and `reconcile` detects it. */
 export const payloadKeyFault = 'payload cannot be read under the key';
 
 const keyBytes = 32;
 const shape =
   'must be ID:KEY, separated by commas, `plain` in front or not; a KEY is 32 bytes in base64, as from `openssl rand -base64 32`';
 
-/** In the place of the first key: nothing is encrypted yet, or any more, and what is encrypted is read. */
+/** As the first key, it disables encryption; payloads encrypted with the other keys can still be read. */
 const noEncryption = 'plain';
 
-/** `id:base64,id2:base64`: the first encrypts, all decrypt. No message repeats a key. */
+/** `id:base64,id2:base64`: the first encrypts, all decrypt. Messages never contain a key. */
 export function parsePayloadKeys(text: string): readonly PayloadKey[] {
   const keys = text
     .split(/[\s,]+/)
@@ -22,6 +22,6 @@ export function parsePayloadKeys(text: string): readonly PayloadKey[] {
       return { id, key: Buffer.from(encoded, 'base64') };
     });
   if (keys.length === 0 || keys.some(({ key }) => key !== undefined && key.length !== keyBytes)) throw new Error(shape);
-  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error('has two keys of one ID');
+  if (new Set(keys.map(({ id }) => id)).size < keys.length) throw new Error('must not have two keys with the same ID');
   return keys;
 }

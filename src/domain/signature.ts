@@ -1,9 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
-/**
- * Signs texts of one purpose. The key is derived from the installation's secret for it, so that no other use of the secret can forge
- * a signature. What `previous` secrets have signed stays valid.
- */
+/** Derives a key per purpose, so that no other use of the secret can forge a signature. Signatures of `previous` secrets stay valid. */
 export function createSigner(secret: string, purpose: string, previous: readonly string[] = []) {
   const keyOf = (one: string) => Buffer.from(hkdfSync('sha256', one, '', purpose, 32));
   const signWith = (key: Buffer, text: string) => createHmac('sha256', key).update(text).digest('base64url');
@@ -15,7 +12,7 @@ export function createSigner(secret: string, purpose: string, previous: readonly
   };
 }
 
-/** Compares in constant time, and as text: decoding base64url would let two spellings of one signature pass. */
+/** Constant time. Compares text, because two base64url texts can decode to the same bytes. */
 function isSameText(given: string, expected: string): boolean {
   const [a, b] = [Buffer.from(given), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -4,12 +4,11 @@ import { z } from 'zod';
 // The table of a create request's input fields. Validation, defaults, record, fingerprint, the dialect's spelling and the
 // options of the command line are all made from it. It imports zod, so workflow code must reach its types only.
 
-/** Limits of a create request. Prompt length counts Unicode code points. */
-export const maxPromptCodePoints = 5000;
-export const maxImages = 9;
+/** Limits of a create request: prompts in Unicode code points, durations in seconds. */
+export const inputLimits = { minDuration: 4, maxDuration: 15, maxPromptLength: 5000, maxImages: 9 };
+export type InputLimits = Readonly<typeof inputLimits>;
+
 export const maxUrlLength = 2048;
-export const minSeconds = 4;
-export const maxSeconds = 15;
 
 export const ratios = ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] as const;
 export type Ratio = (typeof ratios)[number];
@@ -17,9 +16,12 @@ export type Ratio = (typeof ratios)[number];
 /** Says why an address may not be used, or undefined when it may; the outbound guard's verdict on the literal. */
 export type RefuseUrl = (url: string) => string | undefined;
 
+/** What one installation accepts. */
+export type FieldRules = { readonly limits: InputLimits; readonly refuseImageUrl: RefuseUrl };
+
 type InputField<Value> = {
   /** What a client may send; null and absence mean the default. */
-  readonly request: (refuseImageUrl: RefuseUrl) => z.ZodType<NoInfer<Value> | null | undefined>;
+  readonly request: (rules: FieldRules) => z.ZodType<NoInfer<Value> | null | undefined>;
   /** The value as the record shows it. */
   readonly record: z.ZodType<Value>;
   /** Fields without one are required. */
@@ -44,13 +46,15 @@ function field<Value>(declared: InputField<Value>): InputField<Value> {
 /** What a rule cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
 export const inputFields = {
   prompt: field({
-    request: () =>
+    request: ({ limits: { maxPromptLength } }) =>
       z
         .string({ error: required('must be a string') })
         .refine((prompt) => prompt.trim() !== '', { error: 'must not be empty or only white space' })
-        .refine(fitsPrompt, { error: `must be at most ${maxPromptCodePoints} characters` })
+        .refine((prompt) => fitsPrompt(prompt, maxPromptLength), {
+          error: `must be at most ${maxPromptLength} characters`,
+        })
         .refine(isPlainText, { error: notPlainText })
-        .meta({ minLength: 1, maxLength: maxPromptCodePoints, pattern: String.raw`\S` }),
+        .meta({ minLength: 1, maxLength: maxPromptLength, pattern: String.raw`\S` }),
     record: z.string(),
     fingerprint: 'always',
     kie: 'prompt',
@@ -63,24 +67,28 @@ export const inputFields = {
     kie: 'resolution',
   }),
   duration: field({
-    request: () =>
+    request: ({ limits: { minDuration, maxDuration } }) =>
       z
         .number({ error: 'must be a number of seconds' })
         .transform((seconds) => Math.round(seconds))
-        .refine((seconds) => seconds >= minSeconds && seconds <= maxSeconds, {
-          error: `must be ${minSeconds} to ${maxSeconds} seconds (a fraction is rounded to a whole number)`,
+        .refine((seconds) => seconds >= minDuration && seconds <= maxDuration, {
+          error: `must be ${minDuration} to ${maxDuration} seconds (a fraction is rounded to a whole number)`,
         })
         .meta({
           description: 'Seconds, rounded half up to a whole number; default 5.',
-          minimum: minSeconds - 0.5,
-          exclusiveMaximum: maxSeconds + 0.5,
+          minimum: minDuration - 0.5,
+          exclusiveMaximum: maxDuration + 0.5,
         })
         .nullish(),
     record: z.int().meta({ description: 'Whole seconds.' }),
     standard: 5,
     fingerprint: 'always',
     kie: 'duration',
-    option: { flags: '--duration <seconds>', description: `${minSeconds} to ${maxSeconds}`, isNumber: true },
+    option: {
+      flags: '--duration <seconds>',
+      description: `${inputLimits.minDuration} to ${inputLimits.maxDuration}`,
+      isNumber: true,
+    },
   }),
   ratio: field({
     request: () =>
@@ -107,7 +115,7 @@ export const inputFields = {
     option: { flags: '--no-audio', description: 'a silent video' },
   }),
   imageUrls: field<readonly string[]>({
-    request: (refuseImageUrl) =>
+    request: ({ limits: { maxImages }, refuseImageUrl }) =>
       z
         .array(urlSchema(refuseImageUrl), { error: `must be an array of at most ${maxImages} URLs` })
         .max(maxImages, { error: `must hold at most ${maxImages} URLs` })
@@ -143,9 +151,9 @@ function mapFields<Made>(make: (name: FieldName) => Made): Record<FieldName, Mad
 }
 
 /** The schema of `input` in a request. */
-export function inputRequestSchema(refuseImageUrl: RefuseUrl) {
+export function inputRequestSchema(rules: FieldRules) {
   // Each schema keeps its type, which a record of their union would lose.
-  const shape = mapFields((name) => inputFields[name].request(refuseImageUrl)) as {
+  const shape = mapFields((name) => inputFields[name].request(rules)) as {
     [Name in FieldName]: ReturnType<Fields[Name]['request']>;
   };
   return z.strictObject(shape, { error: required('must be an object') });
@@ -200,9 +208,9 @@ export function isPlainText(text: string): boolean {
 }
 
 /** Counts code points, but only of a string short enough to matter: a code point is at most two UTF-16 units. */
-function fitsPrompt(prompt: string): boolean {
-  if (prompt.length > 2 * maxPromptCodePoints) return false;
-  return [...prompt].length <= maxPromptCodePoints;
+function fitsPrompt(prompt: string, maxLength: number): boolean {
+  if (prompt.length > 2 * maxLength) return false;
+  return [...prompt].length <= maxLength;
 }
 
 /** An error that tells a missing value from a wrong one. */

@@ -1,12 +1,9 @@
 import { isFinal, type Task, type TaskState } from './task.ts';
 
-/** `data` of recordInfo and of every callback. Times are Unix milliseconds. */
+/** `data` of recordInfo and of callbacks. Times are Unix milliseconds. */
 export type TaskRecord = Readonly<ReturnType<typeof taskRecord>>;
 
-/**
- * The record a client sees. `progress` (0 to 100) is what the engine knows of a live task; a successful one is
- * always at 100. `resultUrls` are links signed for this very reading and are shown for a successful task only.
- */
+/** `progress` (0 to 100) comes from the generation of a live task; `resultUrls` are freshly signed links. */
 export function taskRecord(task: Task, progress: number, resultUrls: readonly string[]) {
   return {
     taskId: task.taskId,
@@ -26,7 +23,7 @@ export function taskRecord(task: Task, progress: number, resultUrls: readonly st
   };
 }
 
-/** A live task never shows 100: that figure means the video can be fetched. */
+/** 100 means that the video is ready, so a live task never shows it. */
 function progressOf(state: TaskState, progress: number): number {
   if (state === 'success') return 100;
   if (state !== 'generating') return 0;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { didYouMean } from './did-you-mean.ts';
 import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from './field-errors.ts';
-import type { ModelCatalogue } from './models.ts';
+import type { Offer } from './models.ts';
 import {
   inputFieldNames,
   inputRequestSchema,
@@ -12,13 +12,11 @@ import {
 } from './task-input.ts';
 import type { TaskParam } from './task.ts';
 
-// This file imports zod and so must never be reached from workflow code; the architecture test holds that.
-
 export type TaskRequestRules = {
-  readonly models: ModelCatalogue;
+  readonly offer: Offer;
   readonly refuseImageUrl: RefuseUrl;
   readonly refuseCallbackUrl: RefuseUrl;
-  /** What is wrong with a request that is well formed, for the model that it asks for. */
+  /** Returns errors of a valid request for its model. */
   readonly refuseInput?: (param: TaskParam) => readonly FieldError[];
 };
 
@@ -26,7 +24,7 @@ export type ParsedTaskRequest =
   | { readonly ok: true; readonly param: TaskParam }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
 
-/** A parser of create requests: it reports all faults together, fills in defaults and rounds the duration. */
+/** Reports all errors together, fills in defaults and rounds the duration. */
 export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown) => ParsedTaskRequest {
   const schema = taskRequestSchema(rules);
   return (body) => {
@@ -41,25 +39,25 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
 
 type TaskRequestBody = z.output<ReturnType<typeof taskRequestSchema>>;
 
-/** The schema of the create request as it is documented: without the field whose only rule is that it must not be there. */
-export function documentedTaskRequest(models: ModelCatalogue) {
-  const schema = taskRequestSchema({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
+/** Omits `videoUrls`, which exists only to be refused. */
+export function documentedTaskRequest(offer: Offer) {
+  const schema = taskRequestSchema({ offer, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
   return schema.extend({ input: schema.shape.input.omit({ videoUrls: true }) }).meta({
     id: 'TaskRequest',
-    example: { model: [...models.keys()].at(-1), input: { prompt: 'A lighthouse in the fog', duration: 5 } },
+    example: { model: [...offer.models.keys()].at(-1), input: { prompt: 'A lighthouse in the fog', duration: 5 } },
   });
 }
 
-/** The schema of the create request. What a rule below cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
+/** `meta` documents rules that JSON Schema cannot derive. */
 function taskRequestSchema(rules: TaskRequestRules) {
   return z.strictObject(
     {
-      model: modelSchema([...rules.models.keys()]),
-      input: inputRequestSchema(rules.refuseImageUrl).extend({
+      model: modelSchema([...rules.offer.models.keys()]),
+      input: inputRequestSchema({ limits: rules.offer.limits, refuseImageUrl: rules.refuseImageUrl }).extend({
         videoUrls: z.undefined({ error: 'reference video is not supported; leave this field out' }).optional(),
       }),
       callBackUrl: urlSchema(rules.refuseCallbackUrl)
-        .meta({ description: 'Notified when the task ends, in success and in failure.' })
+        .meta({ description: 'Receives a callback when the task succeeds or fails.' })
         .nullish(),
     },
     { error: 'must be a JSON object' },
@@ -88,7 +86,7 @@ function fieldErrors(issue: z.core.$ZodIssue): readonly FieldError[] {
   }));
 }
 
-/** Money is at stake, so a typo or a misplaced field must not be charged. */
+/** A request with a typo or a misplaced field must not be charged. */
 function unknownField(parent: string, key: string): string {
   const meant = didYouMean(key, fieldsAt[parent] ?? []);
   if (meant !== undefined) return `unknown field, did you mean ${meant}?`;

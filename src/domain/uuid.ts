@@ -1,4 +1,4 @@
-/** A UUID in lower case, as ids of this service are written; the source of a regular expression. */
+/** A lower-case UUID, as the source of a regular expression. */
 export const uuidPattern = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 
 const whole = new RegExp(`^${uuidPattern}$`);

@@ -11,19 +11,18 @@ import { listTasks } from '../stores/task-list.ts';
 import { maxUploads, uploadKey } from '../domain/upload.ts';
 import { presentLedgerEntry } from './presenters/account.ts';
 import { presentOwnCallback } from './presenters/callback.ts';
-import { type LinkStore, presentListedTask } from './presenters/listed-task.ts';
+import { type LinkStore, presentListedTask } from './presenters/task.ts';
 import { presentEvent } from './presenters/security-event.ts';
 import { presentKey } from './routes/keys.ts';
 
-/** Rows of one statement; no connection to the database is held between two. */
-const pageSize = 500;
+/** Rows per statement; no database connection is held between two statements. */
+const limit = 500;
 
 type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
 
 /**
- * Everything that is kept of an account, as lines of JSON, as fast as they are taken: the account, its tasks with links to their media,
- * ledger, callbacks, keys without their secrets, members, invitations, images and security events. The last line counts those before
- * it, so that a part is not taken for all. Nothing comes out for an account that does not exist.
+ * Streams all data of an account as lines of JSON. The last line counts the others, so that a client does not mistake a part for the whole.
+ * Returns nothing for an unknown account.
  */
 export async function* exportAccount(
   db: Database,
@@ -44,47 +43,43 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   if (account === undefined) return;
   const { name, balance, createdAt: createTime, closedAt: closeTime = null } = account;
   yield [{ kind: 'account', accountId, name, balance, createTime, closeTime, exportTime: Date.now() }];
-  // Temporal is not asked for the progress of live tasks.
+  // Progress of live tasks would need a call to Temporal each.
   const deps = { resultStore, progressOf: () => Promise.resolve(0) };
   yield* paged(
-    (last?: { taskId: string }) => listTasks(db, { accountId, after: last?.taskId, limit: pageSize }),
+    (last?: { taskId: string }) => listTasks(db, { accountId, after: last?.taskId, limit }),
     (task) => presentListedTask(deps, task).then((record) => ({ kind: 'task', ...record })),
   );
   yield* paged(
-    async (last?: { entryId: number }) =>
-      (await readBooks(db, { accountId, before: last?.entryId, limit: pageSize })).entries,
-    // What an entry is, is its kind, too.
+    async (last?: { entryId: number }) => (await readBooks(db, { accountId, before: last?.entryId, limit })).entries,
+    // An entry has a `kind` of its own.
     (entry) => ({ kind: 'ledgerEntry', entry: presentLedgerEntry(entry) }),
   );
   const nowMs = Date.now();
   yield* paged(
-    (last?: { taskId: string }) => listOwnDeliveries(db, { accountId, after: last?.taskId, limit: pageSize, nowMs }),
+    (last?: { taskId: string }) => listOwnDeliveries(db, { accountId, after: last?.taskId, limit, nowMs }),
     (delivery) => ({ kind: 'callback', ...presentOwnCallback(delivery, delivery.attempts, nowMs) }),
   );
   yield* paged(
-    (last?: { keyId: string }) => listApiKeysAfter(db, accountId, last?.keyId, pageSize),
+    (last?: { keyId: string }) => listApiKeysAfter(db, accountId, last?.keyId, limit),
     (key) => ({ kind: 'key', ...presentKey(key) }),
   );
   yield* paged(
-    (last?: { email: string }) => listMembers(db, accountId, { after: last?.email, limit: pageSize }),
+    (last?: { email: string }) => listMembers(db, accountId, { after: last?.email, limit }),
     (member) => ({ kind: 'member', ...member }),
   );
   yield* paged(
-    (last?: { linkId: string }) => listInvitations(db, accountId, { before: last?.linkId, limit: pageSize }),
+    (last?: { linkId: string }) => listInvitations(db, accountId, { before: last?.linkId, limit }),
     (invitation) => ({ kind: 'invitation', ...invitation }),
   );
-  yield (await listUploadsOf(db, accountId, maxUploads)).map(({ uploadId }) => ({
-    kind: 'image',
-    uploadId,
-    url: resultStore.link(uploadKey(uploadId)),
-  }));
+  const uploads = await listUploadsOf(db, accountId, maxUploads);
+  yield uploads.map(({ uploadId }) => ({ kind: 'image', uploadId, url: resultStore.link(uploadKey(uploadId)) }));
   yield* paged(
-    (last?: { eventId: number }) => listAccountEvents(db, accountId, { before: last?.eventId, limit: pageSize }),
+    (last?: { eventId: number }) => listAccountEvents(db, accountId, { before: last?.eventId, limit }),
     (event) => ({ kind: 'securityEvent', event: presentEvent(event) }),
   );
 }
 
-/** Page after page, each after the last row of the one before. */
+/** Reads each page after the last row of the previous one. */
 async function* paged<Row>(
   read: (last: Row | undefined) => Promise<readonly Row[]>,
   present: (row: Row) => Line | Promise<Line>,
@@ -93,6 +88,6 @@ async function* paged<Row>(
     const rows = await read(last);
     yield await Promise.all(rows.map(async (row) => present(row)));
     last = rows.at(-1);
-    if (rows.length < pageSize) return;
+    if (rows.length < limit) return;
   }
 }

@@ -9,10 +9,8 @@ import { endpoints } from './endpoints.ts';
 import { describeError } from '../domain/errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
-import { logRequests } from './middleware/log-requests.ts';
-import { measureRequests } from './middleware/measure-requests.ts';
+import { logRequests, measureRequests, traceRequests } from './middleware/observe-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
-import { traceRequests } from './middleware/trace-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { refuseUnlessReady } from './routes/monitoring.ts';
 import { oidcRoutes } from './routes/console/oidc.ts';
@@ -21,7 +19,6 @@ import { pageRoutes } from './routes/pages.ts';
 
 export type HttpApp = Koa<RequestState, Extras>;
 
-/** The whole HTTP contract: the middleware of every request, then one route per endpoint. */
 export function createApp(deps: HttpDeps): HttpApp {
   const { log, metrics, events, isTraced, isTrustedProxy, publicUrl } = deps;
   const isHttps = publicUrl.startsWith('https:');
@@ -32,9 +29,13 @@ export function createApp(deps: HttpDeps): HttpApp {
   );
 }
 
-type MetricsDeps = Required<Pick<HttpDeps, 'log' | 'metrics'>> & { readonly readiness: () => readonly string[] };
+type MetricsDeps = {
+  readonly log: Logger;
+  readonly metrics: NonNullable<HttpDeps['metrics']>;
+  readonly readiness: () => readonly string[];
+};
 
-/** For a port of its own: `/metrics`, `/healthz` and `/readyz`, to every client that reaches it. */
+/** Serves `/metrics`, `/healthz` and `/readyz` on a separate port, to any client. */
 export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): HttpApp {
   const router = createMetricsRouter(metrics);
   router.get('/healthz', (ctx) => answer(ctx, { code: 200, msg: 'success', data: {} }));
@@ -45,7 +46,6 @@ export function createMetricsApp({ log, metrics, readiness }: MetricsDeps): Http
   return createAppOf({ log }, router);
 }
 
-/** One spelling of each path, so that a limit or a log line counts an endpoint once. */
 const oneSpelling = { sensitive: true, strict: true };
 
 export function createRouter(deps: HttpDeps): AppRouter {
@@ -59,7 +59,6 @@ export function createRouter(deps: HttpDeps): AppRouter {
   return router;
 }
 
-/** In Prometheus' text format, without an envelope. */
 function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRouter {
   const router: AppRouter = new Router(oneSpelling);
   router.get('/metrics', async (ctx) => {
@@ -69,20 +68,19 @@ function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRout
   return router;
 }
 
-type Watching = {
+type AppOptions = {
   readonly log: Logger;
   readonly events?: HttpDeps['events'];
-  readonly isTraced?: boolean | undefined;
+  readonly isTraced?: boolean;
   readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
-  /** Browsers then never use plain http for this host again. */
   readonly isHttps?: boolean;
 };
 
-/** The steps around the routes. Those of `own` exist for this machine alone: metrics show the volume of business. */
+/** `local` routes are served to loopback clients only. */
 function createAppOf(
-  { log, events, isTraced, isTrustedProxy = () => false, isHttps = false }: Watching,
+  { log, events, isTraced, isTrustedProxy = () => false, isHttps = false }: AppOptions,
   router: AppRouter,
-  own?: AppRouter,
+  local?: AppRouter,
 ): HttpApp {
   const app: HttpApp = new Koa();
   app.use((ctx, next) => {
@@ -96,14 +94,14 @@ function createAppOf(
   app.use(answerErrors(log));
   app.use(refuseMalformed);
   app.use(router.routes());
-  if (own !== undefined) app.use(onlyHere(own.routes()));
-  app.use(refuseUnknownRoutes(router, own));
-  // Koa reports broken connections here; every other failure has been answered.
-  app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'a connection broke'));
+  if (local !== undefined) app.use(onlyLocally(local.routes()));
+  app.use(refuseUnknownRoutes(router, local));
+  // Only broken connections get here.
+  app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'connection broke'));
   return app;
 }
 
-function onlyHere(routes: ReturnType<AppRouter['routes']>): typeof routes {
+function onlyLocally(routes: ReturnType<AppRouter['routes']>): typeof routes {
   return async (ctx, next) => {
     await (isFromThisMachine(ctx.req) ? routes(ctx, next) : next());
   };

@@ -3,24 +3,20 @@ import type { Router } from '@koa/router';
 import type { Middleware, ParameterizedContext } from 'koa';
 import type { Envelope, ErrorCode } from './errors.ts';
 
-/** What is known of a request. */
 export type RequestState = {
   requestId: string;
-  /** Of IPv6 the network. */
+  /** The network for IPv6. */
   clientAddress: string;
-  /** How the request was refused, for the log. */
   errorCode?: ErrorCode;
-  /** Set once the caller is known; the log wants it also for requests that are refused later. */
+  /** The authenticated caller: one of these three. */
   accountId?: string;
-  /** Set instead when an operator calls. */
   operatorId?: string;
-  /** Set when a person in the console calls. */
   userId?: string;
-  /** Set when the answer is held because the client asked for that: its duration says nothing about us. */
+  /** True for a long poll, whose duration is not measured. */
   isHeld?: boolean;
 };
 
-/** Nothing is put on the context itself: Koa's default type would let any misspelt property pass. */
+/** Koa's default type would accept any misspelled property. */
 export type Extras = object;
 
 export type Context = ParameterizedContext<RequestState, Extras>;
@@ -32,7 +28,7 @@ export const jsonHeaders = {
   'Cache-Control': 'no-store',
 } as const;
 
-/** Puts an envelope into the response. It is written out as text here, where a fault of ours still becomes a clean 500. */
+/** Serializes here, where a bug of ours still becomes a clean 500. */
 export function answer(ctx: Context, envelope: Envelope): void {
   const text = JSON.stringify(envelope);
   ctx.status = envelope.code;
@@ -40,7 +36,7 @@ export function answer(ctx: Context, envelope: Envelope): void {
   ctx.body = text;
 }
 
-/** Puts a stream of text into the response; one that fails on its way breaks the connection, so that a part is not taken for all. */
+/** A stream that fails breaks the connection, so that a client does not mistake a part for the whole. */
 export function answerText(ctx: Context, text: Readable, contentType = 'text/plain; charset=utf-8'): void {
   ctx.status = 200;
   ctx.set({ ...jsonHeaders, 'Content-Type': contentType });

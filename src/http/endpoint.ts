@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
 import type { Caller, Dialect, Scope } from '../domain/api-key.ts';
-import type { ModelCatalogue } from '../domain/models.ts';
 import type { Actor } from '../domain/operator.ts';
 import type { SignedIn } from '../domain/session.ts';
 import type { Task } from '../domain/task.ts';
@@ -11,13 +10,12 @@ import type { ErrorCode } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 
 /**
- * Who may call: a key or a role with this scope, any good key of a client or any member, an operator's key or a person who is an
- * operator, or a request without a key. The last three are for the console alone: any person with a session, any member of the
- * account that the page names, and its owners.
+ * The required caller: a key or role with this scope; `any` key or member; an operator, by key or in the console; anyone (`none`).
+ * Only the console uses the others: a signed-in person (`session`), a `member` of the account that the page names, or an `owner` of it.
  */
 export type Access = Scope | 'any' | 'operator' | 'none' | 'session' | 'member' | 'owner';
 
-/** An endpoint as a client sees it; the OpenAPI document is made from this. */
+/** An endpoint as clients see it. Its guards and its OpenAPI entry are made from this. */
 type Described = {
   readonly operationId: string;
   readonly summary: string;
@@ -25,31 +23,24 @@ type Described = {
   readonly description?: string;
   /** Documented request headers. */
   readonly headers?: z.ZodObject;
-  /** Documents a body that is a file, which the handler reads itself. */
-  readonly fileBody?: { readonly types: readonly string[]; readonly maxBytes: number };
-  /** Documents a JSON body that the handler validates itself; the models of this installation may be part of it. */
-  readonly jsonBody?: (models: ModelCatalogue) => z.ZodType;
-  /** Headers of a 200 beside those that every answer has: name and meaning. */
+  /** Content types of a body that is a file, which the handler reads itself. */
+  readonly fileTypes?: readonly string[];
+  /** Additional headers of a 200: name and meaning. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
-  /** Of a 200 that is a stream of text, and no envelope; `data` is that stream. */
+  /** The content type of a 200 that streams text instead of an envelope; `data` is that stream. */
   readonly contentType?: string;
-  /** The operation leads to a callback to the URL in the request's `callBackUrl`. */
-  readonly callsBack?: true;
-  /** The endpoint exists only for keys of this dialect. */
-  readonly dialect?: Dialect;
   readonly refusesSuspended?: true;
-  /** A person must have proved who they are a short while ago; a key has not to. */
+  /** A person must have authenticated recently; keys are exempt. */
   readonly needsRecentProof?: true;
   /**
-   * The handler's own statement judges rate, suspension and whether the key is still good, so a caller known from a short
-   * while ago is not looked up first. Everything else that a client does counts against the limit of reads.
+   * Documents the body as a create request and the callback it leads to. The handler's statement checks rate, suspension and key, so a
+   * cached caller is not read again; all other requests count against the rate of reads.
    */
-  readonly isCreate?: true;
-  /** The task of the query's `taskId` is read together with the caller, in one statement. */
+  readonly createsTask?: true;
+  /** Reads the task of the query's `taskId` in the statement that finds the caller. */
   readonly readsTask?: true;
 };
 
-/** The declaration of an endpoint: its guards, its description and its handler. */
 export type EndpointSpec<
   A extends Access,
   Query extends z.ZodObject | undefined,
@@ -57,36 +48,33 @@ export type EndpointSpec<
   Data extends z.ZodType,
 > = Described & {
   readonly route: `${'GET' | 'POST'} /${string}`;
-  /** Without it, operators alone may call. */
+  /** `operator` by default. */
   readonly scope?: A;
   readonly query?: Query;
   readonly body?: Body;
   /** The schema of `data` in a 200. */
   readonly data: Data;
-  /** The refusals of the handler itself; those of the guards follow from the other fields. */
+  /** Errors of the handler; those of the guards are added. */
   readonly failures?: readonly ErrorCode[];
   readonly handler: (call: Call<A, Query, Body>, deps: HttpDeps) => Promise<DeepReadonly<z.output<Data>>>;
 };
 
-/** What a handler knows of a request once every guard has let it pass. */
+/** A request that passed every guard. */
 export type Call<A extends Access, Query, Body> = Identity<A> & {
   readonly query: Parsed<Query>;
   readonly input: Parsed<Body>;
-  /** The body of an endpoint with `jsonBody`. */
-  readonly json: Readonly<Record<string, unknown>>;
-  /** For headers and the end of the connection; the body is what the handler returns. */
+  /** Only for headers and the end of the connection; the handler returns the body. */
   readonly ctx: Context;
 };
 
 export type ClientIdentity = {
   readonly caller: Caller;
-  /** In which the request is read and answered. */
+  /** The dialect of request and response. */
   readonly dialect: Dialect;
-  /** Where `readsTask` is set: undefined when the caller has no task of that id. */
+  /** With `readsTask`: undefined if the caller has no task with this id. */
   readonly task: Task | undefined;
 };
 
-/** What is known of who calls. */
 export type Identity<A extends Access> = A extends 'operator'
   ? { readonly actor: Actor }
   : A extends 'none'
@@ -97,7 +85,7 @@ export type Identity<A extends Access> = A extends 'operator'
         ? PersonOfAccount
         : ClientIdentity;
 
-/** Presenters may answer what they must not change. */
+/** Lets handlers return read-only values. */
 export type DeepReadonly<T> = T extends Readable
   ? T
   : T extends readonly (infer Item)[]
@@ -115,28 +103,17 @@ export type Operation = Described & {
   readonly query?: z.ZodObject | undefined;
   readonly body?: z.ZodType | undefined;
   readonly data: z.ZodType;
-  /** Every refusal that a client may meet here, beside those of `everyRequest`. */
+  /** Every error of this endpoint except those of `everyRequest`. */
   readonly failures: readonly ErrorCode[];
 };
 
-/** Refusals that any request may meet before a route takes it, or through no fault of its own. */
+/** Errors that any request can meet, before a route or through a bug of ours. */
 export const everyRequest: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
   'url_too_long',
   'headers_too_large',
   'internal',
-];
-
-const bodyFailures: readonly ErrorCode[] = [
-  'body_unreadable',
-  'invalid_json',
-  'body_not_object',
-  'duplicate_json_key',
-  'body_too_large',
-  'unsupported_media_type',
-  'unsupported_encoding',
-  'invalid_request',
 ];
 
 const fileFailures: readonly ErrorCode[] = [
@@ -146,56 +123,47 @@ const fileFailures: readonly ErrorCode[] = [
   'unsupported_encoding',
 ];
 
-/** The refusals of the guards that a declaration asks for, and those of its handler. */
+const bodyFailures: readonly ErrorCode[] = [
+  ...fileFailures,
+  'invalid_json',
+  'body_not_object',
+  'duplicate_json_key',
+  'invalid_request',
+];
+
+/** The errors of the guards that a declaration switches on, and those of its handler. */
 export function failuresOf(
-  {
-    path,
-    scope,
-    dialect,
-    refusesSuspended,
-    needsRecentProof,
-    isCreate,
-    query,
-    body,
-    jsonBody,
-    fileBody,
-  }: Omit<Operation, 'failures' | 'method'>,
+  { path, scope, query, body, fileTypes, ...guards }: Omit<Operation, 'failures' | 'method'>,
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
-  const takesKeys = scope === 'operator' || isForClients(scope);
-  const guards: readonly (readonly [isOn: boolean | undefined, failures: readonly ErrorCode[]])[] = [
-    [takesKeys, ['unauthorized', 'too_many_bad_keys']],
+  const isClient = isForClients(scope);
+  const isConsole = ['session', 'member', 'owner'].includes(scope);
+  const codes: readonly (readonly [isOn: boolean | undefined, failures: readonly ErrorCode[]])[] = [
+    [scope === 'operator' || isClient, ['unauthorized', 'too_many_bad_keys']],
     [scope !== 'none', ['not_signed_in', 'database_unavailable', 'database_busy']],
     [scope !== 'none' || isOfConsole(path), ['cross_site_request', 'misdirected_request']],
-    [isForClients(scope) || isOfAccount(scope), ['account_not_found']],
+    [isClient || scope === 'member' || scope === 'owner', ['account_not_found']],
     [scope === 'owner', ['owner_required']],
-    // To somebody in the console who is no operator.
+    // The console's answer to a person who is not an operator.
     [scope === 'operator', ['unknown_endpoint']],
-    [scope === 'session' || isOfAccount(scope), ['rate_limited']],
-    [needsRecentProof, ['reauthentication_required']],
-    [isForClients(scope), ['rate_limited']],
-    [isForClients(scope) && scope !== 'any', ['scope_missing']],
-    [dialect !== undefined, ['dialect_required']],
-    [refusesSuspended, ['account_suspended']],
-    [isCreate, ['too_many_refused_creates']],
-    [body !== undefined || jsonBody !== undefined, bodyFailures],
-    [fileBody !== undefined, fileFailures],
+    [isClient || isConsole, ['rate_limited']],
+    [guards.needsRecentProof, ['reauthentication_required']],
+    [isClient && scope !== 'any', ['scope_missing']],
+    [guards.refusesSuspended, ['account_suspended']],
+    [guards.createsTask, ['too_many_refused_creates']],
+    [body !== undefined, bodyFailures],
+    [fileTypes !== undefined, fileFailures],
     [query !== undefined, ['invalid_request']],
   ];
-  return [...new Set([...guards.flatMap(([isOn, failures]) => (isOn === true ? failures : [])), ...ofHandler])];
+  return [...new Set([...codes.flatMap(([isOn, failures]) => (isOn === true ? failures : [])), ...ofHandler])];
 }
 
-/** Each client has a rate. */
+/** Clients have a rate limit. */
 export function isForClients(scope: Access): boolean {
   return !['none', 'operator', 'session', 'member', 'owner'].includes(scope);
 }
 
-/** Where a page must name one of the person's accounts. */
-function isOfAccount(scope: Access): boolean {
-  return scope === 'member' || scope === 'owner';
-}
-
-/** Endpoints that pages of the console alone may call. */
+/** Endpoints for pages of the console only. */
 export function isOfConsole(path: string): boolean {
   return path.startsWith('/api/console/');
 }

@@ -25,11 +25,11 @@ import { showTimeline } from './routes/timeline.ts';
 
 export type Section = { readonly tag: string; readonly description: string; readonly endpoints: readonly Endpoint[] };
 
-/** Every endpoint that answers with the envelope, in the sections and the order of the documentation. */
+/** In the order of the documentation. */
 export const sections: readonly Section[] = [
   {
     tag: 'tasks',
-    description: 'Create video generation tasks and follow them to their end.',
+    description: 'Create video generation tasks and follow them.',
     endpoints: [createTask, uploadImage, ...taskEndpoints, deleteTask, showTimeline],
   },
   {
@@ -39,22 +39,20 @@ export const sections: readonly Section[] = [
   },
   {
     tag: 'callbacks',
-    description: 'The notifications that are sent when a task ends.',
+    description: 'Notifications at the end of a task.',
     endpoints: [...callbackEndpoints, testCallback],
   },
-  { tag: 'keys', description: "The account's own API keys.", endpoints: keyEndpoints },
+  { tag: 'keys', description: 'API keys of the account.', endpoints: keyEndpoints },
   {
     tag: 'kie',
-    description:
-      'Only for keys of the [dialect `kie`](/docs/dialect-kie), which tells what else such a key reads and sends otherwise.',
+    description: 'Only for keys of the [dialect `kie`](/docs/dialect-kie), whose page lists all other differences.',
     endpoints: kieEndpoints,
   },
   {
     tag: 'console',
     description:
-      'For the pages of the console alone, which people use with a cookie and no key. Each request has the header ' +
-      '`Videogen-Console: 1`, or `Videogen-Account` with the id of the account that it is about; with these the cookie also ' +
-      "opens the other endpoints, as far as the person's role allows.",
+      'Only for pages of the console, which authenticate with a cookie. Each request has the header `Videogen-Console: 1`, or ' +
+      "`Videogen-Account` with an account id. With these, the cookie also opens the other endpoints, as the person's role allows.",
     endpoints: [
       ...signInEndpoints,
       ...sessionEndpoints,
@@ -65,12 +63,12 @@ export const sections: readonly Section[] = [
   },
   {
     tag: 'service',
-    description: 'For load balancers and monitors; no API key is needed.',
+    description: 'Checks by load balancers and monitoring, without an API key.',
     endpoints: healthEndpoints,
   },
   {
     tag: 'operators',
-    description: "For those who run the service, with an operator's key. Every change is written into the audit log.",
+    description: "For operators, with an operator's key. The audit log records every change.",
     endpoints: [
       adminOverview,
       ...accountEndpoints,

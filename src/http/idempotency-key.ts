@@ -4,24 +4,14 @@ import { invalidRequest } from './errors.ts';
 
 const name = 'Idempotency-Key';
 const shape = /^[\x21-\x7e]{1,255}$/;
-
-const keySchema = z.string().regex(shape);
-
-/** Documents an endpoint that takes a key, and one that cannot do without. */
-export const idempotencyKeyHeader = z.object({
-  [name]: keySchema
-    .optional()
-    .meta({ description: 'The same key and body get the first answer again; kept for as long as the task.' }),
-});
-export const requiredIdempotencyKeyHeader = z.object({
-  [name]: keySchema.meta({
-    description: 'The same key and body get the first answer again, for ever; with another body, 409.',
-  }),
+const keySchema = z.string().regex(shape).meta({
+  description: 'Repeating a request with the same key and body returns the first response; another body gets 409.',
 });
 
-export const replayedHeader = { 'Idempotency-Replayed': '`true` when this is an earlier answer again.' };
+export const idempotencyKeyHeader = z.object({ [name]: keySchema.optional() });
+export const requiredIdempotencyKeyHeader = z.object({ [name]: keySchema });
+export const replayedHeader = { 'Idempotency-Replayed': '`true` if an earlier response is repeated.' };
 
-/** The key that a request carries, undefined when it has none, or what is wrong with it. */
 export function idempotencyKeyOf({ req }: Context) {
   const header = req.headers[name.toLowerCase()];
   const key = Array.isArray(header) ? header.join(', ') : header;
@@ -29,7 +19,6 @@ export function idempotencyKeyOf({ req }: Context) {
   return { error: { path: name, message: 'must be 1 to 255 visible ASCII characters' } };
 }
 
-/** Refuses a request that could not be repeated safely. */
 export function requiredIdempotencyKey(ctx: Context): string {
   const { key, error } = idempotencyKeyOf(ctx);
   if (error !== undefined) throw invalidRequest([error]);

@@ -1,29 +1,30 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import type { ModelCatalogue } from '../domain/models.ts';
+import type { Offer } from '../domain/models.ts';
+import { documentedTaskRequest } from '../domain/task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
 import { type Access, everyRequest, isForClients, type Operation } from './endpoint.ts';
 import { errorCatalogue, type ErrorCode } from './errors.ts';
 
-/** The OpenAPI 3.1 document of this installation, made from the schemas that the routes validate with. */
-export function openApiDocument(models: ModelCatalogue) {
+/** Made from the schemas that the routes validate with. */
+export function openApiDocument(offer: Offer) {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',
     scheme: 'bearer',
-    description: 'An API key, `vg_…`. Every bad key gets one and the same 401.',
+    description: 'An API key, `vg_…`. Every invalid key gets the same 401.',
   });
   registry.registerComponent('securitySchemes', 'operatorKey', {
     type: 'http',
     scheme: 'bearer',
-    description: "An operator's key, `vgop_…`. It opens the operators' endpoints and no others.",
+    description: "An operator's key, `vgop_…`. It opens only the operators' endpoints.",
   });
   registry.registerComponent('headers', requestId, {
-    description: 'Names this request in the log of the service.',
+    description: "Identifies this request in the service's log.",
     schema: { type: 'string' },
   });
   for (const section of sections) {
-    for (const operation of section.endpoints) registry.registerPath(routeOf(operation, section.tag, models));
+    for (const operation of section.endpoints) registry.registerPath(routeOf(operation, section.tag, offer));
   }
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
@@ -33,7 +34,7 @@ export function openApiDocument(models: ModelCatalogue) {
       description: introduction,
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The service that gave you this document' }],
+    servers: [{ url: '/', description: 'This service' }],
     tags: sections.map(({ tag, description }) => ({ name: tag, description })),
   });
   shareRefusals(document);
@@ -45,20 +46,19 @@ type Responses = NonNullable<NonNullable<Document['components']>['responses']>;
 
 const introduction = `Video generation by asynchronous, paid tasks.
 
-Every answer is an envelope \`{code, msg, data}\`, in which \`code\` equals the HTTP status; a refusal adds \`error\`, a stable
-string to branch on. Every answer has an
-\`X-Request-Id\` that leads to its line in the service's log. Unknown paths answer 404, wrong methods 405 with \`Allow\`.
-Requests that were refused have changed nothing and charged nothing, unless their description says otherwise.
+Every response is an envelope \`{code, msg, data}\`, in which \`code\` equals the HTTP status. Errors add \`error\`, a stable string to
+branch on. The header \`X-Request-Id\` identifies the request in the service's log. A request that fails has changed and charged nothing,
+unless its description states otherwise.
 
 [Use the API](/docs) is the guide from a key to a video.
 
-A key of the [dialect \`kie\`](/docs/dialect-kie) reads and sends tasks in the spelling of that API; with the header
-\`Videogen-Dialect: native\` it gets what is described here.`;
+Keys of the [dialect \`kie\`](/docs/dialect-kie) use the spelling of that API; the header \`Videogen-Dialect: native\` selects the one
+described here.`;
 
-function routeOf(operation: Operation, tag: string, models: ModelCatalogue): RouteConfig {
-  const { operationId, method, path, summary, description, scope, query, headers, body, jsonBody } = operation;
-  const schema = body ?? jsonBody?.(models);
-  const file = operation.fileBody?.types.map((type) => [type, { schema: fileSchema }] as const);
+function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
+  const { operationId, method, path, summary, description, scope, query, headers, body, createsTask } = operation;
+  const schema = createsTask === true ? documentedTaskRequest(offer) : body;
+  const file = operation.fileTypes?.map((type) => [type, { schema: fileSchema }] as const);
   return {
     operationId,
     method,
@@ -77,14 +77,14 @@ function routeOf(operation: Operation, tag: string, models: ModelCatalogue): Rou
       200: success(operation),
       ...Object.fromEntries(failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group)])),
     },
-    ...(operation.callsBack === true && { callbacks }),
+    ...(createsTask === true && { callbacks }),
   };
 }
 
 const fileSchema = { type: 'string', format: 'binary' } as const;
 
 function describe(description: string | undefined, scope: Access): { description?: string } {
-  const needed = isForClients(scope) && scope !== 'any' ? `Needs the scope \`${scope}\`.` : '';
+  const needed = isForClients(scope) && scope !== 'any' ? `Requires the scope \`${scope}\`.` : '';
   const text = [description, needed].filter(Boolean).join('\n\n');
   return text === '' ? {} : { description: text };
 }
@@ -108,7 +108,7 @@ function failuresByStatus(operation: Operation): readonly (readonly [status: num
   return statuses.map((status) => [status, all.filter((failure) => errorCatalogue[failure].status === status)]);
 }
 
-/** Most operations are refused in the same ways, so each way is written once, named after its failures, and referred to. */
+/** Operations share errors, so each response is a component named after its error codes. */
 function shareRefusals(document: Document): void {
   const responses: Responses = {};
   for (const operation of endpoints) {
@@ -122,14 +122,13 @@ function shareRefusals(document: Document): void {
   document.components = { ...document.components, responses };
 }
 
-/** One response per status; the failures behind it are its examples. */
 function refusal(status: number, group: readonly ErrorCode[]) {
   const known = group.map((failure) => errorCatalogue[failure]);
   const [first = z.strictObject({}), ...others] = new Set(known.map(({ data }) => data));
   const data = others.length === 0 ? first : z.union([first, ...others]);
-  const error = z.enum(group).meta({ description: 'Stable; `msg` is for people and may change.' });
+  const error = z.enum(group).meta({ description: 'Stable; `msg` may change.' });
   const fixed = known.flatMap(({ headers }) => Object.entries(headers));
-  const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `Such as \`${value}\`.`]));
+  const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `For example \`${value}\`.`]));
   const added = Object.fromEntries(known.flatMap(({ addedHeaders }) => Object.entries(addedHeaders)));
   return {
     description: group.map((failure) => `${errorCatalogue[failure].msg} (${failure})`).join('; '),
@@ -138,7 +137,7 @@ function refusal(status: number, group: readonly ErrorCode[]) {
   };
 }
 
-/** Only where `data` is empty: an example of the others would have to be made up. */
+/** Only for errors whose `data` is empty. */
 function examplesOf(group: readonly ErrorCode[]) {
   const plain = group.filter((failure) => Object.keys(errorCatalogue[failure].data.shape).length === 0);
   if (plain.length === 0) return undefined;
@@ -162,10 +161,10 @@ const callbacks: NonNullable<RouteConfig['callbacks']> = {
     '{$request.body#/callBackUrl}': {
       post: {
         operationId: 'taskEnded',
-        summary: 'The task has ended, in success or in failure',
+        summary: 'Receive the end of a task',
         description:
-          'What recordInfo answers at that moment, signed as a Standard Webhook. Any 2xx within 15 seconds takes it; 410 ' +
-          'stops it; anything else is tried again over about three days.',
+          'Sends the record, signed as a Standard Webhook. Any 2xx within 15 seconds acknowledges it, 410 stops the delivery, and anything ' +
+          'else is retried for about three days.',
         security: [],
         requestBody: {
           required: true,
@@ -184,8 +183,8 @@ const callbacks: NonNullable<RouteConfig['callbacks']> = {
           },
         },
         responses: {
-          '2XX': { description: 'The callback was taken.' },
-          '410': { description: 'Nothing more is sent for this task.' },
+          '2XX': { description: 'The callback was received.' },
+          '410': { description: 'No more callbacks are sent for this task.' },
         },
       },
     },

@@ -2,12 +2,10 @@ import { z } from 'zod';
 import { maxSearchLength } from '../domain/task-search.ts';
 import { type FieldMessage, maxUnixMs } from './fields.ts';
 
-// Schemas of queries, and the paging of lists.
-
 const maxLimit = 100;
 const defaultLimit = 20;
 
-/** A query in which a misspelt parameter is refused rather than ignored: it would answer something else than was asked. */
+/** Rejects unknown parameters, because ignoring a misspelled filter would return other rows than requested. */
 export function strictQuery<Shape extends z.ZodRawShape>(shape: Shape) {
   return z.strictObject(shape, {
     error: (issue) =>
@@ -31,25 +29,21 @@ function onceOnly(otherwise: string): FieldMessage {
 
 export const taskIdParameter = textParameter('is required').min(1);
 
-/** An id in an operator's query. */
 export function idParameter(what: string) {
   return z.uuid({ error: onceOnly(`must be the id of ${what}`) });
 }
 
-/** What to search for among tasks. */
-export const taskSearchParameter = textParameter('must be a text')
+export const taskSearchParameter = textParameter('must be text')
   .min(1)
   .max(maxSearchLength, { error: `must be at most ${maxSearchLength} characters` })
   .meta({
     description:
-      'Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may ' +
-      'disable the search for words, which then find nothing.',
+      'Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the ' +
+      'installation disables prompt search.',
   });
 
-/** A day of UTC, such as 2026-01-31. */
 export const dayParameter = z.iso.date({ error: onceOnly('must be a day, such as 2026-01-31') });
 
-/** One parameter that is a whole number from `min` to `max`. */
 export function wholeParameter(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;
   return textParameter(message)
@@ -59,7 +53,7 @@ export function wholeParameter(min: number, max: number) {
     .meta({ type: 'integer', minimum: min, maximum: max });
 }
 
-const cursorError = 'must be a nextCursor of an earlier answer';
+const cursorError = 'must be the nextCursor of an earlier response';
 export const cursorParameter = textParameter(cursorError);
 
 export function pageFrom<Cursor extends z.ZodType>(cursor: Cursor) {
@@ -81,7 +75,7 @@ export const numberedPage = pageFrom(
   wholeParameter(1, Number.MAX_SAFE_INTEGER).meta({ type: 'string', minimum: undefined, maximum: undefined }),
 );
 
-/** A page, and the cursor of the next one if there is more; lists are read with one row more than asked for. */
+/** `rows` has one row more than `limit` if there is another page. */
 export function cutPage<Row>(rows: readonly Row[], limit: number, cursorOf: (last: Row) => string) {
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
@@ -91,4 +85,4 @@ export function cutPage<Row>(rows: readonly Row[], limit: number, cursorOf: (las
 export const nextCursorSchema = z
   .string()
   .nullable()
-  .meta({ description: 'Give it as `cursor` to get the next page; null on the last one.' });
+  .meta({ description: 'Pass it as `cursor` to get the next page; null on the last page.' });

@@ -46,7 +46,7 @@ export function createImageUploads({ db, resultStore, retentionMs, workFolder }:
       await abandonUpload(db, uploadId).catch(() => undefined);
       throw error;
     }
-    return { kind: 'kept', uploadId, expiresAt: added.expiresAt };
+    return { kind: 'stored', uploadId, expiresAt: added.expiresAt };
   };
 
   async function store(key: string, jpeg: Buffer): Promise<void> {

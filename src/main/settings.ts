@@ -69,9 +69,9 @@ export function createRequestParser(
   { imageAllow, callbackAllow, publicUrl }: Pick<Settings, 'imageAllow' | 'callbackAllow' | 'publicUrl'>,
   currentCatalogue: () => Catalogue,
 ): (body: unknown) => ParsedTaskRequest {
-  const parserFor = ({ models }: Catalogue) =>
+  const parserFor = (offer: Catalogue) =>
     createTaskRequestParser({
-      models,
+      offer,
       // An uploaded image is read from the store, whatever its address: only createTask knows whose it is.
       refuseImageUrl: (url) => {
         if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its imageUrl';
@@ -79,7 +79,7 @@ export function createRequestParser(
       },
       refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
       refuseInput: ({ model: name, input }) => {
-        const model = models.get(name);
+        const model = offer.models.get(name);
         return model === undefined ? [] : refuseInput(model, input);
       },
     });

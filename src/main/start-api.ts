@@ -2,15 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine } from '../domain/ports.ts';
 import { taskQueuesOf } from '../domain/task-queues.ts';
 import { createApp } from '../http/app.ts';
-import { createKeyTouches } from '../http/authentication.ts';
 import { originsOf } from '../domain/store-location.ts';
-import type { CancelledTask } from '../http/http-deps.ts';
+import { type CancelledTask, createHttpDeps } from '../http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
 import { publishConsole } from '../http/console/serve-console.ts';
 import { isCookieExposed } from '../http/console/session-cookie.ts';
 import { oidcCallbackPath } from '../http/routes/console/oidc.ts';
 import { startHttpServer } from '../http/server/server.ts';
-import { createTaskWaiters } from '../http/tasks/long-poll.ts';
 import { createUncertainCreates } from '../http/tasks/uncertain-creates.ts';
 import type { Log } from '../log.ts';
 import { createIdentityProvider } from '../oidc/identity-provider.ts';
@@ -46,9 +44,6 @@ const readinessPauseMs = 1_000;
 /** Prometheus discards the whole scrape after ten seconds. */
 const scrapeLimitMs = 3_000;
 
-/** Per address, which a whole office may share; a sign-in with a passkey takes two requests. */
-const signInRate = { quota: 30, windowMs: 60_000 };
-
 const publishLimitMs = 5_000;
 
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
@@ -57,8 +52,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA').catch((error: unknown) => {
     log.warn({ err: error }, 'work folder unusable: images cannot be uploaded');
   });
-  const { catalogueFile: path, publicUrl } = settings;
   const events = metrics.eventsOf(() => catalogue.current());
+  const { catalogueFile: path, publicUrl } = settings;
   const catalogue = createLiveCatalogue({ path, publicUrl, log, part: 'api', events });
   const db = createDatabase({
     url: settings.databaseUrl,
@@ -85,8 +80,6 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     draining.push(starter);
     return starter.start;
   };
-  const taskWaiters = createTaskWaiters(db);
-  const keyTouches = createKeyTouches(db);
   const readiness = await watchReadiness({
     part: 'api',
     databaseUrl: settings.databaseUrl,
@@ -97,22 +90,33 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   let isLeaving = false;
   const reasons = () => (isLeaving ? ['stopping'] : readiness.reasons());
   metrics.readiness.set('api', reasons);
-  const app = createApp({
+  const { retentionMs, temporalUiUrl, createRate } = settings;
+  const deps = createHttpDeps({
     db,
     log,
-    get models() {
-      return catalogue.current().models;
-    },
-    get catalogue() {
-      return catalogue.current();
-    },
-    isSold: sales.isSold,
-    parseTaskRequest: createRequestParser(settings, catalogue.current),
+    publicUrl,
     resultStore,
-    publicUrl: settings.publicUrl,
-    keepImage: createImageUploads({ ...settings, db, resultStore }),
-    searchesPrompts: settings.promptSearch,
-    retentionMs: settings.retentionMs,
+    retentionMs,
+    catalogue: catalogue.current,
+    parseTaskRequest: createRequestParser(settings, catalogue.current),
+    refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
+    startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
+    stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
+    redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
+    refundUncertain: uncertainCreates.add,
+    storeImage: createImageUploads({ ...settings, db, resultStore }),
+    testCallback: testCallbacks.send,
+    callbackSecrets: {
+      reveal: (accountId) => revealSecret(db, box, accountId),
+      rotate: (rotation) => rotateSecret(db, box, rotation),
+    },
+    console: {
+      publicUrl,
+      passwordSignIn: settings.passwordSignIn,
+      oidc: settings.oidc && createIdentityProvider(settings.oidc, publicUrl + oidcCallbackPath),
+    },
+    progressOf: createTaskProgress(temporal.client),
+    isSold: sales.isSold,
     acceptTask: async (task) => {
       const startedAt = performance.now();
       const acceptance = await accept(task);
@@ -122,42 +126,25 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       }
       return acceptance;
     },
-    events,
-    isTraced: currentTracing() !== undefined,
-    startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
-    stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
-    refundUncertain: uncertainCreates.add,
-    redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
-    testCallback: testCallbacks.send,
-    refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
-    callbackSecrets: {
-      reveal: (accountId) => revealSecret(db, box, accountId),
-      rotate: (rotation) => rotateSecret(db, box, rotation),
-    },
-    // With a separate port, metrics are not served on the public one.
-    ...(settings.metricsPort === undefined && { metrics: metrics.registry }),
-    progressOf: createTaskProgress(temporal.client),
-    createRate: settings.createRate,
+    searchesPrompts: settings.promptSearch,
+    createRate,
     reads: settings.readRate && createRateLimiter(settings.readRate),
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
     badKeys: createBadKeys(settings.badKeyRate && createRateLimiter(settings.badKeyRate)),
     isTrustedProxy: (address) => isInNetworks(address, settings.trustedProxies),
-    signIns: createRateLimiter(signInRate),
+    // With a separate port, metrics are not served on the public one.
+    metrics: settings.metricsPort === undefined ? metrics.registry : undefined,
+    events,
+    isTraced: currentTracing() !== undefined,
     consoleMediaOrigins: [
-      new URL(settings.publicUrl).origin,
+      new URL(publicUrl).origin,
       ...[settings.resultStore, settings.resultStoreAlso].flatMap((store) => store && originsOf(store, settings)),
     ].filter((origin) => origin !== undefined),
-    temporalUiUrl: settings.temporalUiUrl,
-    touchKey: keyTouches.add,
-    taskWaiters,
-    console: {
-      publicUrl: settings.publicUrl,
-      passwordSignIn: settings.passwordSignIn,
-      oidc: settings.oidc && createIdentityProvider(settings.oidc, settings.publicUrl + oidcCallbackPath),
-    },
+    temporalUiUrl,
     readiness: () => Promise.resolve(reasons()),
   });
-  // A page served by this process may load its files from a process of another release. The start does not depend on it.
+  const app = createApp(deps);
+  // A page of this process may load its files from a process of another release. The start does not depend on the database.
   const stopping = new AbortController();
   const publication = retry({ step: "publish the console's files", log, signal: stopping.signal }, () =>
     publishConsole(inTime(db, publishLimitMs)),
@@ -179,10 +166,10 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     close: async () => {
       stopping.abort();
       catalogue.close();
-      taskWaiters.close();
+      deps.taskWaiters.close();
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
-      await keyTouches.drain();
+      await deps.keyTouches.drain();
       await Promise.allSettled([testCallbacks.close(), readiness.close(), sales.close(), temporal.close(), db.close()]);
     },
   };

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../domain/ports.ts';
-import { TaskFault } from '../domain/errors.ts';
+import { TaskError } from '../domain/errors.ts';
 import { FfmpegError } from './ffmpeg.ts';
 import { isPosterOf, makePoster } from './poster.ts';
 import { probeVideo, type VideoFacts, VideoFileError } from './probe-video.ts';
@@ -24,7 +24,7 @@ export async function measureWhole(videoPath: string, posterPath: string): Promi
 }
 
 /**
- * Checks that a generated video plays and measures it; a bad one is a `TaskFault`, `result_invalid`. A delivered poster is used
+ * Checks that a generated video plays and measures it; a bad one is a `TaskError`, `result_invalid`. A delivered poster is used
  * if it is a JPEG of the right size; otherwise one is made, and `isPosterMade` is true.
  */
 export function createVideoInspector(ffmpeg: Ffmpeg) {
@@ -40,13 +40,13 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
     });
 }
 
-/** Converts errors that the file caused to a `TaskFault`; other errors are thrown unchanged, and may be retried. */
+/** Converts errors that the file caused to a `TaskError`; other errors are thrown unchanged, and may be retried. */
 export async function blamingFile<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
     if (!isCausedByFile(cause)) throw cause;
-    throw new TaskFault('result_invalid', 'The provider delivered a file that is not a playable video.', { cause });
+    throw new TaskError('result_invalid', 'The provider delivered a file that is not a playable video.', { cause });
   }
 }
 

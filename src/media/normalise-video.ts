@@ -34,7 +34,7 @@ const leastShare = 0.9;
 
 /**
  * Makes an MP4 with H.264 and AAC, its index first, of what an upstream delivered, and answers its path: that of the video itself
- * when it is one already, of the requested size and with the requested sound. A bad file is a `TaskFault`, `result_invalid`.
+ * when it is one already, of the requested size and with the requested sound. A bad file is a `TaskError`, `result_invalid`.
  */
 export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostBytes) {
   const limited = pLimit(Math.ceil(availableParallelism() / threads));

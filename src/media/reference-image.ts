@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { FrameSize } from '../domain/frame-size.ts';
 import type { ReferenceImage } from '../domain/ports.ts';
-import { TaskFault } from '../domain/errors.ts';
+import { TaskError } from '../domain/errors.ts';
 import type { FailCode } from '../domain/task.ts';
 import type { GuardedClient } from '../outbound/client.ts';
 import { createSlots } from '../outbound/limits.ts';
@@ -36,7 +36,7 @@ const maxParallel = 3;
 const decoding = createSlots({ maxHeld: 2, maxWaiting: 1000, maxWaitMs: 10 * 60_000 });
 
 /**
- * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskFault` for the first bad one and stops
+ * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskError` for the first bad one and stops
  * the others; ends after the last fetch has ended, because the folder is deleted then. An error that no image caused is
  * thrown unchanged and may be retried.
  */
@@ -94,6 +94,6 @@ async function reencode(index: number, fetchedPath: string, path: string): Promi
 }
 
 /** Final, because retrying only where it might help would show a client which addresses we refuse. */
-function imageError(failCode: FailCode, index: number, why: string, cause?: unknown): TaskFault {
-  return new TaskFault(failCode, `input.imageUrls[${index}] ${why}.`, { cause });
+function imageError(failCode: FailCode, index: number, why: string, cause?: unknown): TaskError {
+  return new TaskError(failCode, `input.imageUrls[${index}] ${why}.`, { cause });
 }

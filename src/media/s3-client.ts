@@ -68,7 +68,7 @@ const refusals: readonly [codes: readonly string[], sentence: string][] = [
   ],
   [
     ['AccessDenied', 'Forbidden', 'AllAccessDisabled'],
-    'The credentials may not do this. They need s3:ListBucket on the bucket, and s3:GetObject, s3:PutObject, s3:DeleteObject and s3:AbortMultipartUpload on what is in it.',
+    'The credentials may not do this. They need s3:ListBucket on the bucket, and s3:GetObject, s3:PutObject and s3:DeleteObject on its objects.',
   ],
   [['RequestTimeTooSkewed'], 'The clock of this machine differs from that of the store. Correct it.'],
 ];

@@ -37,7 +37,7 @@ export type JobRequest = {
   readonly model: string;
   /** References to images in `prompt` are in the provider's spelling already. */
   readonly input: TaskInput;
-  /** The reference images in order, fetched on the first call; throws a `TaskFault` for an invalid one. */
+  /** The reference images in order, fetched on the first call; throws a `TaskError` for an invalid one. */
   readonly images: () => Promise<readonly ReferenceImage[]>;
   /** Signed links to copies of the images in our store, in order; empty unless the provider has `images: 'link'`. */
   readonly imageLinks: readonly string[];
@@ -154,7 +154,7 @@ export type PolledProvider = Capabilities & {
   readonly minPollMs: number;
   /** The limit of each worker process. */
   readonly maxPollsPerSecond: number;
-  /** Sends one create request, once. Any error but a `TaskFault` of an image counts as `unknown`. */
+  /** Sends one create request, once. Any error but a `TaskError` of an image counts as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
   /** Reads only, or repeats a create under its own name. An error means `later`. */
   recover(call: LostCall, signal: AbortSignal): Promise<RecoverOutcome>;
@@ -177,7 +177,7 @@ export type RunWorkspace = Workspace & {
 export type HeldProvider = Capabilities & {
   readonly runs: 'here' | 'held';
   /**
-   * Called again with the same `jobKey` after a crash. `report` receives the progress, 0 to 100. Throws a `TaskFault` for an error
+   * Called again with the same `jobKey` after a crash. `report` receives the progress, 0 to 100. Throws a `TaskError` for an error
    * of the task; any other error is retried.
    */
   run(request: JobRequest, report: (progress: number) => void, to: RunWorkspace): Promise<HeldEnd>;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import type { ReferenceImage } from '../domain/ports.ts';
-import { TaskFault } from '../domain/errors.ts';
+import { TaskError } from '../domain/errors.ts';
 import type { RequestBody } from './contract.ts';
 
 // Reference images as parts of a request to an upstream.
@@ -24,7 +24,7 @@ const shrinkings = [
 type Shrinking = (typeof shrinkings)[number];
 
 /**
- * The images, in order, of at most `maxBytes` in all: as they are, or all of them made smaller. Throws a `TaskFault`
+ * The images, in order, of at most `maxBytes` in all: as they are, or all of them made smaller. Throws a `TaskError`
  * (`image_invalid`) when they do not fit even then.
  */
 export async function fittingImages(images: readonly ReferenceImage[], maxBytes: number): Promise<readonly Buffer[]> {
@@ -32,7 +32,7 @@ export async function fittingImages(images: readonly ReferenceImage[], maxBytes:
     const jpegs = await jpegsWithin(images, maxBytes, shrinking);
     if (jpegs !== undefined) return jpegs;
   }
-  throw new TaskFault('image_invalid', 'input.imageUrls: the images are too large in all for this model.');
+  throw new TaskError('image_invalid', 'input.imageUrls: the images are too large in all for this model.');
 }
 
 /** Stops at the first image that is too much, so that no more than `maxBytes` and one image are held. */

@@ -21,7 +21,7 @@ export type ProviderStatus = {
     readonly occupying: number;
     readonly waiting: number;
     readonly oldestWaitMs: number | null;
-    readonly failures: number;
+    readonly consecutiveFailures: number;
     readonly coolingReason: CooldownReason | null;
     readonly coolingMs: number | null;
   }[];
@@ -64,7 +64,7 @@ export async function readProviderStatuses(db: Database, catalogue: Catalogue): 
           occupying: state?.occupying ?? 0,
           waiting: state?.waiting ?? 0,
           oldestWaitMs: state?.oldestWaitMs ?? null,
-          failures: state?.failures ?? 0,
+          consecutiveFailures: state?.failures ?? 0,
           coolingReason: state?.coolingReason ?? null,
           coolingMs: (state?.coolingMs ?? 0) > 0 ? (state?.coolingMs ?? null) : null,
         };

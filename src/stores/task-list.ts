@@ -21,7 +21,8 @@ export type TaskFilter = {
   /** A provider that has a job of the task. */
   readonly provider?: string | undefined;
   readonly state?: TaskState | undefined;
-  readonly failCode?: FailCode | undefined;
+  /** Failed tasks with one of these codes. */
+  readonly failCodes?: readonly FailCode[] | undefined;
   /** The UUID of a key or person. */
   readonly createdBy?: string | undefined;
   /** A part of the id, or words of the prompt. It needs an account, because no index covers parts of ids. */
@@ -52,7 +53,7 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
       else (select created_at from tasks where id = $6 and ($1 is null or account_id = $1)) end,
     coalesce($6, ${leastId}))
   and ($5 is null or created_at < to_timestamp($5 / 1000))
-  and ($8::text is null or (state = 'fail' and fail_code = $8))
+  and ($8::text[] is null or (state = 'fail' and fail_code = any($8)))
   and ($9::uuid is null or key_id = $9 or user_id = $9)
   and (not $10::boolean or id in (
     select id from tasks
@@ -64,7 +65,7 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2)
       and ${promptLexemes} @@ (('''' || $1::text || '''')::tsquery && to_tsquery('simple', $13))))
   and ($12::text is null or (select 1 from provider_jobs where task_id = tasks.id and provider = $12 limit 1) = 1)
 order by created_at desc, id desc limit $7`,
-  values: ({ accountId, state, model, fromMs, toMs, after, limit, failCode, createdBy, search, provider }) => [
+  values: ({ accountId, state, model, fromMs, toMs, after, limit, failCodes, createdBy, search, provider }) => [
     accountId,
     state,
     model,
@@ -72,7 +73,7 @@ order by created_at desc, id desc limit $7`,
     toMs,
     after,
     limit,
-    failCode,
+    failCodes,
     createdBy,
     search !== undefined,
     search?.idPart,

@@ -3,19 +3,16 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
-import { createTaskRequestParser } from '../../src/domain/task-request.ts';
+import { defaultModels } from '../../src/domain/models.ts';
 import { findTask, refundTask } from '../../src/stores/tasks.ts';
-import { startHttpService } from '../support/http-service.ts';
+import { catalogueOf, startHttpService } from '../support/http-service.ts';
 import { endOf } from '../support/programs.ts';
 import { spawnVideogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 test('generate finds the service of the data folder, and requests a model that it offers', async (t) => {
-  const models = modelCatalogue(defaultModels.filter(({ model }) => model === 'videogen-2.0'));
-  const allow = () => undefined;
-  const parseTaskRequest = createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow });
-  const service = await startHttpService({ models, parseTaskRequest });
+  const catalogue = catalogueOf(defaultModels.filter(({ model }) => model === 'videogen-2.0'));
+  const service = await startHttpService({ catalogue: () => catalogue });
   t.after(() => service.close());
   const folder = await mkdtemp(join(tmpdir(), 'videogen-generate-'));
   t.after(() => rm(folder, { recursive: true }));

@@ -88,33 +88,40 @@ test(
     const { accountId } = await service.newAccount(10_000);
     const { db } = service.database;
     const failed = await acceptTestTask(db, accountId, taskParam('the failed one'));
-    await refundTask(db, failed, { failCode: 'content_rejected', failMsg: 'no' });
+    await refundTask(db, failed, { failCode: 'timeout', failMsg: 'no' });
+    const cancelled = await acceptTestTask(db, accountId, taskParam('the cancelled one'));
+    await refundTask(db, cancelled, { failCode: 'cancelled', failMsg: 'no' });
     await acceptTestTask(db, accountId, taskParam('the waiting one'));
     const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
     await page.goto(`${service.url}/console/a/${accountId}/tasks`);
     const rows = page.getByRole('table', { name: 'Tasks' }).locator('tbody tr');
     await page.getByRole('combobox', { name: 'Created' }).selectOption('1d');
     await page.getByRole('combobox', { name: 'Model' }).selectOption('videogen-2.0-fast');
+    await page.getByRole('link', { name: 'Cancelled', exact: true }).click();
+    await page.getByRole('link', { name: 'the cancelled one' }).waitFor();
+    await becomes('the number of cancelled tasks', () => rows.count(), 1);
     await page.getByRole('link', { name: 'Failed', exact: true }).click();
-    await page.getByRole('combobox', { name: 'Reason of the failure' }).selectOption('content_rejected');
+    await page.getByRole('link', { name: 'the failed one' }).waitFor();
+    await becomes('the number of failed tasks', () => rows.count(), 1);
+    await page.getByRole('combobox', { name: 'Reason of the failure' }).selectOption('timeout');
     const check = async () => {
       await page.getByRole('link', { name: 'the failed one' }).waitFor();
       await page.getByRole('link', { name: 'the waiting one' }).waitFor({ state: 'detached' });
       await becomes('the number of rows', () => rows.count(), 1);
-      await rows.getByText('Rejected', { exact: true }).waitFor();
+      await rows.getByText('Failed', { exact: true }).waitFor();
       const chosen = () =>
         Promise.all(
           ['Created', 'Model', 'Reason of the failure'].map((name) =>
             page.getByRole('combobox', { name }).inputValue(),
           ),
         );
-      await becomes('the filters', chosen, ['1d', 'videogen-2.0-fast', 'content_rejected']);
+      await becomes('the filters', chosen, ['1d', 'videogen-2.0-fast', 'timeout']);
     };
     await check();
     await page.reload();
     await check();
     await page.getByRole('link', { name: 'the failed one' }).click();
-    await page.getByRole('heading', { name: 'Task Rejected' }).waitFor();
+    await page.getByRole('heading', { name: 'Task Failed' }).waitFor();
     await page.goBack();
     await check();
     await page.getByRole('link', { name: 'Waiting', exact: true }).click();

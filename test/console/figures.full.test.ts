@@ -101,7 +101,7 @@ where account_id = $1`;
 
 test('the first request of a new account asks for a model that the service has', { skip }, async () => {
   const { page, open } = await newAccount();
-  const [first] = service.deps.models.keys();
+  const [first] = service.deps.catalogue().models.keys();
   const sample = page.getByRole('region', { name: /^(?:curl|Try it) text$/ }).filter({ hasText: `"model":"${first}"` });
   await open('');
   await sample.waitFor();

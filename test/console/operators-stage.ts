@@ -48,8 +48,7 @@ models:
 export async function startOperatorsStage(): Promise<OperatorsStage> {
   const read = readCatalogueFile({ path: 'catalogue.yaml', readText: () => catalogue });
   const service = await startHttpService({
-    catalogue: read,
-    models: read.models,
+    catalogue: () => read,
     temporalUiUrl: 'http://temporal.test/namespaces/default/workflows',
     consoleMediaOrigins: ['http://media.test'],
   });

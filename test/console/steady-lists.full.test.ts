@@ -30,7 +30,7 @@ after(async () => {
   await service.close();
 });
 
-const failure = { failCode: 'content_rejected', failMsg: 'The model refused the prompt.' } as const;
+const failure = { failCode: 'timeout', failMsg: 'It took too long.' } as const;
 
 /** Somebody who sees an account with one task that failed and, after it, two that wait. */
 async function stage(options: BrowserContextOptions = {}) {
@@ -58,7 +58,7 @@ for (const [whose, { path, all }] of Object.entries(lists)) {
   test(`the tasks ${whose}: another filter shows all its rows, none of them as new`, { skip }, async () => {
     const { page, accountId } = await stage();
     const at = `${service.url}/console${path(accountId)}`;
-    await page.goto(`${at}${at.includes('?') ? '&' : '?'}state=fail`);
+    await page.goto(`${at}${at.includes('?') ? '&' : '?'}state=failed`);
     await page.getByRole('link', { name: 'the failed one' }).waitFor();
     await all(page);
     await page.getByRole('link', { name: 'film 1' }).waitFor();

@@ -269,8 +269,8 @@ test('a sign-in at the identity provider leads to the requested page', { skip },
   const email = 'hedy@example.com';
   await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
   const person = { sub: 'hedy-1', email, email_verified: true };
-  const { page } = await continueAs(person, `/a/${accountId}/tasks?state=fail`);
-  await page.waitForURL(`${address()}/console/a/${accountId}/tasks?state=fail`);
+  const { page } = await continueAs(person, `/a/${accountId}/tasks?state=failed`);
+  await page.waitForURL(`${address()}/console/a/${accountId}/tasks?state=failed`);
 });
 
 test('a user without an invitation returns to the sign-in with a message', { skip }, async () => {

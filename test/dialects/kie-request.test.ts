@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
+import { inputLimits } from '../../src/domain/task-input.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { presentKieTask } from '../../src/dialects/kie-record.ts';
 import { parseKieTaskRequest } from '../../src/dialects/kie-request.ts';
 
 const models = modelCatalogue(defaultModels);
 const parseOurs = createTaskRequestParser({
-  models,
+  offer: { models, limits: inputLimits },
   refuseImageUrl: (url) => (url.includes('//10.') ? 'must not be a private address' : undefined),
   refuseCallbackUrl: () => undefined,
 });
@@ -196,7 +197,11 @@ test('a model of the catalogue goes before an alias of its name', () => {
   assert.ok(standard && fast);
   const own = modelCatalogue([standard, { ...fast, model: 'bytedance/seedance-2', aliases: [] }]);
   const refuse = () => undefined;
-  const parseOwn = createTaskRequestParser({ models: own, refuseImageUrl: refuse, refuseCallbackUrl: refuse });
+  const parseOwn = createTaskRequestParser({
+    offer: { models: own, limits: inputLimits },
+    refuseImageUrl: refuse,
+    refuseCallbackUrl: refuse,
+  });
   for (const model of ['bytedance/seedance-2', 'videogen-2.0']) {
     const parsed = parseKieTaskRequest({ model, input: { prompt: 'A cat' } }, { parse: parseOwn, models: own });
     assert.equal(parsed.ok && parsed.param.model, model);

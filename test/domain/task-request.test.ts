@@ -3,11 +3,12 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { maxFieldErrors } from '../../src/domain/field-errors.ts';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
+import { inputLimits } from '../../src/domain/task-input.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import type { TaskParam } from '../../src/domain/task.ts';
 
 const parse = createTaskRequestParser({
-  models: modelCatalogue(defaultModels),
+  offer: { models: modelCatalogue(defaultModels), limits: inputLimits },
   refuseImageUrl: (url) => (url.includes('//10.') ? 'must not point into a private network' : undefined),
   refuseCallbackUrl: (url) => (url.includes('//127.') ? 'must not point to this machine' : undefined),
 });

@@ -54,13 +54,13 @@ for (const [name, header] of [
 }
 
 for (const [name, headers, msg] of [
-  ['a bare key', () => ({ authorization: account.key }), /^the API key is sent without the scheme Bearer; /],
+  ['a bare key', () => ({ authorization: account.key }), /^the API key was sent without the scheme Bearer; /],
   ['a key in another scheme', () => ({ authorization: `Token ${account.key}` }), /without the scheme Bearer; /],
   ['a bare key that was never made', () => ({ authorization: newApiKey() }), /without the scheme Bearer; /],
   ["a bare operator's key", () => ({ authorization: newApiKey('operator') }), /without the scheme Bearer; /],
-  ['X-API-Key', () => ({ 'x-api-key': account.key }), /^the API key is expected in another header than X-API-Key; /],
+  ['X-API-Key', () => ({ 'x-api-key': account.key }), /^the API key was sent as X-API-Key; /],
 ] as const) {
-  test(`401 ${name} does not count, and is told the right header`, async () => {
+  test(`401 ${name} does not count, and the refusal names the right header`, async () => {
     for (const path of ['/api/v1/jobs/recordInfo?taskId=x', '/api/admin/v1/accounts']) {
       const answer = await service.send('GET', path, { headers: headers() });
       assertRefused(answer, 401, msg);

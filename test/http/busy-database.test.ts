@@ -90,7 +90,7 @@ test('503 with Retry-After when too many wait for a connection already; those re
     await release();
     const answers = await Promise.all(creates);
     for (const answer of answers.filter(({ status }) => status !== 200)) {
-      assertRefused(answer, 503, /too many requests wait for the database; nothing was charged/);
+      assertRefused(answer, 503, /too many requests are waiting for the database; nothing was charged/);
       assert.match(String(answer.headers['retry-after']), /^[1-9]\d*$/);
     }
     const accepted = answers.filter(({ status }) => status === 200).length;

@@ -26,7 +26,7 @@ before(async () => {
     database,
     db: observed(database.db),
     now: () => nowMs,
-    touchKey: (keyId) => noted.push(keyId),
+    keyTouches: { add: (keyId) => noted.push(keyId), drain: async () => {} },
     badKeys: createBadKeys(createRateLimiter({ quota: 2, windowMs: 3_600_000 })),
   });
 });
@@ -124,7 +124,7 @@ for (const [name, end] of [
       statements = [];
       assertRefused(await service.create(key, body, { ...headers, ...ip }), 401, /^a valid API key/);
       assert.deepEqual(statements, ['find-callers-with-tasks'], 'it is not taken from the cache any more');
-      assertRefused(await service.create(key, body, { ...headers, ...ip }), 429, /too many bad API keys/);
+      assertRefused(await service.create(key, body, { ...headers, ...ip }), 429, /too many invalid API keys/);
       assert.equal(await tasksPaidBy(accountId), paid);
     });
   }
@@ -193,7 +193,7 @@ test('503 what is not known is said so, also to a cached caller who cannot be lo
   try {
     assert.equal((await broken.create(key, plainRequest)).status, 200);
     isUnavailable = true;
-    assertRefused(await broken.create(key, plainRequest, { 'idempotency-key': 'k' }), 503, /not known whether/);
+    assertRefused(await broken.create(key, plainRequest, { 'idempotency-key': 'k' }), 503, /unknown whether/);
     assertRefused(await broken.create(key, {}), 503, /nothing was charged/);
   } finally {
     await broken.close();

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
+import { builtInCatalogue } from '../../src/catalogue-file.ts';
+import { defaultModels } from '../../src/domain/models.ts';
 import { createRouter } from '../../src/http/app.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
-import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
 // Tests run in the root of the project, as npm and the lint's configuration want it.
 const committed: unknown = JSON.parse(readFileSync('openapi.json', 'utf8'));
@@ -18,8 +19,7 @@ before(async () => {
 after(() => service.close());
 
 test('openapi.json is what the schemas of the routes say today; "npm run openapi" writes it', () => {
-  const models = modelCatalogue(defaultModels);
-  assert.deepEqual(JSON.parse(JSON.stringify(openApiDocument(models))), committed);
+  assert.deepEqual(JSON.parse(JSON.stringify(openApiDocument(builtInCatalogue()))), committed);
 });
 
 test('whatever the document lets be null may be null: no list of values leaves it out', () => {
@@ -34,7 +34,7 @@ test('whatever the document lets be null may be null: no list of values leaves i
     }
     for (const [name, inner] of Object.entries(value)) walk(inner, `${path}/${name}`);
   };
-  walk(JSON.parse(JSON.stringify(openApiDocument(modelCatalogue(defaultModels)))), '');
+  walk(JSON.parse(JSON.stringify(openApiDocument(builtInCatalogue()))), '');
   assert.ok(nullable > 20, String(nullable));
   assert.deepEqual(wrong, []);
 });
@@ -56,7 +56,7 @@ test('every endpoint under /api/ is documented, and every documented one exists'
 
 test('every operation documents 200, our own fault and, when it takes a key, its absence', () => {
   for (const { operationId, method, path, scope } of endpoints) {
-    const item = openApiDocument(service.deps.models).paths?.[path];
+    const item = openApiDocument(service.deps.catalogue()).paths?.[path];
     const statuses = Object.keys(item?.[method]?.responses ?? {});
     for (const status of ['200', '400', '500', ...(scope === 'none' ? [] : ['401', '503'])]) {
       assert.ok(statuses.includes(status), `${operationId} ${status}`);
@@ -65,7 +65,7 @@ test('every operation documents 200, our own fault and, when it takes a key, its
 });
 
 test('a refusal is written once, under the names of its failures, and every operation refers to it', () => {
-  const { paths = {}, components } = openApiDocument(service.deps.models);
+  const { paths = {}, components } = openApiDocument(service.deps.catalogue());
   const referred = endpoints.flatMap(({ operationId, method, path }) =>
     Object.entries<{ $ref?: string }>(paths[path]?.[method]?.responses ?? {}).flatMap(([status, { $ref }]) => {
       if (status === '200') return [];
@@ -79,8 +79,8 @@ test('a refusal is written once, under the names of its failures, and every oper
 test('200 /openapi.json has the models of this installation, and needs no key', async () => {
   const [model] = defaultModels;
   assert.ok(model);
-  const models = modelCatalogue([{ ...model, model: 'house-model' }]);
-  const own = await startHttpService({ models, database: service.database });
+  const catalogue = catalogueOf([{ ...model, model: 'house-model' }]);
+  const own = await startHttpService({ catalogue: () => catalogue, database: service.database });
   try {
     const answer = await own.send('GET', '/openapi.json');
     assert.equal(answer.status, 200);

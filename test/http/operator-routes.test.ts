@@ -108,7 +108,7 @@ test('429 whoever tries keys of operators is slowed down like any other, operato
     const ask = (key: string) => askWith(slow, key)('GET', '/api/admin/v1/accounts');
     assert.equal((await ask(operator.key)).status, 200);
     for (const bad of [newApiKey('operator'), newApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
-    assertRefused(await ask(newApiKey('operator')), 429, /too many bad API keys/);
+    assertRefused(await ask(newApiKey('operator')), 429, /too many invalid API keys/);
     assert.equal((await ask(operator.key)).status, 200);
   } finally {
     await slow.close();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
+import { maxUploadBytes } from '../../src/domain/upload.ts';
 import { isOfConsole, type Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import type { ErrorCode } from '../../src/http/errors.ts';
@@ -96,10 +97,12 @@ function faulty(db: Database): Database {
   };
 }
 
-/** What shows somebody who may do everything the operation asks for. */
-function identityFor({ path, scope, dialect }: Operation): Readonly<Record<string, string>> {
-  if (isOfConsole(path)) return asPerson(owner);
-  const key = scope === 'operator' ? operatorKey : dialect === 'kie' ? kieKey : clientKey;
+const isOfKie = ({ operationId }: Operation) => operationId.startsWith('kie');
+
+/** Headers of a caller who has every right that the operation needs. */
+function identityFor(operation: Operation): Readonly<Record<string, string>> {
+  if (isOfConsole(operation.path)) return asPerson(owner);
+  const key = operation.scope === 'operator' ? operatorKey : isOfKie(operation) ? kieKey : clientKey;
   return { authorization: `Bearer ${key}` };
 }
 
@@ -118,8 +121,8 @@ function askAsPerson(operation: Operation, person: Person, headers: Readonly<Rec
 }
 
 function ask(operation: Operation, options: SendOptions = {}, at = service, query = ''): Promise<Answer> {
-  const { method, path, fileBody } = operation;
-  const usual = { 'content-type': fileBody?.types[0] ?? 'application/json', 'idempotency-key': 'k' };
+  const { method, path, fileTypes } = operation;
+  const usual = { 'content-type': fileTypes?.[0] ?? 'application/json', 'idempotency-key': 'k' };
   const headers = { ...identityFor(operation), ...usual, ...options.headers };
   const sent = method === 'post' ? { body: '{}', ...options, headers } : { headers };
   return at.send(method.toUpperCase(), path + query, sent);
@@ -128,7 +131,7 @@ function ask(operation: Operation, options: SendOptions = {}, at = service, quer
 /** With a key that may do everything but this. */
 async function askWithoutScope(operation: Operation): Promise<Answer> {
   const others = allScopes.filter((scope) => scope !== operation.scope);
-  const key = await newKey(ownAccountId, operation.dialect ?? 'native', others);
+  const key = await newKey(ownAccountId, isOfKie(operation) ? 'kie' : 'native', others);
   return ask(operation, { headers: { authorization: `Bearer ${key}` } });
 }
 
@@ -153,7 +156,7 @@ function plant(error: Error, operation: Operation): Promise<Answer> {
   return ask(operation, body === undefined ? {} : { body: JSON.stringify(body) });
 }
 
-const tooLarge = ({ fileBody }: Operation) => `{"a":"${'a'.repeat(fileBody?.maxBytes ?? 256 * 1024)}"}`;
+const tooLarge = ({ fileTypes }: Operation) => `{"a":"${'a'.repeat(fileTypes ? maxUploadBytes : 256 * 1024)}"}`;
 
 /** How to be refused at any endpoint that documents it. */
 const ways: readonly Way[] = [
@@ -161,17 +164,22 @@ const ways: readonly Way[] = [
   [
     'too_many_bad_keys',
     429,
-    /bad API keys/,
+    /invalid API keys/,
     (one) => ask(one, { headers: { authorization: 'Bearer never' } }, triedOut),
   ],
   ['not_signed_in', 401, /sign in/, (one) => askAsPerson(one, owner, { cookie: 'none=1' })],
-  ['cross_site_request', 403, /not come from/, (one) => askAsPerson(one, owner, { 'sec-fetch-site': 'same-site' })],
+  ['cross_site_request', 403, /did not come from/, (one) => askAsPerson(one, owner, { 'sec-fetch-site': 'same-site' })],
   ['misdirected_request', 421, /host name/, (one) => askAsPerson(one, owner, { host: 'rebound.test' })],
-  ['account_not_found', 404, /no such account/, (one) => askAsPerson(one, owner, { 'videogen-account': operatorKey })],
-  ['unknown_endpoint', 404, /no such endpoint/, (one) => askAsPerson(one, viewer)],
+  [
+    'account_not_found',
+    404,
+    /account not found/,
+    (one) => askAsPerson(one, owner, { 'videogen-account': operatorKey }),
+  ],
+  ['unknown_endpoint', 404, /unknown endpoint/, (one) => askAsPerson(one, viewer)],
   ['owner_required', 403, /only owners/, (one) => askAsPerson(one, viewer)],
   ['scope_missing', 403, /lacks the scope/, askWithoutScope],
-  ['reauthentication_required', 403, /confirm who you are/, (one) => askAsPerson(one, stale)],
+  ['reauthentication_required', 403, /confirm your identity/, (one) => askAsPerson(one, stale)],
   ['rate_limited', 429, /too many requests/, (one) => ask(one, {}, readOut)],
   [
     'database_unavailable',
@@ -179,8 +187,8 @@ const ways: readonly Way[] = [
     /nothing was charged/,
     (one) => plant(new DatabaseUnavailable(false, new Error('planted')), one),
   ],
-  ['database_busy', 503, /wait for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],
-  ['internal', 500, /on our side/, (one) => plant(new Error('planted'), one)],
+  ['database_busy', 503, /are waiting for the database; nothing was charged/, (one) => plant(new DatabaseBusy(), one)],
+  ['internal', 500, /internal error/, (one) => plant(new Error('planted'), one)],
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
   ['body_not_object', 400, /must be a JSON object/, (one) => ask(one, { body: '[]' })],
   ['duplicate_json_key', 400, /^the key a\.b is given twice/, (one) => ask(one, { body: '{"a":{"b":1,"b":1}}' })],

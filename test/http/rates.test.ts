@@ -323,7 +323,7 @@ test('429 bad keys are counted by address; keys that were good lately are not he
     assert.equal((await ask(key)).status, 200);
     for (const bad of ['x', newApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
     const refused = await ask(newApiKey());
-    assertRefused(refused, 429, /too many bad API keys/);
+    assertRefused(refused, 429, /too many invalid API keys/);
     assert.equal(retryAfterMs(refused), 20_000);
     assert.equal((await ask(key)).status, 200);
     assertRefused(await ask('x', '203.0.113.8'), 401, /valid API key/);

@@ -28,7 +28,7 @@ test('METRICS_PORT serves the metrics of this process, that it lives and whether
     reasons = [];
     assert.deepEqual((await send('GET', '/readyz')).json, { code: 200, msg: 'success', data: {} });
     for (const path of ['/', '/api/v1/credits', '/openapi.json', '/docs']) {
-      assertRefused(await send('GET', path), 404, /no such endpoint/);
+      assertRefused(await send('GET', path), 404, /unknown endpoint/);
     }
     assertRefused(await send('POST', '/metrics'), 405, /^the method POST is not allowed; allowed: GET, HEAD, OPTIONS$/);
   } finally {

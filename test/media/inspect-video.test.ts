@@ -3,7 +3,7 @@ import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Ffmpeg } from '../../src/domain/ports.ts';
-import { TaskFault } from '../../src/domain/errors.ts';
+import { TaskError } from '../../src/domain/errors.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { isPosterOf } from '../../src/media/poster.ts';
@@ -54,6 +54,6 @@ test('a poster does not make a video of what is none', async (t) => {
   await writeFile(videoPath, 'nothing of the kind');
   const order = { videoPath, deliveredPoster, posterPath: join(folder, 'made.jpg'), signal };
   await assert.rejects(createVideoInspector(never)(order), (error) => {
-    return error instanceof TaskFault && error.failCode === 'result_invalid' && !error.retryable;
+    return error instanceof TaskError && error.failCode === 'result_invalid' && !error.retryable;
   });
 });

@@ -3,7 +3,7 @@ import { access, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { tmpdir } from 'node:os';
-import { TaskFault } from '../../src/domain/errors.ts';
+import { TaskError } from '../../src/domain/errors.ts';
 import type { Ffmpeg, VideoForm } from '../../src/domain/ports.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { sharp } from '../../src/media/image-library.ts';
@@ -77,7 +77,7 @@ describe('normalising a video', () => {
 
   async function refused(renderer: Ffmpeg, name: string, reason: RegExp, mostBytes?: number): Promise<void> {
     await assert.rejects(normalise(renderer, name, asIs, mostBytes), (error) => {
-      assert.ok(error instanceof TaskFault, String(error));
+      assert.ok(error instanceof TaskError, String(error));
       assert.deepEqual([error.failCode, error.retryable], ['result_invalid', false]);
       assert.match(String(error.cause), reason, name);
       return true;

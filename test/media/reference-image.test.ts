@@ -5,7 +5,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { TaskFault } from '../../src/domain/errors.ts';
+import { TaskError } from '../../src/domain/errors.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { fetchReferenceImages } from '../../src/media/reference-image.ts';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
@@ -53,7 +53,7 @@ async function fetchBodies(...bodies: readonly Buffer[]) {
 }
 
 const isImageFault = (failCode: string, message: string | RegExp) => (error: unknown) => {
-  assert.ok(error instanceof TaskFault, String(error));
+  assert.ok(error instanceof TaskError, String(error));
   assert.equal(error.failCode, failCode);
   if (typeof message === 'string') assert.equal(error.message, message);
   else assert.match(error.message, message);

@@ -2,12 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
+import { inputLimits } from '../../src/domain/task-input.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import type { TaskParam } from '../../src/domain/task.ts';
 import { runs } from '../support/property.ts';
 
 const models = modelCatalogue(defaultModels);
-const parse = createTaskRequestParser({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
+const parse = createTaskRequestParser({
+  offer: { models, limits: inputLimits },
+  refuseImageUrl: () => undefined,
+  refuseCallbackUrl: () => undefined,
+});
 
 /** What the charge is made from, while no operator has decided anything. */
 function listedCharge({ model, input }: TaskParam): number {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
 import type { ReferenceImage } from '../../src/domain/ports.ts';
-import { TaskFault } from '../../src/domain/errors.ts';
+import { TaskError } from '../../src/domain/errors.ts';
 import { fittingImages, imageDataUrls, multipartBody } from '../../src/providers/image-parts.ts';
 
 describe('reference images as parts of a request', () => {
@@ -50,7 +50,7 @@ describe('reference images as parts of a request', () => {
   });
 
   test('images that fit in no way end the task', async () => {
-    const isFault = (error: unknown) => error instanceof TaskFault && error.failCode === 'image_invalid';
+    const isFault = (error: unknown) => error instanceof TaskError && error.failCode === 'image_invalid';
     await assert.rejects(fittingImages(images, 10_000), isFault);
   });
 

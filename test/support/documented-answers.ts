@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { ModelCatalogue } from '../../src/domain/models.ts';
+import type { Offer } from '../../src/domain/models.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
@@ -10,8 +10,8 @@ import { type Answer, isObject, type Send } from './http-client.ts';
  * A client that holds every answer of a documented operation against the OpenAPI document itself. The schemas it is made
  * from are not enough: what the generator makes of them can be something else, and that is what clients read.
  */
-export function documentedOnly(send: Send, models: ModelCatalogue): Send {
-  const { ajv, document, compiled } = documentOf(models);
+export function documentedOnly(send: Send, offer: Offer): Send {
+  const { ajv, document, compiled } = documentOf(offer);
   const schemaOf = (operation: Operation, status: number) => {
     const type = (status === 200 && operation.contentType) || 'application/json';
     const pointer = `openapi${pointerTo(document, operation, status)}/content/${encodeURI(type).replace('/', '~1')}/schema`;
@@ -42,11 +42,11 @@ type CheckedDocument = {
 /** One document with its validators for all services of a process that offer the same models. */
 const documents = new Map<string, CheckedDocument>();
 
-function documentOf(models: ModelCatalogue): CheckedDocument {
-  const key = JSON.stringify([...models]);
+function documentOf(offer: Offer): CheckedDocument {
+  const key = JSON.stringify([[...offer.models], offer.limits]);
   const known = documents.get(key);
   if (known !== undefined) return known;
-  const document: unknown = JSON.parse(JSON.stringify(openApiDocument(models)));
+  const document: unknown = JSON.parse(JSON.stringify(openApiDocument(offer)));
   const ajv = new Ajv2020({ strict: false, validateFormats: false });
   ajv.addSchema(isObject(document) ? document : {}, 'openapi');
   const made: CheckedDocument = { ajv, document, compiled: new Map() };

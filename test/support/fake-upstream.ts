@@ -1,4 +1,4 @@
-import { TaskFault } from '../../src/domain/errors.ts';
+import { TaskError } from '../../src/domain/errors.ts';
 import type {
   Fault,
   GeneratedVideo,
@@ -93,7 +93,7 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
     status: async (asking) => new Map(asking.map(({ jobKey }) => [jobKey, statusOf(jobOf(jobKey))])),
     result: async ({ jobKey }, _known, { workFolder, signal }) => {
       signal.throwIfAborted();
-      if (jobOf(jobKey)?.state !== 'done') throw new TaskFault('internal', 'There is no video.');
+      if (jobOf(jobKey)?.state !== 'done') throw new TaskError('internal', 'There is no video.');
       return delivered(workFolder);
     },
     cancel: async ({ jobKey }) => {

@@ -3,12 +3,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import type { Catalogue } from '../../src/domain/catalogue/models.ts';
+import type { Model } from '../../src/domain/models.ts';
 import type { Scope } from '../../src/domain/api-key.ts';
 import { createTaskRequestParser } from '../../src/domain/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
-import { createKeyTouches } from '../../src/http/authentication.ts';
-import type { CancelledTask, HttpDeps } from '../../src/http/http-deps.ts';
-import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
+import { createKeyTouches } from '../../src/http/key-touches.ts';
+import { type CancelledTask, createHttpDeps, type HttpDeps } from '../../src/http/http-deps.ts';
+import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
 import { createTaskWaiters } from '../../src/http/tasks/long-poll.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
@@ -17,11 +19,9 @@ import { revealSecret, rotateSecret } from '../../src/main/account-secrets.ts';
 import { createAccount } from '../../src/stores/accounts.ts';
 import { createApiKey } from '../../src/stores/keys.ts';
 import type { Database } from '../../src/stores/database.ts';
-import { createTaskAcceptor } from '../../src/stores/task-acceptor.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
 import { documentedOnly } from './documented-answers.ts';
-import { silentEvents } from './events.ts';
 import { createFolderStore } from './folder-store.ts';
 import { type Answer, createHttpClient, isObject, type Send } from './http-client.ts';
 import { recordOutcome } from './recorded-outcomes.ts';
@@ -57,54 +57,38 @@ export async function startHttpService({
   ...overrides
 }: HttpServiceOptions = {}): Promise<HttpService> {
   const ownDatabase = database ?? (await createTestDatabase());
+  const { db } = ownDatabase;
   const folder = await mkdtemp(join(tmpdir(), 'videogen-http-'));
   const started: StartedTask[] = [];
   const redelivered: Redelivery[] = [];
   const box = createSecretBox('s'.repeat(32));
   const stopped: CancelledTask[] = [];
   const log: LogLine[] = [];
-  const catalogue = builtInCatalogue();
-  const { models } = catalogue;
-  const keyTouches = createKeyTouches(ownDatabase.db, 5);
+  const builtIn = builtInCatalogue();
+  const { catalogue = () => builtIn } = overrides;
   const publicUrl = 'http://media.test';
   const resultStore = createFolderStore(folder, { publicUrl });
-  const deps: HttpDeps = {
-    db: ownDatabase.db,
-    models,
-    catalogue,
-    isSold: () => true,
-    parseTaskRequest: createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow }),
-    resultStore,
+  const uploads = { db, resultStore, retentionMs: 86_400_000, workFolder: join(folder, 'work') };
+  const deps = createHttpDeps({
+    db,
+    log: pino({ level: 'debug' }, { write: (text: string) => note(log, parseLine(text)) }),
     publicUrl,
-    keepImage: createImageUploads({
-      db: ownDatabase.db,
-      resultStore,
-      retentionMs: 86_400_000,
-      workFolder: join(folder, 'work'),
-    }),
+    resultStore,
     retentionMs: 14 * 86_400_000,
-    acceptTask: createTaskAcceptor(overrides.db ?? ownDatabase.db),
+    catalogue,
+    parseTaskRequest: (body) =>
+      createTaskRequestParser({ offer: catalogue(), refuseImageUrl: allow, refuseCallbackUrl: allow })(body),
+    refuseCallbackUrl: allow,
     startTask: (task) => started.push(task),
     stopTask: (task) => stopped.push(task),
-    refundUncertain: () => undefined,
     redeliver: (delivery) => redelivered.push(delivery),
+    refundUncertain: () => undefined,
+    storeImage: createImageUploads(uploads),
     testCallback: () => Promise.resolve(204),
-    refuseCallbackUrl: allow,
     callbackSecrets: {
-      reveal: (accountId) => revealSecret(ownDatabase.db, box, accountId),
-      rotate: (rotation) => rotateSecret(ownDatabase.db, box, rotation),
+      reveal: (accountId) => revealSecret(db, box, accountId),
+      rotate: (rotation) => rotateSecret(db, box, rotation),
     },
-    events: silentEvents,
-    readiness: () => Promise.resolve([]),
-    progressOf: () => Promise.resolve(0),
-    createRate: undefined,
-    reads: undefined,
-    refusedCreates: undefined,
-    badKeys: createBadKeys(undefined),
-    isTrustedProxy: (address) => address === '127.0.0.1',
-    signIns: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
-    touchKey: keyTouches.add,
-    taskWaiters: createTaskWaiters(ownDatabase.db, { pauseMs: 20 }),
     console: {
       // Known once the server listens.
       get publicUrl() {
@@ -112,9 +96,12 @@ export async function startHttpService({
       },
       passwordSignIn: true,
     },
-    log: pino({ level: 'debug' }, { write: (text: string) => note(log, parseLine(text)) }),
+    keyTouches: createKeyTouches(db, 5),
+    taskWaiters: createTaskWaiters(db, { pauseMs: 20 }),
+    signIns: createRateLimiter({ quota: 1_000, windowMs: 10_000 }),
+    isTrustedProxy: (address) => address === '127.0.0.1',
     ...overrides,
-  };
+  });
   const server = await startHttpServer({
     app: createApp(deps),
     host: '127.0.0.1',
@@ -123,7 +110,7 @@ export async function startHttpService({
     ...(limits !== undefined && { limits }),
   });
   const url = `http://127.0.0.1:${server.port}`;
-  const send = documentedOnly(createHttpClient(url), deps.models);
+  const send = documentedOnly(createHttpClient(url), deps.catalogue());
   return {
     database: ownDatabase,
     deps,
@@ -145,7 +132,7 @@ export async function startHttpService({
     close: async (drainMs = 1_000) => {
       deps.taskWaiters.close();
       await server.close(drainMs);
-      await keyTouches.drain();
+      await deps.keyTouches.drain();
       if (database === undefined) await ownDatabase.close();
       await rm(folder, { recursive: true });
     },
@@ -174,6 +161,14 @@ async function newAccount(db: Database, credits: number, scopes = allScopes) {
   const created = await createApiKey(db, { accountId, name: 'test', scopes });
   if (created === undefined) throw new Error('the account is there');
   return { accountId, key: created.key };
+}
+
+/** The built-in catalogue with these models instead of its own. */
+export function catalogueOf(models: readonly Model[]): Catalogue {
+  const catalogue = builtInCatalogue();
+  const [template] = catalogue.models.values();
+  if (template === undefined) throw new Error('the built-in catalogue has models');
+  return { ...catalogue, models: new Map(models.map((model) => [model.model, { ...template, ...model }])) };
 }
 
 /** The smallest request that is accepted; 165 credits. */

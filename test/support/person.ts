@@ -38,7 +38,7 @@ type Wish = {
 
 let browsers = 0;
 
-/** Each is at an address of its own by default, since tries to sign in are limited by it. */
+/** Each is at an address of its own by default, since sign-in attempts are limited by it. */
 export function newBrowser(
   { send }: Pick<HttpService, 'send'>,
   given?: string,

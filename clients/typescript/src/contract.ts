@@ -1,8 +1,8 @@
 // Written by "npm run openapi" from openapi.json; do not edit. The types of the service's own requests and answers.
 
 export type ErrorCode =
+  | 'acceptance_reverted'
   | 'acceptance_unknown'
-  | 'acceptance_withdrawn'
   | 'account_closed'
   | 'account_not_found'
   | 'account_suspended'
@@ -82,7 +82,7 @@ export type TaskRequest = {
     /** Reference images; none for text-to-video. */
     readonly imageUrls?: readonly string[] | null | undefined;
   };
-  /** Notified when the task ends, in success and in failure. */
+  /** Receives a callback when the task succeeds or fails. */
   readonly callBackUrl?: string | null | undefined;
 };
 
@@ -111,7 +111,7 @@ export type TaskRecord = {
     readonly callBackUrl?: string | undefined;
   };
   readonly resultJson: {
-    /** Links signed for this reading; empty until success. */
+    /** Freshly signed links; empty until success. */
     readonly resultUrls: readonly string[];
   };
   readonly failCode:
@@ -157,7 +157,7 @@ export type ListedTask = {
     readonly callBackUrl?: string | undefined;
   };
   readonly resultJson: {
-    /** Links signed for this reading; empty until success. */
+    /** Freshly signed links; empty until success. */
     readonly resultUrls: readonly string[];
   };
   readonly failCode:
@@ -181,22 +181,22 @@ export type ListedTask = {
   readonly createTime: number;
   readonly updateTime: number;
   readonly completeTime: number | null;
-  /** Who created the task; null for a task that an operator started by hand. */
+  /** The creator; null for a task that an operator started manually. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
-    /** The name of the key, or the e-mail address of the person; `erased user` for a person who was erased. */
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
-  /** A still of the video, as a signed link; null while there is none. */
+  /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
-  /** When its prompt, images and video were deleted, on request or after their retention; null if they were not. */
+  /** When prompt, images and video were deleted, on request or after their retention. */
   readonly contentDeleteTime: number | null;
 };
 
 export type CancelledTask = {
   readonly taskId: string;
-  /** False when the task had ended in another way before. */
+  /** False if the task had already ended in another way. */
   readonly cancelled: boolean;
   readonly state: 'success' | 'fail';
   readonly failCode:
@@ -222,7 +222,7 @@ export type DeletedTask = {
 export type LedgerEntry = {
   readonly entryId: number;
   readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
-  /** Signed: charges are negative. */
+  /** Negative for charges. */
   readonly amount: number;
   readonly balanceAfter: number;
   readonly taskId: string | null;
@@ -234,9 +234,9 @@ export type LedgerEntry = {
 export type Model = {
   readonly model: string;
   readonly title: string;
-  /** The account's price that is in force now. */
+  /** The account's current price. */
   readonly creditsPerSecond: number;
-  /** Prices that come into force later; a task keeps that of its creation. */
+  /** Future prices; a task keeps the price of its creation. */
   readonly nextPrices: readonly {
     readonly creditsPerSecond: number;
     readonly fromTime: number;
@@ -251,12 +251,12 @@ export type Model = {
 };
 
 export type Limits = {
-  /** So many requests in so many seconds; null is no limit. */
+  /** Null: no limit. */
   readonly creates: {
     readonly quota: number;
     readonly windowSeconds: number;
   } | null;
-  /** So many requests in so many seconds; null is no limit. */
+  /** Null: no limit. */
   readonly reads: {
     readonly quota: number;
     readonly windowSeconds: number;
@@ -267,14 +267,14 @@ export type Limits = {
 
 export type TaskPage = {
   readonly tasks: readonly ListedTask[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Pass it as `cursor` to get the next page; null on the last page. */
   readonly nextCursor: string | null;
 };
 
 export type Credits = {
   readonly balance: number;
   readonly entries: readonly LedgerEntry[];
-  /** Give it as `cursor` to get the next page; null on the last one. */
+  /** Pass it as `cursor` to get the next page; null on the last page. */
   readonly nextCursor: string | null;
 };
 
@@ -299,9 +299,11 @@ export type TaskQuery = {
     | 'terminated'
     | 'internal'
     | undefined;
-  /** Tasks that this key or person made. */
+  /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+  readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+  /** The key or person that created the task. */
   readonly createdBy?: string | undefined;
-  /** Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may disable the search for words, which then find nothing. */
+  /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
   readonly search?: string | undefined;
   /** Created at this Unix millisecond or later. */
   readonly from?: number | undefined;
@@ -313,7 +315,7 @@ export type TaskQuery = {
 
 export type LedgerQuery = {
   readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
-  /** The charge of this task, and its refund. */
+  /** The charge and refund of this task. */
   readonly taskId?: string | undefined;
   /** Booked at this Unix millisecond or later. */
   readonly from?: number | undefined;

@@ -1,8 +1,8 @@
 // Written by "npm run openapi" from openapi.json; do not edit. What the console reads and sends, by path.
 
 export type ErrorCode =
+  | 'acceptance_reverted'
   | 'acceptance_unknown'
-  | 'acceptance_withdrawn'
   | 'account_closed'
   | 'account_not_found'
   | 'account_suspended'
@@ -92,7 +92,7 @@ export type TaskRecord = {
     readonly callBackUrl?: string | undefined;
   };
   readonly resultJson: {
-    /** Links signed for this reading; empty until success. */
+    /** Freshly signed links; empty until success. */
     readonly resultUrls: readonly string[];
   };
   readonly failCode:
@@ -133,20 +133,20 @@ export type TaskRequest = {
     /** Reference images; none for text-to-video. */
     readonly imageUrls?: readonly string[] | null | undefined;
   };
-  /** Notified when the task ends, in success and in failure. */
+  /** Receives a callback when the task succeeds or fails. */
   readonly callBackUrl?: string | null | undefined;
 };
 
 export type UploadedImage = {
   readonly imageUrl: string;
-  /** A link to the image, signed for a day. */
+  /** A link to the image, valid for a day. */
   readonly previewUrl: string;
   readonly expireTime: number;
 };
 
 export type CancelledTask = {
   readonly taskId: string;
-  /** False when the task had ended in another way before. */
+  /** False if the task had already ended in another way. */
   readonly cancelled: boolean;
   readonly state: 'success' | 'fail';
   readonly failCode:
@@ -184,7 +184,7 @@ export type ListedTask = {
     readonly callBackUrl?: string | undefined;
   };
   readonly resultJson: {
-    /** Links signed for this reading; empty until success. */
+    /** Freshly signed links; empty until success. */
     readonly resultUrls: readonly string[];
   };
   readonly failCode:
@@ -208,16 +208,16 @@ export type ListedTask = {
   readonly createTime: number;
   readonly updateTime: number;
   readonly completeTime: number | null;
-  /** Who created the task; null for a task that an operator started by hand. */
+  /** The creator; null for a task that an operator started manually. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
-    /** The name of the key, or the e-mail address of the person; `erased user` for a person who was erased. */
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
-  /** A still of the video, as a signed link; null while there is none. */
+  /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
-  /** When its prompt, images and video were deleted, on request or after their retention; null if they were not. */
+  /** When prompt, images and video were deleted, on request or after their retention. */
   readonly contentDeleteTime: number | null;
 };
 
@@ -228,16 +228,16 @@ export type DeletedTask = {
 
 export type TaskTimeline = {
   readonly task: TaskRecord;
-  /** Who created the task; null for a task that an operator started by hand. */
+  /** The creator; null for a task that an operator started manually. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
-    /** The name of the key, or the e-mail address of the person; `erased user` for a person who was erased. */
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
-  /** A still of the video, as a signed link; null while there is none. */
+  /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
-  /** What was measured of the video. */
+  /** Measured from the video. */
   readonly video: {
     readonly widthPx: number;
     readonly heightPx: number;
@@ -246,25 +246,25 @@ export type TaskTimeline = {
     readonly hasAudio: boolean;
     readonly bytes: number;
   } | null;
-  /** When the video was deleted, or will be; null for a task without one. */
+  /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
   /** In the order in which they began. */
   readonly steps: readonly {
     readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
     readonly startTime: number;
-    /** Null while the step runs; equal to the start for an instant. */
+    /** Null while the step runs; equal to `startTime` for an instant. */
     readonly endTime: number | null;
   }[];
   readonly ledger: readonly LedgerEntry[];
   readonly callback: Callback | null;
-  /** The account's own tasks that came before and wait too, at most 1,000; accounts take turns, so there is no place in a common queue. Null once the task is generated. */
+  /** Older waiting tasks of the account, at most 1,000. Null once generation begins. */
   readonly aheadOfOwn: number | null;
 };
 
 export type LedgerEntry = {
   readonly entryId: number;
   readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
-  /** Signed: charges are negative. */
+  /** Negative for charges. */
   readonly amount: number;
   readonly balanceAfter: number;
   readonly taskId: string | null;
@@ -275,20 +275,20 @@ export type LedgerEntry = {
 
 export type Callback = {
   readonly taskId: string;
-  /** The `webhook-id` header, the same at every attempt. */
+  /** The `webhook-id` header, the same for every attempt. */
   readonly webhookId: string;
   readonly url: string;
   readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
   readonly createTime: number;
   readonly completeTime: number | null;
-  /** The next attempt begins by then; null when there is none. */
+  /** When the next attempt begins at the latest; null if there is none. */
   readonly nextAttemptTime: number | null;
   /** Newest first, at most 100. */
   readonly attempts: readonly {
     readonly attempt: number;
     /** Unix milliseconds, in whole seconds. */
     readonly startTime: number;
-    /** What the receiver answered; null when it could not be reached. */
+    /** The response status of the receiver; null if it was unreachable. */
     readonly status: number | null;
     readonly durationMs: number | null;
     readonly error: 'unreachable' | null;
@@ -297,9 +297,9 @@ export type Callback = {
 
 export type Overview = {
   readonly balance: number;
-  /** Today and the six days before it, in UTC. */
+  /** Today and the previous six days, in UTC. */
   readonly days: readonly UsageDay[];
-  /** Those that have not ended, and those of the last seven days that have; none is counted beyond 10000. */
+  /** Unfinished tasks, and those that ended in the last seven days. Counts stop at 10000. */
   readonly tasksByState: {
     readonly waiting: number;
     readonly queuing: number;
@@ -307,39 +307,39 @@ export type Overview = {
     readonly success: number;
     readonly fail: number;
   };
-  /** What the account has done at least once. */
+  /** Steps that the account has taken at least once. */
   readonly steps: {
     readonly hasKey: boolean;
     readonly hasTask: boolean;
     readonly hasCallback: boolean;
   };
   readonly books: {
-    /** When the books were last checked; null before the first time. */
+    /** When the ledger was last audited. */
     readonly auditedTime: number | null;
-    /** Faults in this account's books that are not yet put right. */
+    /** Unresolved errors in this account's ledger. */
     readonly violations: number;
   };
 };
 
 export type UsageDay = {
-  /** Of UTC. */
+  /** A day in UTC. */
   readonly day: string;
-  /** Null for what was booked by hand. */
+  /** Null for grants and adjustments. */
   readonly model: string | null;
   readonly charged: number;
   readonly refunded: number;
-  /** Grants and adjustments; negative when credits were taken. */
+  /** Grants and adjustments; may be negative. */
   readonly granted: number;
-  /** Tasks that were created. */
+  /** Tasks created. */
   readonly tasks: number;
 };
 
 export type Model = {
   readonly model: string;
   readonly title: string;
-  /** The account's price that is in force now. */
+  /** The account's current price. */
   readonly creditsPerSecond: number;
-  /** Prices that come into force later; a task keeps that of its creation. */
+  /** Future prices; a task keeps the price of its creation. */
   readonly nextPrices: readonly {
     readonly creditsPerSecond: number;
     readonly fromTime: number;
@@ -354,12 +354,12 @@ export type Model = {
 };
 
 export type Limits = {
-  /** So many requests in so many seconds; null is no limit. */
+  /** Null: no limit. */
   readonly creates: {
     readonly quota: number;
     readonly windowSeconds: number;
   } | null;
-  /** So many requests in so many seconds; null is no limit. */
+  /** Null: no limit. */
   readonly reads: {
     readonly quota: number;
     readonly windowSeconds: number;
@@ -371,18 +371,18 @@ export type Limits = {
 export type UsedApiKey = {
   readonly keyId: string;
   readonly name: string;
-  /** Beginning and end of the key, to tell it from its siblings. */
+  /** The beginning and end of the key. */
   readonly hint: string;
   readonly scopes:
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
-  /** In which words requests with the key are read and answered. */
+  /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
   readonly expireTime: number | null;
-  /** Exact to about a minute. */
+  /** Accurate to about a minute. */
   readonly lastUseTime: number | null;
   readonly revokeTime: number | null;
-  /** Tasks that the key made in the last 30 days, and what they cost less their refunds; of an account with more than 50000 tasks in that time, of the newest. */
+  /** Tasks of the last 30 days and their cost less refunds; at most the account's newest 50000 tasks. */
   readonly uses: {
     readonly tasks: number;
     readonly credits: number;
@@ -392,36 +392,36 @@ export type UsedApiKey = {
 export type NewApiKey = {
   readonly keyId: string;
   readonly name: string;
-  /** Beginning and end of the key, to tell it from its siblings. */
+  /** The beginning and end of the key. */
   readonly hint: string;
   readonly scopes:
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
-  /** In which words requests with the key are read and answered. */
+  /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
   readonly expireTime: number | null;
-  /** Exact to about a minute. */
+  /** Accurate to about a minute. */
   readonly lastUseTime: number | null;
   readonly revokeTime: number | null;
-  /** The key itself. Keep it: it is not shown again. */
+  /** The key. Store it: it is shown only once. */
   readonly key: string;
 };
 
 export type RotatedApiKey = {
   readonly keyId: string;
   readonly name: string;
-  /** Beginning and end of the key, to tell it from its siblings. */
+  /** The beginning and end of the key. */
   readonly hint: string;
   readonly scopes:
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
-  /** In which words requests with the key are read and answered. */
+  /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
   readonly expireTime: number | null;
-  /** Exact to about a minute. */
+  /** Accurate to about a minute. */
   readonly lastUseTime: number | null;
   readonly revokeTime: number | null;
-  /** The key itself. Keep it: it is not shown again. */
+  /** The key. Store it: it is shown only once. */
   readonly key: string;
   readonly oldKeyId: string;
   readonly oldExpireTime: number;
@@ -501,25 +501,25 @@ export type SecurityEvent = {
 };
 
 export type InstallationOverview = {
-  /** Tasks that have not ended, by model and state. */
+  /** Unfinished tasks by model and state. */
   readonly unfinished: readonly {
     readonly model: string;
     readonly state: 'waiting' | 'queuing' | 'generating';
     readonly tasks: number;
-    /** Since the oldest of them was created. */
+    /** The age of the oldest task. */
     readonly oldestMs: number;
   }[];
   /** Tasks whose workflow code fails; they are refunded after a while. */
   readonly stuckTasks: number;
-  /** Of the last 24 hours; of more than 200000 tasks, the newest. */
+  /** The last 24 hours; at most the newest 200000 tasks. */
   readonly lastDay: {
     readonly created: number;
     readonly charged: number;
     readonly succeeded: number;
     readonly cancelled: number;
-    /** Refused by a model for their content. */
+    /** Tasks whose prompt or image was rejected. */
     readonly rejected: number;
-    /** The others that did not succeed. */
+    /** Other failed tasks, by code. */
     readonly failed: readonly {
       readonly failCode:
         | 'content_rejected'
@@ -538,13 +538,13 @@ export type InstallationOverview = {
   };
   readonly callbacks: {
     readonly pending: number;
-    /** Pending ones whose attempt is due since more than a minute. */
+    /** Pending callbacks that are overdue by more than a minute. */
     readonly overdue: number;
-    /** Given up or refused for good in the last 24 hours. */
+    /** Failed or rejected in the last 24 hours. */
     readonly undelivered: number;
   };
   readonly books: {
-    /** When the books were last checked; null before the first time. */
+    /** When the ledger was last audited. */
     readonly auditedTime: number | null;
     readonly violations: number;
     /** The oldest 100 violations. */
@@ -564,7 +564,7 @@ export type Provider = {
   readonly provider: string;
   /** Null when the catalogue no longer names the provider. */
   readonly kind: string | null;
-  /** Where it is; null for the preview, which runs on our workers. */
+  /** Null for the preview, which runs on our workers. */
   readonly origin: string | null;
   readonly state: 'enabled' | 'draining' | 'off';
   readonly reason: string | null;
@@ -575,15 +575,15 @@ export type Provider = {
     readonly pool: string;
     /** Concurrency limit; null when the catalogue no longer names the pool. */
     readonly limit: number | null;
-    /** Jobs that run, or may run because their answer was lost. */
+    /** Jobs that run, or may run because a response was lost. */
     readonly occupying: number;
     /** Tasks that wait for a slot. */
     readonly waiting: number;
     readonly oldestWaitMs: number | null;
-    /** Failures in a row; each makes the next cooldown longer. */
-    readonly failures: number;
+    /** Each makes the next cooldown longer. */
+    readonly consecutiveFailures: number;
     readonly coolingReason: 'busy' | 'overloaded' | 'unreachable' | 'operator' | 'unknown' | null;
-    /** How long the cooldown lasts; null without one. */
+    /** The rest of the cooldown; null without one. */
     readonly coolingMs: number | null;
   }[];
 };
@@ -594,7 +594,7 @@ export type Account = {
   readonly balance: number;
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;
-  /** The account's own rate of creates; null when the installation's counts. */
+  /** The account's own rate of creates; null for the default. */
   readonly creates: {
     readonly quota: number;
     readonly windowSeconds: number;
@@ -607,9 +607,9 @@ export type Account = {
 export type SetPrice = {
   readonly priceId: number;
   readonly model: string;
-  /** Null: for every account without a price of its own. */
+  /** Null: applies to all accounts without their own price. */
   readonly accountId: string | null;
-  /** Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue. */
+  /** Null ends the previous price: an account returns to the list price, the list price to the catalogue's. */
   readonly creditsPerSecond: number | null;
   readonly fromTime: number;
   readonly state: 'announced' | 'in_force' | 'past' | 'withdrawn';
@@ -620,34 +620,34 @@ export type SetPrice = {
 
 export type Margin = {
   readonly model: string;
-  /** `none` for tasks that never came to a provider. */
+  /** `none` for tasks without a job. */
   readonly provider: string;
   readonly tasks: number;
   readonly jobs: number;
   readonly creditsCharged: number;
   readonly creditsRefunded: number;
-  /** What is known of the cost, in millionths of the currency. */
+  /** The known cost, in millionths of the currency. */
   readonly costMicros: number;
-  /** Jobs whose cost nobody knows. */
+  /** Jobs of unknown cost. */
   readonly unknownJobs: number;
-  /** Jobs that were billed in another currency. */
+  /** Jobs billed in another currency. */
   readonly foreignJobs: number;
-  /** Charged less refunded less cost; null when the cost of a job is unknown or in another currency. */
+  /** Charges less refunds less cost; null if the cost of a job is unknown or in another currency. */
   readonly marginMicros: number | null;
 };
 
 export type ApiKey = {
   readonly keyId: string;
   readonly name: string;
-  /** Beginning and end of the key, to tell it from its siblings. */
+  /** The beginning and end of the key. */
   readonly hint: string;
   readonly scopes:
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
-  /** In which words requests with the key are read and answered. */
+  /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
   readonly expireTime: number | null;
-  /** Exact to about a minute. */
+  /** Accurate to about a minute. */
   readonly lastUseTime: number | null;
   readonly revokeTime: number | null;
 };
@@ -655,37 +655,37 @@ export type ApiKey = {
 export type NewApiKeyOfAccount = {
   readonly keyId: string;
   readonly name: string;
-  /** Beginning and end of the key, to tell it from its siblings. */
+  /** The beginning and end of the key. */
   readonly hint: string;
   readonly scopes:
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
-  /** In which words requests with the key are read and answered. */
+  /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
   readonly createTime: number;
   readonly expireTime: number | null;
-  /** Exact to about a minute. */
+  /** Accurate to about a minute. */
   readonly lastUseTime: number | null;
   readonly revokeTime: number | null;
   readonly accountId: string;
-  /** The key itself. Keep it: it is not shown again. */
+  /** The key. Store it: it is shown only once. */
   readonly key: string;
 };
 
 export type TaskDetail = {
   readonly accountId: string;
   readonly task: TaskRecord;
-  /** Who created the task; null for a task that an operator started by hand. */
+  /** The creator; null for a task that an operator started manually. */
   readonly createdBy: {
     readonly kind: 'key' | 'person';
     readonly id: string;
-    /** The name of the key, or the e-mail address of the person; `erased user` for a person who was erased. */
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
-  /** A still of the video, as a signed link; null while there is none. */
+  /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
-  /** The task's workflow in Temporal's own pages; null when their address is not known. */
+  /** The task's workflow in Temporal's UI; null if its URL is unknown. */
   readonly temporalUrl: string | null;
-  /** What was measured of the stored video. */
+  /** Measured from the stored video. */
   readonly result: {
     readonly videoKey: string;
     readonly posterKey: string;
@@ -698,44 +698,44 @@ export type TaskDetail = {
     readonly sha256: string;
   } | null;
   readonly mediaDeleteTime: number | null;
-  /** When its prompt, images and video were deleted, on request or after their retention; null if they were not. */
+  /** When prompt, images and video were deleted, on request or after their retention. */
   readonly contentDeleteTime: number | null;
   readonly ledger: readonly LedgerEntry[];
   readonly providerJobs: readonly {
     readonly ordinal: number;
     readonly provider: string;
-    /** Null when the answer to the call was lost, or none has come yet. */
+    /** Null if the response was lost or is still awaited. */
     readonly jobId: string | null;
     readonly outcome: 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success' | null;
     readonly failCode: string | null;
     readonly failMsg: string | null;
     readonly ageMs: number;
-    /** The provider with its model; null for a job on our own machine. */
+    /** The provider with its model; null for a job on our own worker. */
     readonly pool: string | null;
-    /** When the call for the job was decided on; null for a place alone. */
+    /** When the create was decided; null while only the slot is reserved. */
     readonly intendTime: number | null;
-    /** When the upstream had taken it. */
+    /** When the upstream accepted it. */
     readonly submitTime: number | null;
     readonly upstreamEndTime: number | null;
-    /** When its outcome was known here. */
+    /** When its outcome was recorded. */
     readonly endTime: number | null;
-    /** In millionths of the currency; null when it is not known. */
+    /** In millionths of the currency; null if unknown. */
     readonly costMicros: number | null;
     readonly costCurrency: string | null;
     readonly costBasis: 'reported' | 'estimated' | 'unknown' | null;
-    /** What the upstream said. */
+    /** The upstream's message. */
     readonly detail: string | null;
   }[];
   readonly callback: Delivery;
-  /** Of the callback, newest first, at most 100. */
+  /** Attempts of the callback, newest first, at most 100. */
   readonly attempts: readonly {
     readonly attempt: number;
     readonly startTime: number;
     readonly durationMs: number;
     readonly status: number | null;
-    /** The kind of network error; clients are not told. */
+    /** The kind of network error; hidden from clients. */
     readonly error: string | null;
-    /** The first KiB of what the receiver answered. */
+    /** The first KiB of the response. */
     readonly responseHead: string | null;
   }[];
 };
@@ -839,9 +839,11 @@ export type Reads = {
         | 'terminated'
         | 'internal'
         | undefined;
-      /** Tasks that this key or person made. */
+      /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+      readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+      /** The key or person that created the task. */
       readonly createdBy?: string | undefined;
-      /** Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may disable the search for words, which then find nothing. */
+      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -852,7 +854,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly tasks: readonly ListedTask[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -869,7 +871,7 @@ export type Reads = {
   readonly '/api/v1/credits': {
     readonly query: {
       readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
-      /** The charge of this task, and its refund. */
+      /** The charge and refund of this task. */
       readonly taskId?: string | undefined;
       /** Booked at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -881,7 +883,7 @@ export type Reads = {
     readonly answer: {
       readonly balance: number;
       readonly entries: readonly LedgerEntry[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -910,7 +912,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly callbacks: readonly Callback[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -986,7 +988,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly events: readonly SecurityEvent[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -996,7 +998,7 @@ export type Reads = {
   };
   readonly '/api/admin/v1/accounts': {
     readonly query: {
-      /** How the name begins, in any case; or the id of an account. */
+      /** The beginning of the name, case-insensitive, or an account id. */
       readonly search?: string | undefined;
       readonly suspended?: boolean | undefined;
       readonly cursor?: string | undefined;
@@ -1004,7 +1006,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly accounts: readonly Account[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -1019,7 +1021,7 @@ export type Reads = {
         readonly waiting: number;
         readonly queuing: number;
         readonly generating: number;
-        /** All tasks there ever were; counted up to 10000, as the others are. */
+        /** All tasks ever created. Counts stop at 10000. */
         readonly tasks: number;
       };
     };
@@ -1028,7 +1030,7 @@ export type Reads = {
     readonly query: {
       readonly accountId: string;
       readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
-      /** The charge of this task, and its refund. */
+      /** The charge and refund of this task. */
       readonly taskId?: string | undefined;
       /** Booked at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1041,7 +1043,7 @@ export type Reads = {
       readonly accountId: string;
       readonly balance: number;
       readonly entries: readonly LedgerEntry[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -1056,16 +1058,16 @@ export type Reads = {
       readonly models: readonly {
         readonly model: string;
         readonly title: string;
-        /** The account's price that is in force now. */
+        /** The account's current price. */
         readonly creditsPerSecond: number;
-        /** Prices that come into force later; a task keeps that of its creation. */
+        /** Future prices; a task keeps the price of its creation. */
         readonly nextPrices: readonly {
           readonly creditsPerSecond: number;
           readonly fromTime: number;
         }[];
       }[];
       readonly prices: readonly SetPrice[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -1084,7 +1086,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly currency: string;
-      /** What a credit is sold for, in millionths of the currency. */
+      /** The price of a credit, in millionths of the currency. */
       readonly creditMicros: number;
       readonly rows: readonly Margin[];
     };
@@ -1102,6 +1104,7 @@ export type Reads = {
       readonly accountId?: string | undefined;
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
       readonly model?: string | undefined;
+      /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
         | 'image_unreachable'
@@ -1114,9 +1117,11 @@ export type Reads = {
         | 'terminated'
         | 'internal'
         | undefined;
+      /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+      readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
       /** Tasks with a job at this provider. */
       readonly provider?: string | undefined;
-      /** Any part of the id, or words of the prompt, all of which it must hold; the last word may be unfinished. An installation may disable the search for words, which then find nothing. */
+      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1130,7 +1135,7 @@ export type Reads = {
         readonly accountId: string;
         readonly task: ListedTask;
       }[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -1147,7 +1152,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly callbacks: readonly Delivery[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -1162,7 +1167,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly people: readonly Person[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -1173,7 +1178,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly events: readonly SecurityEvent[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -1199,7 +1204,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly actions: readonly OperatorAction[];
-      /** Give it as `cursor` to get the next page; null on the last one. */
+      /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
   };
@@ -1248,7 +1253,7 @@ export type Sends = {
   readonly '/api/v1/callbacks/secret': {
     readonly body: {};
     readonly answer: {
-      /** `whsec_…`, as Standard Webhooks has it. */
+      /** `whsec_…`, in the format of Standard Webhooks. */
       readonly secret: string;
     };
   };
@@ -1267,23 +1272,23 @@ export type Sends = {
     };
     readonly answer: {
       readonly webhookId: string;
-      /** What the receiver answered; null when it could not be reached. */
+      /** The response status of the receiver; null if it was unreachable. */
       readonly status: number | null;
-      /** Whether a true callback would count as delivered: any 2xx. */
+      /** True for any 2xx, which counts as delivered. */
       readonly delivered: boolean;
     };
   };
   readonly '/api/v1/keys': {
     readonly body: {
       readonly name: string;
-      /** At most those of the calling key. By default, those of `tasks:write`, `tasks:read` and `credits:read` that it has. */
+      /** A subset of the scopes of the calling key. By default, those of `tasks:write`, `tasks:read` and `credits:read` that it has. */
       readonly scopes?:
         | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[]
         | null
         | undefined;
-      /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
+      /** `native` by default; `kie` for clients of kie.ai's API. Cannot be changed. */
       readonly dialect?: 'native' | 'kie' | null | undefined;
-      /** Unix milliseconds; never, when it is left out. */
+      /** Unix milliseconds; never expires by default. */
       readonly expireTime?: number | null | undefined;
     };
     readonly answer: NewApiKey;
@@ -1442,7 +1447,7 @@ export type Sends = {
   readonly '/api/admin/v1/accounts': {
     readonly body: {
       readonly name: string;
-      /** Opening credits, the first entry of the ledger. */
+      /** The opening balance. */
       readonly credits?: number | undefined;
     };
     readonly answer: Account;
@@ -1457,7 +1462,7 @@ export type Sends = {
   readonly '/api/admin/v1/accounts/suspend': {
     readonly body: {
       readonly accountId: string;
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: Account;
@@ -1465,7 +1470,7 @@ export type Sends = {
   readonly '/api/admin/v1/accounts/unsuspend': {
     readonly body: {
       readonly accountId: string;
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: Account;
@@ -1474,7 +1479,7 @@ export type Sends = {
     readonly body: {
       readonly accountId: string;
       readonly maxUnfinishedTasks?: number | undefined;
-      /** So many creates in so many seconds; null for the installation's rate. */
+      /** Null for the default rate. */
       readonly creates?: {
         readonly quota: number;
         readonly windowSeconds: number;
@@ -1485,7 +1490,7 @@ export type Sends = {
   readonly '/api/admin/v1/accounts/close': {
     readonly body: {
       readonly accountId: string;
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: Account;
@@ -1494,7 +1499,7 @@ export type Sends = {
     readonly body: {
       readonly accountId: string;
       readonly credits: number;
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: {
@@ -1505,9 +1510,8 @@ export type Sends = {
   readonly '/api/admin/v1/credits/adjust': {
     readonly body: {
       readonly accountId: string;
-      /** Signed, and not 0. */
       readonly amount: number;
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: {
@@ -1518,13 +1522,13 @@ export type Sends = {
   readonly '/api/admin/v1/prices/set': {
     readonly body: {
       readonly model: string;
-      /** Null: back to the list price, or with no account to that of the catalogue. */
+      /** Null: return to the list price, or without an account to the price of the catalogue. */
       readonly creditsPerSecond: number | null;
-      /** Without it, for everybody. */
+      /** Omit it to set the list price. */
       readonly accountId?: string | null | undefined;
-      /** Unix milliseconds; without it as soon as can be. */
+      /** Unix milliseconds; by default as soon as possible. */
       readonly fromTime?: number | null | undefined;
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: SetPrice;
@@ -1532,7 +1536,7 @@ export type Sends = {
   readonly '/api/admin/v1/prices/withdraw': {
     readonly body: {
       readonly priceId: number;
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: SetPrice;
@@ -1541,7 +1545,7 @@ export type Sends = {
     readonly body: {
       readonly provider: string;
       readonly state: 'enabled' | 'draining' | 'off';
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: Provider;
@@ -1555,9 +1559,9 @@ export type Sends = {
         | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[]
         | null
         | undefined;
-      /** `native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes. */
+      /** `native` by default; `kie` for clients of kie.ai's API. Cannot be changed. */
       readonly dialect?: 'native' | 'kie' | null | undefined;
-      /** Unix milliseconds; never, when it is left out. */
+      /** Unix milliseconds; never expires by default. */
       readonly expireTime?: number | null | undefined;
     };
     readonly answer: NewApiKeyOfAccount;
@@ -1574,7 +1578,7 @@ export type Sends = {
   readonly '/api/admin/v1/tasks/cancel': {
     readonly body: {
       readonly taskId: string;
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: CancelledTask;
@@ -1582,7 +1586,7 @@ export type Sends = {
   readonly '/api/admin/v1/tasks/delete': {
     readonly body: {
       readonly taskId: string;
-      /** Why; kept in the audit log. */
+      /** Recorded in the audit log. */
       readonly reason: string;
     };
     readonly answer: DeletedTask;

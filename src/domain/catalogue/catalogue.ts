@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { unknownName } from '../did-you-mean.ts';
 import { defaultModels } from '../models.ts';
+import { inputLimits } from '../task-input.ts';
 import { crossCheck } from './cross-checks.ts';
 import { type Catalogue, type CatalogueData, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
@@ -108,7 +109,8 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
     };
   });
   const contents = [...files].map(([name, file]) => [name, file.data] as const);
-  return { creditValue, providers, models: new Map(built.map((one) => [one.model, one])), files: new Map(contents) };
+  const byName = new Map(built.map((one) => [one.model, one]));
+  return { creditValue, providers, limits: inputLimits, models: byName, files: new Map(contents) };
 }
 
 type ModelData = CatalogueData['models'][number];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Model } from '../models.ts';
+import type { Model, Offer } from '../models.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
 import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
 import { type InputRules, rules } from './rules.ts';
@@ -100,7 +100,7 @@ export type CatalogueModel = Model & {
   readonly isRemote: boolean;
 };
 
-export type Catalogue = {
+export type Catalogue = Pick<Offer, 'limits'> & {
   readonly creditValue: { readonly micros: number; readonly currency: string };
   /** Includes the built-in one. */
   readonly providers: ReadonlyMap<string, ProviderSettings>;

@@ -1,17 +1,11 @@
 import { z } from 'zod';
 import type { FieldError } from '../field-errors.ts';
 import type { FrameSize } from '../frame-size.ts';
-import {
-  maxImages,
-  maxPromptCodePoints,
-  maxSeconds,
-  minSeconds,
-  type Ratio,
-  ratios,
-  type TaskInput,
-} from '../task-input.ts';
+import { inputLimits, type Ratio, ratios, type TaskInput } from '../task-input.ts';
 
 // What a model, a provider or an entry of a tier does not take. Rules narrow the bounds of a create request and never widen them.
+
+const { minDuration, maxDuration, maxPromptLength, maxImages } = inputLimits;
 
 const seconds = z.int().min(1).max(3600);
 const pixels = z.int().min(1).max(100_000);
@@ -39,7 +33,7 @@ export const rules = z
         maxAspect: aspect.optional(),
       })
       .optional(),
-    maxPromptCharacters: z.int().min(1).max(maxPromptCodePoints).optional(),
+    maxPromptCharacters: z.int().min(1).max(maxPromptLength).optional(),
     audio: z.enum(['optional', 'always', 'never']).optional().meta({
       description:
         'Whether its videos have sound. Refuses nothing; the sound of `always` is removed where it is not wanted.',
@@ -82,11 +76,11 @@ export type InputRules = {
 
 /** What a create request may hold at most. */
 const specification: InputRules = {
-  durations: Array.from({ length: maxSeconds - minSeconds + 1 }, (_, index) => minSeconds + index),
+  durations: Array.from({ length: maxDuration - minDuration + 1 }, (_, index) => minDuration + index),
   ratios,
   ratiosWithImages: ratios,
   images: { min: 0, max: maxImages, minPx: 1, maxPx: 100_000, minAspect: 0.001, maxAspect: 1000 },
-  maxPromptCharacters: maxPromptCodePoints,
+  maxPromptCharacters: maxPromptLength,
   audio: 'optional',
 };
 
@@ -124,7 +118,7 @@ function takesDuration(durations: Rules['durations'], value: number): boolean {
 
 /** Why no request at all can follow the rules; undefined when one can. */
 export function contradictionIn({ durations, ratios: left, ratiosWithImages, images }: InputRules): string | undefined {
-  if (durations.length === 0) return `allow no duration from ${minSeconds} to ${maxSeconds} seconds`;
+  if (durations.length === 0) return `allow no duration from ${minDuration} to ${maxDuration} seconds`;
   if (left.length === 0) return 'allow no ratio';
   if (images.min > images.max) return `want at least ${images.min} images and at most ${images.max}`;
   if (images.max > 0 && ratiosWithImages.length === 0)

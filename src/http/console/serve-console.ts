@@ -37,7 +37,7 @@ export async function publishConsole(db: Database): Promise<void> {
  * Serves the console: one page for every path below `/console`, and its files, from memory. Files of other releases come from the
  * database, because during and after a rolling upgrade a page of one release loads code from the API of another.
  */
-export function consoleRoutes(router: AppRouter, { db, consoleMediaOrigins = [] }: HttpDeps): void {
+export function consoleRoutes(router: AppRouter, { db, consoleMediaOrigins }: HttpDeps): void {
   const page = readFileSync(join(folder, 'index.html'));
   const assets = readAssets(join(folder, 'assets'));
   const headers = consoleHeaders(consoleMediaOrigins);

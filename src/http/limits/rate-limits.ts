@@ -6,21 +6,20 @@ import { type Rate, rateLeft, type RateLeft } from '../../domain/rate-limit.ts';
 import { hashApiKey } from '../../stores/key-format.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
-/** Of more callers, the one that was quiet for longest starts afresh. */
+/** Beyond it, the least recently active caller starts anew. */
 const maxKeys = 100_000;
 
 export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
-/** A rate for each of many callers, in the memory of this process. */
+/** A rate per caller, in the memory of this process. */
 export function createRateLimiter(rate: Rate, now: () => number = () => performance.now()) {
   const dueAt = new LRUCache<string, number>({ max: maxKeys });
   const intervalMs = rate.windowMs / rate.quota;
   const peek = (key: string) => rateLeft(rate, (dueAt.get(key) ?? -Infinity) - now());
   return {
     rate,
-    /** What is left, counting nothing. */
     peek,
-    /** Counts an event when there is room for it; answers what is left after it. */
+    /** Counts an event if it is allowed; returns the rest after it. */
     take: (key: string): RateLeft & { readonly isAllowed: boolean } => {
       const isAllowed = peek(key).remaining > 0;
       if (isAllowed) dueAt.set(key, Math.max(dueAt.get(key) ?? -Infinity, now()) + intervalMs);
@@ -29,15 +28,11 @@ export function createRateLimiter(rate: Rate, now: () => number = () => performa
   };
 }
 
-/**
- * Whose requests are counted together: the account's, but each person's own, so that open pages do not use up what is there for
- * programs, and no member stops the others.
- */
-export function countedFor({ by, accountId }: Caller): string {
+/** People have their own rate, so that open pages do not use up the rate of the account's programs. */
+export function rateKeyOf({ by, accountId }: Caller): string {
   return by.kind === 'key' ? accountId : by.userId;
 }
 
-/** Limits everything that creates no task, per process: exact limits are for what costs money. */
 export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: string): void {
   if (reads === undefined) return;
   const taken = reads.take(who);
@@ -47,28 +42,25 @@ export function limitReads(ctx: Context, reads: RateLimiter | undefined, who: st
   ctx.set(rateHeaders('reads', reads.rate, taken));
 }
 
-/**
- * Limits those who are not known yet, by address: what they begin takes one of the places that all of them share, and a passkey that
- * fails is logged for good.
- */
+/** Limits sign-ins by address, because each takes a shared slot, and failed passkeys are logged permanently. */
 export function limitSignIns({ state }: Context, signIns: RateLimiter): void {
   const taken = signIns.take(state.clientAddress);
   if (taken.isAllowed) return;
   throw new HttpError('too_many_sign_ins', { headers: refusalHeaders('sign-ins', signIns.rate, taken, () => 0) });
 }
 
-/** Counts creates that are refused, but not by a limit (429), and refuses all while there were too many. */
+/** Counts refused creates, except 429s, and refuses all creates of a caller with too many. */
 export async function limitRefusals<T>(
   limiter: RateLimiter | undefined,
   caller: Caller,
   create: () => Promise<T>,
 ): Promise<T> {
   if (limiter === undefined) return create();
-  const who = countedFor(caller);
+  const who = rateKeyOf(caller);
   const left = limiter.peek(who);
   if (left.remaining === 0) {
     const headers = refusalHeaders('refused-creates', limiter.rate, left);
-    const msg = 'too many of your creates were refused; try again later';
+    const msg = 'too many of your creates were refused; retry later';
     throw new HttpError('too_many_refused_creates', { headers, ...(caller.by.kind === 'person' && { msg }) });
   }
   try {
@@ -85,7 +77,7 @@ const goodForMs = 10 * 60_000;
 
 export type BadKeys = ReturnType<typeof createBadKeys>;
 
-/** Limits the trying of keys by address; a key that was good lately passes. Takes keys as `hashOf` makes them. */
+/** Limits invalid keys by address; a recently valid key always passes. Takes the hash of a key. */
 export function createBadKeys(limiter: RateLimiter | undefined) {
   const good = new LRUCache<string, true>({ max: maxGoodKeys, ttl: goodForMs });
   return {
@@ -95,7 +87,6 @@ export function createBadKeys(limiter: RateLimiter | undefined) {
       if (left.remaining > 0) return;
       throw new HttpError('too_many_bad_keys', { headers: refusalHeaders('bad-keys', limiter.rate, left, () => 0) });
     },
-    /** Counts the outcome of a look-up in the database. */
     record: ({ state }: Context, hash: string, isGood: boolean): void => {
       if (isGood) good.set(hash, true);
       else {
@@ -106,7 +97,7 @@ export function createBadKeys(limiter: RateLimiter | undefined) {
   };
 }
 
-/** A key as it is held in memory: never in plain form, which a core dump or a heap snapshot would show. */
+/** Plain keys are not stored in memory, where a core dump would show them. */
 export function hashOf(key: string): string {
   return hashApiKey(key).toString('base64');
 }

@@ -11,12 +11,11 @@ export function presentRate(rate: Rate | undefined) {
   return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
 }
 
-/** One line of an account's books. */
 export const ledgerEntrySchema = z
   .strictObject({
     entryId: z.int(),
     kind: z.enum(ledgerKinds),
-    amount: z.int().meta({ description: 'Signed: charges are negative.' }),
+    amount: z.int().meta({ description: 'Negative for charges.' }),
     balanceAfter: z.int().nonnegative(),
     taskId: z.string().nullable(),
     reason: z.string().nullable(),

@@ -9,24 +9,23 @@ const callbackState = z.enum(deliveryStates);
 const ownAttemptSchema = z.strictObject({
   attempt: z.int().positive(),
   startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
-  status: z.int().nullable().meta({ description: 'What the receiver answered; null when it could not be reached.' }),
+  status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
   durationMs: z.int().nonnegative().nullable(),
-  // Not a literal, whose description would leave out the null.
+  // An enum, because OpenAPI would drop the null of a literal.
   error: z.enum(['unreachable']).nullable(),
 });
 
-/** A callback as its account sees it. */
 export const ownCallbackSchema = z
   .strictObject({
     taskId: z.string(),
-    webhookId: z.string().meta({ description: 'The `webhook-id` header, the same at every attempt.' }),
+    webhookId: z.string().meta({ description: 'The `webhook-id` header, the same for every attempt.' }),
     url: z.string(),
     state: callbackState,
     createTime: unixMs,
     completeTime: unixMs.nullable(),
     nextAttemptTime: unixMs
       .nullable()
-      .meta({ description: 'The next attempt begins by then; null when there is none.' }),
+      .meta({ description: 'When the next attempt begins at the latest; null if there is none.' }),
     attempts: z.array(ownAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
   })
   .meta({ id: 'Callback' });
@@ -34,8 +33,8 @@ export const ownCallbackSchema = z
 type OwnAttempt = Pick<DeliveryAttempt, 'attempt' | 'startedAt' | 'durationMs' | 'status'>;
 
 /**
- * Every network fault is the same word, and nothing shows how long it took: a client that could tell `blocked` from `timeout` could
- * scan our private network by creating tasks. So an attempt without a status counts as under way for as long as one may take.
+ * Reports every network error alike, without its duration: a client that could distinguish `blocked` from `timeout` could scan our private
+ * network. So a failed attempt appears only after the longest time an attempt may take.
  */
 export function presentOwnCallback(delivery: Delivery, attempts: readonly OwnAttempt[], now: number) {
   const { taskId, createdAt: createTime, finishedAt, dueAt } = delivery;
@@ -43,7 +42,7 @@ export function presentOwnCallback(delivery: Delivery, attempts: readonly OwnAtt
     ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,
   );
   const state = delivery.state === 'failed' && visible.length < attempts.length ? 'pending' : delivery.state;
-  // After a failure it is the latest moment at which the last attempt could have ended.
+  // After a failure, the latest time at which the last attempt can have ended.
   const completedAt = state === 'failed' ? wholeSeconds(dueAt) : finishedAt;
   const isWaiting = state === 'pending' && visible.length === attempts.length && dueAt > now;
   return view(ownCallbackSchema, {
@@ -67,7 +66,6 @@ function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
 }
 
-/** A callback as operators see it. */
 export const deliverySchema = z
   .strictObject({
     taskId: z.string(),
@@ -87,14 +85,13 @@ export function presentDelivery(delivery: Delivery) {
   return view(deliverySchema, { ...delivery, createTime, completeTime, nextAttemptTime });
 }
 
-/** An attempt as operators see it. */
 export const attemptSchema = z.strictObject({
   attempt: z.int().positive(),
   startTime: unixMs,
   durationMs: z.int().nonnegative(),
   status: z.int().nullable(),
-  error: z.string().nullable().meta({ description: 'The kind of network error; clients are not told.' }),
-  responseHead: z.string().nullable().meta({ description: 'The first KiB of what the receiver answered.' }),
+  error: z.string().nullable().meta({ description: 'The kind of network error; hidden from clients.' }),
+  responseHead: z.string().nullable().meta({ description: 'The first KiB of the response.' }),
 });
 
 export function presentAttempt(attempt: DeliveryAttempt) {

@@ -1,19 +1,17 @@
 import { z } from 'zod';
-import type { ModelCatalogue } from '../../domain/models.ts';
-import type { Database } from '../../stores/database.ts';
+import type { HttpDeps } from '../http-deps.ts';
 import { priceStates, readPrices, type SetPrice } from '../../stores/prices.ts';
 import { unixMs } from '../fields.ts';
 import { view } from './view.ts';
 
-/** A price that an operator has set. */
 export const setPriceSchema = z
   .strictObject({
     priceId: z.int(),
     model: z.string(),
-    accountId: z.string().nullable().meta({ description: 'Null: for every account without a price of its own.' }),
+    accountId: z.string().nullable().meta({ description: 'Null: applies to all accounts without their own price.' }),
     creditsPerSecond: z.int().positive().nullable().meta({
       description:
-        'Null ends the price before it: an account goes back to the list price, that for everybody to the catalogue.',
+        "Null ends the previous price: an account returns to the list price, the list price to the catalogue's.",
     }),
     fromTime: unixMs,
     state: z.enum(priceStates),
@@ -27,25 +25,25 @@ export function presentSetPrice(price: SetPrice) {
   return view(setPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
 }
 
-/** What a model costs an account, now and as far as it is announced. */
 export const pricedModel = {
   model: z.string(),
   title: z.string(),
-  creditsPerSecond: z.int().positive().meta({ description: "The account's price that is in force now." }),
+  creditsPerSecond: z.int().positive().meta({ description: "The account's current price." }),
   nextPrices: z
     .array(z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: unixMs }))
-    .meta({ description: 'Prices that come into force later; a task keeps that of its creation.' }),
+    .meta({ description: 'Future prices; a task keeps the price of its creation.' }),
 };
 
 export type PresentedPrice = Awaited<ReturnType<typeof presentPrices>>[number];
 
-/** The prices of every model, for an account or, without one, for accounts that have no prices of their own. */
+/** Without an account, the list prices. */
 export async function presentPrices(
-  { db, models }: { readonly db: Database; readonly models: ModelCatalogue },
+  { db, catalogue }: Pick<HttpDeps, 'db' | 'catalogue'>,
   accountId: string | undefined,
 ) {
-  const prices = await readPrices(db, accountId, [...models.values()]);
-  return [...models.values()].map(({ model, title }) => {
+  const models = [...catalogue().models.values()];
+  const prices = await readPrices(db, accountId, models);
+  return models.map(({ model, title }) => {
     const [current, ...next] = prices.get(model) ?? [];
     if (current === undefined) throw new Error(`no price of ${model} is in force`);
     const nextPrices = next.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, fromTime: fromMs }));

@@ -12,22 +12,19 @@ const poolSchema = z.strictObject({
     .int()
     .nullable()
     .meta({ description: 'Concurrency limit; null when the catalogue no longer names the pool.' }),
-  occupying: z.int().meta({ description: 'Jobs that run, or may run because their answer was lost.' }),
+  occupying: z.int().meta({ description: 'Jobs that run, or may run because a response was lost.' }),
   waiting: z.int().meta({ description: 'Tasks that wait for a slot.' }),
   oldestWaitMs: z.int().nullable(),
-  failures: z.int().meta({ description: 'Failures in a row; each makes the next cooldown longer.' }),
+  consecutiveFailures: z.int().meta({ description: 'Each makes the next cooldown longer.' }),
   coolingReason: z.enum(cooldownReasons).nullable(),
-  coolingMs: z.int().nullable().meta({ description: 'How long the cooldown lasts; null without one.' }),
+  coolingMs: z.int().nullable().meta({ description: 'The rest of the cooldown; null without one.' }),
 });
 
 export const providerSchema = z
   .strictObject({
     provider: z.string(),
     kind: z.string().nullable().meta({ description: 'Null when the catalogue no longer names the provider.' }),
-    origin: z
-      .string()
-      .nullable()
-      .meta({ description: 'Where it is; null for the preview, which runs on our workers.' }),
+    origin: z.string().nullable().meta({ description: 'Null for the preview, which runs on our workers.' }),
     state: z.enum(providerStates),
     reason: z.string().nullable(),
     who: z.string().nullable(),
@@ -39,16 +36,16 @@ export const providerSchema = z
 export const marginSchema = z
   .strictObject({
     model: z.string(),
-    provider: z.string().meta({ description: '`none` for tasks that never came to a provider.' }),
+    provider: z.string().meta({ description: '`none` for tasks without a job.' }),
     tasks: z.int(),
     jobs: z.int(),
     creditsCharged: z.int(),
     creditsRefunded: z.int(),
-    costMicros: z.int().meta({ description: 'What is known of the cost, in millionths of the currency.' }),
-    unknownJobs: z.int().meta({ description: 'Jobs whose cost nobody knows.' }),
-    foreignJobs: z.int().meta({ description: 'Jobs that were billed in another currency.' }),
+    costMicros: z.int().meta({ description: 'The known cost, in millionths of the currency.' }),
+    unknownJobs: z.int().meta({ description: 'Jobs of unknown cost.' }),
+    foreignJobs: z.int().meta({ description: 'Jobs billed in another currency.' }),
     marginMicros: z.int().nullable().meta({
-      description: 'Charged less refunded less cost; null when the cost of a job is unknown or in another currency.',
+      description: 'Charges less refunds less cost; null if the cost of a job is unknown or in another currency.',
     }),
   })
   .meta({ id: 'Margin' });

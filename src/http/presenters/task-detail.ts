@@ -9,32 +9,35 @@ import type { HttpDeps } from '../http-deps.ts';
 import { unixMs } from '../fields.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './account.ts';
 import { attemptSchema, deliverySchema, presentAttempt, presentDelivery } from './callback.ts';
-import { taskRecordSchema } from './task.ts';
-import { contentDeleteTimeSchema, makerSchema, posterUrlOf, posterUrlSchema, presentMaker } from './listed-task.ts';
+import {
+  contentDeleteTimeSchema,
+  makerSchema,
+  posterUrlOf,
+  posterUrlSchema,
+  presentMaker,
+  taskRecordSchema,
+} from './task.ts';
 import { view } from './view.ts';
 
 const providerJobSchema = z.strictObject({
   ordinal: z.int().positive(),
   provider: z.string(),
-  jobId: z
-    .string()
-    .nullable()
-    .meta({ description: 'Null when the answer to the call was lost, or none has come yet.' }),
+  jobId: z.string().nullable().meta({ description: 'Null if the response was lost or is still awaited.' }),
   outcome: z.enum(jobOutcomes).nullable(),
   failCode: z.string().nullable(),
   failMsg: z.string().nullable(),
   ageMs: z.int(),
-  pool: z.string().nullable().meta({ description: 'The provider with its model; null for a job on our own machine.' }),
+  pool: z.string().nullable().meta({ description: 'The provider with its model; null for a job on our own worker.' }),
   intendTime: unixMs
     .nullable()
-    .meta({ description: 'When the call for the job was decided on; null for a place alone.' }),
-  submitTime: unixMs.nullable().meta({ description: 'When the upstream had taken it.' }),
+    .meta({ description: 'When the create was decided; null while only the slot is reserved.' }),
+  submitTime: unixMs.nullable().meta({ description: 'When the upstream accepted it.' }),
   upstreamEndTime: unixMs.nullable(),
-  endTime: unixMs.nullable().meta({ description: 'When its outcome was known here.' }),
-  costMicros: z.int().nullable().meta({ description: 'In millionths of the currency; null when it is not known.' }),
+  endTime: unixMs.nullable().meta({ description: 'When its outcome was recorded.' }),
+  costMicros: z.int().nullable().meta({ description: 'In millionths of the currency; null if unknown.' }),
   costCurrency: z.string().nullable(),
   costBasis: z.enum(costBases).nullable(),
-  detail: z.string().nullable().meta({ description: 'What the upstream said.' }),
+  detail: z.string().nullable().meta({ description: "The upstream's message." }),
 });
 
 function presentProviderJob(job: ProviderJob) {
@@ -61,7 +64,6 @@ const resultSchema = z.strictObject({
   sha256: z.string(),
 });
 
-/** Everything that is known of a task. */
 export const taskDetailSchema = z
   .strictObject({
     accountId: z.string(),
@@ -71,14 +73,14 @@ export const taskDetailSchema = z
     temporalUrl: z
       .url()
       .nullable()
-      .meta({ description: "The task's workflow in Temporal's own pages; null when their address is not known." }),
-    result: resultSchema.nullable().meta({ description: 'What was measured of the stored video.' }),
+      .meta({ description: "The task's workflow in Temporal's UI; null if its URL is unknown." }),
+    result: resultSchema.nullable().meta({ description: 'Measured from the stored video.' }),
     mediaDeleteTime: unixMs.nullable(),
     contentDeleteTime: contentDeleteTimeSchema,
     ledger: z.array(ledgerEntrySchema),
     providerJobs: z.array(providerJobSchema),
     callback: deliverySchema.nullable(),
-    attempts: z.array(attemptSchema).meta({ description: 'Of the callback, newest first, at most 100.' }),
+    attempts: z.array(attemptSchema).meta({ description: 'Attempts of the callback, newest first, at most 100.' }),
   })
   .meta({ id: 'TaskDetail' });
 
@@ -109,7 +111,7 @@ export function presentTaskDetail(
   });
 }
 
-/** Beside the list of workflows, whose address is known. */
+/** `listUrl` is the list of workflows. */
 function workflowUrl(listUrl: string, taskId: string): string {
   const { origin, pathname } = new URL(listUrl);
   return `${origin}${pathname}/${taskWorkflowId(taskId)}`;

@@ -3,12 +3,15 @@ import { type TaskRecord, taskRecord } from '../../domain/task-record.ts';
 import { inputRecordSchema } from '../../domain/task-input.ts';
 import { failCodes, isFinal, type Task, taskStates } from '../../domain/task.ts';
 import { resultUrls } from '../../media/signed-link.ts';
+import type { ListedTask } from '../../stores/task-list.ts';
+import type { Maker } from '../../stores/task-maker.ts';
 import { unixMs } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
+import { view } from './view.ts';
 
 const credits = z.int().nonnegative();
 
-/** `param` of a record: the request with its defaults filled in. */
+/** The request with its defaults filled in. */
 const paramSchema = z.strictObject({
   model: z.string(),
   input: inputRecordSchema,
@@ -17,7 +20,6 @@ const paramSchema = z.strictObject({
 
 const taskStateSchema = z.enum(taskStates).meta({ description: '`success` and `fail` are final and never change.' });
 
-/** A task as recordInfo answers it (`TaskRecord`); the tests hold every answer against it. */
 export const taskRecordSchema = z
   .strictObject({
     taskId: z.string(),
@@ -26,7 +28,7 @@ export const taskRecordSchema = z
     progress: z.int().min(0).max(100),
     param: paramSchema,
     resultJson: z.strictObject({
-      resultUrls: z.array(z.url()).meta({ description: 'Links signed for this reading; empty until success.' }),
+      resultUrls: z.array(z.url()).meta({ description: 'Freshly signed links; empty until success.' }),
     }),
     failCode: z.enum(failCodes).nullable(),
     failMsg: z.string().nullable(),
@@ -39,11 +41,57 @@ export const taskRecordSchema = z
   })
   .meta({ id: 'TaskRecord' });
 
-/** The record of a task at this moment: a live one with the engine's progress, a finished one with fresh links. */
-export async function presentTask(
-  deps: Pick<HttpDeps, 'progressOf'> & { readonly resultStore: Parameters<typeof resultUrls>[0] },
-  task: Task,
-): Promise<TaskRecord> {
+/** Signs links to media. */
+export type LinkStore = { readonly link: (key: string) => string };
+
+type RecordDeps = Pick<HttpDeps, 'progressOf'> & { readonly resultStore: LinkStore };
+
+export async function presentTask(deps: RecordDeps, task: Task): Promise<TaskRecord> {
   const progress = isFinal(task.state) ? 0 : await deps.progressOf(task);
   return taskRecord(task, progress, resultUrls(deps.resultStore, task));
+}
+
+// Fields of lists and details that the record, which is also the body of callbacks, does not have.
+
+export const makerSchema = z
+  .strictObject({
+    kind: z.enum(['key', 'person']),
+    id: z.string(),
+    name: z.string().nullable().meta({
+      description: 'The name of the key, or the e-mail of the person (`erased user` after erasure).',
+    }),
+  })
+  .nullable()
+  .meta({ description: 'The creator; null for a task that an operator started manually.' });
+
+export const posterUrlSchema = z
+  .url()
+  .nullable()
+  .meta({ description: 'A signed link to a still of the video; null without one.' });
+
+export const contentDeleteTimeSchema = unixMs.nullable().meta({
+  description: 'When prompt, images and video were deleted, on request or after their retention.',
+});
+
+export const listedTaskSchema = taskRecordSchema
+  .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeleteTimeSchema })
+  .meta({ id: 'ListedTask' });
+
+export async function presentListedTask(deps: RecordDeps, task: ListedTask) {
+  const record = await presentTask(deps, task);
+  return view(listedTaskSchema, {
+    ...record,
+    createdBy: presentMaker(task.createdBy),
+    posterUrl: posterUrlOf(deps, task),
+    contentDeleteTime: task.contentDeletedAt,
+  });
+}
+
+export function presentMaker(maker: Maker | undefined) {
+  return maker === undefined ? null : { kind: maker.kind, id: maker.id, name: maker.name };
+}
+
+export function posterUrlOf({ resultStore }: { readonly resultStore: LinkStore }, task: Task): string | null {
+  if (task.result === undefined || task.mediaDeletedAt !== undefined) return null;
+  return resultStore.link(task.result.posterKey);
 }

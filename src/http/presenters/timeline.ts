@@ -9,8 +9,7 @@ import { unixMs } from '../fields.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from './account.ts';
 import { ownCallbackSchema, presentOwnCallback } from './callback.ts';
-import { makerSchema, posterUrlOf, posterUrlSchema, presentMaker } from './listed-task.ts';
-import { taskRecordSchema } from './task.ts';
+import { makerSchema, posterUrlOf, posterUrlSchema, presentMaker, taskRecordSchema } from './task.ts';
 import { view } from './view.ts';
 
 const stepNames = [
@@ -27,7 +26,7 @@ const stepNames = [
 const stepSchema = z.strictObject({
   step: z.enum(stepNames),
   startTime: unixMs,
-  endTime: unixMs.nullable().meta({ description: 'Null while the step runs; equal to the start for an instant.' }),
+  endTime: unixMs.nullable().meta({ description: 'Null while the step runs; equal to `startTime` for an instant.' }),
 });
 
 const videoSchema = z.strictObject({
@@ -39,28 +38,23 @@ const videoSchema = z.strictObject({
   bytes: z.int(),
 });
 
-/** The life of a task as its account sees it. It names no provider. */
+/** For the account, so it names no provider. */
 export const timelineSchema = z
   .strictObject({
     task: taskRecordSchema,
     createdBy: makerSchema,
     posterUrl: posterUrlSchema,
-    video: videoSchema.nullable().meta({ description: 'What was measured of the video.' }),
+    video: videoSchema.nullable().meta({ description: 'Measured from the video.' }),
     mediaDeleteTime: unixMs
       .nullable()
-      .meta({ description: 'When the video was deleted, or will be; null for a task without one.' }),
+      .meta({ description: 'When the video was or will be deleted; null without one.' }),
     steps: z.array(stepSchema).meta({ description: 'In the order in which they began.' }),
     ledger: z.array(ledgerEntrySchema),
-    // Not `nullable`, which would make every Callback of the description one that may be null.
+    // `nullable` would make every Callback of the document nullable.
     callback: z.union([ownCallbackSchema, z.null()]),
-    aheadOfOwn: z
-      .int()
-      .nullable()
-      .meta({
-        description:
-          "The account's own tasks that came before and wait too, at most 1,000; accounts take turns, so there is no place in a " +
-          'common queue. Null once the task is generated.',
-      }),
+    aheadOfOwn: z.int().nullable().meta({
+      description: 'Older waiting tasks of the account, at most 1,000. Null once generation begins.',
+    }),
   })
   .meta({ id: 'TaskTimeline' });
 
@@ -102,19 +96,18 @@ function stepOf(step: Step['step'], startTime: number, endTime: number | null | 
   return { step, startTime, endTime: endTime ?? null };
 }
 
-/** Up to the end of the task. All times are of the database's clock. */
 function stepsOf({ task, providerJobs }: Life): readonly Step[] {
   const { createdAt, generationStartedAt, completedAt, state } = task;
   const instant = (step: Step['step'], at: number) => stepOf(step, at, at);
   const steps = [instant('accepted', createdAt), stepOf('waited', createdAt, generationStartedAt ?? completedAt)];
-  // The job that gave the video has ended when the video was there; what follows is storing it.
+  // The successful job ends when the video is available; storing it follows.
   const madeAt = providerJobs.find(({ outcome }) => outcome === 'success')?.endedAt;
   if (generationStartedAt !== undefined) {
     steps.push(stepOf('generating', generationStartedAt, madeAt ?? completedAt));
     if (madeAt !== undefined) steps.push(stepOf('stored', madeAt, completedAt));
   }
   if (completedAt === undefined || !isFinal(state)) return steps;
-  // The refund is a part of the failure's own statement.
+  // Failure and refund are one statement.
   const ends = state === 'success' ? ['succeeded' as const] : ['failed' as const, 'refunded' as const];
   return [...steps, ...ends.map((step) => instant(step, completedAt))];
 }

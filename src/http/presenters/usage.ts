@@ -4,15 +4,14 @@ import { view } from './view.ts';
 
 const credits = z.int().nonnegative();
 
-/** What an account has used of one model on one day. */
 export const usageDaySchema = z
   .strictObject({
-    day: z.iso.date().meta({ description: 'Of UTC.' }),
-    model: z.string().nullable().meta({ description: 'Null for what was booked by hand.' }),
+    day: z.iso.date().meta({ description: 'A day in UTC.' }),
+    model: z.string().nullable().meta({ description: 'Null for grants and adjustments.' }),
     charged: credits,
     refunded: credits,
-    granted: z.int().meta({ description: 'Grants and adjustments; negative when credits were taken.' }),
-    tasks: credits.meta({ description: 'Tasks that were created.' }),
+    granted: z.int().meta({ description: 'Grants and adjustments; may be negative.' }),
+    tasks: credits.meta({ description: 'Tasks created.' }),
   })
   .meta({ id: 'UsageDay' });
 

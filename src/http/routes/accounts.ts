@@ -16,7 +16,6 @@ import { presentRate, rateSchema } from '../presenters/account.ts';
 import { view } from '../presenters/view.ts';
 import { existing } from '../errors.ts';
 
-/** An account as operators see it. */
 const accountSchema = z
   .strictObject({
     accountId: z.string(),
@@ -25,7 +24,7 @@ const accountSchema = z
     unfinishedTasks: z.int().nonnegative(),
     maxUnfinishedTasks: z.int().nonnegative(),
     creates: rateSchema.meta({
-      description: "The account's own rate of creates; null when the installation's counts.",
+      description: "The account's own rate of creates; null for the default.",
     }),
     suspendTime: unixMs.nullable(),
     closeTime: unixMs.nullable(),
@@ -38,18 +37,18 @@ function presentAccount(account: Account) {
   return view(accountSchema, { ...account, creates: presentRate(createRate), suspendTime, closeTime, createTime });
 }
 
-const searchError = 'must be at most 200 characters, and plain text';
+const searchError = 'must be at most 200 characters on one line';
 
 const listAll = defineEndpoint({
   operationId: 'adminListAccounts',
   route: 'GET /api/admin/v1/accounts',
-  summary: 'List the accounts',
-  description: 'By name, without regard to case.',
+  summary: 'List accounts',
+  description: 'Sorted by name, case-insensitively.',
   query: strictQuery({
     search: textParameter(searchError)
       .max(200)
       .refine(isOneLine)
-      .meta({ description: 'How the name begins, in any case; or the id of an account.' })
+      .meta({ description: 'The beginning of the name, case-insensitive, or an account id.' })
       .optional(),
     suspended: z
       .enum(['true', 'false'], { error: 'must be true or false' })
@@ -64,13 +63,13 @@ const listAll = defineEndpoint({
     const found =
       accountId === undefined
         ? await listAccounts(db, { prefix, suspended, after, limit: limit + 1 })
-        : [(await findAccount(db, accountId)) ?? []].flat().filter((account) => isWanted(account, suspended));
+        : [(await findAccount(db, accountId)) ?? []].flat().filter((account) => matches(account, suspended));
     const { page, nextCursor } = cutPage(found, limit, (account) => account.accountId);
     return { accounts: page.map(presentAccount), nextCursor };
   },
 });
 
-function isWanted({ suspendedAt }: Account, suspended: boolean | undefined): boolean {
+function matches({ suspendedAt }: Account, suspended: boolean | undefined): boolean {
   return suspended === undefined || suspended === (suspendedAt !== undefined);
 }
 
@@ -80,13 +79,13 @@ const countsSchema = z.strictObject({
   waiting: count,
   queuing: count,
   generating: count,
-  tasks: count.meta({ description: `All tasks there ever were; counted up to ${countLimit}, as the others are.` }),
+  tasks: count.meta({ description: `All tasks ever created. Counts stop at ${countLimit}.` }),
 });
 
 const showOne = defineEndpoint({
   operationId: 'adminShowAccount',
   route: 'GET /api/admin/v1/accounts/show',
-  summary: 'One account, with its counts',
+  summary: 'Get an account and its counts',
   query: strictQuery({ accountId: idParameter('an account') }),
   data: z.strictObject({ account: accountSchema, counts: countsSchema }),
   failures: ['account_not_found'],
@@ -100,13 +99,11 @@ const open = defineEndpoint({
   operationId: 'adminCreateAccount',
   route: 'POST /api/admin/v1/accounts',
   needsRecentProof: true,
-  summary: 'Open an account',
-  description: 'It has no key yet. Two accounts may have one name; repeating the request opens another one.',
+  summary: 'Create an account',
+  description: 'The account has no key. Names need not be unique: repeating the request creates another account.',
   body: z.strictObject({
     name: plainText(200),
-    credits: wholeNumber(0, maxCredits)
-      .default(0)
-      .meta({ description: 'Opening credits, the first entry of the ledger.' }),
+    credits: wholeNumber(0, maxCredits).default(0).meta({ description: 'The opening balance.' }),
   }),
   data: accountSchema,
   handler: async ({ actor, input }, { db }) => presentAccount(await openAccountAs(db, actor, input)),
@@ -123,8 +120,8 @@ const suspend = defineEndpoint({
   route: 'POST /api/admin/v1/accounts/suspend',
   summary: 'Suspend an account',
   description:
-    'It may create no more tasks and no keys, from the next request on. It may go on reading, and what it has paid for is ' +
-    'finished. Suspending it again changes nothing. Its members are shown the reason in the console.',
+    'The account can no longer create tasks or keys. It can still read, and its unfinished tasks continue. The console shows the ' +
+    'reason to its members. Idempotent.',
   ...suspension,
   handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: true }),
 });
@@ -133,7 +130,7 @@ const unsuspend = defineEndpoint({
   operationId: 'adminUnsuspendAccount',
   route: 'POST /api/admin/v1/accounts/unsuspend',
   summary: 'Lift the suspension of an account',
-  description: 'Counts from the next request on. An account that is not suspended stays as it is.',
+  description: 'Takes effect immediately. Idempotent.',
   ...suspension,
   handler: ({ actor, input }, { db }) => changeSuspension(db, actor, { ...input, suspended: false }),
 });
@@ -146,11 +143,11 @@ const close = defineEndpoint({
   operationId: 'adminCloseAccount',
   route: 'POST /api/admin/v1/accounts/close',
   needsRecentProof: true,
-  summary: 'Close an account for good, and delete what its tasks were about',
+  summary: 'Close an account and delete the content of its tasks',
   description:
-    'It is suspended and cannot be opened again, its keys are revoked, its members are taken out. Within minutes its unfinished tasks ' +
-    'are cancelled and refunded, and the prompts, images, videos and callbacks of all its tasks are deleted. The ledger and the ' +
-    'skeletons of tasks stay. No callback is sent any more. May be repeated.',
+    'Suspends the account permanently, revokes its keys and removes its members. Within minutes, its unfinished tasks are cancelled and ' +
+    'refunded, and prompts, images, videos and callbacks of all its tasks are deleted. The ledger and the records of tasks stay. No more ' +
+    'callbacks are sent. Idempotent.',
   ...suspension,
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db }) =>
@@ -160,8 +157,8 @@ const close = defineEndpoint({
 const limit = defineEndpoint({
   operationId: 'adminLimitAccount',
   route: 'POST /api/admin/v1/accounts/limits',
-  summary: 'Give an account limits of its own',
-  description: 'Counts from the next create on. What is left out stays as it is.',
+  summary: 'Set limits of an account',
+  description: 'Takes effect with the next create. Omitted limits stay unchanged.',
   body: z.strictObject({
     accountId: idField('an account'),
     maxUnfinishedTasks: wholeNumber(0, 1_000_000).optional(),
@@ -169,7 +166,7 @@ const limit = defineEndpoint({
       .strictObject({ quota: wholeNumber(1, 1_000_000), windowSeconds: wholeNumber(1, 86_400) })
       .nullable()
       .optional()
-      .meta({ description: "So many creates in so many seconds; null for the installation's rate." }),
+      .meta({ description: 'Null for the default rate.' }),
   }),
   data: accountSchema,
   failures: ['account_not_found', 'account_closed'],
@@ -184,7 +181,7 @@ const rename = defineEndpoint({
   operationId: 'adminRenameAccount',
   route: 'POST /api/admin/v1/accounts/rename',
   summary: 'Rename an account',
-  description: 'Two accounts may have the same name.',
+  description: 'Names need not be unique.',
   body: z.strictObject({ accountId: idField('an account'), name: plainText(200) }),
   data: accountSchema,
   failures: ['account_not_found', 'account_closed'],

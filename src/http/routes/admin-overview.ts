@@ -11,7 +11,7 @@ import {
 import { readMaintenance } from '../../stores/maintenance.ts';
 import { readProviderStatuses } from '../../stores/provider-status.ts';
 import { countStuckTasks } from '../../stores/task-list.ts';
-import { type FailCode, failCodes, isNeutral } from '../../domain/fail-code.ts';
+import { failCodes, failOutcome, type FailOutcome } from '../../domain/fail-code.ts';
 import { unfinishedStates } from '../../domain/task.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { unixMs } from '../fields.ts';
@@ -26,7 +26,7 @@ const waitSchema = z.strictObject({
   model: z.string(),
   state: z.enum(unfinishedStates),
   tasks: count,
-  oldestMs: count.meta({ description: 'Since the oldest of them was created.' }),
+  oldestMs: count.meta({ description: 'The age of the oldest task.' }),
 });
 
 const daySchema = z.strictObject({
@@ -34,10 +34,10 @@ const daySchema = z.strictObject({
   charged: count,
   succeeded: count,
   cancelled: count,
-  rejected: count.meta({ description: 'Refused by a model for their content.' }),
+  rejected: count.meta({ description: 'Tasks whose prompt or image was rejected.' }),
   failed: z
     .array(z.strictObject({ failCode: z.enum(failCodes), tasks: count }))
-    .meta({ description: 'The others that did not succeed.' }),
+    .meta({ description: 'Other failed tasks, by code.' }),
   refunded: count,
 });
 
@@ -50,27 +50,24 @@ const violationSchema = z.strictObject({
   foundTime: unixMs,
 });
 
-/** What an operator looks at first. */
 export const adminOverview = defineEndpoint({
   operationId: 'adminOverview',
   route: 'GET /api/admin/v1/overview',
-  summary: 'How the installation is',
+  summary: 'Get an overview of the installation',
   data: z
     .strictObject({
-      unfinished: z.array(waitSchema).meta({ description: 'Tasks that have not ended, by model and state.' }),
+      unfinished: z.array(waitSchema).meta({ description: 'Unfinished tasks by model and state.' }),
       stuckTasks: count.meta({ description: 'Tasks whose workflow code fails; they are refunded after a while.' }),
       lastDay: daySchema.meta({
-        description: `Of the last 24 hours; of more than ${maxTasksRead} tasks, the newest.`,
+        description: `The last 24 hours; at most the newest ${maxTasksRead} tasks.`,
       }),
       callbacks: z.strictObject({
         pending: callbackCount,
-        overdue: callbackCount.meta({ description: 'Pending ones whose attempt is due since more than a minute.' }),
-        undelivered: callbackCount.meta({ description: 'Given up or refused for good in the last 24 hours.' }),
+        overdue: callbackCount.meta({ description: 'Pending callbacks that are overdue by more than a minute.' }),
+        undelivered: callbackCount.meta({ description: 'Failed or rejected in the last 24 hours.' }),
       }),
       books: z.strictObject({
-        auditedTime: unixMs
-          .nullable()
-          .meta({ description: 'When the books were last checked; null before the first time.' }),
+        auditedTime: unixMs.nullable().meta({ description: 'When the ledger was last audited.' }),
         violations: count,
         found: z.array(violationSchema).meta({ description: 'The oldest 100 violations.' }),
       }),
@@ -84,7 +81,7 @@ export const adminOverview = defineEndpoint({
       readLastDay(db),
       readCallbackBacklog(db),
       readBooks(db),
-      readProviderStatuses(db, catalogue),
+      readProviderStatuses(db, catalogue()),
     ]);
     const callbacks = { pending, overdue, undelivered };
     return { unfinished, stuckTasks, lastDay, callbacks, books, providers };
@@ -93,19 +90,21 @@ export const adminOverview = defineEndpoint({
 
 async function readLastDay(db: HttpDeps['db']) {
   const [{ created, charged }, ended] = await Promise.all([sumCreatedOfDay(db), sumEndedOfDay(db)]);
-  const endedAs = (failCode: FailCode | undefined) => ended.find((one) => one.failCode === failCode)?.tasks ?? 0;
-  const [cancelled, rejected] = [endedAs('cancelled'), endedAs('content_rejected')];
-  const failed = failCodes
-    .filter((failCode) => !isNeutral(failCode))
-    .map((failCode) => ({ failCode, tasks: endedAs(failCode) }))
-    .filter(({ tasks }) => tasks > 0);
+  const failedTasks = failCodes.flatMap((failCode) => {
+    const tasks = ended.find((one) => one.failCode === failCode)?.tasks ?? 0;
+    return tasks === 0 ? [] : [{ failCode, outcome: failOutcome(failCode), tasks }];
+  });
+  const countOf = (counted: FailOutcome) =>
+    failedTasks.reduce((sum, { outcome, tasks }) => (outcome === counted ? sum + tasks : sum), 0);
   return {
     created,
     charged,
-    succeeded: endedAs(undefined),
-    cancelled,
-    rejected,
-    failed,
+    succeeded: ended.find(({ failCode }) => failCode === undefined)?.tasks ?? 0,
+    cancelled: countOf('cancelled'),
+    rejected: countOf('rejected'),
+    failed: failedTasks
+      .filter(({ outcome }) => outcome === 'failed')
+      .map(({ failCode, tasks }) => ({ failCode, tasks })),
     refunded: ended.reduce((sum, { refunded }) => sum + refunded, 0),
   };
 }

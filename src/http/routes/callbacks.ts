@@ -36,10 +36,10 @@ const list = defineEndpoint({
   operationId: 'listCallbacks',
   route: 'GET /api/v1/callbacks',
   scope: 'tasks:read',
-  summary: 'How callbacks were delivered',
+  summary: 'List callbacks and their attempts',
   description:
-    'With `taskId` that of one task: none while the task runs, and for a task that was created without `callBackUrl`. Without it ' +
-    `all of the account, those of the tasks that ended last first, each with its latest ${attemptsInList} attempts.`,
+    'With `taskId`, lists the callback of one task: none before the task ends, or without `callBackUrl`. Otherwise, lists all callbacks of ' +
+    `the account, newest first, each with its latest ${attemptsInList} attempts.`,
   query: strictQuery({
     taskId: taskIdParameter.optional(),
     state: oneOf(deliveryStates).optional(),
@@ -51,7 +51,7 @@ const list = defineEndpoint({
     const { taskId, state, cursor: after, limit } = query;
     const nowMs = Date.now();
     if (taskId !== undefined && (state ?? after) !== undefined) {
-      throw invalidRequest([{ path: 'taskId', message: 'must stand without state and cursor' }]);
+      throw invalidRequest([{ path: 'taskId', message: 'must not be combined with state or cursor' }]);
     }
     if (taskId !== undefined)
       return { callbacks: await callbacksOfTask(db, { taskId, accountId, nowMs }), nextCursor: null };
@@ -63,8 +63,8 @@ const list = defineEndpoint({
 
 type OneTask = { readonly taskId: string; readonly accountId: string; readonly nowMs: number };
 
-async function callbacksOfTask(db: Database, { taskId: asked, accountId, nowMs }: OneTask) {
-  const { taskId } = await ownTask(db, asked, accountId);
+async function callbacksOfTask(db: Database, { taskId: requested, accountId, nowMs }: OneTask) {
+  const { taskId } = await ownTask(db, requested, accountId);
   const delivery = await findDelivery(db, taskId);
   return delivery === undefined ? [] : [presentOwnCallback(delivery, await listDeliveryAttempts(db, taskId), nowMs)];
 }
@@ -73,11 +73,10 @@ const redeliverAll = defineEndpoint({
   operationId: 'redeliverFailedCallbacks',
   route: 'POST /api/v1/callbacks/redeliver-failed',
   scope: 'tasks:write',
-  summary: 'Send again what could not be delivered',
+  summary: 'Redeliver failed callbacks',
   description:
-    'For after an outage of the receiver: every callback in the state `failed` of a task that ended at `since` or later is sent ' +
-    `again, as redeliverCallback does it; those that the receiver refused for good (\`gone\`) are not. At most ${maxRedelivered} ` +
-    'in one request, the oldest first: repeat it while `hasMore` is true.',
+    'Redelivers every callback in the state `failed` of a task that ended at `since` or later, for instance after an outage of the ' +
+    `receiver. Sends at most ${maxRedelivered} per request, oldest first: repeat the request while \`hasMore\` is true.`,
   body: z.strictObject({ since: wholeNumber(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }) }),
   data: z.strictObject({ redelivered: z.int().min(0).max(maxRedelivered), hasMore: z.boolean() }),
   handler: async ({ caller: { accountId }, input }, deps) => {
@@ -92,10 +91,10 @@ const cursorShape = new RegExp(`^(\\d{1,16})_(${uuidPattern})$`);
 const adminListFailed = defineEndpoint({
   operationId: 'adminListFailedCallbacks',
   route: 'GET /api/admin/v1/callbacks/failed',
-  summary: 'Callbacks of all accounts that did not get through',
+  summary: 'List undelivered callbacks of all accounts',
   description:
-    'Those that were given up (`failed`) or refused for good by their receiver (`gone`), the latest first. One that is sent ' +
-    'again leaves the list, and does not disturb paging.',
+    'Lists callbacks that failed (`failed`) or were rejected by their receiver with 410 (`gone`), newest first. A redelivery removes ' +
+    'one from the list without affecting paging.',
   query: strictQuery(pageFrom(cursorParameter.regex(cursorShape).transform(cursorOf))),
   data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit } }, { db }) => {
@@ -114,10 +113,10 @@ const redeliver = defineEndpoint({
   operationId: 'redeliverCallback',
   route: 'POST /api/v1/callbacks/redeliver',
   scope: 'tasks:write',
-  summary: 'Send the callback of a task again',
+  summary: 'Redeliver a callback',
   description:
-    'Sends it now, however it stood, and tries again over three days until the receiver answers 2xx or 410. The ' +
-    '`webhook-id` is the same as before; the body is what recordInfo answers at that moment.',
+    'Sends the callback now, in any state, and retries for three days until the receiver answers 2xx or 410. The ' +
+    '`webhook-id` stays the same; the body is the current record.',
   body: z.strictObject({ taskId: opaqueId }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
@@ -128,10 +127,9 @@ const redeliver = defineEndpoint({
   },
 });
 
-/** Has the callback sent again; refuses a task that has none, or none yet. */
 async function sendAgain(
   { taskId, accountId, param, state, contentDeletedAt }: Task,
-  ask: () => Promise<Delivery | undefined>,
+  request: () => Promise<Delivery | undefined>,
   deps: HttpDeps,
 ): Promise<Delivery> {
   if (contentDeletedAt !== undefined) throw new HttpError('content_deleted', { msg: deletedMessage });
@@ -139,7 +137,7 @@ async function sendAgain(
     throw invalidRequest([{ path: 'taskId', message: 'this task was created without callBackUrl' }]);
   }
   if (!isFinal(state)) throw new HttpError('task_not_finished');
-  const delivery = await ask();
+  const delivery = await request();
   if (delivery === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
   deps.redeliver({ taskId, accountId });
   return delivery;
@@ -148,8 +146,7 @@ async function sendAgain(
 const adminRedeliver = defineEndpoint({
   operationId: 'adminRedeliverCallback',
   route: 'POST /api/admin/v1/callbacks/redeliver',
-  summary: 'Send the callback of a task of any account again',
-  description: 'As redeliverCallback does for the account itself.',
+  summary: 'Redeliver a callback of any account',
   body: z.strictObject({ taskId: idField('a task') }),
   data: deliverySchema,
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
@@ -164,11 +161,10 @@ const showSecret = defineEndpoint({
   route: 'POST /api/v1/callbacks/secret',
   scope: 'callbacks:secret',
   needsRecentProof: true,
-  summary: 'Show the secret that signs the callbacks, once',
+  summary: 'Show the callback secret once',
   description:
-    'Made on first use and shown a single time; every later call is refused with 409. A lost secret is replaced by ' +
-    'rotation. Takes no body.',
-  data: z.strictObject({ secret: z.string().meta({ description: '`whsec_…`, as Standard Webhooks has it.' }) }),
+    'Returns the secret that signs callbacks, and creates it on first use. Later calls get 409; rotate a lost secret. Takes no body.',
+  data: z.strictObject({ secret: z.string().meta({ description: '`whsec_…`, in the format of Standard Webhooks.' }) }),
   failures: ['callback_secret_already_shown'],
   handler: async ({ caller }, { callbackSecrets }) => {
     const secret = await callbackSecrets.reveal(caller.accountId);
@@ -182,10 +178,10 @@ const rotateSecret = defineEndpoint({
   route: 'POST /api/v1/callbacks/secret/rotate',
   scope: 'callbacks:secret',
   needsRecentProof: true,
-  summary: 'Replace the secret that signs the callbacks',
+  summary: 'Rotate the callback secret',
   description:
-    'Shows the new secret, once. For `overlapSeconds` (a day unless given) every callback carries two signatures, so ' +
-    'that receivers can change over; with 0 the former secret signs nothing any more.',
+    'Returns the new secret once. For `overlapSeconds` (a day by default), callbacks carry the signatures of both secrets, so that ' +
+    'receivers can switch; with 0, the old secret stops signing immediately.',
   body: z.strictObject({ overlapSeconds: overlapField }),
   data: z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() }),
   failures: ['account_closed'],

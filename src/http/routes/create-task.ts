@@ -2,7 +2,6 @@ import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { adapterOf } from '../../dialects/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../../dialects/kie-record.ts';
-import { documentedTaskRequest } from '../../domain/task-request.ts';
 import type { Acceptance, NewTask } from '../../stores/acceptance.ts';
 import { uploadIdOf } from '../../domain/upload.ts';
 import { listUsableUploads } from '../../stores/uploads.ts';
@@ -16,7 +15,10 @@ import { presentTask, taskRecordSchema } from '../presenters/task.ts';
 import { acceptWithRetry } from '../tasks/accept-with-retry.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
-type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'dialect' | 'json' | 'ctx'>;
+type CreateCall = Pick<Call<'tasks:write', undefined, typeof anyJson>, 'caller' | 'dialect' | 'input' | 'ctx'>;
+
+/** The caller's dialect validates the body. */
+const anyJson = z.record(z.string(), z.unknown());
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
@@ -24,19 +26,17 @@ export const createTask = defineEndpoint({
   operationId: 'createTask',
   route: 'POST /api/v1/jobs/createTask',
   scope: 'tasks:write',
-  isCreate: true,
+  createsTask: true,
   refusesSuspended: true,
   summary: 'Create a task',
   description:
-    'Accepts a task and charges it, in one step. The answer means that the task was accepted, not that it has ended. Give ' +
-    'an `Idempotency-Key`, and repeating a lost request is safe: the first answer comes again. A failed task is ' +
-    'refunded in full. Unknown fields are refused by name. With `Prefer: wait=N`, and a key that may read tasks, the ' +
-    'answer is held and carries the whole record.',
+    'Creates a task and charges it. The response means that the task was accepted, not that it has ended. Failed tasks are refunded in ' +
+    'full. Send an `Idempotency-Key` to repeat a request safely. Unknown fields are rejected. With `Prefer: wait=N` and the scope ' +
+    '`tasks:read`, the response is held and contains the record.',
   headers: preferHeader.extend(idempotencyKeyHeader.shape),
-  jsonBody: documentedTaskRequest,
+  body: anyJson,
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),
   answerHeaders: { ...preferenceApplied, ...replayedHeader },
-  callsBack: true,
   failures: [
     'insufficient_credits',
     'idempotency_key_reused',
@@ -44,7 +44,7 @@ export const createTask = defineEndpoint({
     'too_many_unfinished_tasks',
     'model_unavailable',
     'acceptance_unknown',
-    'acceptance_withdrawn',
+    'acceptance_reverted',
   ],
   handler: async (call, deps) => {
     const { caller, dialect, ctx } = call;
@@ -53,16 +53,16 @@ export const createTask = defineEndpoint({
     const { taskId, creditsCharged } = acceptance;
     if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
     else if (acceptance.rate) ctx.set(rateHeaders('creates', acceptance.rate.limit, acceptance.rate.left));
-    // A replay starts its task too, when the process that accepted it has not come to it.
+    // A replay starts a task whose first process may have stopped before starting it.
     const isStarted = acceptance.kind === 'replayed' && acceptance.state !== 'waiting';
     if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: task.param.model });
     const { createdTask, taskRecord } = adapterOf(dialect);
     const record = await recordAfterWait(call, deps, taskId);
-    return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.models);
+    return record === undefined ? createdTask({ taskId, creditsCharged }) : taskRecord(record, deps.catalogue().models);
   },
 });
 
-/** Validates header and body; 422 names every fault of both. The task keeps what the catalogue says of its model today. */
+/** A 422 lists the errors of header and body. The task keeps prices, deadline and providers of its model. */
 async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
   const { caller, dialect, ctx } = call;
   const idempotency = idempotencyKeyOf(ctx);
@@ -71,7 +71,7 @@ async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
     throw invalidRequest([...[idempotency.error ?? []].flat(), ...(request.ok ? [] : request.errors)], request.hint);
   }
   const { param } = request;
-  const model = deps.models.get(param.model);
+  const model = deps.catalogue().models.get(param.model);
   if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
   if (!deps.isSold(model.model)) throw new HttpError('model_unavailable');
   return {
@@ -89,11 +89,12 @@ async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
 }
 
 async function readRequest(
-  { caller, dialect, json }: CreateCall,
-  { db, models, parseTaskRequest, publicUrl }: HttpDeps,
+  { caller, dialect, input }: CreateCall,
+  { db, catalogue, parseTaskRequest, publicUrl }: HttpDeps,
 ) {
+  const { models } = catalogue();
   const { taskRequest } = adapterOf(dialect);
-  const request = taskRequest(json, { parse: parseTaskRequest, models });
+  const request = taskRequest(input, { parse: parseTaskRequest, models });
   const uploads = request.ok ? request.param.input.imageUrls.map((url) => uploadIdOf(publicUrl, url)) : [];
   const named = uploads.filter((uploadId) => uploadId !== undefined);
   if (named.length === 0) return request;
@@ -101,14 +102,14 @@ async function readRequest(
   const errors = uploads.flatMap((uploadId, index) =>
     uploadId === undefined || usable.has(uploadId) ? [] : [{ path: `input.imageUrls[${index}]`, message: notUsable }],
   );
-  // Once more, so that the errors name the field as the client wrote it.
-  return errors.length === 0 ? request : taskRequest(json, { parse: () => ({ ok: false, errors }), models });
+  // Parses again, so that errors name the field in the client's spelling.
+  return errors.length === 0 ? request : taskRequest(input, { parse: () => ({ ok: false, errors }), models });
 }
 
-/** The same for an image that has expired, another account's, and none. */
-const notUsable = 'is no image that this account has uploaded and that is still kept; upload it again';
+/** Other accounts' images are refused like expired ones. */
+const notUsable = 'is not an uploaded image of this account, or has expired; upload it again';
 
-/** The record, when the client waits for it and its key may read it. A fault here changes nothing: the task is accepted. */
+/** Never fails, because the task is already accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, taskId: string) {
   if (!caller.scopes.includes('tasks:read')) return undefined;
   const isHeld = await longPoll(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });
@@ -117,7 +118,6 @@ async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, task
   return task === undefined ? undefined : presentTask(deps, task).catch(() => undefined);
 }
 
-/** Throws what refuses the task. */
 function accepted(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted' | 'replayed' }> {
   switch (acceptance.kind) {
     case 'accepted':
@@ -145,5 +145,5 @@ function accepted(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted
     case 'account_not_found':
       break;
   }
-  throw new Error('a key belongs to an account that does not exist');
+  throw new Error('the account of a key does not exist');
 }

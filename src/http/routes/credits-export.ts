@@ -6,15 +6,13 @@ import { defineEndpoint } from '../define-endpoint.ts';
 import { maxUnixMs, oneOf } from '../fields.ts';
 import { idParameter, strictQuery, wholeParameter } from '../query.ts';
 
-/** Which entries of a ledger are wanted. */
 export const booksFilter = {
   kind: oneOf(ledgerKinds).optional(),
-  taskId: idParameter('a task').meta({ description: 'The charge of this task, and its refund.' }).optional(),
+  taskId: idParameter('a task').meta({ description: 'The charge and refund of this task.' }).optional(),
   from: wholeParameter(0, maxUnixMs).meta({ description: 'Booked at this Unix millisecond or later.' }).optional(),
   to: wholeParameter(0, maxUnixMs).meta({ description: 'Booked before this Unix millisecond.' }).optional(),
 };
 
-/** Rows of an answer, and of one statement; no connection to the database is held between two statements. */
 const maxRows = 1_000_000;
 const pageSize = 2_000;
 
@@ -22,10 +20,10 @@ export const exportCredits = defineEndpoint({
   operationId: 'exportCredits',
   route: 'GET /api/v1/credits/export',
   scope: 'credits:read',
-  summary: 'The ledger as a table',
+  summary: 'Export the ledger as CSV',
   description:
-    `CSV in UTF-8 with a line of names, newest entry first, at most ${maxRows} entries. Times are those of ISO 8601, in UTC. A text that a ` +
-    "spreadsheet would take for a formula has a `'` before it.",
+    `Returns UTF-8 with a header line, newest entry first, at most ${maxRows} entries. Times are ISO 8601 in UTC. Text that a spreadsheet ` +
+    "would read as a formula is prefixed with `'`.",
   query: strictQuery(booksFilter),
   contentType: 'text/csv; charset=utf-8',
   answerHeaders: { 'Content-Disposition': 'The name of the file.' },
@@ -47,7 +45,7 @@ const columns: readonly (readonly [name: string, of: (entry: LedgerEntry) => str
   ['reason', ({ reason }) => reason],
 ];
 
-/** Page by page, as fast as the client takes them. */
+/** Holds no database connection between pages. */
 async function* csvOf(db: Database, filter: BooksFilter): AsyncGenerator<string> {
   yield lineOf(columns.map(([name]) => name));
   let before: number | undefined;

@@ -14,7 +14,6 @@ import { ledgerEntrySchema, presentLedgerEntry } from '../presenters/account.ts'
 import { presentUsageDay, usageDaySchema } from '../presenters/usage.ts';
 import { listUsageDays } from '../../stores/usage.ts';
 
-/** A page of an account's books; balance and entries are of one and the same moment. */
 const booksFields = {
   balance: z.int().nonnegative(),
   entries: z.array(ledgerEntrySchema),
@@ -34,13 +33,13 @@ async function presentBooks({ db }: HttpDeps, accountId: string, query: z.output
 
 const maxDays = 92;
 
-const listed = 'Entries are listed newest first; balance and entries are read at one and the same moment.';
+const listed = 'Lists entries newest first. Balance and entries come from one snapshot.';
 
 const show = defineEndpoint({
   operationId: 'getCredits',
   route: 'GET /api/v1/credits',
   scope: 'credits:read',
-  summary: 'The balance, and the ledger behind it',
+  summary: 'Get the balance and the ledger',
   description: listed,
   query: booksQuery,
   data: z.strictObject(booksFields),
@@ -51,16 +50,16 @@ const daily = defineEndpoint({
   operationId: 'listDailyCredits',
   route: 'GET /api/v1/credits/daily',
   scope: 'credits:read',
-  summary: 'What was charged and refunded, by day and model',
+  summary: 'List charges and refunds by day and model',
   description:
-    `Days of UTC, both included, at most ${maxDays}. Charges count on the day of the create, refunds on the day of the failure. ` +
-    'Days without entries are left out.',
+    `Both days are included, in UTC, at most ${maxDays} days. Charges count on the day of the create, refunds on the day of the failure. ` +
+    'Days without entries are omitted.',
   query: strictQuery({ from: dayParameter, to: dayParameter }),
   data: z.strictObject({ days: z.array(usageDaySchema) }),
   handler: async ({ caller: { accountId }, query }, { db }) => {
     const [fromMs, lastMs] = [Date.parse(query.from), Date.parse(query.to)];
     if (lastMs < fromMs || lastMs - fromMs >= maxDays * dayMs) {
-      throw invalidRequest([{ path: 'to', message: `must be from, or one of the ${maxDays - 1} days after it` }]);
+      throw invalidRequest([{ path: 'to', message: `must be at most ${maxDays - 1} days after from` }]);
     }
     const days = await listUsageDays(db, { accountId, fromMs, toMs: lastMs + dayMs });
     return { days: days.map(presentUsageDay) };
@@ -70,7 +69,7 @@ const daily = defineEndpoint({
 const adminShow = defineEndpoint({
   operationId: 'adminShowCredits',
   route: 'GET /api/admin/v1/credits',
-  summary: 'The balance of an account, and the ledger behind it',
+  summary: 'Get the balance and the ledger of an account',
   description: listed,
   query: strictQuery({ accountId: idParameter('an account'), ...booksPage }),
   data: z.strictObject({ accountId: z.string(), ...booksFields }),
@@ -81,10 +80,8 @@ const adminShow = defineEndpoint({
   },
 });
 
-/** What both bookings take and answer. */
-const booking = {
+const bookingSpec = {
   headers: requiredIdempotencyKeyHeader,
-  /** The entry as it was booked, also when an earlier request booked it. */
   data: z.strictObject({ accountId: z.string(), entry: ledgerEntrySchema }),
   answerHeaders: replayedHeader,
   failures: ['account_not_found', 'balance_out_of_range', 'idempotency_key_reused'],
@@ -96,16 +93,15 @@ const grant = defineEndpoint({
   needsRecentProof: true,
   summary: 'Grant credits to an account',
   description:
-    'For credits that were bought or given. Needs an `Idempotency-Key`: repeating a lost request gives the first answer ' +
-    'again and grants nothing. The reason is shown to the account in its ledger. A closed account gets no grants; its books are ' +
-    'corrected by an adjustment.',
+    'Adds purchased or free credits. Repeating a request with the same `Idempotency-Key` returns the first response. The ledger shows the ' +
+    'reason to the account. For a closed account, use an adjustment.',
   body: z.strictObject({
     accountId: idField('an account'),
     credits: wholeNumber(1, maxCredits),
     reason: reasonField,
   }),
-  ...booking,
-  failures: [...booking.failures, 'account_closed'],
+  ...bookingSpec,
+  failures: [...bookingSpec.failures, 'account_closed'],
   handler: (call, deps) => {
     const { credits: amount, ...input } = call.input;
     return bookCredits(call, deps, { kind: 'grant', amount, ...input });
@@ -120,33 +116,30 @@ const adjust = defineEndpoint({
   needsRecentProof: true,
   summary: 'Adjust the balance of an account',
   description:
-    'For corrections, up or down. The balance can not fall below zero: such an adjustment is refused and changes nothing. ' +
-    'Needs an `Idempotency-Key`, as a grant does. The reason is shown to the account in its ledger.',
+    'Corrects the balance up or down, but not below zero. Repeating a request with the same `Idempotency-Key` returns the first response. ' +
+    'The ledger shows the reason to the account.',
   body: z.strictObject({
     accountId: idField('an account'),
-    amount: wholeNumber(-maxCredits, maxCredits, amountError)
-      .refine((amount) => amount !== 0)
-      .meta({ description: 'Signed, and not 0.' }),
+    amount: wholeNumber(-maxCredits, maxCredits, amountError).refine((amount) => amount !== 0),
     reason: reasonField,
   }),
-  ...booking,
+  ...bookingSpec,
   handler: (call, deps) => bookCredits(call, deps, { kind: 'adjustment', ...call.input }),
 });
 
-/** Books credits once for the request's Idempotency-Key, and answers the entry. */
 async function bookCredits(
   { actor, ctx }: Pick<Call<'operator', undefined, undefined>, 'actor' | 'ctx'>,
   { db }: HttpDeps,
-  wanted: Omit<Booking, 'idempotencyKey'>,
+  booking: Omit<Booking, 'idempotencyKey'>,
 ) {
-  const outcome = await bookCreditsAs(db, actor, { ...wanted, idempotencyKey: requiredIdempotencyKey(ctx) });
+  const outcome = await bookCreditsAs(db, actor, { ...booking, idempotencyKey: requiredIdempotencyKey(ctx) });
   if (outcome.kind === 'account_not_found') throw new HttpError('account_not_found');
   if (outcome.kind === 'key_reused') throw new HttpError('idempotency_key_reused');
   if (outcome.kind === 'balance_out_of_range') {
     throw new HttpError('balance_out_of_range', { data: { balance: outcome.balance } });
   }
   if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
-  return { accountId: wanted.accountId, entry: presentLedgerEntry(outcome.entry) };
+  return { accountId: booking.accountId, entry: presentLedgerEntry(outcome.entry) };
 }
 
 export const creditEndpoints = [show, daily, exportCredits];

@@ -11,23 +11,22 @@ import type { HttpDeps } from '../http-deps.ts';
 
 const deletedTaskSchema = z.strictObject({ taskId: z.string(), contentDeleteTime: unixMs }).meta({ id: 'DeletedTask' });
 
-const whatGoes =
-  'Prompt, image addresses, the uploaded images and the video of a task that has ended, what upstreams said, its callback and what ' +
-  'Temporal recorded of it. Its id, model, times, price and state stay, and so does the ledger. A task that has not ended is refused: ' +
-  'cancel it first. May be repeated.';
+const scopeOfDeletion =
+  'Deletes the prompt, image URLs, uploaded images, video, upstream messages, callback and Temporal history of a task that has ended. ' +
+  'Id, model, times, price, state and ledger stay. Idempotent.';
 
 export const deleteTask = defineEndpoint({
   operationId: 'deleteTask',
   route: 'POST /api/v1/jobs/deleteTask',
   scope: 'content:delete',
-  summary: 'Delete what a task was about',
-  description: `${whatGoes} In the console, only owners of the account have this permission.`,
+  summary: 'Delete the content of a task',
+  description: `${scopeOfDeletion} In the console, only owners have this permission.`,
   body: z.strictObject({ taskId: opaqueId.min(1, { error: 'is required' }) }),
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, deps) => {
     const task = await ownTask(deps.db, input.taskId, caller.accountId);
-    return deleted(deps, task, await deleteTaskContent(deps.db, task, uploadIdsOf(deps.publicUrl, task.param)));
+    return deleteFiles(deps, task, await deleteTaskContent(deps.db, task, uploadIdsOf(deps.publicUrl, task.param)));
   },
 });
 
@@ -35,23 +34,23 @@ export const adminDeleteTask = defineEndpoint({
   operationId: 'adminDeleteTask',
   route: 'POST /api/admin/v1/tasks/delete',
   needsRecentProof: true,
-  summary: 'Delete what a task of any account was about',
-  description: `${whatGoes} The account is not told the reason.`,
+  summary: 'Delete the content of a task of any account',
+  description: `${scopeOfDeletion} The account does not see the reason.`,
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
   data: deletedTaskSchema,
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ actor, input: { taskId, reason } }, deps) => {
     const task = existing(await findTask(deps.db, taskId), 'task_not_found');
     const uploadIds = uploadIdsOf(deps.publicUrl, task.param);
-    return deleted(deps, task, await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
+    return deleteFiles(deps, task, await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
   },
 });
 
-/** The video goes before the answer, where the store allows: its links are in strangers' hands. The rest is left to housekeeping. */
-async function deleted({ resultStore, log }: HttpDeps, task: Task, deletion: ContentDeletion | undefined) {
+/** Deletes the video before responding, because its links may have been shared. Housekeeping deletes the rest. */
+async function deleteFiles({ resultStore, log }: HttpDeps, task: Task, deletion: ContentDeletion | undefined) {
   const { taskId, result } = task;
   if (deletion === undefined)
-    throw new HttpError('task_not_finished', { msg: 'the task has not ended yet; cancel it first' });
+    throw new HttpError('task_not_finished', { msg: 'the task has not ended; cancel it first' });
   if (deletion.changed && result !== undefined) {
     const files = [resultStore.delete(result.videoKey), resultStore.delete(result.posterKey)];
     await Promise.all(files).catch((err: unknown) => log.warn({ err, taskId }, 'video not deleted yet'));

@@ -22,17 +22,16 @@ import { idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText, unixMs } 
 import { idParameter, strictQuery } from '../query.ts';
 import { view } from '../presenters/view.ts';
 
-/** A key as its owner may see it; the secret itself is not kept. */
 const keySchema = z
   .strictObject({
     keyId: z.string(),
     name: z.string(),
-    hint: z.string().meta({ description: 'Beginning and end of the key, to tell it from its siblings.' }),
+    hint: z.string().meta({ description: 'The beginning and end of the key.' }),
     scopes: z.array(z.enum(scopes)),
-    dialect: z.enum(dialects).meta({ description: 'In which words requests with the key are read and answered.' }),
+    dialect: z.enum(dialects).meta({ description: 'The spelling of requests and records.' }),
     createTime: unixMs,
     expireTime: unixMs.nullable(),
-    lastUseTime: unixMs.nullable().meta({ description: 'Exact to about a minute.' }),
+    lastUseTime: unixMs.nullable().meta({ description: 'Accurate to about a minute.' }),
     revokeTime: unixMs.nullable(),
   })
   .meta({ id: 'ApiKey' });
@@ -45,15 +44,13 @@ export function presentKey(key: ApiKey) {
 const usedKeySchema = keySchema
   .extend({
     uses: z.strictObject({ tasks: z.int().nonnegative(), credits: z.int().nonnegative() }).meta({
-      description:
-        'Tasks that the key made in the last 30 days, and what they cost less their refunds; of an account with more than ' +
-        `${maxTasksOfUse} tasks in that time, of the newest.`,
+      description: `Tasks of the last 30 days and their cost less refunds; at most the account's newest ${maxTasksOfUse} tasks.`,
     }),
   })
   .meta({ id: 'UsedApiKey' });
 
 const listed = {
-  description: 'Active keys first, then the newest; revoked and expired ones are listed too. At most 1,000.',
+  description: 'Lists active keys first, then revoked and expired keys, newest first. At most 1,000.',
   data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
 };
 
@@ -61,7 +58,7 @@ const list = defineEndpoint({
   operationId: 'listKeys',
   route: 'GET /api/v1/keys',
   scope: 'keys:write',
-  summary: "The account's keys",
+  summary: 'List keys',
   description: listed.description,
   data: z.strictObject({ keys: z.array(usedKeySchema).max(1000) }),
   handler: async ({ caller: { accountId } }, { db }) => {
@@ -76,7 +73,7 @@ const list = defineEndpoint({
 const adminList = defineEndpoint({
   operationId: 'adminListKeys',
   route: 'GET /api/admin/v1/keys',
-  summary: 'The keys of an account',
+  summary: 'List the keys of an account',
   ...listed,
   query: strictQuery({ accountId: idParameter('an account') }),
   failures: ['account_not_found'],
@@ -88,8 +85,7 @@ const adminList = defineEndpoint({
 
 const timeError = 'must be a future time in Unix milliseconds';
 
-/** What may be said of a key that is to be made. */
-const wantedFields = (whichScopes: string) => ({
+const newKeyFields = (whichScopes: string) => ({
   name: plainText(200),
   scopes: z
     .array(oneOf(scopes), { error: 'must be an array of scopes' })
@@ -98,18 +94,18 @@ const wantedFields = (whichScopes: string) => ({
     .nullish()
     .meta({ description: whichScopes }),
   dialect: oneOf(dialects)
-    .meta({ description: "`native`, when it is left out; `kie` is for clients of kie.ai's API. It never changes." })
+    .meta({ description: "`native` by default; `kie` for clients of kie.ai's API. Cannot be changed." })
     .nullish(),
   expireTime: z
     .int({ error: timeError })
     .max(maxUnixMs)
-    .meta({ description: 'Unix milliseconds; never, when it is left out.' })
+    .meta({ description: 'Unix milliseconds; never expires by default.' })
     .nullish(),
 });
 
-type Wanted = z.output<z.ZodObject<ReturnType<typeof wantedFields>>>;
+type NewKey = z.output<z.ZodObject<ReturnType<typeof newKeyFields>>>;
 
-function wantedKey({ name, dialect, expireTime }: Wanted, nowMs: number) {
+function newKey({ name, dialect, expireTime }: NewKey, nowMs: number) {
   const expiresAt = expireTime ?? undefined;
   if (expiresAt !== undefined && expiresAt <= nowMs) {
     throw invalidRequest([{ path: 'expireTime', message: timeError }]);
@@ -117,7 +113,7 @@ function wantedKey({ name, dialect, expireTime }: Wanted, nowMs: number) {
   return { name, dialect: dialect ?? undefined, expiresAt };
 }
 
-const secretSchema = z.string().meta({ description: 'The key itself. Keep it: it is not shown again.' });
+const secretSchema = z.string().meta({ description: 'The key. Store it: it is shown only once.' });
 
 const tooManyKeys = () => new HttpError('too_many_keys', { data: { limit: maxActiveKeys } });
 
@@ -131,20 +127,20 @@ const create = defineEndpoint({
   route: 'POST /api/v1/keys',
   scope: 'keys:write',
   refusesSuspended: true,
-  summary: 'Make a key',
-  description: `Shows the new key, this once. A key can never grant more scopes than it has itself. At most ${maxActiveKeys} keys of an account are active.`,
+  summary: 'Create a key',
+  description: `Returns the key once. A key can only grant scopes that it has. An account has at most ${maxActiveKeys} active keys.`,
   body: z.strictObject(
-    wantedFields(
-      'At most those of the calling key. By default, those of `tasks:write`, `tasks:read` and `credits:read` that it has.',
+    newKeyFields(
+      'A subset of the scopes of the calling key. By default, those of `tasks:write`, `tasks:read` and `credits:read` that it has.',
     ),
   ),
   data: keySchema.extend({ key: secretSchema }).meta({ id: 'NewApiKey' }),
   failures: ['account_closed', 'too_many_keys', 'reauthentication_required'],
-  handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now = Date.now }) => {
-    const wanted = { accountId, scopes: grantedScopes(input.scopes, own), ...wantedKey(input, now()) };
-    // Otherwise the key would do what the session may do only after a recent proof.
-    if (by.kind === 'person' && !wanted.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
-    return presentMadeKey(await createAccountKey(db, wanted));
+  handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now }) => {
+    const key = { accountId, scopes: grantedScopes(input.scopes, own), ...newKey(input, now()) };
+    // A key must not do what its creator may do only after re-authentication.
+    if (by.kind === 'person' && !key.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
+    return presentMadeKey(await createAccountKey(db, key));
   },
 });
 
@@ -152,32 +148,31 @@ const adminCreate = defineEndpoint({
   operationId: 'adminCreateKey',
   route: 'POST /api/admin/v1/keys',
   needsRecentProof: true,
-  summary: 'Make a key for an account',
-  description: `Shows the new key, this once. At most ${maxActiveKeys} keys of an account are active.`,
+  summary: 'Create a key for an account',
+  description: `Returns the key once. An account has at most ${maxActiveKeys} active keys.`,
   body: z.strictObject({
     accountId: idField('an account'),
-    ...wantedFields('By default `tasks:write`, `tasks:read` and `credits:read`.'),
+    ...newKeyFields('By default `tasks:write`, `tasks:read` and `credits:read`.'),
   }),
   data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
   failures: ['account_not_found', 'account_closed', 'too_many_keys'],
-  handler: async ({ actor, input }, { db, now = Date.now }) => {
+  handler: async ({ actor, input }, { db, now }) => {
     const { accountId, scopes: named } = input;
-    const wanted = { accountId, scopes: [...new Set(named ?? ordinaryScopes)], ...wantedKey(input, now()) };
-    const made = existing(await createKeyAs(db, actor, wanted), 'account_not_found');
+    const key = { accountId, scopes: [...new Set(named ?? ordinaryScopes)], ...newKey(input, now()) };
+    const made = existing(await createKeyAs(db, actor, key), 'account_not_found');
     return { accountId, ...presentMadeKey(made) };
   },
 });
 
-/** The named scopes; by default the ordinary ones that the caller has. Throws for a scope that the caller lacks. */
 function grantedScopes(named: readonly Scope[] | null | undefined, own: readonly Scope[]): readonly Scope[] {
   const granted = [...new Set(named ?? ordinaryScopes.filter((scope) => own.includes(scope)))];
   const missing = granted.find((scope) => !own.includes(scope));
   if (missing !== undefined) {
-    throw new HttpError('scope_missing', { msg: `the API key lacks the scope ${missing}, so it cannot grant it` });
+    throw new HttpError('scope_missing', { msg: `the API key cannot grant the scope ${missing}, which it lacks` });
   }
   if (granted.length === 0)
     throw invalidRequest([
-      { path: 'scopes', message: `is required: this key has none of ${ordinaryScopes.join(', ')}` },
+      { path: 'scopes', message: `is required, because this key has none of ${ordinaryScopes.join(', ')}` },
     ]);
   return granted;
 }
@@ -188,11 +183,10 @@ const rotate = defineEndpoint({
   scope: 'keys:write',
   refusesSuspended: true,
   needsRecentProof: true,
-  summary: 'Replace a key',
+  summary: 'Rotate a key',
   description:
-    'Makes a key with the same name, scopes, dialect and length of life, and shows it, this once. The old key lives on for ' +
-    '`overlapSeconds` (a day unless given), so that its users can change over. A key with more scopes than the ' +
-    'calling one cannot be rotated by it.',
+    'Creates a key with the same name, scopes, dialect and lifetime, and returns it once. The old key stays valid for `overlapSeconds` ' +
+    '(a day by default), so that clients can switch. A key cannot rotate a key with more scopes than its own.',
   body: z.strictObject({ keyId: opaqueId, overlapSeconds: overlapField }),
   data: keySchema
     .extend({ key: secretSchema, oldKeyId: z.string(), oldExpireTime: z.int() })
@@ -202,7 +196,7 @@ const rotate = defineEndpoint({
     if (!isUuid(keyId)) throw new HttpError('key_not_found');
     const made = await rotateAccountKey(db, { accountId, keyId, within, overlapSeconds });
     if (made.kind === 'scope_missing') {
-      const msg = `the API key lacks the scope ${made.scope} of the key that it would replace`;
+      const msg = `the API key lacks the scope ${made.scope} of the key to rotate`;
       throw new HttpError('scope_missing', { msg });
     }
     if (made.kind === 'key_not_found' || made.kind === 'key_not_active') throw new HttpError(made.kind);
@@ -219,10 +213,10 @@ const revoked = {
 const revoke = defineEndpoint({
   operationId: 'revokeKey',
   route: 'POST /api/v1/keys/revoke',
-  // A suspended account may revoke: it can only make things safer.
+  // Suspended accounts may revoke keys.
   scope: 'keys:write',
   summary: 'Revoke a key',
-  description: 'Counts from the next request on, for good. A key may revoke itself. Repeating it changes nothing.',
+  description: 'Takes effect immediately and permanently. A key may revoke itself. Idempotent.',
   body: z.strictObject({ keyId: opaqueId }),
   ...revoked,
   handler: async ({ caller, input: { keyId } }, { db }) => {
@@ -235,7 +229,7 @@ const adminRevoke = defineEndpoint({
   operationId: 'adminRevokeKey',
   route: 'POST /api/admin/v1/keys/revoke',
   summary: 'Revoke a key of any account',
-  description: 'Counts from the next request on, for good. Repeating it changes nothing.',
+  description: 'Takes effect immediately and permanently. Idempotent.',
   body: z.strictObject({ keyId: idField('a key') }),
   ...revoked,
   handler: async ({ actor, input: { keyId } }, { db }) => {

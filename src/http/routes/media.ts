@@ -4,27 +4,26 @@ import { answer, type AppRouter, type Context } from '../context.ts';
 import { existing, HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { findTask } from '../../stores/tasks.ts';
-import { mediaGone } from '../media-gone.ts';
+import { mediaDeleted } from '../deleted-media.ts';
 import { sendFile } from '../server/send-file.ts';
 
-/** Any key: only a valid signature, and so only a key that we made, leads to a file. */
 const mediaPath = /^\/media\/.*$/s;
 
 /**
- * `GET /media/<key>?expires=&signature=`: the files of the result store. Needs no API key. With `&download=1` a browser saves the file,
- * also from a bucket: it ignores the `download` attribute of a link that redirects to another origin.
+ * Serves files of the result store under signed links, without an API key. `&download=1` makes browsers save the file, because they ignore
+ * the `download` attribute of a link that redirects to a bucket.
  */
 export function mediaRoute(router: AppRouter, deps: HttpDeps): void {
-  const { resultStore, now = Date.now } = deps;
+  const { resultStore, now } = deps;
   router.get(mediaPath, async (ctx) => {
     const link = openedLink(ctx, resultStore);
     const source = await resultStore.sourceOf(link, ctx.method === 'HEAD' ? 'HEAD' : 'GET');
-    if (source === undefined) throw await whyGone(deps, link.key);
+    if (source === undefined) throw await explainMissing(deps, link.key);
     const seconds = Math.max(0, Math.floor((link.linkExpiresAt - now()) / 1000));
     ctx.set(openToAllSites);
     await sendSource(ctx, source, link, seconds).catch(async (error: unknown) => {
       const isMissing = error instanceof HttpError && error.code === 'media_missing';
-      throw isMissing ? await whyGone(deps, link.key) : error;
+      throw isMissing ? await explainMissing(deps, link.key) : error;
     });
   });
   router.options(mediaPath, (ctx) => {
@@ -36,14 +35,14 @@ export function mediaRoute(router: AppRouter, deps: HttpDeps): void {
 
 const methods = 'GET, HEAD, OPTIONS';
 
-/** A page on any site may play or fetch the video: the signature in the link is the permission. */
+/** The signature in the link is the permission, so any site may play the video. */
 const openToAllSites = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers': 'Accept-Ranges, Content-Length, Content-Range, ETag, X-Request-Id',
   'Cross-Origin-Resource-Policy': 'cross-origin',
 };
 
-/** A redirect is repeated after this time at the latest, so that a client learns here, in words, that a file is gone. */
+/** Clients must come back after this time, so that they get our message about a deleted file. */
 const maxRedirectSeconds = 600;
 
 async function sendSource(ctx: Context, source: MediaSource, link: OpenedLink, seconds: number): Promise<void> {
@@ -66,20 +65,20 @@ async function sendSource(ctx: Context, source: MediaSource, link: OpenedLink, s
 
 const keyOfTask = new RegExp(`^results/(${uuidPattern})/`);
 
-/** Only asked about a file that is not there, so that those that are need no database. */
-async function whyGone({ db, retentionMs }: HttpDeps, key: string): Promise<HttpError> {
+/** Runs only for missing files, so that others need no database. */
+async function explainMissing({ db, retentionMs }: HttpDeps, key: string): Promise<HttpError> {
   const taskId = keyOfTask.exec(key)?.[1];
   const task = taskId === undefined ? undefined : await findTask(db, taskId);
   if (task === undefined) return new HttpError('media_deleted');
-  return task.mediaDeletedAt === undefined ? new HttpError('media_missing') : mediaGone(task, retentionMs);
+  return task.mediaDeletedAt === undefined ? new HttpError('media_missing') : mediaDeleted(task, retentionMs);
 }
 
-/** Every invalid link gets the same refusal, for any fault and whether or not the file exists. */
+/** Every invalid link gets the same error, whether or not the file exists. */
 function openedLink(ctx: Context, store: ResultStore): OpenedLink {
   const query = new URLSearchParams(ctx.querystring);
-  // Given twice they are no number and no signature.
+  // Repeated parameters make the link invalid.
   const [expires, signature] = [query.getAll('expires').join(), query.getAll('signature').join()];
-  // Taken as it came, not decoded: a key needs no escapes, so a path with one is not a key.
+  // The path is not decoded: keys contain no escapes.
   const disposition = query.get('download') === '1' ? 'attachment' : 'inline';
   return existing(
     store.open({ key: ctx.path.slice('/media/'.length), expires, signature }, disposition),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unknownModel } from '../../domain/models.ts';
-import { maxImages, maxPromptCodePoints, maxSeconds, minSeconds, ratios } from '../../domain/task-input.ts';
+import { ratios } from '../../domain/task-input.ts';
 import { findAccount } from '../../stores/accounts.ts';
 import { listPrices, maxCreditsPerSecond, priceLeadMs, setPriceAs, withdrawPriceAs } from '../../stores/prices.ts';
 import { ownAccount } from '../authentication.ts';
@@ -11,7 +11,7 @@ import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery, text
 import { presentRate, rateSchema } from '../presenters/account.ts';
 import { presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../presenters/price.ts';
 
-const rateLimitSchema = rateSchema.meta({ description: 'So many requests in so many seconds; null is no limit.' });
+const rateLimitSchema = rateSchema.meta({ description: 'Null: no limit.' });
 
 const limitsSchema = z
   .strictObject({
@@ -34,29 +34,23 @@ const modelSchema = z
   })
   .meta({ id: 'Model' });
 
-/** The same for every model. */
-const bounds = {
-  resolutions: ['720p' as const],
-  ratios: [...ratios],
-  minDuration: minSeconds,
-  maxDuration: maxSeconds,
-  maxPromptLength: maxPromptCodePoints,
-  maxImages,
-};
+const inputs = { resolutions: ['720p' as const], ratios: [...ratios] };
 
 const listModels = defineEndpoint({
   operationId: 'listModels',
   route: 'GET /api/v1/models',
   scope: 'any',
-  summary: "Models with their prices, and the account's limits",
-  description: 'A model is left out while no worker can generate it.',
+  summary: 'List models, prices and limits',
+  description: 'Omits models that no worker can generate at present.',
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
   handler: async ({ caller }, deps) => {
     const prices = await presentPrices(deps, caller.accountId);
     const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
     const creates = presentRate(createRate ?? deps.createRate);
     return {
-      models: prices.filter(({ model }) => deps.isSold(model)).map((price) => ({ ...price, ...bounds })),
+      models: prices
+        .filter(({ model }) => deps.isSold(model))
+        .map((price) => ({ ...price, ...inputs, ...deps.catalogue().limits })),
       limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
     };
   },
@@ -67,10 +61,10 @@ const modelError = 'must be the name of a model';
 const list = defineEndpoint({
   operationId: 'adminListPrices',
   route: 'GET /api/admin/v1/prices',
-  summary: 'What the models cost, and what was decided about it',
+  summary: 'List prices',
   description:
-    'The prices that operators have set, newest first: all of them, or those of one account. `models` shows those of the ' +
-    "account, or of every account without prices of its own. A model without a price here costs what the catalogue's file says.",
+    'Lists prices set by operators, newest first: all, or those of one account. `models` shows the prices in force for the account, or ' +
+    'the list prices. A model without a price here has the price of the catalogue.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     model: textParameter(modelError)
@@ -93,33 +87,32 @@ const list = defineEndpoint({
 });
 
 const priceError = `must be a whole number of credits from 1 to ${maxCreditsPerSecond}, or null`;
-const timeError = 'must be a time in Unix milliseconds that is not past: a price never changes what was charged';
+const timeError = 'must be a future time in Unix milliseconds';
 
 const set = defineEndpoint({
   operationId: 'adminSetPrice',
   route: 'POST /api/admin/v1/prices/set',
   needsRecentProof: true,
-  summary: 'Set what a second of a model costs, for everybody or for one account',
+  summary: 'Set the price per second of a model',
   description:
-    "Counts for tasks that are created at `fromTime` or later; every other task keeps what it was charged. An account's " +
-    `own price counts before that for everybody. A price begins ${priceLeadMs / 1000} seconds from now at the earliest, so that ` +
-    'every process knows it before it counts; the answer says when.',
+    'Sets the list price, or the price of one account, which takes precedence. Applies to tasks created at `fromTime` or later. ' +
+    `The earliest start is ${priceLeadMs / 1000} seconds from now, so that every process has the price in time.`,
   body: z.strictObject({
     model: z.string({ error: required(modelError) }),
     creditsPerSecond: wholeNumber(1, maxCreditsPerSecond, required(priceError))
       .nullable()
-      .meta({ description: 'Null: back to the list price, or with no account to that of the catalogue.' }),
-    accountId: idField('an account').nullish().meta({ description: 'Without it, for everybody.' }),
+      .meta({ description: 'Null: return to the list price, or without an account to the price of the catalogue.' }),
+    accountId: idField('an account').nullish().meta({ description: 'Omit it to set the list price.' }),
     fromTime: wholeNumber(0, maxUnixMs, timeError)
       .nullish()
-      .meta({ description: 'Unix milliseconds; without it as soon as can be.' }),
+      .meta({ description: 'Unix milliseconds; by default as soon as possible.' }),
     reason: reasonField,
   }),
   data: setPriceSchema,
   failures: ['account_not_found'],
-  handler: async ({ actor, input }, { db, models }) => {
-    const fault = unknownModel(models, input.model);
-    if (fault !== undefined) throw invalidRequest([{ path: 'model', message: fault }]);
+  handler: async ({ actor, input }, { db, catalogue }) => {
+    const message = unknownModel(catalogue().models, input.model);
+    if (message !== undefined) throw invalidRequest([{ path: 'model', message }]);
     const setting = await setPriceAs(db, actor, {
       ...input,
       accountId: input.accountId ?? undefined,
@@ -137,10 +130,8 @@ const idError = 'must be the id of a price';
 const withdraw = defineEndpoint({
   operationId: 'adminWithdrawPrice',
   route: 'POST /api/admin/v1/prices/withdraw',
-  summary: 'Withdraw a price that is not in force yet',
-  description:
-    `Until ${priceLeadMs / 1000} seconds before it begins. One that counts can be followed by another, but not taken ` +
-    'back. Withdrawing again changes nothing.',
+  summary: 'Withdraw a future price',
+  description: `Possible until ${priceLeadMs / 1000} seconds before it begins. Set a new price to replace one in force. Idempotent.`,
   body: z.strictObject({
     priceId: z.int({ error: required(idError) }).min(1),
     reason: reasonField,
@@ -148,10 +139,10 @@ const withdraw = defineEndpoint({
   data: setPriceSchema,
   failures: ['price_not_found', 'price_in_force'],
   handler: async ({ actor, input }, { db }) => {
-    const withdrawal = await withdrawPriceAs(db, actor, input);
-    if (withdrawal.kind === 'price_not_found') throw new HttpError('price_not_found');
-    if (withdrawal.kind === 'too_late') throw new HttpError('price_in_force');
-    return presentSetPrice(withdrawal.price);
+    const outcome = await withdrawPriceAs(db, actor, input);
+    if (outcome.kind === 'price_not_found') throw new HttpError('price_not_found');
+    if (outcome.kind === 'too_late') throw new HttpError('price_in_force');
+    return presentSetPrice(outcome.price);
   },
 });
 

@@ -6,8 +6,7 @@ const healthz = defineEndpoint({
   operationId: 'healthz',
   route: 'GET /healthz',
   scope: 'none',
-  // Says nothing about the parts that the process depends on.
-  summary: 'Whether the process lives',
+  summary: 'Check that the process is alive',
   data: z.strictObject({}),
   handler: async () => ({}),
 });
@@ -16,7 +15,7 @@ const readyz = defineEndpoint({
   operationId: 'readyz',
   route: 'GET /readyz',
   scope: 'none',
-  summary: 'Tells whether requests should be sent here',
+  summary: 'Check that the process is ready for requests',
   data: z.strictObject({}),
   failures: ['not_ready'],
   handler: async (_call, { readiness }) => {
@@ -25,7 +24,6 @@ const readyz = defineEndpoint({
   },
 });
 
-/** Throws `not_ready` if there is a reason. */
 export function refuseUnlessReady(reasons: readonly string[]): void {
   if (reasons.length > 0) throw new HttpError('not_ready', { data: { reasons } });
 }

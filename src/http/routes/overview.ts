@@ -7,36 +7,30 @@ import { presentUsageDay, usageDaySchema } from '../presenters/usage.ts';
 
 const count = z.int().min(0).max(maxCounted);
 
-/** What a person looks at first. */
 export const showOverview = defineEndpoint({
   operationId: 'getOverview',
   route: 'GET /api/v1/overview',
   scope: 'credits:read',
-  summary: 'Where the account stands',
+  summary: 'Get an overview of the account',
   data: z
     .strictObject({
       balance: z.int().nonnegative(),
-      days: z.array(usageDaySchema).meta({ description: 'Today and the six days before it, in UTC.' }),
+      days: z.array(usageDaySchema).meta({ description: 'Today and the previous six days, in UTC.' }),
       tasksByState: z
         .strictObject({ waiting: count, queuing: count, generating: count, success: count, fail: count })
         .meta({
-          description: `Those that have not ended, and those of the last seven days that have; none is counted beyond ${maxCounted}.`,
+          description: `Unfinished tasks, and those that ended in the last seven days. Counts stop at ${maxCounted}.`,
         }),
       steps: z
         .strictObject({ hasKey: z.boolean(), hasTask: z.boolean(), hasCallback: z.boolean() })
-        .meta({ description: 'What the account has done at least once.' }),
+        .meta({ description: 'Steps that the account has taken at least once.' }),
       books: z.strictObject({
-        auditedTime: unixMs
-          .nullable()
-          .meta({ description: 'When the books were last checked; null before the first time.' }),
-        violations: z
-          .int()
-          .nonnegative()
-          .meta({ description: "Faults in this account's books that are not yet put right." }),
+        auditedTime: unixMs.nullable().meta({ description: 'When the ledger was last audited.' }),
+        violations: z.int().nonnegative().meta({ description: "Unresolved errors in this account's ledger." }),
       }),
     })
     .meta({ id: 'Overview' }),
-  handler: async ({ caller: { accountId } }, { db, now = Date.now }) => {
+  handler: async ({ caller: { accountId } }, { db, now }) => {
     const today = Math.floor(now() / dayMs) * dayMs;
     const [summary, days] = await Promise.all([
       summarizeAccount(db, accountId),

@@ -2,13 +2,14 @@ import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Offer } from '../../domain/models.ts';
 import { answer, type AppRouter, type Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { openApiDocument } from '../openapi.ts';
 import { sendFile } from '../server/send-file.ts';
 
-/** Nothing inline but styles, which Swagger UI sets on its elements. */
+/** Swagger UI needs inline styles. */
 const pageHeaders = {
   'Content-Security-Policy': [
     "default-src 'none'",
@@ -26,7 +27,7 @@ const pageHeaders = {
   'X-Frame-Options': 'DENY',
 };
 
-/** The only files that are given out: our own, and those of Swagger UI as npm delivered it. */
+/** The only files that are served. */
 const files: Readonly<Record<string, string>> = {
   '/favicon.ico': '#assets/pages/favicon.png',
   '/docs/reference': '#assets/pages/docs.html',
@@ -39,12 +40,12 @@ const files: Readonly<Record<string, string>> = {
 
 const readme = new URL(import.meta.resolve('#readme'));
 
-/** The routes of the pages by their paths in the package. */
+/** Routes by path in the package. */
 const documents: ReadonlyMap<string, string> = new Map(
   ['README.md', ...docsFiles()].map((path) => [path, routeOf(path)]),
 );
 
-/** Documents that were left out of the installation are no endpoints of it. */
+/** An installation may omit documents. */
 function docsFiles(): readonly string[] {
   const folder = new URL('docs/', readme);
   if (!existsSync(folder)) return [];
@@ -56,14 +57,13 @@ function routeOf(path: string): string {
   return path === 'README.md' ? '/docs/readme' : `/${path.replace(/(?:\/README)?\.md$/, '')}`;
 }
 
-/** The guide for customers. */
 const firstDocument = 'docs/api.md';
 
-/** What people read in a browser, without the internet: the API reference and the documents; `/` leads them to the console. */
-export function pageRoutes(router: AppRouter, deps: HttpDeps): void {
+/** Serves the API reference and the documents, without internet access; `/` redirects browsers to the console. */
+export function pageRoutes(router: AppRouter, { catalogue }: Pick<HttpDeps, 'catalogue'>): void {
   router.get('/', async (ctx) => {
     ctx.set('Vary', 'Accept');
-    // `*/*`, which programs send, takes the first of these.
+    // Programs send `*/*`, which selects the first.
     if (ctx.accepts(['json', 'html']) !== 'html') {
       const data = { name: 'Videogen', documentation: '/docs', openapi: '/openapi.json' };
       return answer(ctx, { code: 200, msg: 'success', data });
@@ -85,21 +85,21 @@ export function pageRoutes(router: AppRouter, deps: HttpDeps): void {
       await showPage(ctx, 'document', await page);
     });
   }
-  let described: { readonly models: HttpDeps['models']; readonly text: string } | undefined;
-  // Of this very installation, with its models of now; no envelope around it.
+  const texts = new WeakMap<Offer, string>();
   router.get('/openapi.json', (ctx) => {
-    const { models } = deps;
-    if (described?.models !== models) described = { models, text: JSON.stringify(openApiDocument(models)) };
+    const offer = catalogue();
+    const text = texts.get(offer) ?? JSON.stringify(openApiDocument(offer));
+    texts.set(offer, text);
     ctx.set({ 'Content-Type': 'application/json', 'Cache-Control': 'no-cache', 'Access-Control-Allow-Origin': '*' });
-    ctx.body = described.text;
+    ctx.body = text;
   });
 }
 
-/** Answers with a page of assets/pages; each `{{name}}` in it gives way to the HTML of that name. */
+/** Replaces each `{{name}}` in a page of assets/pages. */
 async function showPage(ctx: Context, page: string, html: Readonly<Record<string, string>>): Promise<void> {
   const template = await readFile(new URL(import.meta.resolve(`#assets/pages/${page}.html`)), 'utf8');
   ctx.set({ ...pageHeaders, 'Content-Type': 'text/html; charset=utf-8', 'Cache-Control': 'no-cache' });
-  ctx.body = template.replaceAll(/\{\{(\w+)\}\}/g, (_place, name: string) => html[name] ?? '');
+  ctx.body = template.replaceAll(/\{\{(\w+)\}\}/g, (_match, name: string) => html[name] ?? '');
 }
 
 function escapeHtml(text: string): string {
@@ -126,7 +126,7 @@ async function render(path: string) {
   });
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Videogen';
   const html = await marked.parse(markdown);
-  // Wide tables and long lines are scrolled by themselves, with the keyboard, too.
+  // Makes wide tables and code scrollable by keyboard.
   const text = html
     .replaceAll('<table>', '<div class="table" tabindex="0"><table>')
     .replaceAll('</table>', '</table></div>')
@@ -134,7 +134,7 @@ async function render(path: string) {
   return { title: escapeHtml(title), text };
 }
 
-/** The anchor of a heading, as GitHub makes it. */
+/** Compatible with GitHub. */
 function anchorOf(heading: string): string {
   return heading
     .toLowerCase()
@@ -142,7 +142,7 @@ function anchorOf(heading: string): string {
     .replaceAll(/\s/g, '-');
 }
 
-/** Links between documents lead to the pages that are shown; undefined for a file that is not shown. */
+/** Links between documents become routes; undefined for a file that is not served. */
 function targetOf(href: string, path: string): string | undefined {
   if (/^(?:https?:|#|\/)/.test(href)) return href;
   const [file = '', anchor] = href.split('#');
@@ -150,7 +150,7 @@ function targetOf(href: string, path: string): string | undefined {
   return anchor === undefined || route === undefined ? route : `${route}#${anchor}`;
 }
 
-/** The path in the package, with a slash in front, that `href` means in the document at `path`. */
+/** Resolves `href` in the document at `path`; the result starts with a slash. */
 function pathFrom(path: string, href: string): string {
   return new URL(href, `file:///${path}`).pathname;
 }

@@ -16,7 +16,7 @@ const list = defineEndpoint({
   route: 'GET /api/admin/v1/providers',
   summary: 'List providers',
   data: z.strictObject({ providers: z.array(providerSchema) }),
-  handler: async (_call, { db, catalogue }) => ({ providers: await readProviderStatuses(db, catalogue) }),
+  handler: async (_call, { db, catalogue }) => ({ providers: await readProviderStatuses(db, catalogue()) }),
 });
 
 const providerError = 'must be the name of a provider';
@@ -24,10 +24,10 @@ const providerError = 'must be the name of a provider';
 const set = defineEndpoint({
   operationId: 'adminSetProvider',
   route: 'POST /api/admin/v1/providers/set',
-  summary: 'Switch a provider on, let it drain, or switch it off',
+  summary: 'Enable, drain or disable a provider',
   description:
-    '`draining`: it gets no new jobs, and those that run are followed to their end. `off`: no request is sent to it, also not ' +
-    'about running jobs. `enabled` ends its cooldowns, too.',
+    '`draining` stops new jobs and follows running ones to their end. `off` stops all requests, also about running jobs. `enabled` also ' +
+    'ends cooldowns.',
   body: z.strictObject({
     provider: z.string({ error: required(providerError) }),
     state: oneOf(providerStates),
@@ -35,13 +35,13 @@ const set = defineEndpoint({
   }),
   data: providerSchema,
   handler: async ({ actor, input }, { db, catalogue }) => {
-    const names = (await readProviderStatuses(db, catalogue)).map(({ provider }) => provider);
+    const names = (await readProviderStatuses(db, catalogue())).map(({ provider }) => provider);
     if (!names.includes(input.provider)) {
       throw invalidRequest([{ path: 'provider', message: unknownName('provider', input.provider, names) }]);
     }
     await setProviderSwitchAs(db, actor, input);
-    const provider = (await readProviderStatuses(db, catalogue)).find((one) => one.provider === input.provider);
-    if (provider === undefined) throw new Error('a provider that was switched is listed');
+    const provider = (await readProviderStatuses(db, catalogue())).find((one) => one.provider === input.provider);
+    if (provider === undefined) throw new Error('provider not listed after its change');
     return provider;
   },
 });
@@ -49,10 +49,10 @@ const set = defineEndpoint({
 const margin = defineEndpoint({
   operationId: 'adminMargin',
   route: 'GET /api/admin/v1/margin',
-  summary: 'What tasks have brought in and cost, by model and provider',
+  summary: 'Get revenue and cost by model and provider',
   description:
-    `Of the tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / dayMs} days. A task's credits count for ` +
-    'the provider of its last job, and cost for the provider that caused it. What is unknown is shown as unknown.',
+    `Covers tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / dayMs} days. Credits count for the provider of ` +
+    'the last job, cost for the provider that caused it.',
   query: strictQuery({
     fromTime: wholeParameter(0, maxUnixMs),
     toTime: wholeParameter(0, maxUnixMs),
@@ -61,7 +61,7 @@ const margin = defineEndpoint({
   }),
   data: z.strictObject({
     currency,
-    creditMicros: z.int().meta({ description: 'What a credit is sold for, in millionths of the currency.' }),
+    creditMicros: z.int().meta({ description: 'The price of a credit, in millionths of the currency.' }),
     rows: z.array(marginSchema),
   }),
   handler: async ({ query }, { db, catalogue }) => {
@@ -70,9 +70,9 @@ const margin = defineEndpoint({
       const message = `must be from fromTime to ${maxMarginMs / dayMs} days later`;
       throw invalidRequest([{ path: 'toTime', message }]);
     }
-    const { micros, currency: inCurrency } = catalogue.creditValue;
+    const { micros, currency: inCurrency } = catalogue().creditValue;
     const rows = await readMargin(db, { fromMs, toMs, currency: inCurrency, model, provider });
-    return { currency: inCurrency, creditMicros: micros, rows: rows.map((row) => presentMargin(row, catalogue)) };
+    return { currency: inCurrency, creditMicros: micros, rows: rows.map((row) => presentMargin(row, catalogue())) };
   },
 });
 

@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { dayMs } from '../../domain/duration.ts';
 import { adapterOf } from '../../dialects/dialect.ts';
 import { kieRecordSchema } from '../../dialects/kie-record.ts';
+import { failOutcome, failOutcomes } from '../../domain/fail-code.ts';
 import type { FieldError } from '../../domain/field-errors.ts';
 import { type TaskSearch, taskSearch } from '../../domain/task-search.ts';
-import { failCodes, finalStates, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
+import { type FailCode, failCodes, finalStates, isFinal, type TaskFailure, taskStates } from '../../domain/task.ts';
 import { listTasks, readTaskDetail } from '../../stores/task-list.ts';
 import { findMaker } from '../../stores/task-maker.ts';
 import { cancelGraceMs, cancelTaskAs, type EndedTask, findTask, refundTask } from '../../stores/tasks.ts';
@@ -23,8 +24,7 @@ import {
   textParameter,
 } from '../query.ts';
 import type { HttpDeps } from '../http-deps.ts';
-import { listedTaskSchema, presentListedTask } from '../presenters/listed-task.ts';
-import { presentTask, taskRecordSchema } from '../presenters/task.ts';
+import { listedTaskSchema, presentListedTask, presentTask, taskRecordSchema } from '../presenters/task.ts';
 import { presentTaskDetail, taskDetailSchema } from '../presenters/task-detail.ts';
 import { longPoll, preferenceApplied, preferHeader } from '../tasks/long-poll.ts';
 
@@ -34,7 +34,7 @@ const recordInfo = defineEndpoint({
   scope: 'tasks:read',
   readsTask: true,
   summary: 'Query a task',
-  description: 'The links in `resultJson.resultUrls` are signed at each reading, so they never come back expired.',
+  description: 'Links in `resultJson.resultUrls` are signed for each response.',
   query: z.object({ taskId: taskIdParameter }),
   headers: preferHeader,
   data: z.union([taskRecordSchema, kieRecordSchema]),
@@ -42,15 +42,15 @@ const recordInfo = defineEndpoint({
   failures: ['task_not_found'],
   handler: async ({ dialect, task, ctx }, deps) => {
     const { unknownTask, taskRecord } = adapterOf(dialect);
-    if (task === undefined) throw noSuchTask(unknownTask);
+    if (task === undefined) throw taskNotFound(unknownTask);
     const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
     const now = isHeld ? existing(await deps.taskWaiters.find(task.taskId), 'task_not_found') : task;
     const record = await presentTask(deps, now);
-    return taskRecord(record, deps.models);
+    return taskRecord(record, deps.catalogue().models);
   },
 });
 
-function noSuchTask(unknownTask: FieldError | undefined): HttpError {
+function taskNotFound(unknownTask: FieldError | undefined): HttpError {
   if (unknownTask === undefined) return new HttpError('task_not_found');
   return new HttpError('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
 }
@@ -58,10 +58,10 @@ function noSuchTask(unknownTask: FieldError | undefined): HttpError {
 const show = defineEndpoint({
   operationId: 'adminShowTask',
   route: 'GET /api/admin/v1/tasks/show',
-  summary: 'Everything that is known of a task',
+  summary: 'Get all details of a task',
   description:
-    'The record as its account sees it, what was measured of the video, the entries in the ledger, the jobs upstream, and ' +
-    'every attempt at its callback with the beginning of the answer. Not for the eyes of clients.',
+    'Returns the record, the measured video, ledger entries, upstream jobs, and every attempt of the callback with the beginning of the ' +
+    'response. Contains data that clients must not see.',
   query: strictQuery({ taskId: idParameter('a task') }),
   data: taskDetailSchema,
   failures: ['task_not_found'],
@@ -79,7 +79,7 @@ const show = defineEndpoint({
 const cancelledTaskSchema = z
   .strictObject({
     taskId: z.string(),
-    cancelled: z.boolean().meta({ description: 'False when the task had ended in another way before.' }),
+    cancelled: z.boolean().meta({ description: 'False if the task had already ended in another way.' }),
     state: z.enum(finalStates),
     failCode: z.enum(failCodes).nullable(),
     creditsRefunded: z.int().nonnegative(),
@@ -91,21 +91,20 @@ const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was c
 const cancel = defineEndpoint({
   operationId: 'cancelTask',
   route: 'POST /api/v1/jobs/cancelTask',
-  // A suspended account may cancel, too: it gets its credits back.
+  // Suspended accounts may cancel, too.
   scope: 'tasks:write',
   summary: 'Cancel a task',
   description:
-    'Ends a task that has not ended: it fails with `cancelled`, is refunded in full and generated no further. A task that ' +
-    'has ended stays as it is, which the answer says. May be repeated.',
+    'Ends an unfinished task with `cancelled`, refunds it in full and stops its generation. A task that has ended stays unchanged. ' +
+    'Idempotent.',
   body: z.strictObject(
     { taskId: opaqueId.min(1, { error: 'is required' }) },
-    { error: 'takes taskId and nothing else' },
+    { error: 'must have only the field taskId' },
   ),
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, input }, deps) => {
     const { taskId } = await ownTask(deps.db, input.taskId, caller.accountId);
-    // The end and the refund are one transaction; the workflow is stopped in the background.
     return ended(await refundTask(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }), deps);
   },
 });
@@ -115,8 +114,8 @@ const adminCancel = defineEndpoint({
   route: 'POST /api/admin/v1/tasks/cancel',
   summary: 'Cancel a task of any account',
   description:
-    'Ends a task that has not ended: it fails with `cancelled`, is refunded in full and generated no further; its callback ' +
-    'is sent. A task that has ended stays as it is, which the answer says. The account is not told the reason.',
+    'Ends an unfinished task with `cancelled`, refunds it in full, stops its generation and sends its callback. A task that has ended ' +
+    'stays unchanged. The account does not see the reason.',
   body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
   data: cancelledTaskSchema,
   failures: ['task_not_found'],
@@ -126,7 +125,7 @@ const adminCancel = defineEndpoint({
   },
 });
 
-/** Stops what still runs for a task that has ended; not when it had ended before, for reconcile does it then. */
+/** Stops the generation. For a task that had ended before, `reconcile` does. */
 function ended({ changed, task, hasCallback }: EndedTask, { stopTask, events }: HttpDeps) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
@@ -138,11 +137,31 @@ function ended({ changed, task, hasCallback }: EndedTask, { stopTask, events }: 
   return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };
 }
 
-const listed = 'Newest first. Tasks that are created while you page neither shift nor repeat what follows.';
+const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
 
 const modelParameter = textParameter('must be the name of a model').max(100, {
   error: 'must be at most 100 characters',
 });
+
+const failureFilter = {
+  failCode: oneOf(failCodes).meta({ description: 'Failed tasks with this code.' }).optional(),
+  outcome: oneOf(failOutcomes)
+    .meta({
+      description:
+        'Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that ' +
+        'failed for any other reason (`failed`).',
+    })
+    .optional(),
+};
+
+type FailureFilter = z.output<z.ZodObject<typeof failureFilter>>;
+
+function failCodesOf({ failCode, outcome }: FailureFilter): readonly FailCode[] | undefined {
+  if (failCode === undefined && outcome === undefined) return undefined;
+  return failCodes.filter(
+    (code) => (failCode ?? code) === code && (outcome === undefined || failOutcome(code) === outcome),
+  );
+}
 
 const list = defineEndpoint({
   operationId: 'listTasks',
@@ -153,40 +172,53 @@ const list = defineEndpoint({
   query: strictQuery({
     state: oneOf(taskStates).optional(),
     model: modelParameter.optional(),
-    failCode: oneOf(failCodes).meta({ description: 'Failed tasks with this code.' }).optional(),
-    createdBy: idParameter('a key or a person').meta({ description: 'Tasks that this key or person made.' }).optional(),
+    ...failureFilter,
+    createdBy: idParameter('a key or a person')
+      .meta({ description: 'The key or person that created the task.' })
+      .optional(),
     search: taskSearchParameter.optional(),
     ...createdBetweenPage,
   }),
   data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async ({ caller: { accountId }, query }, deps) => {
-    const { from: fromMs, to: toMs, cursor: after, limit, search: text, ...others } = query;
+    const { from: fromMs, to: toMs, cursor: after, limit, search: text, state, model, createdBy } = query;
     const search = searchFor(text, deps);
-    const filter = { accountId, ...others, search, fromMs, toMs, after, limit: limit + 1 };
+    const filter = {
+      accountId,
+      state,
+      model,
+      createdBy,
+      failCodes: failCodesOf(query),
+      search,
+      fromMs,
+      toMs,
+      after,
+      limit: limit + 1,
+    };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
   },
 });
 
-function searchFor(text: string | undefined, { searchesPrompts = true }: HttpDeps): TaskSearch | undefined {
+function searchFor(text: string | undefined, { searchesPrompts }: HttpDeps): TaskSearch | undefined {
   return text === undefined ? undefined : taskSearch(text, { searchesPrompts });
 }
 
-/** So far is searched for what no list is kept of. */
+/** Bounds searches without an index. */
 const maxScanMs = 7 * dayMs;
 
 const adminList = defineEndpoint({
   operationId: 'adminListTasks',
   route: 'GET /api/admin/v1/tasks',
-  summary: 'List the tasks of all accounts, or of one',
+  summary: 'List tasks of all accounts',
   description:
-    `${listed} By \`model\`, \`provider\` or \`search\` and without \`accountId\`, only the ${maxScanMs / dayMs} days before \`to\`, or before ` +
-    'now, are searched. Words of prompts are searched within an account only.',
+    `${listed} Without \`accountId\`, filters by \`model\`, \`provider\` or \`search\` cover only the ${maxScanMs / dayMs} days before \`to\`, ` +
+    'or before now. Words of prompts require an `accountId`.',
   query: strictQuery({
     accountId: idParameter('an account').optional(),
     state: oneOf(taskStates).optional(),
     model: modelParameter.optional(),
-    failCode: oneOf(failCodes).optional(),
+    ...failureFilter,
     provider: textParameter('must be the name of a provider')
       .max(100)
       .meta({ description: 'Tasks with a job at this provider.' })
@@ -200,12 +232,23 @@ const adminList = defineEndpoint({
   }),
   handler: async ({ query }, deps) => {
     const { from = 0, to: toMs, cursor: after, limit, search: text, ...others } = query;
-    const { accountId, model, provider } = others;
+    const { accountId, state, model, provider } = others;
     const isWholeId = z.uuid().safeParse(text).success;
     const isScan = accountId === undefined && !isWholeId && (model ?? provider ?? text) !== undefined;
     const search = searchFor(text, deps);
     const fromMs = isScan ? Math.max(from, (toMs ?? Date.now()) - maxScanMs) : from;
-    const filter = { ...others, search, fromMs, toMs, after, limit: limit + 1 };
+    const filter = {
+      accountId,
+      state,
+      model,
+      provider,
+      failCodes: failCodesOf(query),
+      search,
+      fromMs,
+      toMs,
+      after,
+      limit: limit + 1,
+    };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
     const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentListedTask(deps, task) }));
     return { tasks: await Promise.all(tasks), nextCursor };

@@ -4,24 +4,25 @@ import { urlSchema } from '../../domain/task-input.ts';
 import { defineEndpoint } from '../define-endpoint.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
 
-/** Accounts with a test under way in this process: one at a time, for a receiver may take its time. */
+/** Accounts with a running test in this process: one each, because receivers may be slow. */
 const testing = new Set<string>();
 
-/** Tries a receiver before there is a task. */
 export const testCallback = defineEndpoint({
   operationId: 'testCallback',
   route: 'POST /api/v1/callbacks/test',
   scope: 'tasks:write',
   refusesSuspended: true,
-  summary: 'Send a test callback to a receiver',
+  summary: 'Send a test callback',
   description:
-    'A callback about a task that does not exist, whose id is all zeros, signed as true ones are; it is sent once. The answer comes when ' +
-    'the receiver has answered, or after 15 seconds when it cannot be reached.',
+    'Sends one signed callback about a task whose id is all zeros, and waits for the receiver, up to 15 seconds.',
   body: z.strictObject({ url: urlSchema(() => undefined) }),
   data: z.strictObject({
     webhookId: z.string(),
-    status: z.int().nullable().meta({ description: 'What the receiver answered; null when it could not be reached.' }),
-    delivered: z.boolean().meta({ description: 'Whether a true callback would count as delivered: any 2xx.' }),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
+    delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
   }),
   failures: ['callback_test_running'],
   handler: async ({ caller: { accountId }, dialect, input: { url } }, deps) => {

@@ -7,17 +7,15 @@ import { presentTimeline, timelineSchema } from '../presenters/timeline.ts';
 import { presentTask } from '../presenters/task.ts';
 import { strictQuery, taskIdParameter } from '../query.ts';
 
-/** The life of one task, for its account. */
 export const showTimeline = defineEndpoint({
   operationId: 'getTaskTimeline',
   route: 'GET /api/v1/jobs/timeline',
   scope: 'tasks:read',
   readsTask: true,
-  summary: 'What has become of a task, step by step',
+  summary: 'Get the timeline of a task',
   description:
-    'The record, what was measured of the video, each step with its times, the entries in the ledger, and the callback with its ' +
-    'attempts. For people to look at; a program has all that it needs in recordInfo. A key without the scope `credits:read` ' +
-    'reads no entries of the ledger.',
+    'Returns the record, the measured video, steps with their times, ledger entries, and the callback with its attempts. Programs ' +
+    'should use recordInfo. Without the scope `credits:read`, `ledger` is empty.',
   query: strictQuery({ taskId: taskIdParameter }),
   data: timelineSchema,
   failures: ['task_not_found'],

@@ -5,16 +5,15 @@ import { HttpError, invalidRequest } from '../errors.ts';
 import { unixMs } from '../fields.ts';
 import { readBytes } from '../server/read-json.ts';
 
-/** Uploads that this process reads and checks at the same time; each holds its image in memory. */
+/** Concurrent uploads in this process; each holds its image in memory. */
 const maxAtOnce = 8;
-/** Of one account, so that a slow sender does not stop the uploads of all others. */
+/** Keeps a slow sender from blocking the uploads of other accounts. */
 const maxOfAccount = 2;
-/** The account of each. */
+/** The account of each running upload. */
 const running: string[] = [];
 
 const megabytes = maxUploadBytes / 1024 / 1024;
 
-/** Takes a reference image, so that it needs no address of its own. */
 export const uploadImage = defineEndpoint({
   operationId: 'uploadImage',
   route: 'POST /api/v1/uploads',
@@ -22,14 +21,14 @@ export const uploadImage = defineEndpoint({
   refusesSuspended: true,
   summary: 'Upload a reference image',
   description:
-    `The body is the image itself: JPEG, PNG or WebP, at most ${megabytes} MB, each side 300 to 6000 px, not animated. It is kept as an upright ` +
-    'JPEG for as long as videos are. `imageUrl` may stand in `input.imageUrls` of tasks of this account until `expireTime`; it cannot be ' +
-    `fetched, \`previewUrl\` can. An account keeps at most ${maxUploads} images, and uploads at most ${maxOfAccount} at a time.`,
-  fileBody: { types: uploadTypes, maxBytes: maxUploadBytes },
+    `The body is the image: JPEG, PNG or WebP, at most ${megabytes} MB, each side 300 to 6000 px, not animated. It is stored as an upright JPEG ` +
+    'for as long as videos are. Until `expireTime`, `imageUrl` can be used in `input.imageUrls` of this account; only `previewUrl` can be ' +
+    `fetched. An account has at most ${maxUploads} images and ${maxOfAccount} concurrent uploads.`,
+  fileTypes: uploadTypes,
   data: z
     .strictObject({
       imageUrl: z.url(),
-      previewUrl: z.url().meta({ description: 'A link to the image, signed for a day.' }),
+      previewUrl: z.url().meta({ description: 'A link to the image, valid for a day.' }),
       expireTime: unixMs,
     })
     .meta({ id: 'UploadedImage' }),
@@ -40,7 +39,7 @@ export const uploadImage = defineEndpoint({
     running.push(accountId);
     try {
       const image = await readBytes(ctx, { types: uploadTypes, maxBytes: maxUploadBytes });
-      const outcome = await deps.keepImage(accountId, image);
+      const outcome = await deps.storeImage(accountId, image);
       if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
       if (outcome.kind === 'refused') throw invalidRequest([{ path: '', message: `the image ${outcome.why}` }]);
       const { uploadId, expiresAt } = outcome;

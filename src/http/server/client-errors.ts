@@ -4,18 +4,17 @@ import type { Duplex } from 'node:stream';
 import { jsonHeaders } from '../context.ts';
 import { type ErrorCode, HttpError } from '../errors.ts';
 
-/** A request and its response; `isOver` once the response was sent or the client has disconnected. */
+/** `isOver` after the response was sent or the client disconnected. */
 export type Exchange = { readonly req: IncomingMessage; readonly res: ServerResponse; isOver: boolean };
 
-/** How long a refused client may continue to send: closing the connection right after the answer could lose the answer. */
+/** A refused client may send for this long, because closing the connection immediately could lose the response. */
 const lingerMs = 1_000;
 
-/** For the log; `requestId` is the X-Request-Id of the answer, where there is one. */
 type Refused = { readonly errorCode: ErrorCode; readonly requestId?: string };
 
 /**
- * Answers bytes that are no HTTP, or arrive too slowly, in the envelope, and closes the connection. Returns what is to be logged,
- * undefined when the client has disconnected. `last` is the last exchange of the connection.
+ * Refuses invalid or slow bytes with an envelope and closes the connection. Returns undefined if the client has disconnected. `last` is the
+ * last exchange of the connection.
  */
 export function refuseConnection(error: Error, socket: Duplex, last: Exchange | undefined): Refused | undefined {
   const errorCode = errorCodeOf('code' in error ? error.code : undefined);
@@ -25,7 +24,7 @@ export function refuseConnection(error: Error, socket: Duplex, last: Exchange | 
   }
   const isOfBody = last?.req.complete === false;
   if (last?.isOver === false && !isOfBody) {
-    // The error is in what follows a good request, whose answer comes first.
+    // The error follows a valid request, whose response comes first.
     last.res.once('close', () => socket.destroy());
     return { errorCode };
   }
@@ -34,7 +33,7 @@ export function refuseConnection(error: Error, socket: Duplex, last: Exchange | 
     return { errorCode };
   }
   const requestId = (isOfBody ? last : undefined)?.res.getHeader('X-Request-Id')?.toString() ?? randomUUID();
-  // Past the response, which would take the request out of Node's hands: its body would never be reported as aborted.
+  // Writes to the socket, because with the response object Node would never report the body as aborted.
   socket.end(answerText(new HttpError(errorCode), requestId));
   setTimeout(() => socket.destroy(), lingerMs).unref();
   return { errorCode, requestId };

@@ -1,25 +1,24 @@
 import { type JSONPath, visit } from 'jsonc-parser';
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
+import { isObject } from '../../domain/json.ts';
 import { fieldPath } from '../../domain/field-errors.ts';
 import { isPlainText, notPlainText } from '../../domain/task-input.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest, maxBodyBytes } from '../errors.ts';
 
-/** Reads the body, which must be a JSON object in UTF-8, sent as such. */
 export async function readJson(ctx: Context): Promise<Readonly<Record<string, unknown>>> {
   requireUnpacked(ctx);
   if (!isJsonType(ctx.get('Content-Type'))) throw new HttpError('unsupported_media_type');
   const body = await readBody(ctx.req);
   const text = orInvalid(() => utf8.decode(body));
-  if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; it must be a JSON object' });
+  if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; send a JSON object' });
   const value = orInvalid((): unknown => JSON.parse(text));
   if (!isObject(value)) throw new HttpError('body_not_object');
-  refuseJsonFaults(text);
+  refuseUnsafeJson(text);
   return value;
 }
 
-/** Reads a body that is a file of one of these types. */
 export async function readBytes(
   ctx: Context,
   { types, maxBytes }: { readonly types: readonly string[]; readonly maxBytes: number },
@@ -33,20 +32,18 @@ export async function readBytes(
   return readBody(ctx.req, maxBytes);
 }
 
-/** Nothing is unpacked: a packed body could hide any size. */
+/** A compressed body could hide any size. */
 function requireUnpacked(ctx: Context): void {
   const encoding = ctx.get('Content-Encoding').trim().toLowerCase();
   if (encoding !== '' && encoding !== 'identity') throw new HttpError('unsupported_encoding');
 }
 
-/** `application/json` in any case; of the parameters only another charset than UTF-8 counts. */
 function isJsonType(header: string): boolean {
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='));
   return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
 }
 
-/** Reads the body to its end, up to `maxBytes`. */
 async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): Promise<Buffer> {
   const tooLarge = () => new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
@@ -64,7 +61,7 @@ async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): Promise<
       if (refusal === undefined) resolve();
       else reject(refusal);
     };
-    // Settles in every case, also when the request was destroyed before anyone read it.
+    // Also settles if the request was destroyed before it was read.
     const forget = finished(req, { writable: false }, (error) => {
       stop(error ? new HttpError('body_unreadable') : undefined);
     });
@@ -75,7 +72,7 @@ async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): Promise<
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The parser's own words quote the body, which belongs neither into the answer nor into the log. */
+/** The parser's message quotes the body, which must not reach the response or the log. */
 function orInvalid<T>(parse: () => T): T {
   try {
     return parse();
@@ -84,22 +81,18 @@ function orInvalid<T>(parse: () => T): T {
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 export const maxJsonDepth = 32;
 
 /**
- * Refuses what `JSON.parse` takes. Of equal keys it takes the last, where another reader of the request may have taken the first.
- * To throw is the only way out of a text that is nested deeper than the stack.
+ * Refuses JSON that `JSON.parse` accepts: too deep, or with duplicate keys, of which another reader may use the first. Throws from the
+ * callbacks, because the visitor cannot be stopped otherwise.
  */
-export function refuseJsonFaults(text: string): void {
-  /** Of every object or array around the place. */
+export function refuseUnsafeJson(text: string): void {
+  /** The keys of each enclosing object or array. */
   const keys: Set<string>[] = [];
   const open = () => {
     if (keys.push(new Set()) <= maxJsonDepth) return;
-    throw invalidRequest([{ path: '', message: `the body must not be nested deeper than ${maxJsonDepth} levels` }]);
+    throw invalidRequest([{ path: '', message: `the body is nested deeper than ${maxJsonDepth} levels` }]);
   };
   const close = () => void keys.pop();
   const requirePlainText = (value: unknown, path: () => JSONPath) => {

@@ -4,7 +4,6 @@ import send from 'send';
 import type { Context } from '../context.ts';
 import { type ErrorCode, HttpError } from '../errors.ts';
 
-/** What `send` reports instead of answering, because we listen for it. */
 const failureByStatus: Readonly<Record<number, ErrorCode>> = {
   404: 'media_missing',
   412: 'precondition_failed',
@@ -12,14 +11,14 @@ const failureByStatus: Readonly<Record<number, ErrorCode>> = {
 };
 
 /**
- * Streams a file with ranges, conditional requests and HEAD; content type and caching are the caller's. Returns once the answer is
- * out or the client has gone; throws when nothing was sent yet.
+ * Streams a file with ranges, conditional requests and HEAD; the caller sets content type and caching. Returns when the response ends;
+ * throws if nothing was sent yet.
  */
 export async function sendFile(
   ctx: Context,
   { root, path }: { readonly root: string; readonly path: string },
 ): Promise<void> {
-  // `send` looks at the status to decide about 304, and Koa begins with 404.
+  // Koa starts with 404, and `send` answers 304 only from a 200.
   ctx.status = 200;
   ctx.respond = false;
   await new Promise<void>((resolve, reject) => {
@@ -37,13 +36,13 @@ export async function sendFile(
   });
 }
 
-/** The last 5,000 bytes of a shorter file are all of it (RFC 9110, section 14.1.2); `send` would answer 416. */
+/** A suffix range longer than the file means the whole file (RFC 9110, section 14.1.2); `send` would answer 416. */
 function dropWholeSuffix({ headers }: IncomingMessage, sizeBytes: number): void {
   const suffix = /^bytes=-(\d+)$/.exec(headers.range ?? '')?.[1];
   if (suffix !== undefined && Number(suffix) >= sizeBytes && Number(suffix) > 0) delete headers.range;
 }
 
-/** Files are only ever replaced whole, by rename, so these three name one content. A strong tag lets a player resume. */
+/** Files are only replaced by rename, so these three identify the content. A strong tag lets players resume. */
 function strongTag({ ino, size, mtimeMs }: Stats): string {
   return `"${[ino, size, Math.floor(mtimeMs)].map((part) => part.toString(36)).join('-')}"`;
 }
@@ -51,7 +50,6 @@ function strongTag({ ino, size, mtimeMs }: Stats): string {
 function sendFailure(error: unknown, sizeBytes: number): unknown {
   const code = error instanceof Error && 'status' in error ? failureByStatus[Number(error.status)] : undefined;
   if (code === undefined) return error;
-  // For a client that asked for a part beyond the end of the file.
   const headers = code === 'range_not_satisfiable' ? { 'Content-Range': `bytes */${sizeBytes}` } : {};
   return new HttpError(code, { headers });
 }

@@ -19,19 +19,16 @@ type HttpServerOptions = {
   readonly limits?: Partial<ServerLimits>;
 };
 
-/** Bounds on what a connection may cost, by Node's names; times in milliseconds. */
+/** Node's names; times in milliseconds. */
 export type ServerLimits = Readonly<typeof defaultServerLimits>;
 
 const defaultServerLimits = {
-  /** From the first byte to the end of the headers. */
   headersTimeout: 10_000,
-  /** From the first byte to the end of the body. */
   requestTimeout: 30_000,
-  /** How often these two are checked. */
   connectionsCheckingInterval: 2_000,
-  /** How long an idle connection is kept; longer than the usual 60 s of a load balancer, which must be the one to close. */
+  /** Longer than the usual 60 s of load balancers, which must close first. */
   keepAliveTimeout: 65_000,
-  /** A connection on which nothing moves, as of a client that does not read; longer than a held answer may take. */
+  /** Closes a connection without traffic; longer than a long poll. */
   timeout: 120_000,
   maxConnections: 10_000,
 };
@@ -39,30 +36,28 @@ const defaultServerLimits = {
 /** While the server closes, a connection that a proxy has just opened gets this long to send its request, which would be lost otherwise. */
 const firstRequestMs = 1_000;
 
-/** Starts listening; rejects when the address is taken or unknown. */
+/** Rejects if the address is in use or unknown. */
 export async function startHttpServer({ app, host, port, log, limits }: HttpServerOptions) {
   const server = boundedServer({ ...defaultServerLimits, ...limits });
   const connections = serve(server, app, log);
   await once(server.listen(port, host), 'listening');
-  // Such as too many open files on accepting; open connections stay.
-  server.on('error', (error) => log.error({ error: describeError(error) }, 'the HTTP server has a fault'));
+  server.on('error', (error) => log.error({ error: describeError(error) }, 'HTTP server error'));
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the server listens on no port');
   let closed: Promise<void> | undefined;
   return {
-    /** The port in use, also when any free one was asked for. */
     port: address.port,
     /** From now on every connection is closed after its response, so that proxies have no idle connection left when the listener closes. */
     announceClose: connections.closeAfterResponses,
-    /** Takes no new connections, and cuts off what has not ended after `drainMs`. Never rejects; a second call waits for the first. */
+    /** Closes remaining connections after `drainMs`. Never rejects; a second call waits for the first. */
     close: (drainMs: number): Promise<void> => (closed ??= drain(server, connections, drainMs)),
   };
 }
 
 function boundedServer({ timeout, maxConnections, ...limits }: ServerLimits): Server {
-  // Without a Host header Node would refuse in its own words; the app does it in the envelope.
+  // The app refuses a missing Host header, with an envelope.
   const server = createServer({ ...limits, maxHeaderSize: maxHeaderBytes, requireHostHeader: false });
-  // Node would drop headers beyond its limit silently; their size is bounded anyway.
+  // Beyond a maximum count, Node would drop headers silently; their size is bounded anyway.
   return Object.assign(server, { timeout, maxConnections, maxHeadersCount: 0 });
 }
 
@@ -77,15 +72,15 @@ function serve(server: Server, app: HttpApp, log: Logger): Connections {
   const callback = app.callback();
   /** Open connections, each with its last exchange. */
   const open = new Map<Duplex, Exchange | undefined>();
-  /** Connections that are about to close, from which nothing more is read. */
+  /** Connections about to close, whose further bytes are ignored. */
   const ignored = new WeakSet<Duplex>();
   let isClosing = false;
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     const { socket } = req;
     const before = open.get(socket);
     if (ignored.has(socket) || !open.has(socket)) return;
-    // Node would run pipelined requests side by side, and never reports that the client of an answer that waits behind another has
-    // disconnected. So the connection closes after the answer in work, and the client repeats the rest (RFC 9112, section 9.3.2).
+    // Node runs pipelined requests concurrently, and does not report a disconnect behind a waiting response. So the connection closes
+    // after the current response, and the client repeats the rest (RFC 9112, section 9.3.2).
     if (before?.isOver === false) {
       ignored.add(socket);
       closeAfter(before);
@@ -102,14 +97,14 @@ function serve(server: Server, app: HttpApp, log: Logger): Connections {
     socket.once('close', () => open.delete(socket));
   });
   server.on('request', handle);
-  // An expectation we do not know may be ignored (RFC 9110, section 10.1.1); Node would answer without an envelope.
+  // Unknown expectations may be ignored (RFC 9110, section 10.1.1); Node would refuse them without an envelope.
   server.on('checkExpectation', handle);
   server.on('clientError', (error, socket) => {
-    // Each further packet of a malformed request is an error, too.
+    // Each further packet of a malformed request raises the event again.
     if (ignored.has(socket)) return;
     ignored.add(socket);
     const refusal = refuseConnection(error, socket, open.get(socket));
-    if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'a connection was refused');
+    if (refusal !== undefined) log.info({ ...refusal, reason: error.message }, 'connection refused');
   });
   server.on('drop', fullServerLog(server, log));
   const closeAfterResponses = () => {

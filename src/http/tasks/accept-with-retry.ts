@@ -4,14 +4,12 @@ import { DatabaseUnavailable, DatabaseBusy } from '../../stores/database.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';
 
-/** Each retry follows after its delay, unless `retryLimitMs` have passed since the first try. */
 const retryDelaysMs = [100, 400, 1_000] as const;
 const retryLimitMs = 2_000;
 
 /**
- * Accepts a task even when the connection breaks during the commit: a retry with the same task id finds the first commit, or makes
- * it. When the commit stays uncertain, a client with an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any
- * other gets `acceptance_withdrawn`, and the task is refunded in case it was accepted.
+ * Retries a broken commit with the same task id, which finds the first commit or repeats it. If the commit stays uncertain, a client with
+ * an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any other gets `acceptance_reverted` and a refund.
  */
 export async function acceptWithRetry(
   { acceptTask, refundUncertain }: Pick<HttpDeps, 'acceptTask' | 'refundUncertain'>,
@@ -23,15 +21,15 @@ export async function acceptWithRetry(
     try {
       const answer = await acceptTask(task);
       if (answer.kind === 'accepted') return answer;
-      // A replay of this request's own first commit: this request was accepted.
+      // A replay of this request's own first commit is its acceptance.
       if (answer.kind === 'replayed') return answer.taskId === task.taskId ? { ...answer, kind: 'accepted' } : answer;
-      // An earlier try may still commit, and this refusal has to stay true.
+      // An earlier attempt may still commit, which would contradict this refusal.
       if (isUncertain) refundUncertain(task);
       return answer;
     } catch (error) {
       const isUnavailable = error instanceof DatabaseUnavailable;
       isUncertain ||= isUnavailable && error.wasSent;
-      // The wait for a busy database was as long as a client may have to wait.
+      // A busy database has already used up the client's waiting time.
       const mayRetry = isUnavailable && !(error instanceof DatabaseBusy);
       const delayMs = (mayRetry ? retryDelaysMs[retry] : undefined) ?? Infinity;
       if (performance.now() - startedAt + delayMs > retryLimitMs) {
@@ -46,5 +44,5 @@ function uncertainCommit(task: NewTask, refundUncertain: HttpDeps['refundUncerta
   const cause = error instanceof DatabaseUnavailable ? (error.cause ?? error) : error;
   if (task.idempotencyKey !== undefined) return new HttpError('acceptance_unknown', { cause });
   refundUncertain(task);
-  return new HttpError('acceptance_withdrawn', { cause });
+  return new HttpError('acceptance_reverted', { cause });
 }

@@ -12,25 +12,24 @@ export type UncertainCreateDeps = {
   readonly db: Database;
   readonly log: Logger;
   readonly events: Events;
-  /** A statement on a lost connection may still be running, but no longer than its limit of 15 s: then absence is proof. */
+  /** A statement on a lost connection may run for 15 s; after that, a missing task was not created. */
   readonly conclusiveMs?: number;
 };
 
 const pollEveryMs = 500;
 const defaultConclusiveMs = 20_000;
-/** Each is a failed request, so this many mean an outage under full load. */
 const maxUncertain = 10_000;
 
-const withdrawn: TaskFailure = {
+const requestFailed: TaskFailure = {
   failCode: 'cancelled',
-  failMsg: 'The task was withdrawn, because its request was answered with an error.',
+  failMsg: 'The task was refunded because its request failed.',
 };
 
 export type UncertainCreates = ReturnType<typeof createUncertainCreates>;
 
 /**
- * Makes the answer 503 "nothing is charged" true: looks uncertain creates up once the database is available again, and refunds
- * those that exist. A process that is killed meanwhile loses them; docs/decisions describes that window.
+ * Keeps the promise of `acceptance_reverted`: refunds uncertain creates that exist once the database is available. A process that is killed
+ * first loses them; docs/decisions describes that window.
  */
 export function createUncertainCreates(deps: UncertainCreateDeps) {
   const uncertain = new Map<string, UncertainCreate & { readonly since: number }>();
@@ -41,7 +40,6 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
       await delay(pollEveryMs, undefined, { ref: false });
       for (const task of uncertain.values()) {
         const outcome = await refundIfCreated(deps, task).catch(() => undefined);
-        // Unavailable still: the others wait for the next poll.
         if (outcome === undefined) break;
         if (outcome === 'none' && Date.now() - task.since < (deps.conclusiveMs ?? defaultConclusiveMs)) continue;
         uncertain.delete(task.taskId);
@@ -53,28 +51,27 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
   }
 
   return {
-    /** Adds a task; never waits and never throws. */
     add: (task: UncertainCreate): void => {
       if (uncertain.size >= maxUncertain) deps.log.error(task, 'uncertain create not checked; too many are waiting');
       else uncertain.set(task.taskId, { ...task, since: Date.now() });
       settling ??= settleAll();
     },
-    /** Waits until every create is settled, for `limitMs` at most; logs those that are left. */
+    /** Settles all creates for at most `limitMs`; logs the rest. */
     drain: async (limitMs: number): Promise<void> => {
       await Promise.race([settling, delay(limitMs, undefined, { ref: false })]);
-      for (const task of uncertain.values()) deps.log.error(task, 'stopped before the uncertain create was settled');
+      for (const task of uncertain.values()) deps.log.error(task, 'uncertain create not settled before shutdown');
       uncertain.clear();
     },
   };
 }
 
-/** The first final state wins: a task that has succeeded meanwhile stays charged. */
+/** The first final state wins: a task that has succeeded stays charged. */
 async function refundIfCreated(
   { db, events }: UncertainCreateDeps,
   { taskId }: UncertainCreate,
 ): Promise<RefundOutcome> {
   if ((await findTask(db, taskId)) === undefined) return 'none';
-  const { task, changed } = await refundTask(db, taskId, withdrawn, { terminatesAfterMs: cancelGraceMs });
+  const { task, changed } = await refundTask(db, taskId, requestFailed, { terminatesAfterMs: cancelGraceMs });
   if (changed) events.emit({ kind: 'task_ended', task });
   return task.state === 'fail' ? 'refunded' : 'too_late';
 }

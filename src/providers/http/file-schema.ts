@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currency } from '../../domain/catalogue/cost.ts';
 import { check, type Problem } from '../../domain/catalogue/problems.ts';
 import { modelRules } from '../../domain/catalogue/rules.ts';
-import { maxImages, ratios } from '../../domain/task-input.ts';
+import { inputLimits, ratios } from '../../domain/task-input.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 
 // The file that describes a job API over HTTP: where its requests go, what they say, and where its answers hold what.
@@ -180,7 +180,7 @@ const example = z
       ratio: z.enum(ratios).optional(),
       generateAudio: z.boolean().optional(),
     }),
-    imageCount: z.int().min(0).max(maxImages).default(0),
+    imageCount: z.int().min(0).max(inputLimits.maxImages).default(0),
     jobKey: z.uuid().default('019abc12-3456-7def-8901-234567890abc'),
     job: z.strictObject({ id: z.string(), handle: z.record(z.string(), z.json()).default({}) }),
     video: z.url(),

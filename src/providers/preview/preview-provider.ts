@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../../domain/ports.ts';
-import { TaskFault } from '../../domain/errors.ts';
+import { TaskError } from '../../domain/errors.ts';
 import type { GeneratedVideo, HeldProvider, JobRequest, Workspace } from '../contract.ts';
 import { renderFilm } from './render-film.ts';
 
@@ -50,8 +50,8 @@ async function film(
   report(0);
   await waitWithProgress(slowSeconds, report, signal);
   if (directives.has('reject'))
-    throw new TaskFault('content_rejected', 'The prompt was rejected by the content policy.');
-  if (directives.has('crash')) throw new TaskFault('internal', 'The renderer stopped before the video was finished.');
+    throw new TaskError('content_rejected', 'The prompt was rejected by the content policy.');
+  if (directives.has('crash')) throw new TaskError('internal', 'The renderer stopped before the video was finished.');
   // It demonstrates the task's deadline, so nothing else ends it.
   if (directives.has('hang')) await once(signal, 'abort');
   signal.throwIfAborted();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Scope } from '../../../src/domain/api-key.ts';
-import { createTaskRequestParser } from '../../../src/domain/task-request.ts';
 import { readCatalogueFile } from '../../../src/catalogue-file.ts';
 import { createApiKey } from '../../../src/stores/keys.ts';
 import { findDelivery } from '../../../src/stores/deliveries.ts';
@@ -18,7 +17,7 @@ before(async () => {
 });
 after(async () => {
   await service.close();
-  assert.ok(!service.log.some((line) => line['failure'] === 'internal'), 'a request crashed');
+  assert.ok(!service.log.some((line) => line['failure'] === 'internal'), 'request crashed');
 });
 
 const ordinary: readonly Scope[] = ['tasks:write', 'tasks:read', 'credits:read'];
@@ -148,10 +147,8 @@ test('200 a model of the catalogue answers by its own name, also when that is a 
   const entry = { title: 'Ours', prices: [{ creditsPerSecond: 10 }] };
   const named = [{ model: 'bytedance/seedance-2', ...entry, aliases: ['house-model'] }];
   const file = { models: [...named, { model: 'videogen-2.0', ...entry }] };
-  const { models } = readCatalogueFile({ path: 'models.json', readText: () => JSON.stringify(file) });
-  const allow = () => undefined;
-  const parseTaskRequest = createTaskRequestParser({ models, refuseImageUrl: allow, refuseCallbackUrl: allow });
-  const own = await startHttpService({ models, parseTaskRequest, database: service.database });
+  const catalogue = readCatalogueFile({ path: 'models.json', readText: () => JSON.stringify(file) });
+  const own = await startHttpService({ catalogue: () => catalogue, database: service.database });
   try {
     const { kie, native } = await newAccount();
     for (const model of ['bytedance/seedance-2', 'house-model']) {
@@ -187,7 +184,7 @@ test('422 a task that is not there, with the words that its clients know; a nati
   for (const taskId of [others, 'task_12345', '019abc12-3456-7def-8901-234567890abc']) {
     const data = { errors: [{ path: 'taskId', message: 'recordInfo is null' }] };
     assertRefused(await service.recordInfo(kie, taskId), 422, /^recordInfo is null$/, data);
-    assertRefused(await service.recordInfo(native, taskId), 404, /no such task/);
+    assertRefused(await service.recordInfo(native, taskId), 404, /task not found/);
   }
 });
 
@@ -249,9 +246,9 @@ test('422 download-url gives nothing for what is not a video of the caller', asy
     7,
   ];
   for (const url of urls) {
-    const message = 'must be the address of a video that this service has given you';
+    const message = 'must be a video URL of this service';
     const answer = await post(kie, '/api/v1/common/download-url', { url });
-    assertRefused(answer, 422, /^url: must be the address/, { errors: [{ path: 'url', message }] });
+    assertRefused(answer, 422, /^url: must be a video URL/, { errors: [{ path: 'url', message }] });
   }
   assertRefused(await post(kie, '/api/v1/common/download-url', {}), 422, /^url: is required$/, {
     errors: [{ path: 'url', message: 'is required' }],
@@ -264,7 +261,7 @@ test('410 download-url for a video that is no longer kept', async () => {
   await succeeded(taskId);
   await markMediaDeleted(service.database.db, taskId);
   const url = `http://media.test/media/results/${taskId}/video.mp4`;
-  assertRefused(await post(kie, '/api/v1/common/download-url', { url }), 410, /no longer kept/);
+  assertRefused(await post(kie, '/api/v1/common/download-url', { url }), 410, /was deleted/);
   assert.equal((await record(kie, taskId))['resultJson'], '{"resultUrls":[]}');
 });
 
@@ -300,14 +297,14 @@ test('a native key that sends such a request is refused, and told of the dialect
 test('404 endpoints of that API that are missing here say so, and what to do instead', async () => {
   const { kie } = await newAccount();
   for (const [path, sentence] of [
-    ['/api/v1/models/bytedance/seedance-2/schema', /schema of a model is not offered here; .*openapi\.json/],
-    ['/api/v1/models/veo-3-1/price', /price of a model is not offered here; GET \/api\/v1\/models shows/],
-    ['/api/v1/models/veo-3-1/success-rate', /success rate of a model is not offered here/],
+    ['/api/v1/models/bytedance/seedance-2/schema', /not offered here; GET \/api\/v1\/models/],
+    ['/api/v1/models/veo-3-1/price', /not offered here; GET \/api\/v1\/models/],
+    ['/api/v1/models/veo-3-1/success-rate', /not offered here; GET \/api\/v1\/models/],
   ] as const) {
     assertRefused(await get(kie, path), 404, sentence);
   }
   for (const kind of ['base64', 'stream', 'url']) {
-    assertRefused(await post(kie, `/api/file-${kind}-upload`, {}), 404, /uploads are not offered here; .*https URL/);
+    assertRefused(await post(kie, `/api/file-${kind}-upload`, {}), 404, /not offered here; .*https URL/);
   }
 });
 

@@ -234,8 +234,8 @@ test("404 another account's task, no task and what is no id are one and the same
   const earlier = service.redelivered.length;
   const other = await service.newAccount(1_000);
   for (const taskId of [await endedTask(), randomUUID(), 'x']) {
-    assertRefused(await get(taskId, other.key), 404, /^no such task$/);
-    assertRefused(await post('/redeliver', { taskId }, other.key), 404, /^no such task$/);
+    assertRefused(await get(taskId, other.key), 404, /^task not found$/);
+    assertRefused(await post('/redeliver', { taskId }, other.key), 404, /^task not found$/);
   }
   assert.equal(service.redelivered.length, earlier);
 });
@@ -284,7 +284,7 @@ test('200 then 409: the secret is shown once, also to two keys of one account', 
   const first = await post('/secret', undefined, key);
   assert.match(String(first.json.data['secret']), /^whsec_[A-Za-z0-9+/]{43}=$/);
   assert.equal(first.headers['cache-control'], 'no-store');
-  assertRefused(await post('/secret', undefined, key), 409, /shown before/);
+  assertRefused(await post('/secret', undefined, key), 409, /already shown/);
 });
 
 test('200 a rotation shows the new secret once; the overlap is a day unless chosen', async () => {
@@ -294,7 +294,7 @@ test('200 a rotation shows the new secret once; the overlap is a day unless chos
   assert.match(String(rotated['secret']), /^whsec_/);
   assert.notEqual(rotated['secret'], first);
   assert.equal(rotated['overlapSeconds'], 86_400);
-  assertRefused(await post('/secret', undefined, key), 409, /shown before/);
+  assertRefused(await post('/secret', undefined, key), 409, /already shown/);
   const again = (await post('/secret/rotate', { overlapSeconds: 0 }, key)).json.data;
   assert.deepEqual([again['overlapSeconds'], again['secret'] === rotated['secret']], [0, false]);
 });

@@ -96,7 +96,7 @@ test('404 another account’s task, an unknown one and what is no id get the ver
     await cancel({ taskId: '01900000-0000-7000-8000-000000000000' }, other.key),
     await cancel({ taskId: 'no id' }, other.key),
   ];
-  for (const answer of answers) assertRefused(answer, 404, /^no such task$/);
+  for (const answer of answers) assertRefused(answer, 404, /^task not found$/);
   assert.equal((await service.recordInfo(account.key, taskId)).json.data['state'], 'waiting');
 });
 

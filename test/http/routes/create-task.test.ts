@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { modelCatalogue } from '../../../src/domain/models.ts';
 import { findAccount } from '../../../src/stores/accounts.ts';
 import { readBooks } from '../../../src/stores/credits.ts';
 import { findTask } from '../../../src/stores/tasks.ts';
 import { insertDecidedPrice } from '../../support/decided-price.ts';
 import { assertRefused } from '../../support/http-client.ts';
-import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
+import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 
 let service: HttpService;
 before(async () => {
@@ -87,8 +86,8 @@ test('200 the price in force counts, and stays on the task when the price change
     { creditsPerSecond: 10, fromMs: 2_000 },
     { creditsPerSecond: 15, fromMs: Date.now() + 3_600_000 },
   ];
-  const models = modelCatalogue([{ model, title: '', prices, providers: ['preview'], deadlineMs: 1 }]);
-  const own = await startHttpService({ models });
+  const catalogue = catalogueOf([{ model, title: '', prices, providers: ['preview'], deadlineMs: 1 }]);
+  const own = await startHttpService({ catalogue: () => catalogue });
   try {
     const { key } = await own.newAccount(1000);
     const headers = { 'idempotency-key': 'dated' };
@@ -231,7 +230,7 @@ test('409 an Idempotency-Key that was used with another body', async () => {
     { model: 'videogen-2.0', input },
     { ...plainRequest, callBackUrl: 'https://example.com/' },
   ]) {
-    assertRefused(await service.create(key, other, headers), 409, /used before with another request/);
+    assertRefused(await service.create(key, other, headers), 409, /with a different request/);
   }
   assert.equal(await taskCount(accountId), 1);
   assert.equal(await balanceOf(accountId), 1000 - charge);

@@ -173,10 +173,10 @@ test('403 a member, a viewer and a key with the default scopes; an owner may, an
 
 test("404 an unknown task, and another account's", async () => {
   const other = await service.newAccount(0, ['content:delete']);
-  assertRefused(await remove({ taskId: await finished() }, other.key), 404, /no such task/);
-  assertRefused(await remove({ taskId: 'x' }), 404, /no such task/);
+  assertRefused(await remove({ taskId: await finished() }, other.key), 404, /task not found/);
+  assertRefused(await remove({ taskId: 'x' }), 404, /task not found/);
   const nobody = { taskId: '019abc12-3456-7def-8901-234567890abc', reason: 'asked for' };
-  assertRefused(await operator.ask('POST', '/api/admin/v1/tasks/delete', { body: nobody }), 404, /no such task/);
+  assertRefused(await operator.ask('POST', '/api/admin/v1/tasks/delete', { body: nobody }), 404, /task not found/);
 });
 
 test('410 a repeated create under its Idempotency-Key: nothing is charged, and nothing is made again', async () => {
@@ -214,19 +214,15 @@ test('410 the link to a video that was deleted says when and why; one to a video
   await markMediaDeleted(db, expired);
   const day = new Date().toISOString().slice(0, 10);
   const gone = await follow(requested);
-  assertRefused(gone, 410, new RegExp(`was deleted on ${day}T.*, on request$`));
+  assertRefused(gone, 410, new RegExp(`was deleted on request, on ${day}T`));
   assert.equal(gone.json.error, 'media_deleted');
-  assertRefused(
-    await follow(expired),
-    410,
-    new RegExp(`was deleted on ${day}T.*, because videos are kept for 14 days$`),
-  );
+  assertRefused(await follow(expired), 410, new RegExp(`was deleted after its retention of 14 days, on ${day}T`));
   await remove({ taskId: expired });
-  assertRefused(await follow(expired), 410, /because videos are kept for 14 days$/);
-  assertRefused(await follow(missing), 404, /does not have the file/);
+  assertRefused(await follow(expired), 410, /after its retention of 14 days, on /);
+  assertRefused(await follow(missing), 404, /file not found/);
   // As `videogen media check --forget` does: its time was not over.
   await markMediaDeleted(db, lost);
-  assertRefused(await follow(lost), 410, new RegExp(`was deleted on ${day}T[^,]*$`));
+  assertRefused(await follow(lost), 410, new RegExp(`was deleted, on ${day}T`));
 });
 
 /** The row of a final task refuses changes, so its guard is off meanwhile. */
@@ -243,7 +239,7 @@ test('a closed account creates nothing, has neither keys nor members, and stays 
   const close = (body: object) => person.ask('POST', '/api/console/v1/account/close', { accountId, body });
   assert.equal((await close({ accountId: account.accountId })).status, 422);
   assert.equal((await close({ accountId })).status, 200);
-  assertRefused(await person.ask('GET', '/api/console/v1/members', { accountId }), 404, /no such account/);
+  assertRefused(await person.ask('GET', '/api/console/v1/members', { accountId }), 404, /account not found/);
   const body = { accountId, reason: 'asked for' };
   for (const action of ['suspend', 'unsuspend'])
     assertRefused(await operator.ask('POST', `/api/admin/v1/accounts/${action}`, { body }), 409, /closed for good/);

@@ -252,7 +252,7 @@ test("404 another account's key, no key and what is no id are one and the same",
   const { keyId } = await keyOf(other.accountId, ['tasks:read']);
   for (const id of [keyId, randomUUID(), 'x', '']) {
     for (const path of ['/revoke', '/rotate']) {
-      assertRefused(await post(mine.key, path, { keyId: id }), 404, /^no such key$/);
+      assertRefused(await post(mine.key, path, { keyId: id }), 404, /^key not found$/);
     }
   }
   assert.equal((await listed(other.key)).filter(({ revokeTime }) => revokeTime !== null).length, 0);

@@ -68,7 +68,7 @@ async function keyOf(key: string): Promise<{ id: string }> {
   return { id: found.caller.by.keyId };
 }
 
-test('200 only tasks of one key, of one fail code, or with ids that begin so', async () => {
+test('200 only tasks of one key, of one fail code or outcome, or with ids that begin so', async () => {
   const { accountId, key } = await service.newAccount(10_000);
   const other = await createApiKey(service.database.db, { accountId, name: 'other', scopes: ['tasks:write'] });
   assert.ok(other);
@@ -79,6 +79,11 @@ test('200 only tasks of one key, of one fail code, or with ids that begin so', a
   await refundTask(service.database.db, first, { failCode: 'timeout', failMsg: 'It took too long.' });
   assert.deepEqual(await pageOf(key, '?failCode=timeout'), { ids: [first], next: undefined });
   assert.deepEqual(await pageOf(key, '?failCode=internal'), { ids: [], next: undefined });
+  await refundTask(service.database.db, theirs, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  assert.deepEqual((await pageOf(key, '?state=fail')).ids, [theirs, first]);
+  assert.deepEqual((await pageOf(key, '?outcome=failed')).ids, [first]);
+  assert.deepEqual((await pageOf(key, '?outcome=cancelled')).ids, [theirs]);
+  assert.deepEqual((await pageOf(key, '?outcome=failed&failCode=cancelled')).ids, []);
   assert.deepEqual(await pageOf(key, `?search=${first}`), { ids: [first], next: undefined });
   const stranger = await service.newAccount(0);
   assert.deepEqual(await pageOf(stranger.key, `?search=${first}`), { ids: [], next: undefined });
@@ -129,7 +134,7 @@ test('200 a task that a person made at the console has their address', async () 
   );
 });
 
-for (const query of ['failCode=none', 'createdBy=me', 'search=', `search=${'a'.repeat(201)}`]) {
+for (const query of ['failCode=none', 'outcome=success', 'createdBy=me', 'search=', `search=${'a'.repeat(201)}`]) {
   test(`422 ${query}`, async () => {
     const { key } = await service.newAccount(0);
     const { status, json } = await list(key, `?${query}`);
@@ -267,7 +272,7 @@ for (const [query, path] of [
 test('422 a misspelt parameter is named, with those there are', async () => {
   const { key } = await service.newAccount(0);
   const message =
-    'unknown parameter `status`; allowed: `state`, `model`, `failCode`, `createdBy`, `search`, `from`, `to`, `cursor`, `limit`';
+    'unknown parameter `status`; allowed: `state`, `model`, `failCode`, `outcome`, `createdBy`, `search`, `from`, `to`, `cursor`, `limit`';
   assertRefused(await list(key, '?status=fail'), 422, /^unknown parameter `status`/, {
     errors: [{ path: '', message }],
   });

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { modelCatalogue } from '../../../src/domain/models.ts';
 import { type DecidedLongAgo, insertDecidedPrice } from '../../support/decided-price.ts';
 import { assertRefused } from '../../support/http-client.ts';
-import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
+import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';
 
 const hourMs = 3_600_000;
 const nextHour = Math.floor(Date.now() / hourMs + 1) * hourMs;
@@ -16,8 +15,8 @@ const { model } = plainRequest;
 
 let service: HttpService;
 before(async () => {
-  const models = modelCatalogue([{ model, title: 'Fast', prices, providers: ['preview'], deadlineMs: 1 }]);
-  service = await startHttpService({ models });
+  const catalogue = catalogueOf([{ model, title: 'Fast', prices, providers: ['preview'], deadlineMs: 1 }]);
+  service = await startHttpService({ catalogue: () => catalogue });
 });
 after(() => service.close());
 
@@ -119,7 +118,7 @@ test('503 a model that no live worker can generate is neither listed nor sold, a
     const listed = await apart.send('GET', '/api/v1/models', { headers });
     const names = (listed.json.data['models'] as { model: string }[]).map((one) => one.model);
     assert.deepEqual(names, ['videogen-2.0']);
-    assertRefused(await apart.create(key, plainRequest), 503, /not available at the moment; nothing was charged/);
+    assertRefused(await apart.create(key, plainRequest), 503, /model is unavailable; nothing was charged/);
     const credits = await apart.send('GET', '/api/v1/credits', { headers });
     assert.equal(credits.json.data['balance'], 1_000);
   } finally {

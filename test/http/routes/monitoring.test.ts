@@ -23,14 +23,14 @@ test('200 /metrics speaks to Prometheus in its own format, without a key, on the
 for (const header of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via']) {
   test(`404 /metrics does not exist for whoever comes through a proxy on this machine, told by ${header}`, async () => {
     const headers = { [header]: '127.0.0.1' };
-    assertRefused(await service.send('GET', '/metrics', { headers }), 404, /^no such endpoint; all endpoints: \/docs$/);
+    assertRefused(await service.send('GET', '/metrics', { headers }), 404, /^unknown endpoint; all endpoints: \/docs$/);
   });
 }
 
 for (const method of ['POST', 'PUT', 'OPTIONS']) {
   test(`404 ${method} /metrics does not betray to others what GET hides, and this machine may know it`, async () => {
     const refused = await service.send(method, '/metrics', { headers: { 'X-Forwarded-For': '127.0.0.1' } });
-    assertRefused(refused, 404, /^no such endpoint; all endpoints: \/docs$/);
+    assertRefused(refused, 404, /^unknown endpoint; all endpoints: \/docs$/);
     assert.equal(refused.headers.allow, undefined);
     const own = await service.send(method, '/metrics');
     assert.deepEqual([own.status, own.headers.allow], [method === 'OPTIONS' ? 200 : 405, 'GET, HEAD, OPTIONS']);
@@ -50,17 +50,17 @@ test('404 nor for another machine', async (t) => {
   const server = await startHttpServer({ app: createApp(service.deps), host: address, port: 0, log });
   try {
     const send = createHttpClient(`http://${address}:${server.port}`);
-    assertRefused(await send('GET', '/metrics'), 404, /^no such endpoint; all endpoints: \/docs$/);
+    assertRefused(await send('GET', '/metrics'), 404, /^unknown endpoint; all endpoints: \/docs$/);
     assert.equal((await send('GET', '/healthz')).status, 200);
   } finally {
     await server.close(1_000);
   }
 });
 
-test('404 without metrics there is no such endpoint, which is so when they have a port of their own', async () => {
+test('404 without metrics there is unknown endpoint, which is so when they have a port of their own', async () => {
   const own = await startHttpService({ database: service.database });
   try {
-    assertRefused(await own.send('GET', '/metrics'), 404, /^no such endpoint; all endpoints: \/docs$/);
+    assertRefused(await own.send('GET', '/metrics'), 404, /^unknown endpoint; all endpoints: \/docs$/);
   } finally {
     await own.close();
   }

@@ -150,7 +150,7 @@ test("404 another account's task, no task, and what is no id at all get one and 
   const taskId = await newTask();
   assert.equal((await service.recordInfo(account.key, taskId)).status, 200);
   const foreign = await service.recordInfo(other.key, taskId);
-  assertRefused(foreign, 404, /^no such task$/);
+  assertRefused(foreign, 404, /^task not found$/);
   for (const id of [
     randomUUID(),
     'x',

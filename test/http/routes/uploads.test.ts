@@ -47,7 +47,7 @@ for (const [type, make] of [
     assert.deepEqual([preview.status, preview.headers['content-type']], [200, 'image/jpeg']);
     assert.equal(preview.bytes.toString('latin1', 0, 2), '\xff\xd8');
     const plain = await service.send('GET', new URL(String(imageUrl)).pathname);
-    assertRefused(plain, 403, /link is not valid/);
+    assertRefused(plain, 403, /link is invalid/);
     const created = await service.create(key, requestWith(String(imageUrl), 'https://elsewhere.example/a.png'));
     assert.equal(created.status, 200, created.bytes.toString());
   });
@@ -58,7 +58,7 @@ test("422 another account's image, none, and one that has expired are one and th
   const [theirs, expired, good] = [await uploaded(other.key), await uploaded(mine.key), await uploaded(mine.key)];
   const text = `update uploads set expires_at = now() - interval '1 second' where id = $1`;
   await service.database.db.run({ name: 'test-expire-upload', text }, [idOf(expired)]);
-  const message = 'is no image that this account has uploaded and that is still kept; upload it again';
+  const message = 'is not an uploaded image of this account, or has expired; upload it again';
   for (const url of [theirs, expired, theirs.replace(idOf(theirs), randomUUID())]) {
     const errors = [{ path: 'input.imageUrls[1]', message }];
     assertRefused(await service.create(mine.key, requestWith(good, url)), 422, /^input\.imageUrls\[1\]: /, { errors });
@@ -98,14 +98,14 @@ insert into uploads (id, account_id, bytes, expires_at)
 select gen_random_uuid(), $1, 1, now() + interval '1 day' from generate_series(1, ${maxUploads})`;
   await service.database.db.run({ name: 'test-many-uploads', text }, [accountId]);
   const answer = await upload(key, await images.plainImage(300, 300).png().toBuffer());
-  assertRefused(answer, 409, /too many uploaded images/, { limit: maxUploads });
+  assertRefused(answer, 409, /upload limit reached/, { limit: maxUploads });
 });
 
 test('503 the third upload of an account, and the ninth of all, at the same time', async () => {
   const release: ((outcome: UploadOutcome) => void)[] = [];
   const busy = await startHttpService({
     database: service.database,
-    keepImage: () => new Promise((resolve) => release.push(resolve)),
+    storeImage: () => new Promise((resolve) => release.push(resolve)),
   });
   try {
     const send = (key: string) => upload(key, Buffer.from('x'), 'image/png', busy);
@@ -114,9 +114,9 @@ test('503 the third upload of an account, and the ninth of all, at the same time
       const { key } = await busy.newAccount(0);
       first.push(send(key), send(key));
       await waitFor('both to run', () => release.length === first.length || undefined);
-      assertRefused(await send(key), 503, /too many images/);
+      assertRefused(await send(key), 503, /too many uploads/);
     }
-    assertRefused(await send((await busy.newAccount(0)).key), 503, /too many images/);
+    assertRefused(await send((await busy.newAccount(0)).key), 503, /too many uploads/);
     for (const resolve of release) resolve({ kind: 'refused', why: 'is bad' });
     assert.deepEqual(
       (await Promise.all(first)).map(({ status }) => status),

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HttpError } from '../../../src/http/errors.ts';
-import { maxJsonDepth, refuseJsonFaults } from '../../../src/http/server/read-json.ts';
+import { maxJsonDepth, refuseUnsafeJson } from '../../../src/http/server/read-json.ts';
 
 /** What a text is refused with, undefined when it is not. */
 function findJsonFault(text: string): (Pick<HttpError, 'code'> & { msg: string }) | undefined {
   try {
-    refuseJsonFaults(text);
+    refuseUnsafeJson(text);
     return undefined;
   } catch (error) {
     assert.ok(error instanceof HttpError);
@@ -70,7 +70,7 @@ test('values may be nested so deep and no deeper, in arrays and in objects', () 
   const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
   for (const nested of [arrays, objects]) {
     assert.equal(findJsonFault(nested(maxJsonDepth)), undefined);
-    const tooDeep = { code: 'invalid_request', msg: `the body must not be nested deeper than ${maxJsonDepth} levels` };
+    const tooDeep = { code: 'invalid_request', msg: `the body is nested deeper than ${maxJsonDepth} levels` };
     assert.deepEqual(findJsonFault(nested(maxJsonDepth + 1)), tooDeep);
     assert.deepEqual(findJsonFault(nested(20_000)), tooDeep);
   }

@@ -16,7 +16,7 @@ before(async () => {
 });
 after(async () => {
   await service.close();
-  assert.ok(!service.log.some((line) => line['failure'] === 'internal'), 'a request crashed');
+  assert.ok(!service.log.some((line) => line['failure'] === 'internal'), 'request crashed');
 });
 
 const good = JSON.stringify(plainRequest);
@@ -54,7 +54,7 @@ for (const [name, body] of [
 
 for (const body of ['', ' \n']) {
   test(`400 ${JSON.stringify(body)} is told that the body is empty`, async () => {
-    assertRefused(await service.create(account.key, body), 400, /^the body is empty; it must be a JSON object$/);
+    assertRefused(await service.create(account.key, body), 400, /^the body is empty; send a JSON object$/);
   });
 }
 
@@ -212,7 +212,7 @@ for (const [text, key] of [
 
 test('422 a body that is nested too deep is told how deep it may be', async () => {
   const answer = await service.create(account.key, `{"a":${'['.repeat(40)}${']'.repeat(40)}}`);
-  assert.deepEqual([answer.status, answer.json.msg], [422, 'the body must not be nested deeper than 32 levels']);
+  assert.deepEqual([answer.status, answer.json.msg], [422, 'the body is nested deeper than 32 levels']);
 });
 
 const deep = '['.repeat(100_000) + ']'.repeat(100_000);

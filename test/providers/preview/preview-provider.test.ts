@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Ffmpeg } from '../../../src/domain/ports.ts';
 import { isPosterOf } from '../../../src/media/poster.ts';
-import { TaskFault } from '../../../src/domain/errors.ts';
+import { TaskError } from '../../../src/domain/errors.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
 import { filmed, framesOf, generationRequest, pinnedFfmpeg, temporaryFolder } from './render-support.ts';
@@ -43,7 +43,7 @@ test('a renderer that dies decides nothing about the task, so it is tried again'
   const provider = createPreviewProvider({ ffmpeg: dies, faults: false });
   const request = generationRequest(await temporaryFolder(t));
   const film = filmed(provider, request, () => undefined, open());
-  await assert.rejects(film, (error) => error instanceof Error && !(error instanceof TaskFault));
+  await assert.rejects(film, (error) => error instanceof Error && !(error instanceof TaskError));
 });
 
 test('[[reject]] is refused without rendering', async (t) => {
@@ -105,7 +105,7 @@ async function followed(
 
 function fault(failCode: string, retryable: boolean) {
   return (error: unknown) => {
-    assert.ok(error instanceof TaskFault, String(error));
+    assert.ok(error instanceof TaskError, String(error));
     assert.deepEqual([error.failCode, error.retryable], [failCode, retryable]);
     assert.match(error.message, /^[A-Z].*\.$/);
     return true;

@@ -2,6 +2,7 @@ import { Film, Plus } from '../../ui/icons.ts';
 import { Pause, Play, SearchX } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
+import { failOutcome } from '../../../domain/fail-code.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
@@ -18,7 +19,7 @@ import { SearchField } from '../../ui/search-field.tsx';
 import { useSteadyList } from '../../ui/steady-list.ts';
 import { Tabs } from '../../ui/tabs.tsx';
 import { useShownNow } from '../../ui/shown-now.ts';
-import { failCodes, failWords, stateWords, taskStates } from '../../words.ts';
+import { failCodes, failWords, taskFilters } from '../../words.ts';
 import { useFirstRequest } from './samples.ts';
 import { TaskTable } from './task-table.tsx';
 import { isLive } from './use-task.ts';
@@ -92,7 +93,7 @@ type FilterState = ReturnType<typeof useFilters>;
 /** The filters, which live in the address. */
 function useFilters(isPaused: boolean) {
   const { get, set, hrefWith } = useAddress();
-  const state = taskStates.find((one) => one === get('state'));
+  const state = taskFilters.find(({ value }) => value === get('state'));
   const failCode = failCodes.find((code) => code === get('failCode'));
   const since = get('since') ?? '';
   const [search, model, cursor] = [get('search'), get('model'), get('cursor')];
@@ -101,7 +102,7 @@ function useFilters(isPaused: boolean) {
   const from = spanMs[since] === undefined ? undefined : Math.floor((now - spanMs[since]) / 60_000) * 60_000;
   const query = {
     limit: 30,
-    ...(state !== undefined && { state }),
+    ...state?.query,
     ...(failCode !== undefined && { failCode }),
     ...(model !== undefined && { model }),
     ...(search !== undefined && { search }),
@@ -109,12 +110,12 @@ function useFilters(isPaused: boolean) {
     ...(cursor !== undefined && { cursor }),
   };
   const isFiltered = [state, failCode, model, search, from].some((value) => value !== undefined);
-  return { query, isFiltered, search, since, set, hrefWith };
+  return { query, state: state?.value, isFiltered, search, since, set, hrefWith };
 }
 
-function Filters({ query, search = '', since, set, hrefWith, isFiltered }: FilterState) {
+function Filters({ query, state, search = '', since, set, hrefWith, isFiltered }: FilterState) {
   const { data: catalogue } = useRead('/api/v1/models', {});
-  const { state, failCode, model = '' } = query;
+  const { failCode, model = '' } = query;
   // The chosen one also before the others are known, and when it is no longer sold.
   const names = new Set([...(catalogue?.models ?? []).map((one) => one.model), ...(model === '' ? [] : [model])]);
   const models = [...names].map((name) => ({ value: name, label: name }));
@@ -125,7 +126,10 @@ function Filters({ query, search = '', since, set, hrefWith, isFiltered }: Filte
   });
   return (
     <div class="stack">
-      <Tabs label="States" tabs={[tab(undefined, 'All'), ...taskStates.map((one) => tab(one, stateWords[one].word))]} />
+      <Tabs
+        label="States"
+        tabs={[tab(undefined, 'All'), ...taskFilters.map(({ value, label }) => tab(value, label))]}
+      />
       <div class="filters">
         <SearchField label="Prompt or task ID" value={search} onValue={(value) => set({ search: value })} />
         <FilterSelect
@@ -134,13 +138,15 @@ function Filters({ query, search = '', since, set, hrefWith, isFiltered }: Filte
           options={[{ value: '', label: 'All models' }, ...models]}
           onValue={(value) => set({ model: value })}
         />
-        {state === 'fail' && (
+        {(state === 'failed' || state === 'rejected') && (
           <FilterSelect
             label="Reason of the failure"
             value={failCode ?? ''}
             options={[
               { value: '', label: 'Any reason' },
-              ...failCodes.map((code) => ({ value: code, label: failWords[code].title })),
+              ...failCodes
+                .filter((code) => failOutcome(code) === state)
+                .map((code) => ({ value: code, label: failWords[code].title })),
             ]}
             onValue={(value) => set({ failCode: value })}
           />

@@ -78,7 +78,7 @@ function ProviderCard({ provider }: { readonly provider: Provider }) {
               kind: 'end',
               cell: ({ oldestWaitMs }) => (oldestWaitMs === null ? '–' : duration(oldestWaitMs)),
             },
-            { title: 'Failures in a row', kind: 'end', cell: ({ failures }) => number(failures) },
+            { title: 'Failures in a row', kind: 'end', cell: ({ consecutiveFailures }) => number(consecutiveFailures) },
           ]}
         />
       )}

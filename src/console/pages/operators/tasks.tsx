@@ -6,18 +6,14 @@ import { Page } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
 import { SearchField } from '../../ui/search-field.tsx';
 import { useShownNow } from '../../ui/shown-now.ts';
-import { failCodes, failWords, stateWords, taskStates } from '../../words.ts';
+import { failCodes, failWords, taskFilters } from '../../words.ts';
 import { AccountFilter } from './references.tsx';
 import { TaskTable } from './task-table.tsx';
 
-type State = TaskRecord['state'];
 type FailCode = NonNullable<TaskRecord['failCode']>;
 type Choice<Value extends string> = { readonly value: Value | ''; readonly label: string };
 
-const states: readonly Choice<State>[] = [
-  { value: '', label: 'All states' },
-  ...taskStates.map((value) => ({ value, label: stateWords[value].word })),
-];
+const states: readonly Choice<string>[] = [{ value: '', label: 'All states' }, ...taskFilters];
 
 const outcomes: readonly Choice<FailCode>[] = [
   { value: '', label: 'All outcomes' },
@@ -84,7 +80,7 @@ export function TasksPage() {
       <TaskTable
         filter={{
           search,
-          state: state === '' ? undefined : state,
+          ...taskFilters.find(({ value }) => value === state)?.query,
           failCode: failCode === '' ? undefined : failCode,
           accountId: account,
           model,

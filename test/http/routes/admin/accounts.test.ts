@@ -210,7 +210,7 @@ for (const [path, body] of [
   ['/limits', { maxUnfinishedTasks: 1 }],
 ] as const) {
   test(`404 ${path} of an account that is not there; 422 of an id that is none`, async () => {
-    assertRefused(await change(path, { accountId: randomUUID(), ...body }), 404, /no such account/);
+    assertRefused(await change(path, { accountId: randomUUID(), ...body }), 404, /account not found/);
     assert.equal((await change(path, { accountId: '../..', ...body })).status, 422);
     assert.equal((await change(path, body)).status, 422);
   });
@@ -271,8 +271,8 @@ test('409 an account has a hundred active keys at most, also of operators', asyn
 
 test('404 keys of an account that is not there, and a key that is not there', async () => {
   const accountId = randomUUID();
-  assertRefused(await operator.ask('GET', '/api/admin/v1/keys', { query: { accountId } }), 404, /no such account/);
+  assertRefused(await operator.ask('GET', '/api/admin/v1/keys', { query: { accountId } }), 404, /account not found/);
   const body = { keyId: randomUUID() };
-  assertRefused(await operator.ask('POST', '/api/admin/v1/keys/revoke', { body }), 404, /no such key/);
-  assertRefused(await operator.ask('GET', `${admin}/show`, { query: { accountId } }), 404, /no such account/);
+  assertRefused(await operator.ask('POST', '/api/admin/v1/keys/revoke', { body }), 404, /key not found/);
+  assertRefused(await operator.ask('GET', `${admin}/show`, { query: { accountId } }), 404, /account not found/);
 });

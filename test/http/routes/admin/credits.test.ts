@@ -81,9 +81,9 @@ test('409 an Idempotency-Key books once in the whole installation, whatever else
   const body = { accountId, credits: 5, reason: 'a' };
   assert.equal((await book('grant', body, key)).status, 200);
   for (const changed of [{ credits: 6 }, { reason: 'b' }, { accountId: other }]) {
-    assertRefused(await book('grant', { ...body, ...changed }, key), 409, /used before/);
+    assertRefused(await book('grant', { ...body, ...changed }, key), 409, /with a different request/);
   }
-  assertRefused(await book('adjust', { accountId, amount: 5, reason: 'a' }, key), 409, /used before/);
+  assertRefused(await book('adjust', { accountId, amount: 5, reason: 'a' }, key), 409, /with a different request/);
   assert.deepEqual([await balanceOf(accountId), await balanceOf(other)], [5, 0]);
 });
 
@@ -143,10 +143,10 @@ test('200 grants, adjustments and creates at once leave books that add up', asyn
 
 test('404 an account that is not there', async () => {
   const accountId = randomUUID();
-  assertRefused(await book('grant', { accountId, credits: 1, reason: 'a' }), 404, /no such account/);
-  assertRefused(await book('adjust', { accountId, amount: 1, reason: 'a' }), 404, /no such account/);
+  assertRefused(await book('grant', { accountId, credits: 1, reason: 'a' }), 404, /account not found/);
+  assertRefused(await book('adjust', { accountId, amount: 1, reason: 'a' }), 404, /account not found/);
   const shown = await operator.ask('GET', '/api/admin/v1/credits', { query: { accountId } });
-  assertRefused(shown, 404, /no such account/);
+  assertRefused(shown, 404, /account not found/);
 });
 
 for (const [what, change, path] of [

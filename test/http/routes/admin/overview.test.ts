@@ -67,14 +67,14 @@ test("401 with a client's key", async () => {
   assert.equal((await askWith(service, key)('GET', '/api/admin/v1/overview')).status, 401);
 });
 
-test('200 cancelled tasks, and those refused for their content, do not count as failures', async () => {
+test('200 cancelled tasks, and those whose prompt or image was rejected, do not count as failures', async () => {
   const earlier = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
   const { key } = await service.newAccount(1_000);
-  for (const failCode of ['cancelled', 'content_rejected'] as const) {
+  for (const failCode of ['cancelled', 'content_rejected', 'image_invalid', 'image_unreachable'] as const) {
     const { json } = await service.create(key, plainRequest);
     await refundTask(service.database.db, String(json.data['taskId']), { failCode, failMsg: 'A test.' });
   }
   const { cancelled, rejected, failed } = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
-  assert.deepEqual([cancelled, rejected], [Number(earlier['cancelled']) + 1, Number(earlier['rejected']) + 1]);
+  assert.deepEqual([cancelled, rejected], [Number(earlier['cancelled']) + 1, Number(earlier['rejected']) + 3]);
   assert.deepEqual(failed, earlier['failed']);
 });

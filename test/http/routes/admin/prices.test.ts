@@ -111,14 +111,14 @@ test('200 past, present and future prices are told apart, newest decision first,
   assert.deepEqual([rest.nextCursor, (await pricesOf({ accountId, model: 'videogen-2.0' })).prices], [null, []]);
 });
 
-test('404 no such account, no such price', async () => {
-  assertRefused(await set({ accountId: randomUUID() }), 404, /no such account/);
+test('404 account not found, price not found', async () => {
+  assertRefused(await set({ accountId: randomUUID() }), 404, /account not found/);
   assertRefused(
     await operator.ask('GET', '/api/admin/v1/prices', { query: { accountId: randomUUID() } }),
     404,
-    /no such account/,
+    /account not found/,
   );
-  assertRefused(await withdraw(999_999_999), 404, /no such price/);
+  assertRefused(await withdraw(999_999_999), 404, /price not found/);
 });
 
 test('409 a price that counts is not withdrawn, nor one that will in a moment', async () => {

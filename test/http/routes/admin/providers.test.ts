@@ -35,7 +35,7 @@ const withFiles = { ...catalogue, files: new Map() };
 let service: HttpService;
 let operator: TestOperator;
 before(async () => {
-  service = await startHttpService({ catalogue: withFiles });
+  service = await startHttpService({ catalogue: () => withFiles });
   operator = await createTestOperator(service);
 });
 after(() => service.close());
@@ -43,7 +43,7 @@ after(() => service.close());
 type Pool = {
   pool: string;
   limit: number | null;
-  failures: number;
+  consecutiveFailures: number;
   coolingReason: string | null;
   coolingMs: number | null;
 };
@@ -80,11 +80,11 @@ describe('the list of providers', () => {
     const failure = { pool: 'box/wan', provider: 'box', baseMs: 60_000, maxMs: 60_000, isOfProvider: false } as const;
     await recordPoolFailure(db, { ...failure, reason: 'overloaded' });
     const [pool] = (await providers()).get('box')?.pools ?? [];
-    assert.deepEqual([pool?.failures, pool?.coolingReason], [1, 'overloaded']);
+    assert.deepEqual([pool?.consecutiveFailures, pool?.coolingReason], [1, 'overloaded']);
     assert.ok((pool?.coolingMs ?? 0) > 0);
     await set({ provider: 'box', state: 'enabled' });
     const [enabled] = (await providers()).get('box')?.pools ?? [];
-    assert.deepEqual([enabled?.failures, enabled?.coolingReason, enabled?.coolingMs], [0, null, null]);
+    assert.deepEqual([enabled?.consecutiveFailures, enabled?.coolingReason, enabled?.coolingMs], [0, null, null]);
   });
 });
 

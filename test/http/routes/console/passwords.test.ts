@@ -148,7 +148,7 @@ test('rule 11: concurrent failures are counted one by one', async () => {
   assert.equal(errors.filter((error) => error === 'too_many_sign_ins').length, 6);
 });
 
-test('tries to sign in leave connections to creates, however many networks they come from', async () => {
+test('sign-in attempts leave connections to creates, however many networks they come from', async () => {
   const pool = createDatabase({ url: service.database.url, poolSize: 4 });
   const own = await startHttpService({ database: { ...service.database, db: pool } });
   try {

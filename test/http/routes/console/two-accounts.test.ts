@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
+import { documentedTaskRequest } from '../../../../src/domain/task-request.ts';
 import type { Operation } from '../../../../src/http/endpoint.ts';
 import { endpoints } from '../../../../src/http/endpoints.ts';
 import { createAccount } from '../../../../src/stores/accounts.ts';
@@ -131,8 +132,8 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
 
 type Fields = { readonly names: readonly string[]; readonly required: readonly string[] };
 
-function fieldsOf({ query, body, jsonBody }: Operation): Fields {
-  const schema = query ?? body ?? jsonBody?.(service.deps.models);
+function fieldsOf({ query, body, createsTask }: Operation): Fields {
+  const schema = createsTask ? documentedTaskRequest(service.deps.catalogue()) : (query ?? body);
   if (schema === undefined) return { names: [], required: [] };
   const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return { names: Object.keys(properties), required };
@@ -153,12 +154,12 @@ const send = () => createHttpClient(service.url);
 async function call(operation: Operation, values: Record<string, unknown>, accountId: string): Promise<Answer> {
   const { token } = await createSession(service.database.db, own.person.userId, { ...origin, userAgent: 'own' });
   const browser = newBrowser({ send: send() }, `videogen_${new URL(service.url).port}=${token}`);
-  const { path, method, fileBody } = operation;
+  const { path, method, fileTypes } = operation;
   if (method === 'get') {
     const pairs = Object.entries(values).map(([name, value]): [string, string] => [name, String(value)]);
     return browser.ask('GET', `${path}?${new URLSearchParams(pairs).toString()}`, { accountId });
   }
-  const type = fileBody?.types[0];
+  const type = fileTypes?.[0];
   const headers = type === undefined ? {} : { 'content-type': type };
   return browser.ask('POST', path, { accountId, body: values, headers });
 }

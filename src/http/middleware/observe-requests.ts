@@ -1,0 +1,105 @@
+import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
+import { randomUUID } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Context, Step } from '../context.ts';
+import type { Events } from '../../metrics/counters.ts';
+
+const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
+
+/**
+ * Writes one log line per finished request, also if the client disconnected. The line omits bodies, headers and the query, which may
+ * hold a link's signature.
+ */
+export function logRequests(log: Logger): Step {
+  return async (ctx, next) => {
+    ctx.state.requestId = randomUUID();
+    ctx.set({ 'X-Request-Id': ctx.state.requestId, 'X-Content-Type-Options': 'nosniff' });
+    const startedAt = performance.now();
+    const onEnd = () => {
+      const level = ctx.res.statusCode >= 500 ? 'warn' : probes.includes(ctx.path) ? 'debug' : 'info';
+      log[level]({ ...logLine(ctx), durationMs: Math.round(performance.now() - startedAt) }, 'request');
+    };
+    // An event otherwise runs in the trace of its emitter.
+    ctx.res.once('close', context.bind(context.active(), onEnd));
+    await next();
+  };
+}
+
+function logLine(ctx: Context) {
+  const { requestId, errorCode, accountId, operatorId, userId } = ctx.state;
+  const clientRequestId = ctx.get('X-Request-Id');
+  return {
+    requestId,
+    method: ctx.method,
+    path: ctx.path,
+    status: sentStatus(ctx),
+    errorCode,
+    accountId,
+    operatorId,
+    userId,
+    clientRequestId: /^[\x21-\x7e]{1,128}$/.test(clientRequestId) ? clientRequestId : undefined,
+    aborted: ctx.res.writableFinished ? undefined : true,
+  };
+}
+
+/** Before a response is sent, Koa's status is a 404. */
+function sentStatus({ res }: Context): number | undefined {
+  return res.headersSent ? res.statusCode : undefined;
+}
+
+/** Clients may send any other word. */
+const methods: readonly string[] = ['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
+
+/** Reports each finished request; `aborted` if the client disconnected before the response began. */
+export function measureRequests({ emit }: Events): Step {
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    ctx.res.once('close', () => {
+      emit({
+        kind: 'request_finished',
+        route: routeOf(ctx),
+        method: methods.includes(ctx.method) ? ctx.method : '(other)',
+        status: String(sentStatus(ctx) ?? 'aborted'),
+        durationSeconds: ctx.state.isHeld === true ? undefined : (performance.now() - startedAt) / 1000,
+      });
+    });
+    await next();
+  };
+}
+
+/** The pattern of the matched route, or `(none)`; never the path. */
+function routeOf(ctx: Context): string {
+  // The router sets it; the type of this context does not declare it.
+  const { _matchedRoute: matched } = ctx as { readonly _matchedRoute?: string | RegExp };
+  if (matched === undefined) return '(none)';
+  if (typeof matched === 'string') return matched;
+  // `/media/*` for `^\/media\/.*$`.
+  const [prefix = ''] = /^[\w/-]*/.exec(matched.source.replace(/^\^/, '').replaceAll('\\/', '/')) ?? [];
+  return `${prefix}*`;
+}
+
+/** Opens a span per request, which continues the client's trace (W3C `traceparent`). */
+export const traceRequests: Step = async (ctx, next) => {
+  if (probes.includes(ctx.path)) {
+    await next();
+    return;
+  }
+  const tracer = trace.getTracer('videogen');
+  const { method } = ctx;
+  const parent = propagation.extract(ROOT_CONTEXT, ctx.headers);
+  const attributes = { 'http.request.method': method, 'url.scheme': ctx.protocol };
+  const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
+  ctx.res.once('close', () => {
+    const { accountId, errorCode, requestId } = ctx.state;
+    const status = sentStatus(ctx);
+    const route = routeOf(ctx);
+    if (route !== '(none)') span.updateName(`${method} ${route}`).setAttribute('http.route', route);
+    if (status !== undefined) span.setAttribute('http.response.status_code', status);
+    if (accountId !== undefined) span.setAttribute('videogen.account_id', accountId);
+    if (errorCode !== undefined) span.setAttribute('error.type', errorCode);
+    span.setAttribute('videogen.request_id', requestId);
+    if (status !== undefined && status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
+  });
+  await context.with(trace.setSpan(parent, span), next);
+};
