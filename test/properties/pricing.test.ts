@@ -9,7 +9,7 @@ import { runs } from '../support/property.ts';
 const models = modelCatalogue(defaultModels);
 const parse = createTaskRequestParser({ models, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
 
-/** What the charge is made from, while no operator has decided anything. */
+/** The charge without operators' prices. */
 function listedCharge({ model, input }: TaskParam): number {
   const [price] = models.get(model)?.prices ?? [];
   return input.duration * (price?.creditsPerSecond ?? NaN);
