@@ -3,14 +3,13 @@ import type { Actor } from '../domain/operator.ts';
 import { isFinal, type Task } from '../domain/task.ts';
 import type { Database } from './database.ts';
 import { recordAction } from './operator-actions.ts';
+import { mayRun } from './provider-pools.ts';
 import { many, maybeOne, none } from './statement.ts';
 import { microseconds, pageStart } from './sql.ts';
 import { isFinished, isUnfinished } from './task-states.ts';
 import { findTask, taskColumns } from './tasks.ts';
 
 // The deletion of a task's content. The commit removes it from the database; files and Temporal's histories are deleted later.
-
-const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
 
 // The foreign key deletes the attempts with the delivery, also one that is being recorded.
 const deleteContent = maybeOne<{ deletedAt: number }, [task: Task, uploadIds: readonly string[]]>({

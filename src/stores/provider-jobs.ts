@@ -1,6 +1,6 @@
 import type { TaskFailure, TaskInput } from '../domain/task.ts';
 import { type Database, readRow, readRows } from './database.ts';
-import { isReserved } from './provider-pools.ts';
+import { isReserved, mayRun } from './provider-pools.ts';
 import { many, maybeOne } from './statement.ts';
 import { isFinished } from './task-states.ts';
 
@@ -257,7 +257,7 @@ const settleUnsettled = {
   name: 'settle-provider-job',
   text: `
 update provider_jobs set settled_at = now(), sent_input = null, outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
-where task_id = $1 and ordinal = $2 and settled_at is null and (outcome is null or outcome = 'abandoned')
+where task_id = $1 and ordinal = $2 and ${mayRun}
 returning ${endedCall}, ended_at = now() as "isFirst"`,
 };
 

@@ -11,8 +11,11 @@ const lease = `interval '60 s'`;
 /** Condition on a row of `provider_jobs` whose reservation is valid and was not used for a create. */
 export const isReserved = `intended_at is null and outcome is null and reserved_at > now() - ${lease}`;
 
+/** Condition on a row of `provider_jobs` whose job may still run upstream. */
+export const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
+
 /** Condition on a row of `provider_jobs` that takes a slot. A create without an answer and a job that may still run do so, too. */
-export const takesSlot = `upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
+export const takesSlot = `upstream_ended_at is null and ${mayRun}
     and (intended_at is not null or reserved_at > now() - ${lease})`;
 
 export const cooldownReasons = ['busy', 'overloaded', 'unreachable', 'operator', 'unknown'] as const;

@@ -1,5 +1,5 @@
 import { type Database, readRow } from './database.ts';
-import { isReserved, type ProviderSwitch, type CooldownReason, takesSlot } from './provider-pools.ts';
+import { isReserved, type ProviderSwitch, type CooldownReason, mayRun, takesSlot } from './provider-pools.ts';
 import { isFinished } from './task-states.ts';
 
 // A pool has a limit of jobs at the same time, over all workers. The job's own row in `provider_jobs` takes the slot, so no crash of
@@ -164,7 +164,7 @@ const sweep = {
 with expired as (
   update provider_jobs j set outcome = 'not_created', ended_at = now() from (
     select task_id, ordinal from provider_jobs
-    where pool is not null and upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned')
+    where pool is not null and upstream_ended_at is null and ${mayRun}
       and intended_at is null and exists (select from tasks where id = task_id and ${isFinished})
     limit $1
   ) one

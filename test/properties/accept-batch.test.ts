@@ -22,7 +22,7 @@ const wealth = fc.record({
   credits: fc.integer({ min: 1, max: 2_000 }),
   room: fc.integer({ min: 0, max: 12 }),
   quota: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
-  /** What a second costs this account; the list price without it. */
+  /** The account's own price; the list price by default. */
   price: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }),
   isSuspended: fc.constantFrom(false, false, false, true),
 });
@@ -57,15 +57,15 @@ const settle = {
     suspended_at = case when $5 then now() end where id = $1`,
 };
 
-async function open(wanted: Wealth): Promise<Opened> {
+async function open(drawn: Wealth): Promise<Opened> {
   const { db } = database;
-  const { credits, room, quota, price, isSuspended } = wanted;
+  const { credits, room, quota, price, isSuspended } = drawn;
   const accountId = await createAccount(db, { name: 'batch', credits });
   await db.run(settle, [accountId, room, quota, quota && windowMs, isSuspended]);
   if (price !== undefined) await insertDecidedPrice(db, { model, accountId, creditsPerSecond: price, fromMs: 0 });
   const [live, dead] = [await newKey(accountId), await newKey(accountId)];
   await revokeApiKey(db, dead);
-  return { ...wanted, accountId, liveKey: live, deadKey: dead };
+  return { ...drawn, accountId, liveKey: live, deadKey: dead };
 }
 
 async function newKey(accountId: string): Promise<string> {
@@ -74,10 +74,10 @@ async function newKey(accountId: string): Promise<string> {
   return created.keyId;
 }
 
-function tasksOf(opened: readonly Opened[], wanted: readonly Order[]): readonly NewTask[] {
-  const ids = wanted.map(() => uuidv7());
-  return wanted.map(({ account, duration, idempotencyKey, hasDeadKey, repeats }, index) => {
-    const twin = repeats !== undefined && repeats < index && wanted[repeats]?.account === account ? repeats : index;
+function tasksOf(opened: readonly Opened[], drawn: readonly Order[]): readonly NewTask[] {
+  const ids = drawn.map(() => uuidv7());
+  return drawn.map(({ account, duration, idempotencyKey, hasDeadKey, repeats }, index) => {
+    const twin = repeats !== undefined && repeats < index && drawn[repeats]?.account === account ? repeats : index;
     const owner = opened[account];
     assert.ok(owner);
     const keyId = hasDeadKey ? owner.deadKey : owner.liveKey;
@@ -101,11 +101,11 @@ function priceOf(opened: readonly Opened[], { accountId, param }: NewTask): numb
   return param.input.duration * (opened.find((one) => one.accountId === accountId)?.price ?? 33);
 }
 
-/** What may be accepted in one batch, found as a clerk would: down the list, account by account, until something does not fit. */
+/** Decides a batch as a clerk would: down the list, account by account, until something does not fit. */
 function onPaper(
   opened: readonly Opened[],
   earlier: readonly NewTask[],
-  asked: readonly NewTask[],
+  requested: readonly NewTask[],
 ): readonly boolean[] {
   const books = new Map(opened.map((one) => [one.accountId, { ...one, quota: one.quota ?? Infinity, isOver: false }]));
   const known = new Set<string>();
@@ -126,7 +126,7 @@ function onPaper(
     for (const name of namesOf(task)) known.add(name);
     book(task);
   }
-  return asked.map((task) => {
+  return requested.map((task) => {
     const account = books.get(task.accountId);
     const isKnown = namesOf(task).some((name) => known.has(name));
     if (!isKnown) for (const name of namesOf(task)) known.add(name);
@@ -137,24 +137,24 @@ function onPaper(
 
 test('what is accepted in one batch is what a clerk would accept, and one by one it would be answered the same', async () => {
   await fc.assert(
-    fc.asyncProperty(accounts, orders(4), orders(24), async (wanted, first, now) => {
+    fc.asyncProperty(accounts, orders(4), orders(24), async (drawn, first, now) => {
       const { db } = database;
-      const [opened, twins] = [await Promise.all(wanted.map(open)), await Promise.all(wanted.map(open))];
+      const [opened, twins] = [await Promise.all(drawn.map(open)), await Promise.all(drawn.map(open))];
       const all = tasksOf(opened, [...first, ...now]);
-      const [early, asked] = [all.slice(0, first.length), all.slice(first.length)];
+      const [early, requested] = [all.slice(0, first.length), all.slice(first.length)];
       const earlier: NewTask[] = [];
       for (const task of early) if ((await acceptTask(db, task)).kind === 'accepted') earlier.push(task);
-      const answers = await acceptBatch(db, asked, { waits: false });
+      const answers = await acceptBatch(db, requested, { waits: false });
       assert.deepEqual(
         answers.map((answer) => typeof answer !== 'string'),
-        onPaper(opened, earlier, asked),
+        onPaper(opened, earlier, requested),
       );
-      const accepted = asked.filter((_, index) => typeof answers[index] !== 'string');
+      const accepted = requested.filter((_, index) => typeof answers[index] !== 'string');
       const alone: Acceptance[] = [];
       for (const task of [...earlier, ...accepted]) alone.push(await acceptTask(db, atTwin(task, opened, twins)));
       assert.deepEqual(
-        answers.filter((answer) => typeof answer !== 'string').map(toldOf),
-        alone.slice(earlier.length).map(toldOf),
+        answers.filter((answer) => typeof answer !== 'string').map(summaryOf),
+        alone.slice(earlier.length).map(summaryOf),
       );
       assert.deepEqual(await Promise.all(opened.map(booksOf)), await Promise.all(twins.map(booksOf)));
     }),
@@ -168,8 +168,8 @@ function atTwin(task: NewTask, opened: readonly Opened[], twins: readonly Opened
   return { ...task, taskId: uuidv7(), accountId: twin.accountId, by: { kind: 'key', keyId: twin.liveKey } };
 }
 
-/** What an answer tells, but for the task's name and the moment. */
-function toldOf(answer: Acceptance) {
+/** The answer without the task's id and the time. */
+function summaryOf(answer: Acceptance) {
   return answer.kind === 'accepted' ? [answer.creditsCharged, answer.rate?.left.remaining] : [answer.kind];
 }
 
@@ -183,37 +183,37 @@ async function booksOf({ accountId }: Opened) {
   };
 }
 
-test('whoever comes at the same moment gets an answer that the books at its end explain', async () => {
+test('concurrent creates get responses that the final books explain', async () => {
   await fc.assert(
-    fc.asyncProperty(accounts, orders(60), fc.boolean(), async (wanted, now, isTwoProcesses) => {
+    fc.asyncProperty(accounts, orders(60), fc.boolean(), async (drawn, now, isTwoProcesses) => {
       const { db } = database;
-      const opened = await Promise.all(wanted.map(open));
-      const asked = tasksOf(opened, now);
+      const opened = await Promise.all(drawn.map(open));
+      const requested = tasksOf(opened, now);
       const acceptors = [createTaskAcceptor(db), createTaskAcceptor(db)];
       const answers = await Promise.all(
-        asked.map((task, index) => (acceptors[isTwoProcesses ? index % 2 : 0] ?? acceptTask.bind(null, db))(task)),
+        requested.map((task, index) => (acceptors[isTwoProcesses ? index % 2 : 0] ?? acceptTask.bind(null, db))(task)),
       );
       for (const [index, answer] of answers.entries()) {
-        const task = asked[index];
+        const task = requested[index];
         assert.ok(task);
-        await assertExplained(opened, task, answer, asked, answers);
+        await assertExplained(opened, task, answer, requested, answers);
       }
     }),
     runs(60),
   );
 });
 
-/** Nothing but creates happens, so balance, places and rate only get less: what did not fit then does not fit in the end. */
+/** Nothing but creates happens, so balance, unfinished tasks and rate only get less: what did not fit then does not fit in the end. */
 async function assertExplained(
   opened: readonly Opened[],
   task: NewTask,
   answer: Acceptance,
-  asked: readonly NewTask[],
+  requested: readonly NewTask[],
   answers: readonly Acceptance[],
 ): Promise<void> {
   const owner = opened.find(({ accountId }) => accountId === task.accountId);
   assert.ok(owner);
-  const mine = asked.flatMap((other, index) => {
+  const mine = requested.flatMap((other, index) => {
     const found = answers[index];
     return other.accountId === task.accountId && found?.kind === 'accepted' ? [{ ...other, ...found }] : [];
   });

@@ -1,6 +1,6 @@
 import type { TaskState } from '../../src/domain/task.ts';
 
-/** What may happen to one account: `slot` names a task, `key` an idempotency key, `body` one of two different requests. */
+/** The events of one account: `slot` names a task, `key` an idempotency key, `body` one of two different requests. */
 export type Step =
   | { readonly kind: 'grant'; readonly credits: number }
   | { readonly kind: 'accept'; readonly slot: number; readonly key: number | undefined; readonly body: 0 | 1 }
@@ -13,15 +13,15 @@ type ModelTask = {
   readonly state: TaskState;
   readonly key: number | undefined;
   readonly body: 0 | 1;
-  /** Frozen at its acceptance, whatever becomes of the price. */
+  /** Frozen at its acceptance, also if the price changes. */
   readonly charge: number;
 };
 
-/** The books of one account as anybody would keep them on paper. Never changed: a step answers the next page. */
+/** The books of one account as a clerk would write them on paper. Never changed: a step answers the next page. */
 export type Model = {
   readonly balance: number;
   readonly maxUnfinished: number;
-  /** What a second costs this account now. */
+  /** The account's current price. */
   readonly price: number;
   readonly tasks: ReadonlyMap<number, ModelTask>;
   /** Signed amounts in order. */

@@ -44,8 +44,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('grant' as const), credits: fc.integer({ min: 1, max: 200 }) }),
   },
 );
-/** What runs at the same time: few enough that every order can be tried on paper. */
-const moment = fc.array(step, { minLength: 1, maxLength: 4 });
+/** Concurrent steps: few enough that every order can be tried on paper. */
+const phase = fc.array(step, { minLength: 1, maxLength: 4 });
 /** The price that an operator gives the account before what follows happens; none ends it, mostly it stays as it is. */
 const change = fc.option(
   fc.record({ creditsPerSecond: fc.option(fc.integer({ min: 1, max: 60 }), { nil: undefined }) }),
@@ -53,11 +53,11 @@ const change = fc.option(
 );
 const history = fc.record({
   credits: fc.integer({ min: 1, max: 600 }),
-  /** Whether creates of the same moment share a statement, as those of one process do, or have one each, as if of several. */
+  /** True if concurrent creates share a statement, as those of one process do, or have one each, as if of several. */
   isShared: fc.boolean(),
-  moments: fc.array(fc.record({ change, steps: moment }), { minLength: 1, maxLength: 12 }),
+  phases: fc.array(fc.record({ change, steps: phase }), { minLength: 1, maxLength: 12 }),
 });
-type Moment = {
+type Phase = {
   readonly change: { creditsPerSecond: number | undefined } | undefined;
   readonly steps: readonly Step[];
 };
@@ -68,19 +68,19 @@ before(async () => {
 });
 after(() => database.close());
 
-test('whatever happens at the same time, the books are those of some order of events, kept on paper', async () => {
+test('after any concurrent events, the books are those of some order of the events on paper', async () => {
   await fc.assert(
-    fc.asyncProperty(history, ({ credits, isShared, moments }) => replay(credits, isShared, moments)),
+    fc.asyncProperty(history, ({ credits, isShared, phases }) => replay(credits, isShared, phases)),
     runs(120),
   );
 });
 
-async function replay(credits: number, isShared: boolean, moments: readonly Moment[]): Promise<void> {
+async function replay(credits: number, isShared: boolean, phases: readonly Phase[]): Promise<void> {
   const account = await newAccount(credits, isShared);
   let models: readonly Model[] = [emptyModel(credits, maxUnfinished)];
-  for (const { change: priceChange, steps: wanted } of moments) {
+  for (const { change: priceChange, steps: draft } of phases) {
     if (priceChange !== undefined) models = await changePrice(account, priceChange, models);
-    const steps = wanted.filter((each) => isPossible(each, wanted, models));
+    const steps = draft.filter((each) => isPossible(each, draft, models));
     const outcomes = await Promise.all(steps.map((each) => perform(account, each)));
     models = distinct(models.flatMap((model) => explain(model, steps, outcomes)));
     assert.ok(models.length > 0, `no order of ${JSON.stringify(steps)} explains ${JSON.stringify(outcomes)}`);
@@ -91,7 +91,7 @@ async function replay(credits: number, isShared: boolean, moments: readonly Mome
   await assertSound(account);
 }
 
-/** What happens while a price changes is for test/properties/prices.test.ts; here everything that follows sees the new one. */
+/** A price that changes concurrently is tested by test/properties/prices.test.ts; here all later steps read the new one. */
 async function changePrice(
   { accountId }: TestAccount,
   { creditsPerSecond }: { creditsPerSecond: number | undefined },
@@ -103,7 +103,7 @@ async function changePrice(
   return models.map((each) => ({ ...each, price: creditsPerSecond ?? firstPrice }));
 }
 
-/** A workflow is started after the commit of its task, so nothing moves a task that is being accepted at this moment. */
+/** A workflow is started after the commit of its task, so nothing moves a task that is being accepted at this phase. */
 function isPossible(each: Step, atOnce: readonly Step[], models: readonly Model[]): boolean {
   if (each.kind === 'grant' || each.kind === 'accept') return true;
   const isBeingAccepted = atOnce.some(
@@ -203,7 +203,7 @@ async function assertSound({ accountId, taskIds }: TestAccount): Promise<void> {
   assert.deepEqual(await checkBooks(database.db, { accounts: [accountId], entries, tasks: taskIds }), []);
 }
 
-test('of any number of creates at once exactly as many are accepted as the balance and the places allow', async () => {
+test('of any number of concurrent creates exactly as many are accepted as the balance and the limit of unfinished tasks allow', async () => {
   const crowd = fc.record({
     creates: fc.integer({ min: 1, max: 30 }),
     affordable: fc.integer({ min: 0, max: 30 }),

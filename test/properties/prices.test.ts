@@ -73,7 +73,7 @@ const decided = fc.array(
 );
 const listed = fc.array(fc.record({ creditsPerSecond: anyPrice, inMs }), { maxLength: 3 });
 
-test('what is charged, asked for and shown is what the rule says on paper, for any prices that were set', async () => {
+test('charges, refusals and price lists follow the rule on paper, for any prices', async () => {
   const [accountId, otherId, poorId] = [await newAccount(), await newAccount(), await newAccount(1)];
   await fc.assert(
     fc.asyncProperty(decided, listed, fc.integer({ min: 4, max: 15 }), async (prices, more, duration) => {
@@ -94,7 +94,7 @@ test('what is charged, asked for and shown is what the rule says on paper, for a
           accountId: owner,
         };
         await insertDecidedPrice(database.db, row);
-        // A poor account has the same prices, to see what it is asked for.
+        // A poor account has the same prices, to read the price in the refusal.
         if (whose === 'own') await insertDecidedPrice(database.db, { ...row, accountId: poorId });
         if (!price.isWithdrawn && (whose === 'own' || whose === 'general')) paper[whose].push(row);
       }
@@ -140,7 +140,7 @@ async function withLead(firstMs: number, play: (leadMs: number) => Promise<'play
     assert.ok(leadMs < 30_000, `${leadMs} ms were too short`);
 }
 
-test('a create that began before a change and had to wait past it pays the old price, as its createdAt says', async () => {
+test('a create that began before a change and had to wait past it pays the old price, as its createdAt requires', async () => {
   await withLead(300, async (leadMs) => {
     const [accountId, model] = [await newAccount(), `model-${uuidv7()}`];
     const rival = new pg.Client({ connectionString: database.url });
@@ -197,8 +197,8 @@ async function playDecisions(leadMs: number): Promise<'played' | 'too late'> {
   const model = `model-${uuidv7()}`;
   const accounts = [await newAccount(), await newAccount()];
   const seen = new Set<string>();
-  const see = async (what: string, wanted: readonly string[]) =>
-    await waitFor(what, () => (wanted.every((price) => seen.has(price)) ? true : undefined));
+  const see = async (what: string, drawn: readonly string[]) =>
+    await waitFor(what, () => (drawn.every((price) => seen.has(price)) ? true : undefined));
   const creating = new AbortController();
   const creators = [0, 1, 0, 1].map(async (index) => {
     while (!creating.signal.aborted) {
@@ -246,8 +246,8 @@ async function decideInTime(
   const firstMs = Math.min(...prices.map(({ effectiveFrom }) => effectiveFrom));
   const doomed = prices.at(-1);
   if (prices.length < decisions.length || doomed === undefined || (await databaseNow()) >= firstMs) return false;
-  const withdrawal = await withdrawPrice(operators, { priceId: doomed.priceId, who: 'test', leadMs });
-  return withdrawal.kind === 'withdrawn' && (await databaseNow()) < doomed.effectiveFrom;
+  const withdrawn = await withdrawPrice(operators, { priceId: doomed.priceId, who: 'test', leadMs });
+  return withdrawn.kind === 'withdrawn' && (await databaseNow()) < doomed.effectiveFrom;
 }
 
 async function assertChargedByDecisions(model: string, accounts: readonly string[]): Promise<void> {

@@ -14,7 +14,7 @@ const parse = createTaskRequestParser({
   refuseCallbackUrl: () => undefined,
 });
 
-/** What the charge is made from, while no operator has decided anything. */
+/** The charge without operators' prices. */
 function listedCharge({ model, input }: TaskParam): number {
   const [price] = models.get(model)?.prices ?? [];
   return input.duration * (price?.creditsPerSecond ?? NaN);

@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { listedPrices, listedTerms, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// What is accepted and what it is answered: test/properties/accept-batch.test.ts.
+// test/properties/accept-batch.test.ts covers acceptances and refusals.
 
 const price = 132;
 const options = { waits: false };
@@ -39,7 +39,7 @@ async function balanceOf(accountId: string): Promise<number | undefined> {
   return (await findAccount(database.db, accountId))?.balance;
 }
 
-/** Somebody else who holds the account's row until `work` is over. */
+/** Another connection locks the account's row until `work` ends. */
 async function whileLocked(accountId: string, work: (rival: pg.Client) => Promise<void>): Promise<void> {
   const rival = new pg.Client({ connectionString: database.url });
   await rival.connect();
@@ -52,17 +52,7 @@ async function whileLocked(accountId: string, work: (rival: pg.Client) => Promis
   }
 }
 
-test('an account that is locked is not waited for, and holds nobody else up', async () => {
-  const [busy, free] = [await newAccount(), await newAccount()];
-  await whileLocked(busy, async () => {
-    const [first, second, third] = await acceptBatch(database.db, [taskOf(busy), taskOf(free), taskOf(busy)], options);
-    assert.deepEqual([first, third], ['locked', 'locked']);
-    assert.ok(typeof second === 'object' && second.creditsCharged === price);
-  });
-  assert.deepEqual([await balanceOf(busy), await balanceOf(free)], [100 * price, 99 * price]);
-});
-
-test('where it is told to wait, it decides by what the other has left behind, and by the time when the wait is over', async () => {
+test('a batch that waits for a lock judges the account and the time after the wait', async () => {
   const { db } = database;
   const accountId = await newAccount(3 * price);
   const createRate = { quota: 1, windowMs: 60_000 };
@@ -87,7 +77,7 @@ test('where it is told to wait, it decides by what the other has left behind, an
   assert.equal(await balanceOf(accountId), price);
 });
 
-test('an account that does not exist looks like one that is locked', async () => {
+test('an unknown account is reported as locked', async () => {
   const free = await newAccount();
   const [missing, there] = await acceptBatch(database.db, [taskOf(uuidv7()), taskOf(free)], options);
   assert.deepEqual([missing, typeof there], ['locked', 'object']);
@@ -97,21 +87,21 @@ test('tasks of other catalogues, models, dialects and callbacks keep what is the
   const accountId = await newAccount();
   const dear = [{ creditsPerSecond: 50, fromMs: 0 }].concat({ creditsPerSecond: 60, fromMs: 1_000 });
   const soon = [...listedPrices, { creditsPerSecond: 99, fromMs: Date.now() + 3_600_000 }];
-  const asked = [
+  const requested = [
     taskOf(accountId, { param: taskParam('one', {}, 'https://example.com/a'), dialect: 'kie' }),
     taskOf(accountId, { param: { ...taskParam('"two" \\ {3}, NULL'), model: 'videogen-2.0' }, listedPrices: dear }),
     taskOf(accountId, { idempotencyKey: 'NULL', listedPrices: soon }),
     taskOf(accountId, { listedPrices: [{ creditsPerSecond: 33, fromMs: Date.now() + 3_600_000 }] }),
   ];
-  const answers = await acceptBatch(database.db, asked, options);
+  const answers = await acceptBatch(database.db, requested, options);
   assert.deepEqual(
     answers.map((answer) => (typeof answer === 'string' ? answer : answer.creditsCharged)),
     [price, 4 * 60, price, 'left_out'],
   );
-  const tasks = await Promise.all(asked.map(({ taskId }) => findTask(database.db, taskId)));
+  const tasks = await Promise.all(requested.map(({ taskId }) => findTask(database.db, taskId)));
   assert.deepEqual(
     tasks.map((task) => task?.param),
-    [...asked.slice(0, 3).map(({ param }) => param), undefined],
+    [...requested.slice(0, 3).map(({ param }) => param), undefined],
   );
   const text = 'select dialect, callback_url, idempotency_key from tasks where account_id = $1 order by id';
   assert.deepEqual(await database.db.run({ name: 'test-columns', text }, [accountId]), [
@@ -119,13 +109,6 @@ test('tasks of other catalogues, models, dialects and callbacks keep what is the
     { dialect: 'native', callback_url: null, idempotency_key: null },
     { dialect: 'native', callback_url: null, idempotency_key: 'NULL' },
   ]);
-});
-
-test('a statement that fails has accepted nothing', async () => {
-  const accountId = await newAccount();
-  const poisonous = taskOf(accountId, { idempotencyKey: 'a\0b' });
-  await assert.rejects(acceptBatch(database.db, [taskOf(accountId), poisonous], options), /invalid byte sequence/);
-  assert.equal(await balanceOf(accountId), 100 * price);
 });
 
 test('a statement of another length does not cost a new plan', async () => {

@@ -19,7 +19,7 @@ function slowStore(maxBatchSize: number, maxStatements: number) {
   return { statements, release, load };
 }
 
-test('what comes at the same time is asked in one batch, and each gets its own answer or its own error', async () => {
+test('concurrent requests form one batch, and each gets its own result or error', async () => {
   const { statements, release, load } = slowStore(10, 1);
   const answers = Promise.allSettled(['a', 'bad', 'c', 'a'].map(load));
   await turn();

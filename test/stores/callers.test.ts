@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { newApiKey } from '../../src/stores/key-format.ts';
-import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
 import { createCallerFinder, createTaskFinder } from '../../src/stores/callers.ts';
 import { createDatabase, type Database } from '../../src/stores/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -15,7 +14,7 @@ before(async () => {
 });
 after(() => database.close());
 
-test('callers who ask at the same time each get their own account and only their own task', async () => {
+test('concurrent callers each get their own account and only their own task', async () => {
   const [one, other] = [await createTestAccount(database, 10_000), await createTestAccount(database, 10_000)];
   const ones = await acceptTestTask(database.db, one.accountId, taskParam('a'));
   const others = await acceptTestTask(database.db, other.accountId, taskParam('b'));
@@ -85,48 +84,7 @@ test('polls that open one after another hold four connections at most, and the n
   assert.deepEqual(sizes, [1, 1, 1, 1, 100, 100, 97]);
 });
 
-test('a question of a later turn does not wait for the answer to an earlier one', async () => {
-  const { key } = await createTestAccount(database, 10_000);
-  let open = () => {};
-  const opened = new Promise<void>((resolve) => (open = resolve));
-  let asked = 0;
-  const find = createCallerFinder({
-    ...database.db,
-    run: async (statement, values) => {
-      asked += 1;
-      if (asked === 1) await opened;
-      return database.db.run(statement, values);
-    },
-  });
-  const first = find(key);
-  await new Promise((resolve) => setImmediate(resolve));
-  assert.ok(await find(key));
-  open();
-  assert.ok(await first);
-});
-
-test('a key that is revoked, and a database that comes back, count from the next question', async () => {
-  const { accountId } = await createTestAccount(database, 10_000);
-  const made = await createApiKey(database.db, { accountId, name: 'a', scopes: ['tasks:read'] });
-  assert.ok(made);
-  let isUnavailable = true;
-  const find = createCallerFinder({
-    ...database.db,
-    run: (statement, values) =>
-      isUnavailable ? Promise.reject(new Error('unreachable')) : database.db.run(statement, values),
-  });
-  const outcomes = await Promise.allSettled([find(made.key), find(made.key)]);
-  assert.deepEqual(
-    outcomes.map(({ status }) => status),
-    ['rejected', 'rejected'],
-  );
-  isUnavailable = false;
-  assert.ok(await find(made.key));
-  await revokeApiKey(database.db, made.keyId);
-  assert.equal(await find(made.key), undefined);
-});
-
-/** The database, and for each statement how many keys it asked for. */
+/** Records the number of keys of each statement. */
 function counted(): { readonly statements: number[]; readonly db: Database } {
   const statements: number[] = [];
   const db: Database = {
@@ -165,11 +123,11 @@ test('polls that are released together read their tasks with one statement for e
       return database.db.run(statement, values);
     },
   });
-  const asked = Array.from({ length: 300 }, (_, poll) => taskIds[poll % 3] ?? '');
-  const found = await Promise.all([...asked, randomUUID()].map(find));
+  const sent = Array.from({ length: 300 }, (_, poll) => taskIds[poll % 3] ?? '');
+  const found = await Promise.all([...sent, randomUUID()].map(find));
   assert.deepEqual(
     found.map((task) => task?.taskId),
-    [...asked, undefined],
+    [...sent, undefined],
   );
   assert.deepEqual(sizes, [100, 100, 100, 1]);
 });

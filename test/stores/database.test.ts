@@ -8,16 +8,16 @@ import { waitFor } from '../support/wait-for.ts';
 
 const one = { name: 'test-one', text: 'select 1::bigint as one' };
 const sleep = { name: 'test-sleep', text: 'select pg_sleep(30)' };
-const wrong = { name: 'test-wrong', text: 'select 1 / $1::int as quotient' };
+const invalid = { name: 'test-invalid', text: 'select 1 / $1::int as quotient' };
 const big = { name: 'test-big', text: 'select 9007199254740993::bigint as big' };
-const moment = { name: 'test-moment', text: `select '2026-11-21 10:00:00.123456+00'::timestamptz as at` };
+const pause = { name: 'test-pause', text: `select '2026-11-21 10:00:00.123456+00'::timestamptz as at` };
 
 describe('a database', () => {
   let server: TestDatabase;
   let sockets: Socket[] = [];
   let relay: ReturnType<typeof createServer>;
   let db: Database;
-  /** Lets connections reach the server, in the order in which they came; without it they reach it at once. */
+  /** Lets connections reach the server, in the order in which they came; without it they reach it concurrently. */
   let held: (() => void)[] | undefined;
   before(async () => {
     server = await createTestDatabase();
@@ -51,7 +51,7 @@ describe('a database', () => {
     sockets = [];
   }
 
-  test('a connection that breaks under a statement says so, may have committed, and ends neither process nor pool', async () => {
+  test('a connection that breaks during a statement is reported as such, and ends neither process nor pool', async () => {
     const running = db.run(sleep);
     const watch = {
       name: 'test-watch',
@@ -96,11 +96,11 @@ describe('a database', () => {
   });
 
   test('a statement that fails is not taken for an absent database, and a transaction with one leaves nothing behind', async () => {
-    await assert.rejects(db.run(wrong, [0]), /division by zero/);
+    await assert.rejects(db.run(invalid, [0]), /division by zero/);
     await assert.rejects(
       db.transaction(async (run) => {
         await run({ name: 'test-make', text: 'create table left_behind ()' });
-        await run(wrong, [0]);
+        await run(invalid, [0]);
       }),
       /division by zero/,
     );
@@ -110,7 +110,7 @@ describe('a database', () => {
 
   test('a bigint beyond 2^53 throws rather than lose a credit, and an instant is Unix milliseconds', async () => {
     await assert.rejects(db.run(big), RangeError);
-    assert.deepEqual(await db.run(moment), [{ at: Date.UTC(2026, 10, 21, 10, 0, 0, 123) }]);
+    assert.deepEqual(await db.run(pause), [{ at: Date.UTC(2026, 10, 21, 10, 0, 0, 123) }]);
   });
 });
 

@@ -43,7 +43,7 @@ const note = (delivery: Delivery, state: Delivery['state'], dueAt = inAnHour()) 
 const overdue = async (minAgeMs: number) =>
   (await listPendingDeliveries(database.db, { minAgeMs, limit: 1_000 })).map(({ taskId }) => taskId);
 
-test('a callback is owed from the commit that ends the task, and overdue once nobody has tried it for a while', async () => {
+test('a callback is owed from the commit that ends the task, and overdue after some time without an attempt', async () => {
   const { taskId, state, redeliveries } = await newDelivery();
   assert.deepEqual([state, redeliveries], ['pending', 0]);
   assert.ok((await overdue(-60_000)).includes(taskId));
@@ -72,7 +72,7 @@ test('attempts are numbered and the last one ends the delivery', async () => {
   assert.ok(Math.abs(Number(finishedAt) - Date.now()) < 60_000);
 });
 
-test('each attempt is kept with all its bytes and leaves its delivery in the state and with the time that it says', async () => {
+test('each attempt is stored with all its bytes, and sets the state and the time of its delivery', async () => {
   const refused = { error: 'refused, "quoted", {braced} and \\', status: undefined, responseHead: undefined };
   const answered = { error: undefined, responseHead: Buffer.from([0, 255, 7]) };
   const dueAt = 1_790_000_020_456;
@@ -104,10 +104,10 @@ test('an attempt at a callback that does not exist is not recorded', async () =>
   await assert.rejects(note(delivery, 'delivered'), /violates foreign key/);
 });
 
-test('an attempt that was under way when a redelivery was asked for is logged, but does not end it', async () => {
+test('an attempt that was under way when a redelivery was requested is logged, but does not end it', async () => {
   const earlier = await newDelivery();
-  const asked = await requestRedelivery(database.db, earlier.taskId);
-  assert.deepEqual([asked?.state, asked?.redeliveries], ['pending', 1]);
+  const requested = await requestRedelivery(database.db, earlier.taskId);
+  assert.deepEqual([requested?.state, requested?.redeliveries], ['pending', 1]);
   await note(earlier, 'delivered');
   const delivery = await found(earlier.taskId);
   assert.deepEqual([delivery.state, delivery.finishedAt], ['pending', undefined]);
@@ -117,7 +117,7 @@ test('an attempt that was under way when a redelivery was asked for is logged, b
 });
 
 for (const state of ['delivered', 'failed', 'gone'] as const) {
-  test(`a delivery that ended as ${state} is owed again when a redelivery is asked for, and due at once`, async () => {
+  test(`a delivery that ended as ${state} is owed again when a redelivery is requested, and due immediately`, async () => {
     const delivery = await newDelivery();
     await note(delivery, state);
     assert.ok(!(await overdue(-7_200_000)).includes(delivery.taskId));
@@ -148,7 +148,7 @@ test('a task without a callback has nothing to redeliver', async () => {
   assert.equal(await requestRedelivery(database.db, taskId), undefined);
 });
 
-test('of redeliveries without end the latest hundred attempts are kept, numbered on', async () => {
+test('of redeliveries without end the latest hundred attempts are stored, numbered on', async () => {
   const delivery = await newDelivery();
   for (let i = 0; i < 105; i += 1) await note(delivery, 'pending');
   const attempts = await listDeliveryAttempts(database.db, delivery.taskId);

@@ -64,7 +64,7 @@ const plants: readonly Plant[] = [
   },
   {
     rule: 'balance_is_that_of_last_entry',
-    what: 'the latest entry gone',
+    what: 'a missing latest entry',
     statements: () => ['delete from ledger_entries where id = (select max(id) from ledger_entries)'],
   },
   {
@@ -74,7 +74,7 @@ const plants: readonly Plant[] = [
   },
   {
     rule: 'balance_after_is_running_sum',
-    what: 'an entry in the middle gone',
+    what: 'a missing entry in the middle',
     statements: ({ done }) => [`delete from ledger_entries where task_id = '${done}'`],
   },
   {
@@ -89,7 +89,7 @@ const plants: readonly Plant[] = [
   },
   {
     rule: 'unfinished_count_is_true',
-    what: 'a place that is never given back',
+    what: 'a count that is never decremented',
     statements: () => ['update accounts set unfinished_tasks = 2'],
   },
   {
@@ -121,7 +121,7 @@ const plants: readonly Plant[] = [
   },
   {
     rule: 'failed_task_is_refunded_in_full',
-    what: 'a refund gone, and its credits with it',
+    what: 'a missing refund with its credits',
     statements: ({ failed }) => [
       `delete from ledger_entries where task_id = '${failed}' and kind = 'refund'`,
       balance(604),
@@ -177,7 +177,7 @@ describe('the audit of the books', () => {
     });
   }
 
-  test('every rule has a fault that proves it', () => {
+  test('every rule has a violation that proves it', () => {
     assert.deepEqual([...new Set(plants.map(({ rule }) => rule))].toSorted(), [...ledgerRules].toSorted());
   });
 });

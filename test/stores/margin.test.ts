@@ -101,7 +101,7 @@ describe('the margin of a time', () => {
     assert.deepEqual(await margin(), [row('a', { tasks: 4, jobs: 4, ...figures })]);
   });
 
-  test('knows that a job on our own machine and one that was declined cost nothing upstream', async () => {
+  test('finds that a job on our own machine and one that was declined cost nothing upstream', async () => {
     const local = await accepted();
     await intendProviderJob(database.db, { taskId: local, ordinal: 1, provider: 'preview' });
     await recordProviderJob(database.db, { taskId: local, ordinal: 1, jobId: 'job' });
@@ -113,11 +113,11 @@ describe('the margin of a time', () => {
     assert.deepEqual(await margin(), [row('a', { creditsRefunded: 132 }), row('preview', {})]);
   });
 
-  test('shows tasks that never came to a provider, and can be asked for one model and one provider', async () => {
+  test('shows tasks that never came to a provider, and can be limited to one model and one provider', async () => {
     await refund(await accepted());
     const waited = await accepted();
-    const place = { taskId: waited, ordinal: 1, accountId, pool: 'a/model', provider: 'a', limit: 100 };
-    await reserveSlot(database.db, place);
+    const provider = { taskId: waited, ordinal: 1, accountId, pool: 'a/model', provider: 'a', limit: 100 };
+    await reserveSlot(database.db, provider);
     await refund(waited);
     await succeed(await intend(await accepted(), 1, 'a', dollars(500)));
     const none = row('none', { tasks: 2, jobs: 0, creditsCharged: 264, creditsRefunded: 264 });

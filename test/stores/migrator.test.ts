@@ -5,7 +5,7 @@ import pg from 'pg';
 import { listMigrations, migrateToLatest } from '../../src/stores/migrator.ts';
 import { postgresUrl } from '../support/servers.ts';
 
-test('of several processes that migrate an empty database at once one runs each migration', async (t) => {
+test('one of several concurrent processes runs each migration', async (t) => {
   const server = await postgresUrl();
   const name = `test_${randomBytes(6).toString('hex')}`;
   const client = new pg.Client({ connectionString: server });

@@ -18,8 +18,8 @@ function run(text: string): Promise<unknown> {
 
 async function announced(): Promise<number> {
   const fromMs = Date.now() + 3_600_000;
-  const wanted = { model, accountId: undefined, creditsPerSecond: 30, fromMs, who: 'test', reason: 'test' };
-  const setting = await setPrice(database.db, wanted);
+  const request = { model, accountId: undefined, creditsPerSecond: 30, fromMs, who: 'test', reason: 'test' };
+  const setting = await setPrice(database.db, request);
   assert.ok(setting.kind === 'set');
   return setting.price.priceId;
 }
@@ -57,7 +57,7 @@ test('a price of zero, one that begins immediately, and one without an author ar
   await assert.rejects(insert('5', `now() + interval '1 day'`, `''`), /who_check/);
 });
 
-test('of two withdrawals at the same time one has changed something', async () => {
+test('one of two concurrent calls withdraws a price', async () => {
   const priceId = await announced();
   const both = await Promise.all([1, 2].map(() => withdrawPrice(database.db, { priceId, who: 'test' })));
   assert.deepEqual(new Set(both.map((one) => one.kind === 'withdrawn' && one.changed)), new Set([true, false]));

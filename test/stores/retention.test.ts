@@ -43,15 +43,15 @@ after(async () => {
 const limitMs = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 const actor: Actor = { kind: 'command_line', name: 'ada' };
 
-async function ask(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
-  return database.db.run({ name: 'test-ask', text, plannedAnew: true }, values);
+async function query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+  return database.db.run({ name: 'test-query', text, plannedAnew: true }, values);
 }
 
 let people = 0;
 const newUser = () =>
-  createUser(database.db, { email: `kept-${(people += 1)}@example.com`, passwordHash: 'x', isOperator: false });
+  createUser(database.db, { email: `user-${(people += 1)}@example.com`, passwordHash: 'x', isOperator: false });
 
-/** Of each kind, a row whose time is that of the last value. */
+/** Each statement inserts a row with the given time. */
 const kinds: readonly [deletePage: typeof deleteExpiredEvents, table: string, column: string, insert: string][] = [
   [
     deleteExpiredLinks,
@@ -94,10 +94,10 @@ for (const [deletePageOf, table, column, insert] of kinds) {
   test(`${table} older than their limit are deleted, a page at a time, and nothing at the limit`, async () => {
     const { db } = database;
     await newUser();
-    for (const offsetMs of [-3, -2, -1, 0, 1]) await ask(insert, [limitMs + offsetMs, randomUUID()]);
+    for (const offsetMs of [-3, -2, -1, 0, 1]) await query(insert, [limitMs + offsetMs, randomUUID()]);
     const deletePage = () => deletePageOf(db, limitMs, 2);
     assert.deepEqual([await deletePage(), await deletePage(), await deletePage()], [2, 1, 0]);
-    const left = await ask(`select (extract(epoch from ${column}) * 1000)::bigint as at from ${table} order by 1`);
+    const left = await query(`select (extract(epoch from ${column}) * 1000)::bigint as at from ${table} order by 1`);
     assert.deepEqual(
       left.map(({ at }) => at),
       [limitMs, limitMs + 1],
@@ -107,18 +107,18 @@ for (const [deletePageOf, table, column, insert] of kinds) {
 }
 
 test('security events are deleted by their retention only: every other statement is still refused', async () => {
-  await ask(`insert into security_events (kind, details) values ('signed_in', '{}')`);
+  await query(`insert into security_events (kind, details) values ('signed_in', '{}')`);
   await deleteExpiredEvents(database.db, limitMs, 10);
   for (const text of [
     'delete from security_events',
     `update security_events set address = 'x'`,
     'truncate security_events',
   ])
-    await assert.rejects(ask(text), /is not allowed/);
+    await assert.rejects(query(text), /is not allowed/);
 });
 
 const unattachedSince = async (userId: string) =>
-  (await ask('select unattached_since as since from users where id = $1', [userId]))[0]?.['since'];
+  (await query('select unattached_since as since from users where id = $1', [userId]))[0]?.['since'];
 
 test('a person counts as unattached from the loss of the last account and of the operator’s right on', async () => {
   const { db } = database;
@@ -140,7 +140,7 @@ test('a person counts as unattached from the loss of the last account and of the
       'nothing',
       () =>
         newUser()
-          .then((other) => ask('update users set is_operator = true where id = $1', [other.userId]))
+          .then((other) => query('update users set is_operator = true where id = $1', [other.userId]))
           .then(() => setOperatorAs(db, actor, { userId }, false)),
       true,
     ],
@@ -162,15 +162,15 @@ test('a person is erased when they have had no account for the retention, and no
   const accountId = await createAccount(db, { name: 'with people', credits: 0 });
   const users = { old: await newUser(), atLimit: await newUser(), member: await newUser(), invited: await newUser() };
   const operator = await newUser();
-  await ask('update users set is_operator = true where id = $1', [operator.userId]);
-  await ask('insert into memberships (account_id, user_id, role) values ($1, $2, $3)', [
+  await query('update users set is_operator = true where id = $1', [operator.userId]);
+  await query('insert into memberships (account_id, user_id, role) values ($1, $2, $3)', [
     accountId,
     users.member.userId,
     'viewer',
   ]);
   await inviteAs(db, actor, { email: users.invited.email, isOperator: false, accountId, role: 'viewer' });
-  await ask('update users set unattached_since = to_timestamp($1::float8 / 1000)', [limitMs - 1]);
-  await ask('update users set unattached_since = to_timestamp($1::float8 / 1000) where id = $2', [
+  await query('update users set unattached_since = to_timestamp($1::float8 / 1000)', [limitMs - 1]);
+  await query('update users set unattached_since = to_timestamp($1::float8 / 1000) where id = $2', [
     limitMs,
     users.atLimit.userId,
   ]);
@@ -201,13 +201,13 @@ test('content of finished tasks is deleted after its retention, and never while 
   await completeTask(db, tasks.succeeded, madeUpResult);
   for (const taskId of [tasks.failed, tasks.atLimit, tasks.owed, tasks.unsettled])
     await refundTask(db, taskId, failure);
-  await ask('alter table tasks disable trigger final_tasks_never_change');
-  await ask(
+  await query('alter table tasks disable trigger final_tasks_never_change');
+  await query(
     `update tasks set created_at = to_timestamp($1::float8 / 1000 - 60),
       completed_at = case when completed_at is not null then to_timestamp(($1::float8 - case when id = $2 then 0 else 1 end) / 1000) end`,
     [limitMs, tasks.atLimit],
   );
-  await ask('alter table tasks enable trigger final_tasks_never_change');
+  await query('alter table tasks enable trigger final_tasks_never_change');
   const withContent = async () => {
     const entries = await Promise.all(
       Object.entries(tasks).map(
@@ -220,7 +220,7 @@ test('content of finished tasks is deleted after its retention, and never while 
   assert.deepEqual(await withContent(), ['atLimit', 'running', 'owed', 'unsettled']);
   assert.equal(await deleteExpiredContent(db, limitMs, 100), 0);
   await endProviderJob(db, { taskId: tasks.unsettled, ordinal: 1, outcome: 'fail', failure });
-  await ask(`update callback_deliveries set state = 'failed', finished_at = now() where task_id = $1`, [tasks.owed]);
+  await query(`update callback_deliveries set state = 'failed', finished_at = now() where task_id = $1`, [tasks.owed]);
   assert.equal(await deleteExpiredContent(db, limitMs + 1, 1), 1, 'a page has a limit');
   assert.equal(await deleteExpiredContent(db, limitMs + 1, 100), 2);
   assert.deepEqual(await withContent(), ['running']);
@@ -233,12 +233,12 @@ test('housekeeping deletes expired records, and prompts only where their retenti
     const accountId = await createAccount(db, { name: 'housekeeping', credits: 100_000 });
     const taskId = await acceptTestTask(db, accountId, taskParam('a secret'));
     await completeTask(db, taskId, madeUpResult);
-    await ask(
+    await query(
       `insert into security_events (kind, details, created_at) values ('signed_in', '{}', now() - interval '91 days')`,
     );
     const countOld = async () =>
       (
-        await ask(`select count(*)::int as count from security_events where created_at < now() - interval '90 days'`)
+        await query(`select count(*)::int as count from security_events where created_at < now() - interval '90 days'`)
       )[0]?.['count'];
     const deps = {
       ...activityDeps(db, folder, []),

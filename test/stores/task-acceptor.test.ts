@@ -37,7 +37,7 @@ async function tasksPaidBy(accountId: string): Promise<number> {
 
 type Statement = { readonly name: string; readonly tasks: number };
 
-/** The database, and which statements accept how many tasks; `meddle` may do something in a statement's place. */
+/** The database, and which statements accept how many tasks; `meddle` may replace a statement. */
 function watched(meddle: (name: string, run: () => Promise<unknown>) => Promise<unknown> = (_, run) => run()) {
   const statements: Statement[] = [];
   let atOnce = 0;
@@ -48,7 +48,7 @@ function watched(meddle: (name: string, run: () => Promise<unknown>) => Promise<
       const [ids] = values ?? [];
       statements.push({ name: statement.name, tasks: Array.isArray(ids) ? ids.length : 1 });
       mostAtOnce = Math.max(mostAtOnce, (atOnce += 1));
-      // What the statement would have answered, or what it throws.
+      // `meddle` returns the statement's rows or throws.
       const rows = meddle(statement.name, () => database.db.run(statement, values)) as Promise<Row[]>;
       return rows.finally(() => (atOnce -= 1));
     },
@@ -73,7 +73,7 @@ test('one statement is under way at a time, and what comes meanwhile goes into t
   assert.equal(mostAtOnce(), 1);
 });
 
-test('a task that waits for its account holds up neither those that come later nor those of the same moment', async () => {
+test('a task that waits for its account delays neither later tasks nor concurrent ones', async () => {
   const [busy, free] = [await newAccount(), await newAccount()];
   const { db, statements } = watched();
   const accept = createTaskAcceptor(db);
@@ -85,9 +85,9 @@ test('a task that waits for its account holds up neither those that come later n
   await waitFor('the lone one to be sent', () => statements[0]);
   const later = await Promise.all([accept(taskOf(free)), accept(taskOf(free))]);
   const behind = Array.from({ length: 20 }, () => accept(taskOf(busy)));
-  const sameMoment = await accept(taskOf(free));
+  const concurrent = await accept(taskOf(free));
   assert.deepEqual(
-    [...later, sameMoment].map(({ kind }) => kind),
+    [...later, concurrent].map(({ kind }) => kind),
     ['accepted', 'accepted', 'accepted'],
   );
   assert.equal(await tasksPaidBy(busy), 0);
@@ -131,7 +131,7 @@ test('two processes at one account accept all that it can pay, and not one more'
   assert.equal((await findAccount(database.db, accountId))?.balance, 1);
 });
 
-test('a task that no statement can carry hurts nobody who comes with it', async () => {
+test('an invalid task does not affect the tasks of its batch', async () => {
   const accountId = await newAccount();
   const accept = createTaskAcceptor(database.db);
   const poisonous = accept(taskOf(accountId, { idempotencyKey: 'a\0b' }));
@@ -159,7 +159,7 @@ test('a statement that took too long decided nothing, so each is tried alone', a
   );
 });
 
-test('when the answer is lost everybody is told that it was sent, and finds the task by asking again', async () => {
+test('when a response is lost, all callers learn that it was sent, and find the task by repeating the call', async () => {
   const accountId = await newAccount();
   let isLost = true;
   const { db, statements } = watched(async (_name, run) => {
@@ -187,7 +187,7 @@ test('when the answer is lost everybody is told that it was sent, and finds the 
   assert.equal(await tasksPaidBy(accountId), 3);
 });
 
-test('a task that is not sent in time is refused and never sent; one that comes when too many wait is refused at once', async (t) => {
+test('a task that is not sent in time is refused and never sent; one that comes when too many wait is refused immediately', async (t) => {
   let nowMs = 0;
   t.mock.method(performance, 'now', () => nowMs);
   const accountId = await newAccount();

@@ -48,7 +48,7 @@ describe('the deadline of a task', () => {
     await intendProviderJob(database.db, { taskId, ordinal: 1, provider: 'somewhere' });
     await recordProviderJob(database.db, { taskId, ordinal: 1, jobId: 'job' });
   };
-  /** What remains to the next attempt, at the moment at which the earlier one was begun and seen so long ago. */
+  /** Returns the rest of the deadline after an attempt that began and was last seen so long ago. */
   const leftAfter = (taskId: string, startedMs: number, seenMs: number, deadlineMs = 10 * minuteMs) =>
     atOnce(async (db) => {
       await attempt(db, taskId, startedMs, seenMs);
@@ -57,14 +57,14 @@ describe('the deadline of a task', () => {
   const unfinished = async (taskId: string, db = database.db) =>
     (await listUnfinishedTasks(db, { minAgeMs: 0, limit: 1000 })).find((task) => task.taskId === taskId);
 
-  test('is what the catalogue said when it was accepted, alone or in a batch', async () => {
+  test('is stored from the catalogue at acceptance, alone or in a batch', async () => {
     const terms = { deadlineMs: 2 * hourMs, providers: ['somewhere', 'elsewhere'] };
     for (const accept of [
       (task: Parameters<typeof acceptTask>[1]) => acceptTask(database.db, task),
       (task: Parameters<typeof acceptTask>[1]) => acceptBatch(database.db, [task], { waits: true }),
     ]) {
       const taskId = uuidv7();
-      await accept({ taskId, accountId, param: taskParam('kept'), listedPrices, ...terms });
+      await accept({ taskId, accountId, param: taskParam('stored'), listedPrices, ...terms });
       assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, 2 * hourMs);
       const begun = await startGeneration(database.db, taskId);
       assert.deepEqual([begun?.leftMs, begun?.providers], [2 * hourMs, terms.providers]);
@@ -86,7 +86,7 @@ describe('the deadline of a task', () => {
     assert.equal((await leftAfter(taskId, hourMs, hourMs, 10_000))?.leftMs, 7_500);
   });
 
-  test('goes on while a job runs upstream that nobody follows, but leaves a minute to fetch its video', async () => {
+  test('runs on while a job runs upstream without a worker, but leaves a minute to fetch its video', async () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
     await withJob(taskId);
@@ -110,7 +110,7 @@ describe('the deadline of a task', () => {
     assert.equal((await leftAfter(taskId, 2 * hourMs, 2 * hourMs))?.leftMs, 10 * minuteMs - 15_000);
   });
 
-  test('is used up by an attempt that gave way to others, to its end and no further', async () => {
+  test('is used up by an attempt that was superseded, to its end and no further', async () => {
     const taskId = await accepted();
     await start(taskId, 10 * minuteMs);
     await atOnce(async (db) => {
