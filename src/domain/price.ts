@@ -1,4 +1,4 @@
-/** What a second of video costs from an instant on. */
+/** The price of a second of video from an instant on. */
 export type Price = {
   /** Whole credits for one second of video. */
   readonly creditsPerSecond: number;
@@ -10,8 +10,8 @@ export type Price = {
 export type DecidedPrice = Omit<Price, 'creditsPerSecond'> & { readonly creditsPerSecond: number | undefined };
 
 /**
- * Everything that decides what a second of one model costs one account. The account's own price counts before that for
- * everybody, and both before the catalogue's. Decided prices stand in order: of two from the same instant the later one counts.
+ * Everything that decides what a second of one model costs one account. The account's own price counts before the general
+ * one, and both before the catalogue's. Decided prices stand in order: of two from the same instant the later one counts.
  */
 export type PriceSchedule = {
   readonly own: readonly DecidedPrice[];

@@ -26,7 +26,7 @@ export type SecretCheck = (ref: SecretRef) => string | undefined;
 export type CatalogueWorld = {
   readonly readFile: (kind: 'workflow' | 'http', name: string) => ReferencedFile;
   readonly secretProblem: SecretCheck;
-  /** Whether the upstream at this address can fetch images from us. */
+  /** True if the upstream at this address can fetch images from us. */
   readonly isReachableFrom: (baseUrl: string) => boolean;
 };
 

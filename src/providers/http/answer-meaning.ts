@@ -69,7 +69,11 @@ async function vendorError({ file, reader }: Reading, data: JsonObject): Promise
   return { ...(code !== undefined && { code: shownText(code, 100) }), ...(message !== undefined && { message }) };
 }
 
-type VendorAnswer = { readonly status: number; readonly code?: string | undefined; readonly message?: string | undefined };
+type VendorAnswer = {
+  readonly status: number;
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+};
 
 const maxSearched = 1024;
 

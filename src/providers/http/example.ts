@@ -98,7 +98,12 @@ async function play(file: ProviderFile, exchange: Exchange, request: JobRequest)
 
 type Outcome = { readonly means: string; readonly job?: Pick<Job, 'id'> & Partial<Job>; readonly url?: JsonValue };
 
-async function outcomeOf(provider: PolledProvider, { step }: Exchange, request: JobRequest, job: Job): Promise<Outcome> {
+async function outcomeOf(
+  provider: PolledProvider,
+  { step }: Exchange,
+  request: JobRequest,
+  job: Job,
+): Promise<Outcome> {
   const { signal } = new AbortController();
   switch (step) {
     case 'create':
@@ -133,7 +138,9 @@ function findOutcome(outcome: RecoverOutcome): Outcome {
 function requestDifferences({ request, second, sends }: Exchange, requests: Played['requests']): readonly string[] {
   const expected = second === undefined ? [request] : [request, second.request];
   const lines = requests.map(({ line }) => line);
-  const differences = isDeepStrictEqual(lines, expected) ? [] : [`sends ${lines.join(', ')} instead of ${expected.join(', ')}`];
+  const differences = isDeepStrictEqual(lines, expected)
+    ? []
+    : [`sends ${lines.join(', ')} instead of ${expected.join(', ')}`];
   const isSent = sends === undefined || isDeepStrictEqual(requests[0]?.body, sends);
   return isSent
     ? differences

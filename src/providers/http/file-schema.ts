@@ -113,7 +113,9 @@ const status = z.strictObject({
     .refine((words) => Object.values(words).includes('succeeded'), { error: 'must have a word for succeeded' })
     .meta({ description: 'The states of the upstream. Any other state means running.' }),
   progress: expression.optional().meta({ description: '0 to 100.' }),
-  missing: expression.optional().meta({ description: 'True when the upstream itself reports that the job is unknown.' }),
+  missing: expression
+    .optional()
+    .meta({ description: 'True when the upstream itself reports that the job is unknown.' }),
   minSeconds: z.number().min(0.1).max(60).default(0.5).meta({ description: 'The least time between two requests.' }),
 });
 
@@ -208,7 +210,8 @@ const providerFile = z.strictObject({
   }),
   keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
   rules: modelRules.max(50).default([]).meta({
-    description: 'Requests that the vendor is known to reject, which are not charged. The catalogue can add rules, not remove them.',
+    description:
+      'Requests that the vendor is known to reject, which are not charged. The catalogue can add rules, not remove them.',
   }),
   create,
   find: find.optional(),
