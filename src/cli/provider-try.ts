@@ -52,27 +52,27 @@ function namedSecret(text: string, earlier: ReadonlyMap<string, string>): Readon
 }
 
 function exampleAnswer(played: readonly Played[]): Answer {
-  const exchanges = played.map(({ exchange, requests, values, faults }) => ({
+  const exchanges = played.map(({ exchange, requests, values, differences }) => ({
     step: exchange.step,
     means: exchange.means,
     requests,
     values: values.map(({ field, outcome }) => ({ field, ...outcome })),
-    faults,
+    differences,
   }));
-  const lines = played.flatMap(({ exchange, requests, values, faults }) => [
-    `${faults.length === 0 ? 'ok  ' : 'FAIL'} ${exchange.step}: HTTP ${exchange.status} means ${exchange.means}`,
+  const lines = played.flatMap(({ exchange, requests, values, differences }) => [
+    `${differences.length === 0 ? 'ok  ' : 'FAIL'} ${exchange.step}: HTTP ${exchange.status} means ${exchange.means}`,
     ...requests.flatMap(({ line, body }) => [
       `       > ${line}`,
       ...(body === undefined ? [] : [`         ${shown(body)}`]),
     ]),
     ...values.map(({ field, outcome }) => valueLine(field, outcome)),
-    ...faults.map((fault) => `       ! ${fault}`),
+    ...differences.map((difference) => `       ! ${difference}`),
   ]);
-  return { json: { ok: played.every(({ faults }) => faults.length === 0), exchanges }, lines };
+  return { json: { ok: played.every(({ differences }) => differences.length === 0), exchanges }, lines };
 }
 
 function valueLine(field: string, outcome: Parameters<Trace>[1]): string {
-  return `       ${field}: ${'fault' in outcome ? `no value, ${outcome.fault}` : shown(outcome.value)}`;
+  return `       ${field}: ${'error' in outcome ? `no value, ${outcome.error}` : shown(outcome.value)}`;
 }
 
 const maxShown = 300;

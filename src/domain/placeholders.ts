@@ -8,7 +8,7 @@ import type { TaskInput } from './task-input.ts';
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export type JsonObject = { readonly [name: string]: JsonValue };
 
-/** What is known of a task when its inputs are filled in. */
+/** The values of a task for its placeholders. */
 export type PlaceholderTask = {
   readonly input: TaskInput;
   readonly seed: number;
@@ -54,20 +54,20 @@ export function fillPlaceholders(template: JsonValue, task: PlaceholderTask): Js
   return Object.fromEntries(filled.filter((field): field is [string, JsonValue] => field[1] !== undefined));
 }
 
-/** Everything that looks like a placeholder and is none, with what was probably meant; each once. */
+/** Returns each invalid placeholder once, with the one that was probably meant. */
 export function placeholderProblems(template: unknown): readonly string[] {
-  const faults = stringsIn(template).flatMap((text) => {
+  const problems = stringsIn(template).flatMap((text) => {
     const [, name, step] = form.exec(text) ?? [];
     if (name === undefined) return [];
     if (!names.includes(name)) return [unknownName('placeholder', name, names)];
     return step !== undefined && !stepped.includes(name) ? [`the placeholder ${name} takes no number`] : [];
   });
-  return [...new Set(faults)];
+  return [...new Set(problems)];
 }
 
-/** Whether one of these placeholders is in the inputs. */
-export function usesPlaceholder(template: unknown, asked: readonly (keyof typeof placeholders)[]): boolean {
-  return stringsIn(template).some((text) => asked.some((name) => form.exec(text)?.[1] === name));
+/** True if the inputs use one of these placeholders. */
+export function usesPlaceholder(template: unknown, searched: readonly (keyof typeof placeholders)[]): boolean {
+  return stringsIn(template).some((text) => searched.some((name) => form.exec(text)?.[1] === name));
 }
 
 function valueOf(text: string, task: PlaceholderTask): JsonValue | undefined {

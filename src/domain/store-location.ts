@@ -1,4 +1,4 @@
-/** Where results are kept, as a setting names it. */
+/** The location of the results in a setting. */
 export type StoreLocation = FolderLocation | BucketLocation;
 export type FolderLocation = { readonly kind: 'folder'; readonly path: string };
 export type BucketLocation = {
@@ -20,7 +20,6 @@ export function parseStoreLocation(text: string): StoreLocation {
   );
 }
 
-/** As a person writes it. */
 export function nameOfStore(location: StoreLocation): string {
   return location.kind === 'folder' ? location.path : `s3://${location.bucket}/${location.prefix}`.replace(/\/$/, '');
 }

@@ -13,22 +13,22 @@ export const maxUrlLength = 2048;
 export const ratios = ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] as const;
 export type Ratio = (typeof ratios)[number];
 
-/** Says why an address may not be used, or undefined when it may; the outbound guard's verdict on the literal. */
+/** Returns why an address is rejected, or undefined; the outbound guard's verdict on the literal. */
 export type RefuseUrl = (url: string) => string | undefined;
 
 /** What one installation accepts. */
 export type FieldRules = { readonly limits: InputLimits; readonly refuseImageUrl: RefuseUrl };
 
 type InputField<Value> = {
-  /** What a client may send; null and absence mean the default. */
+  /** The values that a client may send; null and absence mean the default. */
   readonly request: (rules: FieldRules) => z.ZodType<NoInfer<Value> | null | undefined>;
   /** The value as the record shows it. */
   readonly record: z.ZodType<Value>;
   /** Fields without one are required. */
   readonly standard?: NoInfer<Value>;
   /**
-   * How the field counts when a request is compared with an earlier one under the same Idempotency-Key. A field that is added to
-   * the table counts only when it differs from its default, so that requests from before it was there are still recognised.
+   * The part of the field in the comparison with an earlier request under the same Idempotency-Key. A field that is added to the
+   * table counts only when it differs from its default, so that earlier requests still match.
    */
   readonly fingerprint: 'always' | 'unless default';
   /** Its name in the dialect `kie`. */
@@ -43,7 +43,7 @@ function field<Value>(declared: InputField<Value>): InputField<Value> {
   return declared;
 }
 
-/** What a rule cannot say in JSON Schema's words, `meta` says for the OpenAPI document. */
+/** `meta` adds rules to the OpenAPI document that JSON Schema cannot derive. */
 export const inputFields = {
   prompt: field({
     request: ({ limits: { maxPromptLength } }) =>
@@ -185,19 +185,19 @@ export function urlSchema(refuse: RefuseUrl) {
   return z
     .string({ error: 'must be an http or https URL' })
     .superRefine((url, context) => {
-      const message = urlFault(url) ?? refuse(url);
+      const message = urlProblem(url) ?? refuse(url);
       if (message !== undefined) context.addIssue({ code: 'custom', message });
     })
     .meta({ format: 'uri', maxLength: maxUrlLength, pattern: '^[hH][tT][tT][pP][sS]?://' });
 }
 
-function urlFault(url: string): string | undefined {
+function urlProblem(url: string): string | undefined {
   if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
-  const fault = 'must be an http or https URL';
-  if (!/^\s*https?:\/\//i.test(url)) return fault;
+  const notHttp = 'must be an http or https URL';
+  if (!/^\s*https?:\/\//i.test(url)) return notHttp;
   // White space and control characters are dropped or encoded by URL parsers, each in its own way.
   if (!isPlainText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
-  return URL.canParse(url) ? undefined : fault;
+  return URL.canParse(url) ? undefined : notHttp;
 }
 
 /** PostgreSQL can hold neither, so no request may bring them, in any field. */
@@ -213,7 +213,7 @@ function fitsPrompt(prompt: string, maxLength: number): boolean {
   return [...prompt].length <= maxLength;
 }
 
-/** An error that tells a missing value from a wrong one. */
+/** Distinguishes a missing value from an invalid one. */
 export function required(otherwise: string) {
   return (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is required' : otherwise);
 }

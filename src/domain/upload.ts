@@ -5,14 +5,14 @@ import { uuidPattern } from './uuid.ts';
 export const uploadTypes = ['image/jpeg', 'image/png', 'image/webp'] as const;
 export const maxUploadBytes = 10 * 1024 * 1024;
 
-/** What an account may keep: images, and bytes of them. */
+/** The limits of an account: its images, and their bytes. */
 export const maxUploads = 500;
 export const maxUploadedBytes = 1024 * 1024 * 1024;
 
 /** A task may wait a day, and be generated for another one, after it was accepted with an image that was about to expire. */
 export const uploadGraceMs = 50 * 60 * 60_000;
 
-/** Where an image lies in the result store. */
+/** The key of an image in the result store. */
 export function uploadKey(uploadId: string): string {
   return `uploads/${uploadId}/image.jpg`;
 }
@@ -29,7 +29,7 @@ export function uploadIdOf(publicUrl: string, url: string): string | undefined {
   return url.startsWith(publicUrl) ? uploadPath.exec(url.slice(publicUrl.length))?.[1] : undefined;
 }
 
-/** Whether this is a signed link for looking at an uploaded image. It expires, so a task must not depend on it. */
+/** True for a signed link that shows an uploaded image. It expires, so a task must not depend on it. */
 export function isUploadPreview(publicUrl: string, url: string): boolean {
   const [address = '', query] = url.split('?', 2);
   return query !== undefined && uploadIdOf(publicUrl, address) !== undefined;

@@ -24,7 +24,7 @@ export type PolledProviderDeps = {
   readonly warn: Warn;
 };
 
-/** How long an adapter waits for an answer; the timeout of a create is a setting. */
+/** The timeouts of an adapter's requests; that of a create is a setting. */
 export const timeouts = { recoverMs: 30_000, statusMs: 10_000, cancelMs: 15_000 } as const;
 
 type Traits = Pick<PolledProvider, 'namesJobs' | 'forgetsJobs'> &

@@ -34,6 +34,8 @@ export type PollerDeps = {
 
 const maxInFlight = 8;
 const responseTimeoutMs = 10_000;
+/** Short, because the pause of the poller covers an upstream that is unavailable. */
+const groupRetryMs = 1_000;
 
 export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poller {
   const followed = new Set<FollowedJob>();
@@ -81,6 +83,7 @@ export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poll
     const statuses = await statusesOf(provider, jobs);
     inFlight -= 1;
     const isClear = statuses.some(({ state }) => state !== 'unclear');
+    const isGroupFailure = !isClear && jobs.length > 1;
     onPoll(isClear ? 'answered' : 'unclear');
     if (isClear) pause.end(sentAt);
     else pause.begin(sentAt, statuses);
@@ -90,7 +93,7 @@ export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poll
       one.maxGroup = isClear ? Infinity : Math.ceil(jobs.length / 2);
       const status = statuses[index];
       if (status === undefined || !followed.has(one)) continue;
-      const pauseMs = applyStatus(one, status, provider.forgetsJobs);
+      const pauseMs = isGroupFailure ? groupRetryMs : applyStatus(one, status, provider.forgetsJobs);
       one.dueAt = pauseMs === undefined ? sentAt + intervalMs(one, provider) : performance.now() + pauseMs;
     }
     schedule();

@@ -28,9 +28,9 @@ test('provider try reports differences from the example, and all errors of a fil
   await writeFile(path, text.replace('id: body.data.taskId', 'id: body.data.taskID'));
   const differing = await videogen(process.env, '--json', 'provider', 'try', path);
   assert.equal(differing.code, 1);
-  const { ok, exchanges } = JSON.parse(differing.stdout) as { ok: boolean; exchanges: { faults: string[] }[] }; // its answer
+  const { ok, exchanges } = JSON.parse(differing.stdout) as { ok: boolean; exchanges: { differences: string[] }[] }; // its answer
   assert.equal(ok, false);
-  assert.deepEqual(exchanges[0]?.faults, ['means unknown instead of accepted']);
+  assert.deepEqual(exchanges[0]?.differences, ['means unknown instead of accepted']);
 
   await writeFile(path, text.replace('id: body.data.taskId', 'id: $evel(1)').replace('images: link', 'images: lnk'));
   const invalid = await videogen(process.env, 'provider', 'try', path);

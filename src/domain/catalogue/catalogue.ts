@@ -1,33 +1,18 @@
-import type { z } from 'zod';
 import { unknownName } from '../did-you-mean.ts';
 import { defaultModels } from '../models.ts';
 import { inputLimits } from '../task-input.ts';
-import { crossCheck } from './cross-checks.ts';
+import { type CatalogueFiles, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
 import { type Catalogue, type CatalogueData, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
-import { arkCreatePath, previewProvider, type ProviderSettings, type SecretRef } from './providers.ts';
-import { contradictionIn, effectiveRules, type modelRules, type Rules, rulesOfModel } from './rules.ts';
+import { arkCreatePath, previewProvider, type ProviderSettings } from './providers.ts';
+import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from './rules.ts';
 
 // From the data of a catalogue file to the catalogue: schema, checks between its parts, value, checks of the value.
-
-/** A file that the catalogue names. Only files of the kind `http` have the last three fields. */
-export type ReferencedFile = {
-  readonly data?: unknown;
-  /** Why it cannot be used. */
-  readonly problem?: string | undefined;
-  readonly images?: 'link' | 'data-url';
-  readonly rules?: z.output<typeof modelRules>;
-  /** The upstream deletes a job after this time. */
-  readonly keepsJobsHours?: number;
-};
-
-export type CatalogueFiles = ReadonlyMap<string, ReferencedFile>;
-export type SecretCheck = (ref: SecretRef) => string | undefined;
 
 export type CatalogueWorld = {
   readonly readFile: (kind: 'workflow' | 'http', name: string) => ReferencedFile;
   readonly secretProblem: SecretCheck;
-  /** Whether the upstream at this address can fetch images from us. */
+  /** True if the upstream at this address can fetch images from us. */
   readonly isReachableFrom: (baseUrl: string) => boolean;
 };
 

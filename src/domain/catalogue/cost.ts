@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { frameSize } from '../frame-size.ts';
 import type { TaskInput } from '../task-input.ts';
 
-// What upstream jobs cost us. Amounts are whole micro-units of a currency: 1,000,000 are one dollar.
+// The cost of upstream jobs. Amounts are whole micro-units of a currency: 1,000,000 are one dollar.
 
 export const currency = z.string().regex(/^[A-Z]{3}$/, { error: 'must be three capital letters, such as USD' });
 
@@ -24,11 +24,13 @@ export const costRule = z
   .strictObject({
     currency: currency.default('USD'),
     perJob: decimal.optional(),
-    perSecond: decimal.optional().meta({ description: 'For a second of video.' }),
+    perSecond: decimal.optional().meta({ description: 'The price of a second of video.' }),
     perMillionTokens: decimal
       .optional()
       .meta({ description: 'Tokens that the upstream reports, else width × height × 24 / 1024 a second.' }),
-    perGpuSecond: decimal.optional().meta({ description: 'For a second from the acceptance of the job to its end.' }),
+    perGpuSecond: decimal
+      .optional()
+      .meta({ description: 'The price of a second from the acceptance of the job to its end.' }),
   })
   .refine(({ currency: _currency, ...prices }) => Object.values(prices).some((price) => price !== undefined), {
     error: 'must have at least one of perJob, perSecond, perMillionTokens and perGpuSecond; free is perJob: 0',
@@ -39,7 +41,7 @@ export type CostRule = z.output<typeof costRule>;
 
 export type EstimatedCost = { readonly micros: number; readonly currency: string; readonly basis: 'estimated' };
 
-/** What is known of a job: its input before it is sent, its time and perhaps its tokens after its end. */
+/** The usage of a job: its input, and after its end its time and perhaps its tokens. */
 export type JobUsage = {
   readonly input: Pick<TaskInput, 'duration' | 'ratio'>;
   readonly tokens?: number;

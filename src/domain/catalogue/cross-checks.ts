@@ -1,10 +1,25 @@
+import type { z } from 'zod';
 import { unknownName } from '../did-you-mean.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
-import { parameterSchemas, previewProvider, secretRef } from './providers.ts';
-import type { CatalogueFiles, SecretCheck } from './catalogue.ts';
+import { parameterSchemas, previewProvider, type SecretRef, secretRef } from './providers.ts';
+import type { modelRules } from './rules.ts';
 
 // The checks that one schema cannot make: what the parts of a catalogue say about each other. They read the raw data, so that all
 // problems are in one report, also those between parts that have problems of their own.
+
+/** A file that the catalogue names. Only files of the kind `http` have the last three fields. */
+export type ReferencedFile = {
+  readonly data?: unknown;
+  /** Why it cannot be used. */
+  readonly problem?: string | undefined;
+  readonly images?: 'link' | 'data-url';
+  readonly rules?: z.output<typeof modelRules>;
+  /** The upstream deletes a job after this time. */
+  readonly keepsJobsHours?: number;
+};
+
+export type CatalogueFiles = ReadonlyMap<string, ReferencedFile>;
+export type SecretCheck = (ref: SecretRef) => string | undefined;
 
 export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: SecretCheck): readonly Problem[] {
   const providers = fieldsOf(fieldOf(data, 'providers'));

@@ -96,7 +96,7 @@ export type TierEntry = {
 export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
   readonly fit: 'keep' | '720p';
-  /** Whether upstreams generate it, so that it needs no CPU of ours. */
+  /** True if upstreams generate it, so that it needs no CPU of ours. */
   readonly isRemote: boolean;
 };
 

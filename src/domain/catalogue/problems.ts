@@ -25,11 +25,11 @@ function messageFor(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_type':
       return issue.input === undefined ? 'is required' : `must be ${typeNames[issue.expected] ?? issue.expected}`;
     case 'invalid_value':
-      return wrongChoice(issue.input, issue.values.map(String));
+      return choiceMessage(issue.input, issue.values.map(String));
     case 'invalid_union':
       // The kind of a provider is the only union whose cases a field distinguishes.
       if (issue.discriminator === undefined) return 'must be plain JSON';
-      return wrongChoice(fieldOf(issue.input, issue.discriminator), itemsOf(issue['options']).map(String));
+      return choiceMessage(fieldOf(issue.input, issue.discriminator), itemsOf(issue['options']).map(String));
     case 'too_small':
       return `must ${measure(issue.origin)} at least ${issue.minimum}`;
     case 'too_big':
@@ -59,7 +59,7 @@ const typeNames: Readonly<Record<string, string>> = {
   record: 'a map',
 };
 
-function wrongChoice(value: unknown, allowed: readonly string[]): string {
+function choiceMessage(value: unknown, allowed: readonly string[]): string {
   const meant = typeof value === 'string' ? didYouMean(value, allowed) : undefined;
   const choice = allowed.length === 1 ? `must be ${allowed[0]}` : `must be one of ${allowed.join(', ')}`;
   return meant === undefined ? choice : `${choice}; did you mean ${meant}?`;

@@ -11,7 +11,7 @@ export const providerName = z
 
 const secretForms = 'must be { env: NAME } or { file: PATH }; the secret itself does not belong in this file';
 
-/** The place of a secret. */
+/** A reference to a secret. */
 export const secretRef = z
   .strictObject(
     {
@@ -52,7 +52,9 @@ const imageReference = z
   .string()
   .max(50)
   .includes('{n}', { error: 'must contain {n}, which stands for the number of the image' });
-const imageReferenceMeta = { description: 'How prompts refer to images at this provider, such as @Image{n}.' };
+const imageReferenceMeta = {
+  description: 'The form in which prompts refer to images at this provider, such as @Image{n}.',
+};
 
 /** Concurrent jobs of one provider and upstream model, over all workers. */
 export const jobLimit = z.int().min(1).max(10_000);
@@ -82,7 +84,9 @@ function common({ limit, onLostAnswer }: Defaults) {
   };
 }
 
-const polled = { pollsPerSecond: z.int().min(1).max(100).default(14).meta({ description: 'For each worker.' }) };
+const polled = {
+  pollsPerSecond: z.int().min(1).max(100).default(14).meta({ description: 'The limit of each worker.' }),
+};
 
 const path = z.string().regex(/^\/[\w./{}-]{1,200}$/, { error: 'must be a path, such as /v2/video_generation' });
 export const arkCreatePath = '/contents/generations/tasks';

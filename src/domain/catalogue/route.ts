@@ -4,21 +4,19 @@ import type { TaskInput } from '../task-input.ts';
 import type { CatalogueModel, TierEntry } from './models.ts';
 import { refusals } from './rules.ts';
 
-// Which upstreams a task may go to, and in which order they are asked.
+// The upstreams that a task may go to, and their order.
 
 type Routed = Pick<CatalogueModel, 'model' | 'tiers'>;
 
-/**
- * What is wrong with an input for every upstream of the model, in the words of the first one; empty when some upstream takes it.
- */
+/** Returns the problems of an input that no upstream of the model accepts, in the words of the first one; empty if one accepts it. */
 export function refuseInput({ model, tiers }: Routed, input: TaskInput): readonly FieldError[] {
   const all = tiers.flat().map((entry) => refusals(entry.rules, model, input));
   return all.some((errors) => errors.length === 0) ? [] : (all[0] ?? []);
 }
 
 /**
- * The tiers that are left for a task, each in the order in which its entries are asked: those that take the input and whose
- * provider was not asked in vain. The order is the same in every attempt and on every worker.
+ * Returns the remaining tiers of a task, each in the order in which its entries are tried: those that accept the input and whose
+ * provider has not failed. The order is the same in every attempt and on every worker.
  */
 export function routesOf(
   { model, tiers }: Routed,

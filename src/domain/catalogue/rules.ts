@@ -3,7 +3,7 @@ import type { FieldError } from '../field-errors.ts';
 import type { FrameSize } from '../frame-size.ts';
 import { inputLimits, type Ratio, ratios, type TaskInput } from '../task-input.ts';
 
-// What a model, a provider or an entry of a tier does not take. Rules narrow the bounds of a create request and never widen them.
+// Limits of a model, a provider or an entry of a tier. Rules narrow the bounds of a create request and never widen them.
 
 const { minDuration, maxDuration, maxPromptLength, maxImages } = inputLimits;
 
@@ -27,8 +27,8 @@ export const rules = z
       .strictObject({
         min: z.int().min(0).max(maxImages).optional(),
         max: z.int().min(0).max(maxImages).optional(),
-        minPx: pixels.optional().meta({ description: 'Of the shorter side.' }),
-        maxPx: pixels.optional().meta({ description: 'Of the longer side.' }),
+        minPx: pixels.optional().meta({ description: 'The least size of the shorter side.' }),
+        maxPx: pixels.optional().meta({ description: 'The largest size of the longer side.' }),
         minAspect: aspect.optional().meta({ description: 'Width over height.' }),
         maxAspect: aspect.optional(),
       })
@@ -36,14 +36,14 @@ export const rules = z
     maxPromptCharacters: z.int().min(1).max(maxPromptLength).optional(),
     audio: z.enum(['optional', 'always', 'never']).optional().meta({
       description:
-        'Whether its videos have sound. Refuses nothing; the sound of `always` is removed where it is not wanted.',
+        'Whether its videos have sound. Refuses nothing; the sound of `always` is removed from silent videos.',
     }),
   })
   .meta({ id: 'Rules' });
 
 export type Rules = z.output<typeof rules>;
 
-/** What a vendor's models do not take, as a file of the kind `http` says it. */
+/** The limits of a vendor's models in a file of the kind `http`. */
 export const modelRules = z.array(
   rules.extend({
     models: z
@@ -74,7 +74,7 @@ export type InputRules = {
   readonly audio: 'optional' | 'always' | 'never';
 };
 
-/** What a create request may hold at most. */
+/** The bounds of a create request. */
 const specification: InputRules = {
   durations: Array.from({ length: maxDuration - minDuration + 1 }, (_, index) => minDuration + index),
   ratios,
@@ -84,7 +84,7 @@ const specification: InputRules = {
   audio: 'optional',
 };
 
-/** The rules together, from the general to the special one. Only `audio`, which refuses nothing, is as the last one says. */
+/** The rules together, from the general to the special one. Only `audio`, which rejects nothing, is that of the last one. */
 export function effectiveRules(all: readonly (Rules | undefined)[]): InputRules {
   return all.reduce<InputRules>((before, by) => (by === undefined ? before : narrowed(before, by)), specification);
 }
@@ -127,7 +127,7 @@ export function contradictionIn({ durations, ratios: left, ratiosWithImages, ima
   return undefined;
 }
 
-/** Why the input is not taken, in words for the client: they name the model that it asked for, never an upstream. */
+/** Returns why the input is rejected, for the client: the messages name its model, never an upstream. */
 export function refusals(by: InputRules, model: string, input: TaskInput): readonly FieldError[] {
   const { durations, images } = by;
   const imageCount = input.imageUrls.length;

@@ -5,7 +5,7 @@ import type { Catalogue, CatalogueModel } from './models.ts';
 
 export type GenerationQueue = Extract<QueueName, 'generation' | 'generation-remote'>;
 
-/** What a live worker can generate from one queue. */
+/** The models that a live worker can generate from one queue. */
 export type WorkerReport = {
   readonly workerId: string;
   readonly queue: GenerationQueue;

@@ -37,12 +37,12 @@ const maxImageBytes = 40_000_000;
 /** The answer carries the video and the images in base64. */
 const maxAnswerBytes = 1.5 * maxVideoBytes;
 const [healthTimeoutMs, joinedPauseMs, defaultStartCheckMs] = [10_000, 2_000, 5_000];
-/** As long as a deadline can be; the signal ends a prediction earlier. */
+/** The longest deadline; the signal ends a prediction earlier. */
 const maxRunMs = 86_400_000;
 
 /**
- * Speaks to a model in a cog container. A prediction lives as long as the connection that asked for it, and nothing asks about it
- * without the risk of a second run, so one PUT is held until the video is in its answer. A hung-up connection ends the prediction.
+ * Speaks to a model in a cog container. A prediction ends with the connection that requested it, and every way to read it risks a
+ * second run, so one PUT is held until its answer contains the video.
  */
 export function createCogProvider({
   name,
@@ -88,7 +88,7 @@ export function createCogProvider({
 }
 
 /**
- * An answer comes only at the end of a prediction. A server refuses at once what it cannot run, so one that responds to its health
+ * An answer comes only at the end of a prediction. A server rejects immediately what it cannot run, so one that responds to its health
  * check while it holds a request runs it; an address that does not respond runs nothing.
  */
 async function whileCheckingStart<T>(
@@ -146,7 +146,7 @@ function progressIn(logs: string): number {
   return Math.min(99, Number(percent ?? 0));
 }
 
-/** Said of a prediction whose worker process died; the server itself goes on. */
+/** The error of a prediction whose worker process died; the server itself goes on. */
 const crash = 'Worker crashed';
 
 async function ended(prediction: Prediction, client: UpstreamClient, to: Workspace, warn: Warn): Promise<HeldEnd> {
@@ -185,7 +185,7 @@ const rules: CreateRules = {
 
 const deadStates = ['UNHEALTHY', 'DEFUNCT', 'SETUP_FAILED'];
 
-/** A server whose worker has died says "at capacity" for ever; only its health tells that from a busy one. */
+/** A server whose worker has died reports "at capacity" forever; only its health distinguishes it from a busy one. */
 async function notRun(client: UpstreamClient, reply: Reply, signal: AbortSignal): Promise<HeldEnd> {
   if ('error' in reply && reply.error instanceof OutboundError && reply.error.kind === 'too_large')
     return { kind: 'failed', fault: { kind: 'upstream', detail: detailOf(reply) } };

@@ -6,7 +6,7 @@ import { maxVideoBytes } from '../../outbound/resumable-download.ts';
 const dataUrl = /(?<!\\)"data:(\w{1,50})\\?\/[\w.+-]{1,50};base64,/;
 /** Longer than any match, so that one is found across two chunks. */
 const maxMatchLength = 200;
-const maxKeptLength = 16 * 1024 * 1024;
+const maxTextLength = 16 * 1024 * 1024;
 
 /**
  * Reads a JSON answer of any size: decodes the first video that is a data URL into the file at `path`, and returns the answer
@@ -17,7 +17,7 @@ export async function takeVideo(chunks: AsyncIterable<Buffer>, path: string): Pr
   const video = createDecoder(file);
   let inside: 'text' | 'video' | 'other' = 'text';
   let hasVideo = false;
-  let kept = '';
+  let text = '';
   // Latin-1 has a character for every byte, and the marks that are searched are ASCII.
   let unread = '';
   for await (const chunk of chunks) {
@@ -26,9 +26,9 @@ export async function takeVideo(chunks: AsyncIterable<Buffer>, path: string): Pr
       if (inside === 'text') {
         const match = dataUrl.exec(unread);
         const end = match === null ? Math.max(0, unread.length - maxMatchLength) : match.index + match[0].length;
-        kept += unread.slice(0, end);
-        if (kept.length > maxKeptLength)
-          throw new OutboundError('too_large', `more than ${maxKeptLength} bytes of JSON`);
+        text += unread.slice(0, end);
+        if (text.length > maxTextLength)
+          throw new OutboundError('too_large', `more than ${maxTextLength} bytes of JSON`);
         unread = unread.slice(end);
         if (match === null) break;
         inside = match[1] === 'video' && !hasVideo ? 'video' : 'other';
@@ -42,7 +42,7 @@ export async function takeVideo(chunks: AsyncIterable<Buffer>, path: string): Pr
     }
   }
   await video.end();
-  return Buffer.from(kept + unread, 'latin1');
+  return Buffer.from(text + unread, 'latin1');
 }
 
 /** Four characters of base64 are three bytes, so what is left of a chunk waits for the next. */

@@ -5,11 +5,11 @@ import type { Expression } from './expression.ts';
 import type { ErrorRule, ProviderFile } from './file-schema.ts';
 import { type Reader, textOf } from './reader.ts';
 
-// What an answer means by the words of a file. What it proves is decided by the common rules.
+// Reads answers as a file describes. The common rules decide what they prove.
 
 type Reading = { readonly file: ProviderFile; readonly reader: Reader };
 
-/** The rules for this one answer: its expressions are evaluated first, for the common rules do not wait. */
+/** Evaluates the expressions of this answer first, because the common rules are synchronous. */
 export async function createRules({ file, reader }: Reading, reply: Reply, known: JsonObject): Promise<CreateRules> {
   const data = answerData(reply, known);
   const { create } = file;
@@ -33,7 +33,7 @@ export async function createRules({ file, reader }: Reading, reply: Reply, known
   };
 }
 
-/** What expressions read of an answer. */
+/** Returns the data of expressions about an answer. */
 export function answerData(reply: Reply, known: JsonObject): JsonObject {
   if ('error' in reply) return known;
   const body = bodyOf(reply.answer);
@@ -42,23 +42,22 @@ export function answerData(reply: Reply, known: JsonObject): JsonObject {
 
 type JobFields = { readonly id: Expression; readonly handle?: Expression | undefined };
 
-/** The job that an answer names. */
 async function jobIn(reader: Reader, field: string, { id, handle }: JobFields, data: JsonObject) {
   if (data['body'] === undefined) return undefined;
   const found = await reader.text(`${field}.id`, id, data);
   if (found === undefined) return undefined;
-  const kept = await reader.value(`${field}.handle`, handle, data);
-  if (isObject(kept)) return { id: found, handle: kept };
+  const jobHandle = await reader.value(`${field}.handle`, handle, data);
+  if (isObject(jobHandle)) return { id: found, handle: jobHandle };
   return handle === undefined ? { id: found } : undefined;
 }
 
-/** Why a job failed. An error that would be waited for when a job is created is the upstream's own when it ends one. */
+/** Returns why a job failed. A temporary error of a create counts as `upstream` when it ends a job. */
 export async function failureIn(reading: Reading, data: JsonObject): Promise<Fault> {
   const { code, message = '' } = (await vendorError(reading, data)) ?? {};
   const status = data['status'] as number; // `answerData` has put it there
   const { kind = 'upstream' } = ruleFor(reading.file.errors, { status, code, message }) ?? {};
-  const isPassing = kind === 'busy' || kind === 'overloaded' || kind === 'operator';
-  return { kind: isPassing ? 'upstream' : kind, ...(code !== undefined && { code }), detail: shownText(message) };
+  const isTemporary = kind === 'busy' || kind === 'overloaded' || kind === 'operator';
+  return { kind: isTemporary ? 'upstream' : kind, ...(code !== undefined && { code }), detail: shownText(message) };
 }
 
 async function vendorError({ file, reader }: Reading, data: JsonObject): Promise<VendorError | undefined> {
@@ -70,11 +69,15 @@ async function vendorError({ file, reader }: Reading, data: JsonObject): Promise
   return { ...(code !== undefined && { code: shownText(code, 100) }), ...(message !== undefined && { message }) };
 }
 
-type Said = { readonly status: number; readonly code?: string | undefined; readonly message?: string | undefined };
+type VendorAnswer = {
+  readonly status: number;
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+};
 
 const maxSearched = 1024;
 
-function ruleFor(rules: readonly ErrorRule[], { status, code, message = '' }: Said): ErrorRule | undefined {
+function ruleFor(rules: readonly ErrorRule[], { status, code, message = '' }: VendorAnswer): ErrorRule | undefined {
   const words = message.slice(0, maxSearched).toLowerCase();
   return rules.find(
     (rule) =>
@@ -84,11 +87,11 @@ function ruleFor(rules: readonly ErrorRule[], { status, code, message = '' }: Sa
   );
 }
 
-function isCode(wanted: string, code = ''): boolean {
-  return wanted.endsWith('*') ? code.startsWith(wanted.slice(0, -1)) : code === wanted;
+function isCode(pattern: string, code = ''): boolean {
+  return pattern.endsWith('*') ? code.startsWith(pattern.slice(0, -1)) : code === pattern;
 }
 
-/** The cost that the last answer about a job states. */
+/** Reads the cost in the last answer about a job. */
 export async function costIn({ file, reader }: Reading, data: JsonObject): Promise<{ readonly cost?: Cost }> {
   if (file.cost === undefined) return {};
   const stated = await reader.text('cost.amount', file.cost.amount, data);
@@ -97,7 +100,6 @@ export async function costIn({ file, reader }: Reading, data: JsonObject): Promi
   return { cost: { micros, currency: file.cost.currency, basis: 'reported' } };
 }
 
-/** The jobs that a look-up found. */
 export async function foundJobs({ file, reader }: Reading, data: JsonObject) {
   if (file.find === undefined) return [];
   const found = await reader.value('find.id', file.find.id, data);

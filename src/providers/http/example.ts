@@ -16,15 +16,15 @@ import type { Exchange, ProviderFile } from './file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';
 import type { Trace } from './reader.ts';
 
-// Plays the exchanges that a file has as its example: the provider asks, and the documented answers are all that it gets.
+// Plays the example of a file: the provider sends its requests, and receives the documented answers.
 
 export type Played = {
   readonly exchange: Exchange;
   readonly requests: readonly { readonly line: string; readonly body?: JsonValue }[];
   /** Every expression that was evaluated, in order. */
   readonly values: readonly { readonly field: string; readonly outcome: Parameters<Trace>[1] }[];
-  /** What differs from the example; nothing when the file is right. */
-  readonly faults: readonly string[];
+  /** The differences from the example; none when the file is correct. */
+  readonly differences: readonly string[];
 };
 
 export async function playExample(file: ProviderFile): Promise<readonly Played[]> {
@@ -39,7 +39,7 @@ export async function playExample(file: ProviderFile): Promise<readonly Played[]
   }
 }
 
-/** The images hold their numbers as text; nobody decodes them here. */
+/** The images contain their numbers as text, because nothing decodes them here. */
 async function exampleRequest({ example }: ProviderFile, folder: string): Promise<JobRequest> {
   const { imageCount, input, jobKey, model } = example;
   const links = Array.from({ length: imageCount }, (_, index) => `https://videogen.example/image-${index + 1}.jpg`);
@@ -65,7 +65,7 @@ async function play(file: ProviderFile, exchange: Exchange, request: JobRequest)
   const answers = [exchange, ...(exchange.second === undefined ? [] : [exchange.second])];
   const client: UpstreamClient = {
     call: async (method, path, { body }) => {
-      const sent = body === undefined ? {} : { body: JSON.parse(String(body.bytes)) as JsonValue }; // we wrote it as JSON
+      const sent = body === undefined ? {} : { body: JSON.parse(String(body.bytes)) as JsonValue }; // it was written as JSON
       const { answer, status = 0 } = answers[requests.length] ?? {};
       requests.push({ line: `${method} ${path}`, ...sent });
       return { status, headers: {}, body: Buffer.from(answer === undefined ? '' : JSON.stringify(answer)) };
@@ -83,7 +83,7 @@ async function play(file: ProviderFile, exchange: Exchange, request: JobRequest)
     warn: () => undefined,
     trace: (field, outcome) => void values.push({ field, outcome }),
   });
-  const outcome = await asked(provider, exchange, request, {
+  const outcome = await outcomeOf(provider, exchange, request, {
     jobKey: request.jobKey,
     input: request.input,
     ...example.job,
@@ -92,13 +92,18 @@ async function play(file: ProviderFile, exchange: Exchange, request: JobRequest)
     exchange,
     requests,
     values,
-    faults: [...requestFaults(exchange, requests), ...outcomeFaults(file, exchange, outcome)],
+    differences: [...requestDifferences(exchange, requests), ...outcomeDifferences(file, exchange, outcome)],
   };
 }
 
 type Outcome = { readonly means: string; readonly job?: Pick<Job, 'id'> & Partial<Job>; readonly url?: JsonValue };
 
-async function asked(provider: PolledProvider, { step }: Exchange, request: JobRequest, job: Job): Promise<Outcome> {
+async function outcomeOf(
+  provider: PolledProvider,
+  { step }: Exchange,
+  request: JobRequest,
+  job: Job,
+): Promise<Outcome> {
   const { signal } = new AbortController();
   switch (step) {
     case 'create':
@@ -130,22 +135,24 @@ function findOutcome(outcome: RecoverOutcome): Outcome {
   return { means: outcome.kind, ...(outcome.kind === 'found' && { job: outcome }) };
 }
 
-function requestFaults({ request, second, sends }: Exchange, requests: Played['requests']): readonly string[] {
-  const wanted = second === undefined ? [request] : [request, second.request];
+function requestDifferences({ request, second, sends }: Exchange, requests: Played['requests']): readonly string[] {
+  const expected = second === undefined ? [request] : [request, second.request];
   const lines = requests.map(({ line }) => line);
-  const faults = isDeepStrictEqual(lines, wanted) ? [] : [`asks ${lines.join(', ')} instead of ${wanted.join(', ')}`];
+  const differences = isDeepStrictEqual(lines, expected)
+    ? []
+    : [`sends ${lines.join(', ')} instead of ${expected.join(', ')}`];
   const isSent = sends === undefined || isDeepStrictEqual(requests[0]?.body, sends);
   return isSent
-    ? faults
-    : [...faults, `sends ${JSON.stringify(requests[0]?.body)} instead of ${JSON.stringify(sends)}`];
+    ? differences
+    : [...differences, `sends ${JSON.stringify(requests[0]?.body)} instead of ${JSON.stringify(sends)}`];
 }
 
-function outcomeFaults({ example }: ProviderFile, { means }: Exchange, outcome: Outcome): readonly string[] {
+function outcomeDifferences({ example }: ProviderFile, { means }: Exchange, outcome: Outcome): readonly string[] {
   const { job, url } = outcome;
-  const faults = outcome.means === means ? [] : [`means ${outcome.means} instead of ${means}`];
+  const differences = outcome.means === means ? [] : [`means ${outcome.means} instead of ${means}`];
   if (job !== undefined && !isDeepStrictEqual({ id: job.id, handle: job.handle ?? {} }, example.job))
-    faults.push(`names the job ${JSON.stringify(job)} instead of ${JSON.stringify(example.job)}`);
+    differences.push(`names the job ${JSON.stringify(job)} instead of ${JSON.stringify(example.job)}`);
   if (url !== undefined && url !== example.video)
-    faults.push(`finds the video at ${JSON.stringify(url)} instead of ${example.video}`);
-  return faults;
+    differences.push(`finds the video at ${JSON.stringify(url)} instead of ${example.video}`);
+  return differences;
 }

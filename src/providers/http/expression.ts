@@ -2,8 +2,7 @@ import jsonata from 'jsonata';
 import { unknownName } from '../../domain/did-you-mean.ts';
 import type { JsonObject, JsonValue } from '../contract.ts';
 
-// JSONata expressions of a provider file. Upstreams answer what they want, so an evaluation is bounded in steps, depth, time and in
-// the size of what it makes.
+// JSONata expressions of a provider file. Upstreams are not trusted, so an evaluation is bounded in steps, depth, time and size.
 
 export type Expression = {
   readonly text: string;
@@ -34,11 +33,11 @@ const budgetName = ' budget';
 
 type Budget = { steps: number; size: number };
 
-/** Reads an expression once, for any number of evaluations; throws an `ExpressionError` with all its faults. */
+/** Reads an expression once, for any number of evaluations; throws an `ExpressionError` with all problems. */
 export function compileExpression(text: string): Expression {
   const compiled = checked(text);
   compiled.registerFunction('fromJson', fromJson, '<s-:x>');
-  // The library looks its hooks up among the variables, by symbols.
+  // The library finds its hooks among the variables, by symbols.
   const hooks = compiled as unknown as { assign(name: symbol, hook: typeof countStep | typeof countSize): void };
   hooks.assign(Symbol.for('jsonata.__evaluate_entry'), countStep);
   hooks.assign(Symbol.for('jsonata.__evaluate_exit'), countSize);
@@ -71,8 +70,8 @@ function checked(text: string): jsonata.Expression {
     const compiled = jsonata(text, limits);
     const nodes = nodesOf(compiled.ast());
     const own = boundNames(nodes);
-    const faults = nodes.flatMap((node) => faultOf(node, own));
-    if (faults.length > 0) throw new ExpressionError(faults.join('; '));
+    const problems = nodes.flatMap((node) => problemsOf(node, own));
+    if (problems.length > 0) throw new ExpressionError(problems.join('; '));
     // A variable is not the function of that name, not even before it gets its value.
     for (const name of own) compiled.assign(name, undefined);
     return compiled;
@@ -103,7 +102,7 @@ function nameOf(variable: unknown): unknown {
   return typeof variable === 'object' && variable !== null && 'value' in variable ? variable.value : undefined;
 }
 
-function faultOf({ type, value, position }: Node, own: ReadonlySet<string>): readonly string[] {
+function problemsOf({ type, value, position }: Node, own: ReadonlySet<string>): readonly string[] {
   const at = `at character ${String(position)}:`;
   if (type === 'regex')
     return [`${at} patterns are not allowed; use $contains, $split or $substringBefore with a text`];
@@ -158,12 +157,12 @@ function plainJson(value: unknown, budget: Budget): JsonValue | undefined {
   const text: string | undefined = JSON.stringify(value, (_key, one: unknown) =>
     typeof one === 'object' && one !== null && isFunction(one) ? undefined : one,
   );
-  // What JSON.stringify has written is JSON.
+  // The text is JSON.
   return text === undefined ? undefined : (JSON.parse(text) as JsonValue);
 }
 
-/** What the library throws: plain objects. */
-type JsonataFault = {
+/** The library throws plain objects. */
+type JsonataError = {
   readonly code?: string;
   readonly position?: number;
   readonly token?: unknown;
@@ -180,12 +179,11 @@ function isTimeout(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'D1012';
 }
 
-/** No fault repeats data, or a long word of the file, which could be a secret. */
+/** No message repeats data, or a long word of the file, which could be a secret. */
 function describe(error: unknown): string {
   if (error instanceof ExpressionError) return error.message;
   if (error instanceof RangeError) return 'is nested too deeply, or makes too long a text';
-  // The fields are looked at one by one.
-  const { code = 'unknown', position = 0, token, message = '' } = error as JsonataFault;
+  const { code = 'unknown', position = 0, token, message = '' } = error as JsonataError;
   const isPlain = code.startsWith('S') && (typeof token !== 'string' || token.length <= 10);
   return kinds[code] ?? `at character ${position}: ${isPlain ? message : `failed (${code})`}`;
 }

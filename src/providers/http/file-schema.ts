@@ -5,12 +5,12 @@ import { modelRules } from '../../domain/catalogue/rules.ts';
 import { inputLimits, ratios } from '../../domain/task-input.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 
-// The file that describes a job API over HTTP: where its requests go, what they say, and where its answers hold what.
+// The schema of a file that describes a job API over HTTP.
 
 /** Frozen with each job, beside parameters and settings, in 64 kB (migration 0012). */
 const maxFileBytes = 40_960;
 
-/** The file as it is used, or everything that is wrong with it. */
+/** Returns the file, or all of its problems. */
 export function readProviderFile(data: unknown): {
   readonly file?: ProviderFile;
   readonly problems: readonly Problem[];
@@ -23,7 +23,7 @@ export function readProviderFile(data: unknown): {
 
 export type ProviderFile = z.output<typeof providerFile>;
 
-/** The published schema of such a file; an editor that knows it finds most faults while the file is written. */
+/** The published schema of such a file; an editor with it finds most problems while the file is written. */
 export function providerFileJsonSchema(): object {
   const schema = z.toJSONSchema(providerFile, { io: 'input' });
   return { title: 'A job API over HTTP as a provider of Videogen', ...schema };
@@ -71,10 +71,10 @@ const auth = z
         description: 'A bearer token that is signed anew for each request with two of the `secrets` of the provider.',
       }),
   ])
-  .meta({ description: 'How requests prove who we are; the key itself is named in the catalogue.' });
+  .meta({ description: 'The authentication of requests; the catalogue names the key itself.' });
 
 const method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-const question = { method: method.default('GET'), path: expression };
+const request = { method: method.default('GET'), path: expression };
 
 const create = z.strictObject({
   method: method.default('POST'),
@@ -90,37 +90,39 @@ const create = z.strictObject({
   id: expression,
   handle: expression
     .optional()
-    .meta({ description: 'A map that is kept with the job, such as addresses that the answer names.' }),
+    .meta({ description: 'A map that is stored with the job, such as addresses in the answer.' }),
 });
 
 const find = z
   .strictObject({
-    ...question,
+    ...request,
     id: expression.meta({
       description: 'The ids of the jobs that may be the lost one; they also read intendedAt, in Unix ms.',
     }),
     handle: expression.optional(),
   })
   .meta({
-    description: 'A question that finds a job whose creation was not answered. Without it such a job is given up.',
+    description: 'A request that finds a job whose creation was not answered. Without it such a job is abandoned.',
   });
 
 const status = z.strictObject({
-  ...question,
+  ...request,
   state: expression,
   states: z
     .record(z.string(), z.enum(['queued', 'running', 'succeeded', 'failed']))
     .refine((words) => Object.values(words).includes('succeeded'), { error: 'must have a word for succeeded' })
-    .meta({ description: 'What the words of the upstream mean. A word that is not here means running.' }),
+    .meta({ description: 'The states of the upstream. Any other state means running.' }),
   progress: expression.optional().meta({ description: '0 to 100.' }),
-  missing: expression.optional().meta({ description: 'True when the upstream itself says that it knows no such job.' }),
-  minSeconds: z.number().min(0.1).max(60).default(0.5).meta({ description: 'The least time between two questions.' }),
+  missing: expression
+    .optional()
+    .meta({ description: 'True when the upstream itself reports that the job is unknown.' }),
+  minSeconds: z.number().min(0.1).max(60).default(0.5).meta({ description: 'The least time between two requests.' }),
 });
 
 const result = z.strictObject({
-  path: expression.optional().meta({ description: 'A second question about a job that succeeded, for its video.' }),
+  path: expression.optional().meta({ description: 'A second request about a job that succeeded, for its video.' }),
   url: expression.meta({ description: 'The address of the video.' }),
-  failed: expression.optional().meta({ description: 'True when the second answer says that the job failed.' }),
+  failed: expression.optional().meta({ description: 'True when the second answer reports that the job failed.' }),
 });
 
 const cancel = z.strictObject({
@@ -130,8 +132,8 @@ const cancel = z.strictObject({
   ended: expression.optional().meta({ description: 'True when the job was over already.' }),
 });
 
-const faultKinds = ['content', 'image', 'input', 'upstream'] as const;
-const passingKinds = ['busy', 'overloaded', 'operator'] as const;
+const failureKinds = ['content', 'image', 'input', 'upstream'] as const;
+const temporaryKinds = ['busy', 'overloaded', 'operator'] as const;
 
 const errorRule = z.strictObject({
   status: z.int().min(100).max(599).optional(),
@@ -142,7 +144,7 @@ const errorRule = z.strictObject({
     .optional()
     .meta({ description: 'The whole code; ABC* for every code that begins so.' }),
   contains: z.string().min(1).max(100).optional().meta({ description: 'A part of the message; case does not count.' }),
-  kind: z.enum([...faultKinds, ...passingKinds]).meta({
+  kind: z.enum([...failureKinds, ...temporaryKinds]).meta({
     description:
       'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for.',
   }),
@@ -159,9 +161,9 @@ const exchange = z.strictObject({
   second: z
     .strictObject({ request: z.string(), status: z.int().min(100).max(599).default(200), answer: z.json().optional() })
     .optional()
-    .meta({ description: 'The question of `result.path` and its answer.' }),
+    .meta({ description: 'The request of `result.path` and its answer.' }),
   means: z.enum([
-    ...(['accepted', ...passingKinds, ...faultKinds, 'unknown'] as const),
+    ...(['accepted', ...temporaryKinds, ...failureKinds, 'unknown'] as const),
     ...(['queued', 'running', 'succeeded', 'missing', 'unclear', 'found', 'later'] as const),
     ...(['cancelled', 'ended', 'runs_on'] as const),
   ]),
@@ -202,13 +204,14 @@ const providerFile = z.strictObject({
     .min(10_000)
     .max(60_000_000)
     .default(20_000_000)
-    .meta({ description: 'For all data URLs together.' }),
+    .meta({ description: 'The limit of all data URLs together.' }),
   imageReference: z.string().max(50).includes('{n}').optional().meta({
-    description: 'How prompts refer to images there, such as [Image{n}].',
+    description: 'The form in which prompts refer to images there, such as [Image{n}].',
   }),
   keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
   rules: modelRules.max(50).default([]).meta({
-    description: 'What the vendor is known to refuse: nobody is charged for it. The catalogue can say more, not less.',
+    description:
+      'Requests that the vendor is known to reject, which are not charged. The catalogue can add rules, not remove them.',
   }),
   create,
   find: find.optional(),
@@ -218,15 +221,15 @@ const providerFile = z.strictObject({
   error: z
     .strictObject({ code: expression.optional(), message: expression.optional() })
     .default({})
-    .meta({ description: "Where an answer holds the vendor's own error; a body without either is not the vendor's." }),
+    .meta({ description: "The vendor's own error in an answer; a body without either is not the vendor's." }),
   errors: z
     .array(errorRule)
     .max(200)
     .default([])
-    .meta({ description: 'What errors mean; the first rule that fits counts.' }),
+    .meta({ description: 'The meaning of errors; the first matching rule counts.' }),
   cost: z
     .strictObject({ amount: expression, currency: currency.default('USD') })
     .optional()
-    .meta({ description: 'What the job cost, in the currency, where its last status says so.' }),
+    .meta({ description: 'The cost of the job in the currency, where its last status has it.' }),
   example,
 });

@@ -92,7 +92,7 @@ async function recover(upstream: Upstream, lost: LostCall, signal: AbortSignal):
   if (find === undefined) return { kind: 'unknown', detail: 'jobs of this upstream cannot be looked up' };
   const limits = { timeoutMs: timeouts.recoverMs, signal };
   const { data, reply } = await send(upstream, 'find', find, lostData(lost, upstream), limits);
-  // Where the name of a job is part of the address, a 404 is the empty list.
+  // With the job's name in the address, a 404 is the empty list.
   const poll = classifyPoll(reply, (_body, status) => status === 404);
   if ('status' in poll && poll.status.state !== 'missing') return { kind: 'later', afterMs: 15_000 };
   return await findLostJob('status' in poll ? [] : await foundJobs(upstream, data), lost);

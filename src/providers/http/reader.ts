@@ -2,27 +2,27 @@ import PQueue from 'p-queue';
 import { type JsonObject, type JsonValue, type Warn } from '../contract.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 
-/** Is told of every expression that was evaluated: its place in the file, and its value or why there is none. */
+/** Receives every evaluated expression: its field in the file, and its value or error. */
 export type Trace = (
   field: string,
-  outcome: { readonly value: JsonValue | undefined } | { readonly fault: string },
+  outcome: { readonly value: JsonValue | undefined } | { readonly error: string },
 ) => void;
 
 /**
- * Evaluates the expressions of a file; one that is not there has no value. A fault in a request is thrown, for then nothing may be
- * sent; one in an answer is no value, for an answer that cannot be read proves nothing.
+ * Evaluates the expressions of a file; a missing one has no value. An error in a request is thrown, because then nothing may be
+ * sent; one in an answer is no value, because an answer that cannot be read proves nothing.
  */
 export type Reader = {
   required(field: string, expression: Expression, data: JsonObject): Promise<JsonValue>;
   value(field: string, expression: Expression | undefined, data: JsonObject): Promise<JsonValue | undefined>;
-  /** A number is taken as its text; an empty text is none. */
+  /** A number becomes its text; an empty text is no value. */
   text(field: string, expression: Expression | undefined, data: JsonObject): Promise<string | undefined>;
   flag(field: string, expression: Expression | undefined, data: JsonObject): Promise<boolean>;
 };
 
 /**
- * The readers of one file. Its evaluations follow each other, because interleaved ones would use up each other's time; those of
- * `creates` come first, since the id of a paid job may depend on them. Other files have queues of their own.
+ * The readers of one file. Evaluations run one at a time, because interleaved ones would use up each other's time limit; those of
+ * `creates` come first, because the id of a paid job may depend on them.
  */
 export function createReaders(warn: Warn, trace: Trace = () => undefined): { creates: Reader; others: Reader } {
   const warned = new Set<string>();
@@ -47,16 +47,16 @@ function createReader({ warn, warned, trace, queue, priority }: ReaderDeps): Rea
       return { value };
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
-      trace(field, { fault: error.message });
-      return { fault: `${field}: ${error.message}` };
+      trace(field, { error: error.message });
+      return { error: `${field}: ${error.message}` };
     }
   };
   const value: Reader['value'] = async (field, expression, data) => {
     if (expression === undefined) return undefined;
     const outcome = await evaluated(field, expression, data);
-    if (!('fault' in outcome)) return outcome.value;
+    if (!('error' in outcome)) return outcome.value;
     // Every poll may meet it again.
-    if (!warned.has(field)) warn('provider expression failed', outcome.fault);
+    if (!warned.has(field)) warn('provider expression failed', outcome.error);
     warned.add(field);
     return undefined;
   };
@@ -64,7 +64,7 @@ function createReader({ warn, warned, trace, queue, priority }: ReaderDeps): Rea
     value,
     required: async (field, expression, data) => {
       const outcome = await evaluated(field, expression, data);
-      if ('fault' in outcome) throw new ExpressionError(outcome.fault);
+      if ('error' in outcome) throw new ExpressionError(outcome.error);
       if (outcome.value === undefined) throw new ExpressionError(`${field}: has no value`);
       return outcome.value;
     },

@@ -4,25 +4,25 @@ import type { FrozenConfig, Job, JobRequest, JsonObject, JsonValue, LostCall, Re
 import { imageDataUrls } from '../image-parts.ts';
 import type { ProviderFile } from './file-schema.ts';
 
-// What the expressions of a file read beside an answer. The addresses that a client gave for images are not among it.
+// The data of expressions in requests. It excludes the addresses that a client gave for images.
 
-type Told = { readonly file: ProviderFile; readonly config: FrozenConfig };
+type Frozen = { readonly file: ProviderFile; readonly config: FrozenConfig };
 
 /**
- * Contents of images stay out of the expressions, which are bounded: they pass on a placeholder, that no client can write, and
- * `jsonBody` puts the contents in its place.
+ * The contents of images would exceed the bounds of expressions, so these pass on placeholders that no client can write, and
+ * `jsonBody` replaces them.
  */
 export type Contents = ReadonlyMap<string, string>;
 
 export async function createData(
   request: JobRequest,
-  told: Told,
+  frozen: Frozen,
 ): Promise<{ readonly data: JsonObject; readonly contents: Contents }> {
   const { accountHash, deadlineMs, input, jobKey } = request;
   const files = await request.images();
   const { widthPx: width, heightPx: height } = frameSize(input.ratio, files[0]);
-  const isLink = told.file.images === 'link';
-  const links = isLink ? request.imageLinks : await imageDataUrls(files, told.file.maxImageBytes);
+  const isLink = frozen.file.images === 'link';
+  const links = isLink ? request.imageLinks : await imageDataUrls(files, frozen.file.maxImageBytes);
   const contents = new Map<string, string>();
   const images = links.map((url, index) => {
     if (isLink) return { url };
@@ -31,7 +31,7 @@ export async function createData(
     return { url: whole, base64: bare };
   });
   const data = {
-    ...common(input, told),
+    ...common(input, frozen),
     jobKey,
     width,
     height,
@@ -49,15 +49,15 @@ export function jsonBody(value: JsonValue, contents: Contents): RequestBody {
   return { contentType: 'application/json', bytes: text };
 }
 
-export function jobData({ id, handle, input, jobKey }: Job, told: Told): JsonObject {
-  return { ...common(input, told), jobKey, job: { id, handle } };
+export function jobData({ id, handle, input, jobKey }: Job, frozen: Frozen): JsonObject {
+  return { ...common(input, frozen), jobKey, job: { id, handle } };
 }
 
-export function lostData({ input, intendedAt, jobKey }: LostCall, told: Told): JsonObject {
-  return { ...common(input, told), jobKey, intendedAt };
+export function lostData({ input, intendedAt, jobKey }: LostCall, frozen: Frozen): JsonObject {
+  return { ...common(input, frozen), jobKey, intendedAt };
 }
 
-function common(input: JobRequest['input'], { file, config }: Told): JsonObject {
+function common(input: JobRequest['input'], { file, config }: Frozen): JsonObject {
   const { imageUrls, prompt, ...rest } = input;
   const spelling = file.imageReference;
   const spelled = spelling === undefined ? prompt : spellImageReferences(prompt, imageUrls.length, spelling);

@@ -35,11 +35,10 @@ export type Dialect = {
   /** Its list of jobs shows their prompts, by which a lost one can be found. */
   readonly listsPrompts: boolean;
   /**
-   * What a DELETE that succeeded means: it stops a running job, only its answer tells, or there is none that would stop one, and it
-   * is not sent.
+   * A DELETE that succeeds stops a running job, or only its answer shows whether it did, or the server has none that would stop one.
    */
-  readonly deletes: 'stops' | 'tells' | 'no';
-  /** Where the video is, from the record of a job that succeeded. */
+  readonly deletes: 'stops' | 'reports' | 'no';
+  /** Returns the address of the video from the record of a job that succeeded. */
   readonly videoUrl: (id: string, record: JsonObject) => string;
 };
 
@@ -77,13 +76,13 @@ export const dialects: Record<DialectName, Dialect> = {
     deletes: 'stops',
     videoUrl: contentPath,
   },
-  // SGLang forgets a deleted job while the GPU goes on with it, and then nobody could tell when its place is free again.
+  // SGLang forgets a deleted job while the GPU goes on with it, so the time at which its slot is free would be unknown.
   sglang: {
     body: formOrJson,
     forgetsJobs: true,
     listsPrompts: false,
     deletes: 'no',
-    // With cloud storage the record says where the file is, and the server has no content of its own.
+    // With cloud storage the record has the address of the file, and the server has no content of its own.
     videoUrl: (id, { url }) => (typeof url === 'string' && /^https?:/.test(url) ? url : contentPath(id)),
   },
   openrouter: {
@@ -114,7 +113,7 @@ export const dialects: Record<DialectName, Dialect> = {
     body: formOrJson,
     forgetsJobs: false,
     listsPrompts: false,
-    deletes: 'tells',
+    deletes: 'reports',
     videoUrl: contentPath,
   },
 };

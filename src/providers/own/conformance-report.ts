@@ -30,7 +30,7 @@ export const rules = {
   'put-canceled': 'PUT of a canceled job is answered 200 and begins nothing',
   'video-canceled': 'the video of a canceled job is answered 404',
   restart: 'after a restart the job is known as it ended',
-  'record-id': 'every record has the id that was asked for',
+  'record-id': 'every record has the id of its request',
   'record-status': 'every status is queued, running, succeeded, failed or canceled',
   'record-fields': 'progress is 0 to 100, error has a code and a message, cost has micros and a currency',
   errors: 'every refusal has the body {"error": {"code": "…", "message": "…"}}',
@@ -44,7 +44,7 @@ export type Finding = {
   readonly rule: Rule;
   readonly outcome: 'pass' | 'fail' | 'skipped';
   readonly expected: string;
-  /** What came instead, or why the rule was not tested. */
+  /** The actual answer, or the reason for skipping the rule. */
   readonly came?: string;
 };
 
@@ -60,9 +60,9 @@ export function skipped(came: string): Verdict {
   return { outcome: 'skipped', came };
 }
 
-/** What came of one request. `came` is for people. */
+/** The result of one request. `came` is its text for the report. */
 export type Came = {
-  readonly asked: { readonly method: string; readonly path: string; readonly id: string };
+  readonly request: { readonly method: string; readonly path: string; readonly id: string };
   readonly status: number | undefined;
   readonly body: JsonObject | undefined;
   readonly reply: Reply;
@@ -71,11 +71,11 @@ export type Came = {
 
 const maxShown = 300;
 
-export function cameOf(asked: Came['asked'], reply: Reply): Came {
+export function cameOf(request: Came['request'], reply: Reply): Came {
   const answer = 'answer' in reply ? reply.answer : undefined;
   const text = answer === undefined ? `no answer: ${detailOf(reply)}` : detailOf(reply).trimEnd();
-  const came = `${asked.method} ${asked.path}: ${shownText(text, maxShown)}`;
-  return { asked, status: answer?.status, body: answer && bodyOf(answer), reply, came };
+  const came = `${request.method} ${request.path}: ${shownText(text, maxShown)}`;
+  return { request, status: answer?.status, body: answer && bodyOf(answer), reply, came };
 }
 
 export const finalStatuses = ['succeeded', 'failed', 'canceled'];
@@ -104,30 +104,30 @@ const fieldsSchema = z
     error: 'is missing',
   });
 
-/** The rules that every answer has to keep. What the other rules are about is not told twice. */
+/** Checks the rules that apply to every answer. */
 export function findInAll(all: readonly Came[]): readonly (readonly [Rule, Verdict])[] {
   const answered = all.filter(({ status }) => status !== undefined);
   const records = answered.filter((one) => statusIn(one) !== undefined);
   const refusals = answered.filter(({ status = 0 }) => status >= 400);
-  const verdict = (among: readonly Came[], isWrong: (one: Came) => string | undefined): Verdict => {
-    if (among.length === 0) return skipped('there was no such answer');
+  const verdict = (among: readonly Came[], problemOf: (one: Came) => string | undefined): Verdict => {
+    if (among.length === 0) return skipped('no answer of this kind');
     for (const one of among) {
-      const wrong = isWrong(one);
-      if (wrong !== undefined) return failed(`${wrong}: ${one.came}`);
+      const problem = problemOf(one);
+      if (problem !== undefined) return failed(`${problem}: ${one.came}`);
     }
     return pass;
   };
   return [
-    ['record-id', verdict(records, ({ asked, body }) => (body?.['id'] === asked.id ? undefined : 'another id'))],
+    ['record-id', verdict(records, ({ request, body }) => (body?.['id'] === request.id ? undefined : 'another id'))],
     ['record-status', verdict(records, (one) => (statuses.includes(statusIn(one) ?? '') ? undefined : 'unknown word'))],
-    ['record-fields', verdict(records, ({ body }) => wrongField(body))],
+    ['record-fields', verdict(records, ({ body }) => fieldProblem(body))],
     ['errors', verdict(refusals, (one) => (codeIn(one) === undefined ? 'no error with a code' : undefined))],
     ['length', verdict(answered, (one) => (hasLength(one) ? undefined : 'neither'))],
     ['size', verdict([...records, ...refusals], (one) => (bytesOf(one) > maxBytes ? 'more' : undefined))],
   ];
 }
 
-function wrongField(body: JsonObject | undefined): string | undefined {
+function fieldProblem(body: JsonObject | undefined): string | undefined {
   const [issue] = fieldsSchema.safeParse(body).error?.issues ?? [];
   return issue && `${issue.path.join('.')}: ${issue.message}`;
 }

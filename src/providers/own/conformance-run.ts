@@ -18,7 +18,7 @@ import {
   type Verdict,
 } from './conformance-report.ts';
 
-// One check of a server: what is asked, what is remembered of it, and what is told.
+// One check of a server: its requests and findings.
 
 export type Conformance = {
   readonly client: UpstreamClient;
@@ -26,16 +26,16 @@ export type Conformance = {
   readonly strangers?: { readonly keyless: UpstreamClient; readonly wrong: UpstreamClient } | undefined;
   /** Bodies of two PUTs for different videos. */
   readonly bodies: { readonly first: string; readonly other: string };
-  /** Tells what the video is, or throws what is wrong with it. */
+  /** Describes the video, or throws why it is invalid. */
   readonly inspect: (path: string, signal: AbortSignal) => Promise<string>;
-  /** A job of an earlier check, before the server was restarted: only what is asked of such a job is checked. */
+  /** A job of an earlier check, before the server was restarted; then only the rules for such a job are checked. */
   readonly earlierJob?: string | undefined;
   readonly workFolder: string;
   readonly pollMs: number;
   /** Aborted when the time for it all is over. */
   readonly signal: AbortSignal;
   readonly onFinding: (finding: Finding) => void;
-  /** What happens meanwhile, for people who wait. */
+  /** Prints progress. */
   readonly say: (line: string) => void;
 };
 
@@ -43,28 +43,33 @@ export type Conformance = {
 const timeoutsMs = { PUT: 60_000, GET: 10_000, DELETE: 15_000 } as const;
 type Method = keyof typeof timeoutsMs;
 
-/** More than is allowed, so that what is too long can be told. */
+/** More than is allowed, so that too long answers can be reported. */
 const maxAnswerBytes = 1024 * 1024;
 const defaultPauseMs = 5_000;
-/** A job that is told to stop has so long. */
+/** The time that a canceled job has to end. */
 export const stopTimeoutMs = 60_000;
 
 export type Run = ReturnType<typeof createRun>;
-type Asked = { readonly body?: string; readonly path?: '/video'; readonly client?: UpstreamClient };
+type RequestOptions = { readonly body?: string; readonly path?: '/video'; readonly client?: UpstreamClient };
 
 export function createRun(check: Conformance) {
   const { client, signal, say, onFinding } = check;
   const seen: Came[] = [];
   const findings: Finding[] = [];
   const unfinished = new Set<string>();
-  const isTold = (rule: Rule) => findings.some((one) => one.rule === rule);
-  const tell = (rule: Rule, { outcome, came }: Verdict) => {
-    if (isTold(rule)) return;
+  const isRecorded = (rule: Rule) => findings.some((one) => one.rule === rule);
+  const record = (rule: Rule, { outcome, came }: Verdict) => {
+    if (isRecorded(rule)) return;
     const finding = { rule, outcome, expected: rules[rule], ...(came !== undefined && { came }) };
     findings.push(finding);
     onFinding(finding);
   };
-  const ask = async (method: Method, id: string, { body, path, client: by = client }: Asked = {}, until = signal) => {
+  const send = async (
+    method: Method,
+    id: string,
+    { body, path, client: by = client }: RequestOptions = {},
+    until = signal,
+  ) => {
     const target = `/jobs/${id}${path ?? ''}`;
     const options = { timeoutMs: timeoutsMs[method], maxBytes: maxAnswerBytes, signal: until };
     const sent = body === undefined ? {} : { body: { contentType: 'application/json', bytes: body } };
@@ -77,41 +82,41 @@ export function createRun(check: Conformance) {
   };
   return {
     ...check,
-    ask,
-    tell,
+    send,
+    record,
     pause: async (ms: number) => await delay(ms, undefined, { signal }).catch(() => undefined),
-    /** Tests a rule unless it was told already, or the time is over; answers whether it is kept. */
+    /** Tests a rule unless it has a finding or the time is over; returns whether the server follows it. */
     test: async (rule: Rule, work: () => Promise<Verdict>) => {
-      if (isTold(rule)) return false;
+      if (isRecorded(rule)) return false;
       const verdict = signal.aborted ? skipped('the time was over') : await work();
-      tell(rule, verdict);
+      record(rule, verdict);
       return verdict.outcome === 'pass';
     },
     skip: (names: readonly Rule[], why: string) => {
-      for (const rule of names) tell(rule, skipped(why));
+      for (const rule of names) record(rule, skipped(why));
     },
     stopJobs: async () => {
       for (const id of unfinished) {
-        const { came } = await ask('DELETE', id, {}, AbortSignal.timeout(timeoutsMs.DELETE));
+        const { came } = await send('DELETE', id, {}, AbortSignal.timeout(timeoutsMs.DELETE));
         if (unfinished.has(id)) say(`job ${id} may still run: ${came}`);
       }
     },
     end: (): readonly Finding[] => {
-      for (const [rule, verdict] of findInAll(seen)) tell(rule, verdict);
+      for (const [rule, verdict] of findInAll(seen)) record(rule, verdict);
       return findings;
     },
   };
 }
 
-/** Asks about the job until it has ended, or is lost, or the time is over. */
-export async function follow({ ask, pause, pollMs, signal, say }: Run, id: string): Promise<Came> {
-  let [last, told, misses] = [await ask('GET', id), '', 0];
+/** Polls the job until it has ended, or is lost, or the time is over. */
+export async function follow({ send, pause, pollMs, signal, say }: Run, id: string): Promise<Came> {
+  let [last, printed, misses] = [await send('GET', id), '', 0];
   while (!isFinal(last) && misses < 2 && !signal.aborted) {
     const line = `job ${id}: ${statusIn(last) ?? last.came} ${shownProgress(last)}`.trimEnd();
-    if (line !== told) say((told = line));
+    if (line !== printed) say((printed = line));
     await pause(pollMs);
     if (signal.aborted) break;
-    last = await ask('GET', id);
+    last = await send('GET', id);
     misses = last.status === 404 ? misses + 1 : 0;
   }
   return last;
@@ -121,14 +126,14 @@ function shownProgress({ body }: Came): string {
   return typeof body?.['progress'] === 'number' ? `${body['progress']} %` : '';
 }
 
-/** Sends a PUT, or several at the same time. A server with one place may be busy for a while, and says so to all of them. */
+/** Sends a PUT, or several at the same time. A server with one slot may be busy for a while, and reports it to all of them. */
 export async function putWhenFree(
-  { ask, pause, bodies, say, signal }: Run,
+  { send, pause, bodies, say, signal }: Run,
   id: string,
   times = 1,
 ): Promise<readonly Came[]> {
   for (;;) {
-    const sent = Array.from({ length: times }, () => ask('PUT', id, { body: bodies.first }));
+    const sent = Array.from({ length: times }, () => send('PUT', id, { body: bodies.first }));
     const answers = await Promise.all(sent);
     const [first] = answers;
     if (first === undefined || signal.aborted || !answers.every(isBusy)) return answers;
@@ -146,7 +151,7 @@ export function is(answer: Came, statuses: readonly number[]): Verdict {
   return statuses.includes(answer.status ?? 0) ? pass : failed(answer.came);
 }
 
-/** An error without a code is told by the rule about errors. */
+/** The rule about errors reports one without a code. */
 export function isUnknown(answer: Came): Verdict {
   const code = codeIn(answer);
   return answer.status === 404 && (code ?? 'not_found') === 'not_found' ? pass : failed(answer.came);

@@ -17,7 +17,7 @@ import {
 } from './conformance-run.ts';
 import { checkRange, digestOf, download } from './conformance-video.ts';
 
-// Plays what Videogen does with a server of docs/providers/own.md, and what goes wrong on the way, against a running one.
+// Plays Videogen's requests, and their failures, against a running server of docs/providers/own.md.
 
 /** Checks the rules one by one and stops the jobs that it has begun. */
 export async function checkConformance(check: Conformance): Promise<readonly Finding[]> {
@@ -35,29 +35,29 @@ export async function checkConformance(check: Conformance): Promise<readonly Fin
   return run.end();
 }
 
-async function checkStrangers({ strangers, bodies, ask, test, skip }: Run): Promise<void> {
+async function checkStrangers({ strangers, bodies, send, test, skip }: Run): Promise<void> {
   if (strangers === undefined) return skip(['key-missing', 'key-wrong'], 'no key was given');
   const { keyless, wrong } = strangers;
-  await test('key-missing', async () => is(await ask('GET', uuid(), { client: keyless }), [401]));
+  await test('key-missing', async () => is(await send('GET', uuid(), { client: keyless }), [401]));
   await test('key-wrong', async () => {
     const id = uuid();
-    const answer = await ask('PUT', id, { client: wrong, body: bodies.first });
-    return answer.status === 401 ? is(await ask('GET', id), [404]) : failed(answer.came);
+    const answer = await send('PUT', id, { client: wrong, body: bodies.first });
+    return answer.status === 401 ? is(await send('GET', id), [404]) : failed(answer.came);
   });
 }
 
-async function checkUnknown({ bodies, ask, test }: Run): Promise<void> {
-  await test('get-unknown', async () => isUnknown(await ask('GET', uuid())));
-  await test('video-unknown', async () => is(await ask('GET', uuid(), { path: '/video' }), [404]));
+async function checkUnknown({ bodies, send, test }: Run): Promise<void> {
+  await test('get-unknown', async () => isUnknown(await send('GET', uuid())));
+  await test('video-unknown', async () => is(await send('GET', uuid(), { path: '/video' }), [404]));
   await test('delete-unknown', async () => {
-    const answer = await ask('DELETE', uuid());
+    const answer = await send('DELETE', uuid());
     return answer.status === 405 || statusIn(answer) === 'canceled' ? pass : isUnknown(answer);
   });
   await test('put-no-json', async () => {
     const id = uuid();
-    const answer = await ask('PUT', id, { body: bodies.first.slice(0, -1) });
+    const answer = await send('PUT', id, { body: bodies.first.slice(0, -1) });
     if (answer.status !== 400 && answer.status !== 422) return failed(answer.came);
-    return is(await ask('GET', id), [404]);
+    return is(await send('GET', id), [404]);
   });
 }
 
@@ -65,9 +65,9 @@ const whileItRuns: readonly Rule[] = ['get-running', 'put-again', 'put-other-bod
 const ofItsVideo: readonly Rule[] = ['video', 'video-plays', 'video-range'];
 const ofItsEnd: readonly Rule[] = ['put-ended', 'delete-ended', 'video-stays'];
 
-/** One job to its end, and what is asked about it before and after. */
+/** Follows one job to its end, with requests before and after it. */
 async function checkJob(run: Run): Promise<void> {
-  const { ask, test, skip, bodies, say } = run;
+  const { send, test, skip, bodies, say } = run;
   const id = uuid();
   const isMade = await test('put', async () => {
     const [answer] = await putWhenFree(run, id);
@@ -75,28 +75,31 @@ async function checkJob(run: Run): Promise<void> {
   });
   if (!isMade) return skip([...whileItRuns, 'succeeds', ...ofItsVideo, ...ofItsEnd], 'no job was made');
   say(`job ${id} was made`);
-  const found = await ask('GET', id);
+  const found = await send('GET', id);
   if (isFinal(found)) skip(whileItRuns, 'the job ended too soon');
   await test('get-running', async () => isRecord(found, [200]));
-  await test('put-again', async () => isRecord(await ask('PUT', id, { body: bodies.first }), [200]));
-  await test('put-other-body', async () => isRecord(await ask('PUT', id, { body: bodies.other }), [200]));
+  await test('put-again', async () => isRecord(await send('PUT', id, { body: bodies.first }), [200]));
+  await test('put-other-body', async () => isRecord(await send('PUT', id, { body: bodies.other }), [200]));
   await test('video-early', async () => {
-    const early = await ask('GET', id, { path: '/video' });
+    const early = await send('GET', id, { path: '/video' });
     if (early.status === 404) return pass;
-    return isFinal(await ask('GET', id)) ? skipped('the job ended too soon') : failed(early.came);
+    return isFinal(await send('GET', id)) ? skipped('the job ended too soon') : failed(early.came);
   });
   const last = await follow(run, id);
   const status = statusIn(last) ?? '';
   const isOver = run.signal.aborted && !isFinal(last);
-  run.tell('succeeds', status === 'succeeded' ? pass : failed(isOver ? `the time was over; ${last.came}` : last.came));
+  run.record(
+    'succeeds',
+    status === 'succeeded' ? pass : failed(isOver ? `the time was over; ${last.came}` : last.came),
+  );
   if (!isFinal(last)) return skip([...ofItsVideo, ...ofItsEnd], 'the job has not ended');
   await checkEnded(run, id, status);
   skip(['restart'], `restart the server, then check it again with --job ${id}`);
 }
 
-/** What is asked of a job that has ended: it stays so, and its video can be fetched. */
+/** A job that has ended stays unchanged, and its video can be fetched. */
 async function checkEnded(run: Run, id: string, status: string): Promise<void> {
-  const { ask, test, skip, bodies } = run;
+  const { send, test, skip, bodies } = run;
   const path = join(run.workFolder, 'video');
   const hasVideo = status === 'succeeded' && (await test('video', () => download(run, id, path)));
   if (hasVideo) {
@@ -110,13 +113,13 @@ async function checkEnded(run: Run, id: string, status: string): Promise<void> {
   } else skip(ofItsVideo, 'there is no video');
   const staysEnded = async (answer: Came, others: readonly number[] = []) => {
     if (!others.includes(answer.status ?? 0) && !hasStatus(answer, status)) return failed(answer.came);
-    const after = await ask('GET', id);
+    const after = await send('GET', id);
     return hasStatus(after, status) ? pass : failed(after.came);
   };
-  const stays = await test('put-ended', async () => staysEnded(await ask('PUT', id, { body: bodies.first })));
+  const stays = await test('put-ended', async () => staysEnded(await send('PUT', id, { body: bodies.first })));
   if (!stays) return skip(ofItsEnd, 'the job did not stay as it had ended');
-  const isKept = await test('delete-ended', async () => staysEnded(await ask('DELETE', id), [405]));
-  if (!isKept || !hasVideo) return skip(ofItsEnd, hasVideo ? 'the job was deleted' : 'there is no video');
+  const isUnchanged = await test('delete-ended', async () => staysEnded(await send('DELETE', id), [405]));
+  if (!isUnchanged || !hasVideo) return skip(ofItsEnd, hasVideo ? 'the job was deleted' : 'there is no video');
   await test('video-stays', async () => {
     const again = join(run.workFolder, 'again');
     const verdict = await download(run, id, again);
@@ -129,7 +132,7 @@ const ofCancelled: readonly Rule[] = ['cancel-again', 'put-canceled', 'video-can
 
 /** Another job, made by two requests at the same time and stopped. */
 async function checkCancel(run: Run): Promise<void> {
-  const { ask, test, skip, bodies } = run;
+  const { send, test, skip, bodies } = run;
   const id = uuid();
   const isMade = await test('put-twice', async () => {
     const both = await putWhenFree(run, id, 2);
@@ -138,10 +141,10 @@ async function checkCancel(run: Run): Promise<void> {
     return wrong ?? (isDouble ? failed('201 to both') : pass);
   });
   if (!isMade) return skip(['cancel', ...ofCancelled], 'no job was made');
-  if (isFinal(await ask('GET', id))) return skip(['cancel', ...ofCancelled], 'the job ended too soon');
+  if (isFinal(await send('GET', id))) return skip(['cancel', ...ofCancelled], 'the job ended too soon');
   let status = '';
   const isStopped = await test('cancel', async () => {
-    const answer = await ask('DELETE', id);
+    const answer = await send('DELETE', id);
     if (answer.status === 405) return skipped('the server cannot stop jobs');
     if (answer.status !== 200 || statusIn(answer) === undefined) return failed(answer.came);
     const stopping = { ...run, signal: AbortSignal.any([run.signal, AbortSignal.timeout(stopTimeoutMs)]) };
@@ -152,21 +155,21 @@ async function checkCancel(run: Run): Promise<void> {
   });
   if (!isStopped) return skip(ofCancelled, 'no job was stopped');
   await test('cancel-again', async () => {
-    const answer = await ask('DELETE', id);
+    const answer = await send('DELETE', id);
     return hasStatus(answer, status) ? pass : failed(answer.came);
   });
-  if (status !== 'canceled') return skip(ofCancelled, 'the job ended by itself');
+  if (status !== 'canceled') return skip(ofCancelled, 'the job ended before the cancellation');
   await test('put-canceled', async () => {
-    const answer = await ask('PUT', id, { body: bodies.first });
+    const answer = await send('PUT', id, { body: bodies.first });
     if (!hasStatus(answer, 'canceled')) return failed(answer.came);
-    const after = await ask('GET', id);
+    const after = await send('GET', id);
     return hasStatus(after, 'canceled') ? pass : failed(after.came);
   });
-  await test('video-canceled', async () => is(await ask('GET', id, { path: '/video' }), [404]));
+  await test('video-canceled', async () => is(await send('GET', id, { path: '/video' }), [404]));
 }
 
 async function checkRestarted(run: Run, id: string): Promise<void> {
-  const known = await run.ask('GET', id);
+  const known = await run.send('GET', id);
   await run.test('restart', async () => (isFinal(known) ? pass : failed(known.came)));
   if (isFinal(known)) await checkEnded(run, id, statusIn(known) ?? '');
 }

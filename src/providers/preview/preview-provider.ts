@@ -11,7 +11,7 @@ import { renderFilm } from './render-film.ts';
 
 export type PreviewDeps = {
   readonly ffmpeg: Ffmpeg;
-  /** Whether words in double square brackets in the prompt cause failures (`PREVIEW_FAULTS=1`). */
+  /** Words in double square brackets in the prompt cause failures (`PREVIEW_FAULTS=1`). */
   readonly faults: boolean;
   /** Films that are rendered at the same time; no limit without it. */
   readonly concurrency?: number;

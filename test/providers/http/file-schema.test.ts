@@ -57,8 +57,8 @@ describe('a provider file', () => {
       status: { path: "'/other'", state: 'body.data.state', states: { success: 'succeeded' } },
     });
     const played = await playExample(file);
-    const differences = played.flatMap(({ exchange, faults }) => (exchange.step === 'status' ? faults : []));
-    assert.match(differences.join('\n'), /asks GET \/other instead of GET \/api\/v1\/jobs\/recordInfo/);
+    const differences = played.flatMap(({ exchange, differences: all }) => (exchange.step === 'status' ? all : []));
+    assert.match(differences.join('\n'), /sends GET \/other instead of GET \/api\/v1\/jobs\/recordInfo/);
     assert.match(differences.join('\n'), /means running instead of upstream/);
   });
 });

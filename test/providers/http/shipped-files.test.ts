@@ -12,7 +12,7 @@ for (const name of readdirSync(folder)) {
     const { file, problems } = readProviderFile(parse(readFileSync(new URL(name, folder), 'utf8')));
     test('has no problems', () => assert.deepEqual(problems, []));
     if (file === undefined) return;
-    for (const { exchange, faults: differences } of await playExample(file)) {
+    for (const { exchange, differences } of await playExample(file)) {
       test(`${exchange.step}: HTTP ${exchange.status} ${JSON.stringify(exchange.answer ?? null).slice(0, 100)} means ${exchange.means}`, () => {
         assert.deepEqual(differences, []);
       });

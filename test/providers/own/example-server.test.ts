@@ -100,7 +100,7 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
     };
     assert.deepEqual(await check(), [`restart: restart the server, then check it again with --job ${jobId}`]);
     await server.restart();
-    assert.deepEqual(await check(jobId), ['errors: there was no such answer']);
+    assert.deepEqual(await check(jobId), ['errors: no answer of this kind']);
   });
 
   test('runs the command once, however often and wherever it is asked', async (t) => {
