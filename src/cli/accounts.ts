@@ -192,7 +192,7 @@ async function audit({ db }: Context): Promise<Answer> {
   process.exitCode = 1;
   const lines = violations.map(({ rule, accountId, entryId, taskId, detail }) => {
     const rows = Object.entries({ account: accountId, entry: entryId, task: taskId });
-    const ids = rows.flatMap(([kind, id]) => (id === undefined ? [] : [`${kind} ${id}`]));
+    const ids = rows.flatMap(([kind, value]) => (value === undefined ? [] : [`${kind} ${value}`]));
     return [rule, ...ids, detail].join('  ');
   });
   return { json: { violations }, lines };
