@@ -332,7 +332,9 @@ test('422 a key without an ordinary scope has nothing to pass on by default', as
   const { accountId } = await owner();
   const { key } = await keyOf(accountId, ['keys:write']);
   assertRefused(await post(key, '', { name: 'x' }), 422, /scopes: is required/, {
-    errors: [{ path: 'scopes', message: 'is required: this key has none of tasks:write, tasks:read, credits:read' }],
+    errors: [
+      { path: 'scopes', message: 'is required, because this key has none of tasks:write, tasks:read, credits:read' },
+    ],
   });
   assert.equal((await post(key, '', { name: 'x', scopes: ['keys:write'] })).status, 200);
 });

@@ -144,7 +144,7 @@ test('422 what is no price: fractions, nothing, too much, the past, no reason, a
       /creditsPerSecond: (must be a whole number of credits|is required)/,
     );
   for (const fromTime of [Date.now() - 1_000, 0, -1, 1e15, '2027-01-01'])
-    await fault({ fromTime }, 'fromTime', /never changes what was charged/);
+    await fault({ fromTime }, 'fromTime', /future time/);
   for (const bad of ['', undefined, 'x'.repeat(501), 5]) await fault({ reason: bad }, 'reason', /reason/);
   await fault({ model: 'videogen-2-fast' }, 'model', /unknown model, did you mean videogen-2.0-fast\?/);
   await fault({ model: 'sora' }, 'model', /unknown model, must be one of videogen-2.0, videogen-2.0-fast/);
