@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/activity';
-import { TaskError } from '../src/domain/errors.ts';
+import { TaskError } from '../src/platform/errors.ts';
 
 /**
  * Turns a `TaskError` into an `ApplicationFailure`: its type is the failCode, its message what the client reads, and its

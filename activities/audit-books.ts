@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
-import type { AuditKind } from '../src/domain/maintenance.ts';
-import { runAudit } from '../src/stores/ledger-audit.ts';
+import type { AuditKind } from '../src/temporal/maintenance.ts';
+import { runAudit } from '../src/credits/ledger-audit.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** Logs violations that are not corrected as errors, and counts them. */

@@ -1,11 +1,11 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { describeFieldError } from '../src/domain/field-errors.ts';
-import { isFinal } from '../src/domain/task.ts';
-import { taskWorkflowId } from '../src/domain/task-queues.ts';
-import { isUuid } from '../src/domain/uuid.ts';
-import { acceptTask } from '../src/stores/accept-task.ts';
-import { saveTaskTiers } from '../src/stores/task-tiers.ts';
-import { confirmCharge, type ConfirmedTask } from '../src/stores/tasks.ts';
+import { describeFieldError } from '../src/platform/field-errors.ts';
+import { isFinal } from '../src/tasks/task.ts';
+import { taskWorkflowId } from '../src/temporal/task-queues.ts';
+import { isUuid } from '../src/platform/uuid.ts';
+import { acceptTask } from '../src/tasks/accept-task.ts';
+import { saveTaskTiers } from '../src/providers/task-tiers.ts';
+import { confirmCharge, type ConfirmedTask } from '../src/tasks/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** The order of a task that an operator starts from the Temporal UI or CLI: the body of createTask, and the account that pays. */

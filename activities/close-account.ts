@@ -1,8 +1,8 @@
-import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/stores/account-closure.ts';
-import { deleteTaskContent, findOwedDeletion } from '../src/stores/content-deletion.ts';
-import { isFinal } from '../src/domain/task.ts';
-import { maxUploads } from '../src/domain/upload.ts';
-import { cancelGraceMs, findTask, refundTask } from '../src/stores/tasks.ts';
+import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../src/accounts/account-closure.ts';
+import { deleteTaskContent, findOwedDeletion } from '../src/tasks/content-deletion.ts';
+import { isFinal } from '../src/tasks/task.ts';
+import { maxUploads } from '../src/media/upload.ts';
+import { cancelGraceMs, findTask, refundTask } from '../src/tasks/tasks.ts';
 import { deleteUpload, sweepDeletion } from './delete-content.ts';
 import type { ActivityDeps } from './deps.ts';
 import { pageSize, processRows, slowRowMs } from './for-each-row.ts';

@@ -1,12 +1,12 @@
-import { uploadKey } from '../src/domain/upload.ts';
+import { uploadKey } from '../src/media/upload.ts';
 import {
   clearJobs,
   finishDeletion,
   listNeededUploads,
   listOwedDeletions,
   type OwedDeletion,
-} from '../src/stores/content-deletion.ts';
-import { removeUpload } from '../src/stores/uploads.ts';
+} from '../src/tasks/content-deletion.ts';
+import { removeUpload } from '../src/media/uploads.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow, slowRowMs } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';

@@ -1,7 +1,7 @@
-import type { TaskFailure, TaskResult, TaskState } from '../src/domain/task.ts';
-import { completeTask, type EndedTask, refundTask } from '../src/stores/tasks.ts';
-import { TaskError } from '../src/domain/errors.ts';
-import { recordLateSuccess } from '../src/stores/provider-jobs.ts';
+import type { TaskFailure, TaskResult, TaskState } from '../src/tasks/task.ts';
+import { completeTask, type EndedTask, refundTask } from '../src/tasks/tasks.ts';
+import { TaskError } from '../src/platform/errors.ts';
+import { recordLateSuccess } from '../src/providers/provider-jobs.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { mediaKeysOf } from './task-files.ts';

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
-import { deleteCursor, readCursor, saveCursor } from '../src/stores/maintenance.ts';
+import { deleteCursor, readCursor, saveCursor } from '../src/platform/database/maintenance.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export const pageSize = 200;

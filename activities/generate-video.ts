@@ -1,14 +1,14 @@
 import { Context } from '@temporalio/activity';
-import { TaskError } from '../src/domain/errors.ts';
-import type { ReferenceImage, TaskStage, VideoForm } from '../src/domain/ports.ts';
-import { listProviderJobs } from '../src/stores/provider-jobs.ts';
+import { TaskError } from '../src/platform/errors.ts';
+import type { ReferenceImage, TaskStage, VideoForm } from '../src/tasks/ports.ts';
+import { listProviderJobs } from '../src/providers/provider-jobs.ts';
 import {
   findGeneration,
   type GeneratingTask,
   pauseGeneration,
   recordGenerating,
   startGeneration,
-} from '../src/stores/tasks.ts';
+} from '../src/tasks/tasks.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { errorOf } from './generation/failures.ts';

@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { z } from 'zod';
-import { generationHeartbeat } from '../src/domain/ports.ts';
+import { generationHeartbeat } from '../src/tasks/ports.ts';
 
 /**
  * Well below every heartbeat timeout, so that only a dead worker misses one; a cancellation reaches the activity with its next

@@ -1,18 +1,18 @@
 import { Context } from '@temporalio/activity';
-import { hourMs } from '../src/domain/duration.ts';
-import type { HousekeepingStep } from '../src/domain/maintenance.ts';
-import { deleteExpiredContent } from '../src/stores/content-deletion.ts';
-import { deleteExpiredUsers } from '../src/stores/erasure.ts';
+import { hourMs } from '../src/platform/duration.ts';
+import type { HousekeepingStep } from '../src/temporal/maintenance.ts';
+import { deleteExpiredContent } from '../src/tasks/content-deletion.ts';
+import { deleteExpiredUsers } from '../src/people/erasure.ts';
 import {
   deleteExpiredEvents,
   deleteExpiredLinks,
   deleteExpiredProofs,
   deleteExpiredSessions,
   deleteExpiredTries,
-} from '../src/stores/retention.ts';
-import { sweepSlots } from '../src/stores/slots.ts';
-import { listExpiredMedia, markMediaDeleted } from '../src/stores/task-list.ts';
-import { type ExpiredUpload, listExpiredUploads } from '../src/stores/uploads.ts';
+} from '../src/operators/retention.ts';
+import { sweepSlots } from '../src/providers/slots.ts';
+import { listExpiredMedia, markMediaDeleted } from '../src/tasks/task-list.ts';
+import { type ExpiredUpload, listExpiredUploads } from '../src/media/uploads.ts';
 import { deleteUpload, sweepDeletions } from './delete-content.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow, pageSize, slowRowMs } from './for-each-row.ts';

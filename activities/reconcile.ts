@@ -1,5 +1,5 @@
-import { listOpenClosures } from '../src/stores/account-closure.ts';
-import { listPendingDeliveries, type OverdueDelivery } from '../src/stores/deliveries.ts';
+import { listOpenClosures } from '../src/accounts/account-closure.ts';
+import { listPendingDeliveries, type OverdueDelivery } from '../src/callbacks/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';

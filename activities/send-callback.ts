@@ -1,9 +1,9 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/domain/callback.ts';
+import { callbackBusyPauseMs, callbackPauseMs, callbackTimeoutMs } from '../src/callbacks/callback.ts';
 import { OutboundError } from '../src/outbound/outbound-error.ts';
 import type { CallbackAnswer } from '../src/outbound/webhook.ts';
-import { type MadeAttempt, recordDeliveryAttempt } from '../src/stores/deliveries.ts';
+import { type MadeAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
 
 export type CallbackAttempt =

@@ -1,5 +1,5 @@
-import { estimateCost } from '../src/domain/catalogue/cost.ts';
-import type { Task } from '../src/domain/task.ts';
+import { estimateCost } from '../src/models/catalogue/cost.ts';
+import type { Task } from '../src/tasks/task.ts';
 import type { Job, JobStatus, JsonObject, PolledProvider } from '../src/providers/contract.ts';
 import type { OpenProvider } from '../src/providers/registry.ts';
 import {
@@ -10,8 +10,8 @@ import {
   recordUpstreamEnd,
   settleProviderJob,
   type UnsettledJob,
-} from '../src/stores/provider-jobs.ts';
-import { findTask } from '../src/stores/tasks.ts';
+} from '../src/providers/provider-jobs.ts';
+import { findTask } from '../src/tasks/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 import { findLostJob } from './generation/recover.ts';

@@ -1,6 +1,6 @@
-import { payloadKeyFault } from '../src/domain/payload-keys.ts';
-import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../src/domain/ports.ts';
-import type { TaskFailure } from '../src/domain/task.ts';
+import { payloadKeyFault } from '../src/temporal/payload-keys.ts';
+import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../src/tasks/ports.ts';
+import type { TaskFailure } from '../src/tasks/task.ts';
 import {
   listDueTerminations,
   listUnfinishedTasks,
@@ -8,9 +8,9 @@ import {
   removeTermination,
   type UnfinishedTask,
   type WorkflowTermination,
-} from '../src/stores/task-list.ts';
-import { markReconciled } from '../src/stores/maintenance.ts';
-import { refundTask } from '../src/stores/tasks.ts';
+} from '../src/tasks/task-list.ts';
+import { markReconciled } from '../src/platform/database/maintenance.ts';
+import { refundTask } from '../src/tasks/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 

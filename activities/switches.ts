@@ -1,5 +1,5 @@
-import { createSharedPoll } from '../src/domain/shared-poll.ts';
-import type { ProviderSwitch, SetSwitch } from '../src/stores/provider-pools.ts';
+import { createSharedPoll } from '../src/platform/shared-poll.ts';
+import type { ProviderSwitch, SetSwitch } from '../src/providers/provider-pools.ts';
 
 // Reserving a slot checks the operator's switches in the database itself. This is for jobs that run already, and for our own machine,
 // which has no slots.

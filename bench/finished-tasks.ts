@@ -1,4 +1,4 @@
-import type { Database } from '../src/stores/database.ts';
+import type { Database } from '../src/platform/database/database.ts';
 import { madeUpMeasures, taskParam } from '../test/support/tasks.ts';
 
 const insertTasks = {

@@ -1,5 +1,5 @@
 import { freePort } from '../src/embedded/persisted-port.ts';
-import { createDatabase, type Database } from '../src/stores/database.ts';
+import { createDatabase, type Database } from '../src/platform/database/database.ts';
 import type { Bench } from './bench.ts';
 import { type Child, startChild } from './child.ts';
 import { newDatabase } from './service.ts';

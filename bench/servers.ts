@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readConfig } from '../src/config.ts';
+import { readConfig } from '../src/config/config.ts';
 import { startPostgres, type Postgres } from '../src/embedded/postgres.ts';
 import { findTemporalCli } from '../src/embedded/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../src/embedded/temporal-server.ts';

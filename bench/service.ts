@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import pg from 'pg';
-import { scopes } from '../src/domain/api-key.ts';
+import { scopes } from '../src/accounts/api-key.ts';
 import { freePort } from '../src/embedded/persisted-port.ts';
-import { createAccount, setAccountLimits } from '../src/stores/accounts.ts';
-import { createApiKey } from '../src/stores/keys.ts';
-import { createDatabase, type Database } from '../src/stores/database.ts';
-import { migrateToLatest } from '../src/stores/migrator.ts';
+import { createAccount, setAccountLimits } from '../src/accounts/accounts.ts';
+import { createApiKey } from '../src/accounts/keys.ts';
+import { createDatabase, type Database } from '../src/platform/database/database.ts';
+import { migrateToLatest } from '../src/platform/database/migrator.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import type { Bench } from './bench.ts';
 import { startChild, type Child } from './child.ts';

@@ -1,9 +1,9 @@
-import { readConfig } from '../src/config.ts';
-import { createLog } from '../src/log.ts';
+import { readConfig } from '../src/config/config.ts';
+import { createLog } from '../src/platform/log.ts';
 import { createMetrics } from '../src/metrics/metrics.ts';
 import type { Provider } from '../src/providers/contract.ts';
 import type { OpenProvider, Providers } from '../src/providers/registry.ts';
-import { externalSettings } from '../src/main/settings.ts';
+import { externalSettings } from '../src/config/settings.ts';
 import { fatalErrors, runUntilSignal } from '../src/main/run-until-signal.ts';
 import { keepHeapsSmall } from '../src/main/run-worker.ts';
 import { startWorker } from '../src/main/start-worker.ts';

@@ -1,4 +1,4 @@
-// Run by `npm run settings`: writes what other files say about the settings of src/config.ts. Descriptions come from
+// Run by `npm run settings`: writes what other files say about the settings of src/config/config.ts. Descriptions come from
 // docs/operations/reference.md. With --check it writes nothing, and fails if a file is out of date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { settingDefaults } from '../dist/src/config.js';

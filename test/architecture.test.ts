@@ -5,11 +5,11 @@ import { test } from 'node:test';
 
 // Which folder may import which. Files directly in src/ are shared and named here; entry points are programs.
 const sharedFiles = [
-  'src/config.ts',
-  'src/log.ts',
-  'src/catalogue-file.ts',
-  'src/temporal-settings.ts',
-  'src/setting-kinds.ts',
+  'src/config/config.ts',
+  'src/platform/log.ts',
+  'src/models/catalogue-file.ts',
+  'src/config/temporal-settings.ts',
+  'src/config/setting-kinds.ts',
 ];
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
 const anything = [
@@ -153,9 +153,9 @@ test('only src/outbound opens sockets to the outside', () => {
   }
 });
 
-test('only src/config.ts reads the environment', () => {
+test('only src/config/config.ts reads the environment', () => {
   const readers = sourceFiles().filter((file) => readFileSync(file, 'utf8').includes('process.env'));
-  assert.deepEqual(readers, ['src/config.ts']);
+  assert.deepEqual(readers, ['src/config/config.ts']);
 });
 
 test('zod and node modules are out of reach of workflow code, whose every error must be a known one', () => {

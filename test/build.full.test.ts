@@ -67,7 +67,7 @@ describe('the build, in a checkout of its own', () => {
       const key = await waitFor('the key', () => /vg_\w+/.exec(output.join(''))?.[0], limitMs);
       const earlier = await builtAt();
       // A file that every program loads.
-      await appendFile(join(checkout, 'src/stores/database.ts'), '\nvoid process.argv0.length;\n');
+      await appendFile(join(checkout, 'src/platform/database/database.ts'), '\nvoid process.argv0.length;\n');
       const building = { isDone: false };
       const done = build().finally(() => (building.isDone = true));
       while (!building.isDone) {

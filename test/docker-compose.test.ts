@@ -4,8 +4,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { readConfig, settingDefaults } from '../src/config.ts';
-import { spaceForUploads } from '../src/main/doctor/check-machine.ts';
+import { readConfig, settingDefaults } from '../src/config/config.ts';
+import { spaceForUploads } from '../src/doctor/check-machine.ts';
 
 // Read like a compose file by compose: these tests hold where there is no Docker at all.
 const serviceSchema = z.object({

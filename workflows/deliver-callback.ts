@@ -10,8 +10,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { CallbackAttempt } from '../activities/send-callback.ts';
-import { callbackWorkflowId } from '../src/domain/task-queues.ts';
-import { callbackPauseMs, callbackPausesMs } from '../src/domain/callback.ts';
+import { callbackWorkflowId } from '../src/temporal/task-queues.ts';
+import { callbackPauseMs, callbackPausesMs } from '../src/callbacks/callback.ts';
 import { callbacksOf } from './steps.ts';
 
 export type DeliverCallbackInput = {

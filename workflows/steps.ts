@@ -8,7 +8,7 @@ import {
 } from '@temporalio/workflow';
 import type { ChargedTask } from '../activities/charge-credits.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
-import { taskQueuesOf } from '../src/domain/task-queues.ts';
+import { taskQueuesOf } from '../src/temporal/task-queues.ts';
 
 // One proxy per retry policy. No task fails for the number of its attempts, because a deploy must not use them up. An activity that
 // cannot succeed throws a failure that is not retried.

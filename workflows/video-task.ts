@@ -13,7 +13,7 @@ import {
 import type { ChargedTask, TaskOrder } from '../activities/charge-credits.ts';
 import type { TaskEnd } from '../activities/end-task.ts';
 import type { StagedVideo } from '../activities/store-result.ts';
-import { type FailCode, failCodes, isFinal, type TaskFailure, type TaskState } from '../src/domain/task.ts';
+import { type FailCode, failCodes, isFinal, type TaskFailure, type TaskState } from '../src/tasks/task.ts';
 import { notifyClient } from './deliver-callback.ts';
 import { bookkeeping, generationOf, remoteGenerationOf, storing } from './steps.ts';
 

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
-import type { VideoForm } from '../../src/domain/ports.ts';
+import type { VideoForm } from '../../src/tasks/ports.ts';
 import type { JobRequest } from '../../src/providers/contract.ts';
-import type { GeneratingTask } from '../../src/stores/tasks.ts';
+import type { GeneratingTask } from '../../src/tasks/tasks.ts';
 import { TaskEnded } from '../attempts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { providerFailures } from './failures.ts';

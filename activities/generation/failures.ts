@@ -1,7 +1,7 @@
 import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
-import { TaskError } from '../../src/domain/errors.ts';
-import type { TaskFailure } from '../../src/domain/task.ts';
+import { TaskError } from '../../src/platform/errors.ts';
+import type { TaskFailure } from '../../src/tasks/task.ts';
 import type { Fault } from '../../src/providers/contract.ts';
 import type { Stop } from './job.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Ended } from '../../src/providers/followed-job.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { touchGenerations } from '../../src/stores/tasks.ts';
+import { touchGenerations } from '../../src/tasks/tasks.ts';
 import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import { fetchUpload } from './fetch.ts';

@@ -1,5 +1,5 @@
-import { DatabaseUnavailable } from '../../src/stores/database.ts';
-import { listProviderJobs } from '../../src/stores/provider-jobs.ts';
+import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
 import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
 import { fetchVideo, findStaged } from './fetch.ts';
 import { followJob, waitForProvider } from './follow.ts';

@@ -1,5 +1,5 @@
-import type { TierEntry } from '../../src/domain/catalogue/models.ts';
-import type { TaskFailure } from '../../src/domain/task.ts';
+import type { TierEntry } from '../../src/models/catalogue/models.ts';
+import type { TaskFailure } from '../../src/tasks/task.ts';
 import type {
   HeldProvider,
   Job as UpstreamJob,
@@ -8,8 +8,8 @@ import type {
   PolledProvider,
 } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
-import type { GeneratingTask } from '../../src/stores/tasks.ts';
+import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
+import type { GeneratingTask } from '../../src/tasks/tasks.ts';
 import type { StagedVideo } from '../store-result.ts';
 
 /** The fields that a job has in every state. */

@@ -1,8 +1,8 @@
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
 import type { LostCall, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { countRivals, listClaimedJobs } from '../../src/stores/lost-calls.ts';
-import { callSettledAfterMs, type ProviderJob } from '../../src/stores/provider-jobs.ts';
+import { countRivals, listClaimedJobs } from '../../src/providers/lost-calls.ts';
+import { callSettledAfterMs, type ProviderJob } from '../../src/providers/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Attempt, interrupted } from './attempt.ts';
 import { type JobIn, type Outcome, runningJob } from './job.ts';

@@ -1,11 +1,11 @@
 import { v5 as uuidv5 } from 'uuid';
-import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
-import { routesOf } from '../../src/domain/catalogue/route.ts';
-import { effectiveRules } from '../../src/domain/catalogue/rules.ts';
-import type { Task, TaskFailure } from '../../src/domain/task.ts';
-import { reserveSlot } from '../../src/stores/slots.ts';
-import type { ProviderJob } from '../../src/stores/provider-jobs.ts';
-import { readTiers } from '../../src/stores/task-tiers.ts';
+import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
+import { routesOf } from '../../src/models/catalogue/route.ts';
+import { effectiveRules } from '../../src/models/catalogue/rules.ts';
+import type { Task, TaskFailure } from '../../src/tasks/task.ts';
+import { reserveSlot } from '../../src/providers/slots.ts';
+import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
+import { readTiers } from '../../src/providers/task-tiers.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Stop } from './job.ts';

@@ -1,7 +1,7 @@
 import type { HeldEnd } from '../../src/providers/contract.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
-import { recordLostRun, recordUpstreamEnd } from '../../src/stores/provider-jobs.ts';
-import { closeBreaker } from '../../src/stores/provider-pools.ts';
+import { recordLostRun, recordUpstreamEnd } from '../../src/providers/provider-jobs.ts';
+import { closeBreaker } from '../../src/providers/provider-pools.ts';
 import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
 import { failureIn, providerFailures } from './failures.ts';
 import { stageVideo } from './fetch.ts';

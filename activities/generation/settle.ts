@@ -1,6 +1,6 @@
 import pTimeout from 'p-timeout';
-import { estimateCost } from '../../src/domain/catalogue/cost.ts';
-import type { TaskFailure } from '../../src/domain/task.ts';
+import { estimateCost } from '../../src/models/catalogue/cost.ts';
+import type { TaskFailure } from '../../src/tasks/task.ts';
 import type { CancelOutcome, Cost, Fault, NotAccepted, Refused } from '../../src/providers/contract.ts';
 import {
   endProviderJob,
@@ -8,8 +8,8 @@ import {
   type ProviderJobEnd,
   recordUpstreamEnd,
   succeedProviderJob,
-} from '../../src/stores/provider-jobs.ts';
-import { type CooldownReason, recordPoolFailure } from '../../src/stores/provider-pools.ts';
+} from '../../src/providers/provider-jobs.ts';
+import { type CooldownReason, recordPoolFailure } from '../../src/providers/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Attempt, interrupted, isCancelled } from './attempt.ts';
 import { failureFor, providerFailures } from './failures.ts';

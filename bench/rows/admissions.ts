@@ -3,9 +3,9 @@ import { interleaved } from '../rounds.ts';
 import { showMs, times } from '../row.ts';
 import { benchAccounts, benchService, unreachableAddress } from '../service.ts';
 import { median, percentile } from '../statistics.ts';
-import type { Database } from '../../src/stores/database.ts';
-import { endProviderJob } from '../../src/stores/provider-jobs.ts';
-import { reserveSlot } from '../../src/stores/slots.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { endProviderJob } from '../../src/providers/provider-jobs.ts';
+import { reserveSlot } from '../../src/providers/slots.ts';
 
 const limit = 8;
 const provider = 'bench';

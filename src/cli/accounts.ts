@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { errorCode } from '../domain/errors.ts';
-import type { Rate } from '../domain/rate-limit.ts';
-import { listAccounts } from '../stores/account-list.ts';
-import { closeAccountAs } from '../stores/account-closure.ts';
-import { type Account, limitAccountAs, openAccountAs, renameAccountAs } from '../stores/accounts.ts';
-import { bookCreditsAs } from '../stores/credits.ts';
-import { auditLedger } from '../stores/ledger-audit.ts';
-import { maxReasonLength } from '../stores/prices.ts';
+import { errorCode } from '../platform/errors.ts';
+import type { Rate } from '../platform/rate-limit.ts';
+import { listAccounts } from '../accounts/account-list.ts';
+import { closeAccountAs } from '../accounts/account-closure.ts';
+import { type Account, limitAccountAs, openAccountAs, renameAccountAs } from '../accounts/accounts.ts';
+import { bookCreditsAs } from '../credits/credits.ts';
+import { auditLedger } from '../credits/ledger-audit.ts';
+import { maxReasonLength } from '../credits/prices.ts';
 import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
@@ -108,7 +108,7 @@ async function exportToFile(
 ): Promise<Answer> {
   const [{ persistedSecret }, { exportAccount }, { createLinkSigner }] = await Promise.all([
     import('../embedded/data-folder.ts'),
-    import('../http/account-export.ts'),
+    import('../accounts/account-export.ts'),
     import('../media/signed-link.ts'),
   ]);
   await requireAccount(db, accountId);

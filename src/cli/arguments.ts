@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
-import { parseRate, type Rate, unitsMs } from '../domain/rate-limit.ts';
+import { parseRate, type Rate, unitsMs } from '../platform/rate-limit.ts';
 import { maxUnixMs } from '../http/fields.ts';
 
 /** A commander parser of whole numbers from `min` to `max`. */

@@ -12,14 +12,14 @@ import {
   type VerifiedCallback,
   verifyCallback,
 } from '../../clients/typescript/src/index.ts';
-import { scopes } from '../domain/api-key.ts';
-import { callbackSecretsOf } from '../main/account-secrets.ts';
-import type { Settings } from '../main/settings.ts';
+import { scopes } from '../accounts/api-key.ts';
+import { callbackSecretsOf } from '../callbacks/account-secrets.ts';
+import type { Settings } from '../config/settings.ts';
 import { probeVideo } from '../media/probe-video.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
-import { createAccount } from '../stores/accounts.ts';
-import { createDatabase } from '../stores/database.ts';
-import { createApiKey } from '../stores/keys.ts';
+import { createAccount } from '../accounts/accounts.ts';
+import { createDatabase } from '../platform/database/database.ts';
+import { createApiKey } from '../accounts/keys.ts';
 import { type GenerationOptions, withRequestBody } from './generation-options.ts';
 import { saveVideo, serveOnLoopback } from './local-files.ts';
 import { CommandError, table } from './output.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pTimeout from 'p-timeout';
-import { type Config, readConfig, sealEnvironment } from '../config.ts';
+import { type Config, readConfig, sealEnvironment } from '../config/config.ts';
 import { addGenerationOptions, type GenerationOptions } from './generation-options.ts';
 import { listenForInterruptions } from './interruption.ts';
 import { isJson, printAnswer } from './output.ts';

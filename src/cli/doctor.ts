@@ -2,10 +2,10 @@ import { type Command, Option } from 'commander';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Config, readConfig } from '../config.ts';
-import { ConfigError } from '../domain/errors.ts';
-import { type DoctorRole, doctorRoles, examine, examineMachine, type RunningParts } from '../main/doctor/doctor.ts';
-import { failure, type Finding, type FindingState, ok } from '../main/doctor/finding.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { ConfigError } from '../platform/errors.ts';
+import { type DoctorRole, doctorRoles, examine, examineMachine, type RunningParts } from '../doctor/doctor.ts';
+import { failure, type Finding, type FindingState, ok } from '../doctor/finding.ts';
 import { type Answer, isJson, printAnswer } from './output.ts';
 
 export function addDoctorCommand(program: Command): void {

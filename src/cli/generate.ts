@@ -10,8 +10,8 @@ import {
   type TaskRequest,
   VideogenError,
 } from '../../clients/typescript/src/index.ts';
-import { readConfig } from '../config.ts';
-import { messageOf } from '../domain/errors.ts';
+import { readConfig } from '../config/config.ts';
+import { messageOf } from '../platform/errors.ts';
 import { readAddress } from '../embedded/data-folder.ts';
 import { id } from './arguments.ts';
 import { addGenerationOptions, defaultModelOf, type GenerationOptions, withRequestBody } from './generation-options.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../clients/typescript/src/index.ts';
-import type { Catalogue } from '../domain/catalogue/models.ts';
-import { inputFieldNames, inputFields, type InputOption } from '../domain/task-input.ts';
+import type { Catalogue } from '../models/catalogue/models.ts';
+import { inputFieldNames, inputFields, type InputOption } from '../tasks/task-input.ts';
 import { isUrl, type LocalServer, serveFile } from './local-files.ts';
 
 /** The options of `demo` and `generate`, which the service validates. Input fields declare their options in their table. */

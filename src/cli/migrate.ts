@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../config.ts';
-import { SetupError } from '../domain/errors.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import { SetupError } from '../platform/errors.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 import { withDatabaseUrl } from './run-command.ts';
@@ -17,7 +17,7 @@ export function addMigrateCommand(program: Command): void {
 
 /** Runs missing migrations and registers search attributes. An embedded Temporal registers them at its start. */
 async function migrate(config: Config): Promise<Answer> {
-  const { migrateToLatest } = await import('../stores/migrator.ts');
+  const { migrateToLatest } = await import('../platform/database/migrator.ts');
   const migrations = await withDatabaseUrl(config, migrateToLatest).catch(explainConnectionError);
   const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
   const lines = [
@@ -28,7 +28,7 @@ async function migrate(config: Config): Promise<Answer> {
 }
 
 async function explainConnectionError(error: unknown): Promise<never> {
-  const { explainDatabaseError, isConnectionError } = await import('../main/doctor/check-database.ts');
+  const { explainDatabaseError, isConnectionError } = await import('../doctor/check-database.ts');
   if (error instanceof SetupError || !isConnectionError(error)) throw error;
   const { message, remedy } = explainDatabaseError(error);
   throw new CommandError(`the database cannot be used: ${message}. ${remedy}`);

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type PresentedPrice, presentPrices, presentSetPrice } from '../http/presenters/price.ts';
+import { type PresentedPrice, presentPrices, presentSetPrice } from '../credits/price-view.ts';
 import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
-import { unknownModel } from '../domain/models.ts';
+import { unknownModel } from '../models/model.ts';
 import {
   listPrices,
   maxCreditsPerSecond,
@@ -11,7 +11,7 @@ import {
   type SetPrice,
   setPriceAs,
   withdrawPriceAs,
-} from '../stores/prices.ts';
+} from '../credits/prices.ts';
 
 const maxListed = 100;
 

@@ -2,14 +2,14 @@ import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { type Config, readConfig } from '../config.ts';
-import type { Actor } from '../domain/operator.ts';
+import { type Config, readConfig } from '../config/config.ts';
+import type { Actor } from '../operators/operator.ts';
 import { lockDataFolder } from '../embedded/data-folder.ts';
 import { readPort } from '../embedded/persisted-port.ts';
 import { clusterFolderOf } from '../embedded/postgres-cluster.ts';
 import { findPostgres, postgresFolder, startPostgres } from '../embedded/postgres.ts';
-import { type Account, findAccount } from '../stores/accounts.ts';
-import { createDatabase, type Database } from '../stores/database.ts';
+import { type Account, findAccount } from '../accounts/accounts.ts';
+import { createDatabase, type Database } from '../platform/database/database.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 import { type Answer, CommandError, isJson, notFound, printAnswer } from './output.ts';
 
@@ -32,7 +32,7 @@ export function createRunner(program: Command): RunOnDatabase {
 /** Runs a command on the database of `withDatabaseUrl`. An embedded one that is started for it has today's schema. */
 function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
   return withDatabaseUrl(config, async (url) => {
-    if (config.databaseUrl === undefined) await (await import('../stores/migrator.ts')).migrateToLatest(url);
+    if (config.databaseUrl === undefined) await (await import('../platform/database/migrator.ts')).migrateToLatest(url);
     const db = createDatabase({ url, poolSize: 2 });
     try {
       return await work(db);

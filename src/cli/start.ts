@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
 import { resolve } from 'node:path';
-import { readConfig } from '../config.ts';
-import { scopes } from '../domain/api-key.ts';
+import { readConfig } from '../config/config.ts';
+import { scopes } from '../accounts/api-key.ts';
 import type { Service } from '../embedded/service.ts';
-import { retry } from '../main/retry.ts';
+import { retry } from '../platform/retry.ts';
 import { runUntilSignal, signalled } from '../main/run-until-signal.ts';
-import { createFirstAccount } from '../stores/accounts.ts';
-import { createDatabase, type Database } from '../stores/database.ts';
-import { createSetupLink } from '../stores/people.ts';
-import { addressOfLink } from '../stores/one-time-links.ts';
-import { createApiKey } from '../stores/keys.ts';
+import { createFirstAccount } from '../accounts/accounts.ts';
+import { createDatabase, type Database } from '../platform/database/database.ts';
+import { createSetupLink } from '../people/people.ts';
+import { addressOfLink } from '../people/one-time-links.ts';
+import { createApiKey } from '../accounts/keys.ts';
 import { firstRequestOptions } from './generation-options.ts';
 import { type Answer, invocation, isJson, printAnswer } from './output.ts';
 

@@ -1,5 +1,5 @@
 import { v7 as uuid } from 'uuid';
-import type { TaskInput } from '../domain/task.ts';
+import type { TaskInput } from '../tasks/task.ts';
 import type { JobRequest } from '../providers/contract.ts';
 
 /** Limits a trial job. */

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { messageOf } from '../domain/errors.ts';
-import { parseQueueNames, type QueueName, queueNames } from '../domain/worker-queues.ts';
+import { messageOf } from '../platform/errors.ts';
+import { parseQueueNames, type QueueName, queueNames } from '../temporal/worker-queues.ts';
 
 export function addWorkerCommand(program: Command): void {
   program

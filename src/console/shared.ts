@@ -2,8 +2,8 @@
 import 'preact';
 import 'preact/hooks';
 import 'wouter-preact';
-import '../domain/api-key.ts';
-import '../domain/user.ts';
+import '../accounts/api-key.ts';
+import '../people/user.ts';
 import './api/problem.ts';
 import './api/queries.ts';
 import './api/session.ts';

@@ -1,5 +1,5 @@
 import type { SecurityEvent, TaskRecord } from './api/contract.ts';
-import { failOutcome, type FailOutcome } from '../domain/fail-code.ts';
+import { failOutcome, type FailOutcome } from '../tasks/fail-code.ts';
 import type { Tone } from './ui/badge.tsx';
 
 type TaskState = TaskRecord['state'];

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { constants, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { Config } from '../config.ts';
-import { errorCode, SetupError } from '../domain/errors.ts';
-import { createLog, type Log } from '../log.ts';
-import { folderError, makePrivateFolder } from '../main/local-faults.ts';
+import type { Config } from '../config/config.ts';
+import { errorCode, SetupError } from '../platform/errors.ts';
+import { createLog, type Log } from '../platform/log.ts';
+import { folderError, makePrivateFolder } from '../media/local-faults.ts';
 import { boundServerLog } from './server-log.ts';
 
 /**

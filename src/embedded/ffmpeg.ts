@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { messageOf, SetupError } from '../domain/errors.ts';
+import { messageOf, SetupError } from '../platform/errors.ts';
 import { fetchProgram, type PackagedProgram } from './packaged-program.ts';
 
 /** The package `imageio-ffmpeg` 0.8.1, GPL version 3. The Dockerfile pins the same one. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { messageOf, SetupError } from '../domain/errors.ts';
+import { messageOf, SetupError } from '../platform/errors.ts';
 import { type StopStep, stopProcess } from './running-process.ts';
 import { boundServerLog, openServerLog, serverLogTail } from './server-log.ts';
 

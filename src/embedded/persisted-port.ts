@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { SetupError } from '../domain/errors.ts';
+import { SetupError } from '../platform/errors.ts';
 
 /** Below the range of outgoing connections (from 32768 on Linux), so that none of them takes the port at a restart. */
 const lowestPort = 15_000;

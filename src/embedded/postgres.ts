@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import type { Config } from '../config.ts';
-import { errorCode, SetupError } from '../domain/errors.ts';
+import type { Config } from '../config/config.ts';
+import { errorCode, SetupError } from '../platform/errors.ts';
 import { persistedPort } from './persisted-port.ts';
 import { type OwnServer, runServer, type ServerProgram, stopOrphan } from './own-server.ts';
 import { postgresAccount, postgresBinaries } from './postgres-binaries.ts';

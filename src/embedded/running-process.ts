@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { errorCode } from '../domain/errors.ts';
+import { errorCode } from '../platform/errors.ts';
 
 const run = promisify(execFile);
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
-import { messageOf, SetupError } from '../domain/errors.ts';
+import { messageOf, SetupError } from '../platform/errors.ts';
 import { fetchProgram, type PackagedProgram } from './packaged-program.ts';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { SetupError } from '../domain/errors.ts';
+import { SetupError } from '../platform/errors.ts';
 import { usingTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { isFree, persistedPort } from './persisted-port.ts';

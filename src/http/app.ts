@@ -6,16 +6,16 @@ import { addressOf, isFromThisMachine } from './client-address.ts';
 import { answer, type AppRouter, type Extras, type RequestState } from './context.ts';
 import { consoleRoutes } from './console/serve-console.ts';
 import { endpoints } from './endpoints.ts';
-import { describeError } from '../domain/errors.ts';
+import { describeError } from '../platform/errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
 import { logRequests, measureRequests, traceRequests } from './middleware/observe-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
-import { refuseUnlessReady } from './routes/monitoring.ts';
-import { oidcRoutes } from './routes/console/oidc.ts';
-import { mediaRoute } from './routes/media.ts';
-import { pageRoutes } from './routes/pages.ts';
+import { refuseUnlessReady } from './monitoring-routes.ts';
+import { oidcRoutes } from '../people/oidc-routes.ts';
+import { mediaRoute } from '../media/media-routes.ts';
+import { pageRoutes } from './page-routes.ts';
 
 export type HttpApp = Koa<RequestState, Extras>;
 

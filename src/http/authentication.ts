@@ -1,18 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import { validate as isUuid } from 'uuid';
-import { createSessionAuthentication } from './console/authenticate-session.ts';
+import { createSessionAuthentication } from '../people/authenticate-session.ts';
 import type { Context } from './context.ts';
 import { HttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { hashOf } from './limits/rate-limits.ts';
-import type { Caller } from '../domain/api-key.ts';
-import type { Actor } from '../domain/operator.ts';
-import type { Task } from '../domain/task.ts';
-import { type Account, findAccount } from '../stores/accounts.ts';
-import { type CallerWithTask, createCallerFinder } from '../stores/callers.ts';
-import type { Database } from '../stores/database.ts';
-import { findOperator } from '../stores/operators.ts';
-import { findTask } from '../stores/tasks.ts';
+import type { Caller } from '../accounts/api-key.ts';
+import type { Actor } from '../operators/operator.ts';
+import type { Task } from '../tasks/task.ts';
+import { type Account, findAccount } from '../accounts/accounts.ts';
+import { type CallerWithTask, createCallerFinder } from '../accounts/callers.ts';
+import type { Database } from '../platform/database/database.ts';
+import { findOperator } from '../operators/operators.ts';
+import { findTask } from '../tasks/tasks.ts';
 
 const maxCachedCallers = 10_000;
 /** Then the key is read again, which also records its use. */

@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { validate as isUuid } from 'uuid';
 import type { z } from 'zod';
-import type { Caller } from '../domain/api-key.ts';
-import type { Actor } from '../domain/operator.ts';
-import { type FieldError, fieldPath, maxFieldErrors } from '../domain/field-errors.ts';
-import { isPlainText, notPlainText } from '../domain/task-input.ts';
-import type { Task } from '../domain/task.ts';
+import type { Caller } from '../accounts/api-key.ts';
+import type { Actor } from '../operators/operator.ts';
+import { type FieldError, fieldPath, maxFieldErrors } from '../platform/field-errors.ts';
+import { isPlainText, notPlainText } from '../tasks/task-input.ts';
+import type { Task } from '../tasks/task.ts';
 import type { Authentication } from './authentication.ts';
-import { requireRecentProof } from './console/authenticate-session.ts';
+import { requireRecentProof } from '../people/authenticate-session.ts';
 import { requireOwnPage } from './console/same-origin.ts';
 import { answer, answerText, type Context } from './context.ts';
 import {
@@ -26,7 +26,7 @@ import type { HttpDeps } from './http-deps.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';
 import { rateKeyOf, limitReads, limitRefusals } from './limits/rate-limits.ts';
 import { readJson } from './server/read-json.ts';
-import { findTask } from '../stores/tasks.ts';
+import { findTask } from '../tasks/tasks.ts';
 
 export type Endpoint = Operation & {
   /** Guards the request, runs the handler and writes the response; throws an `HttpError` to refuse it. */

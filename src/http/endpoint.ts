@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import type { z } from 'zod';
-import type { Caller, Dialect, Scope } from '../domain/api-key.ts';
-import type { Actor } from '../domain/operator.ts';
-import type { SignedIn } from '../domain/session.ts';
-import type { Task } from '../domain/task.ts';
-import type { PersonOfAccount } from './console/authenticate-session.ts';
+import type { Caller, Dialect, Scope } from '../accounts/api-key.ts';
+import type { Actor } from '../operators/operator.ts';
+import type { SignedIn } from '../people/session.ts';
+import type { Task } from '../tasks/task.ts';
+import type { PersonOfAccount } from '../people/authenticate-session.ts';
 import type { Context } from './context.ts';
 import type { ErrorCode } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';

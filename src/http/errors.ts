@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { describeFieldError, type FieldError, firstOfEachPath } from '../domain/field-errors.ts';
-import { PasswordsBusy } from '../passwords/passwords.ts';
-import { AccountClosed } from '../stores/accounts.ts';
-import { DatabaseUnavailable, DatabaseBusy } from '../stores/database.ts';
-import { ContentDeleted } from '../stores/deliveries.ts';
-import { ProofOutdated } from '../stores/sign-in.ts';
+import { describeFieldError, type FieldError, firstOfEachPath } from '../platform/field-errors.ts';
+import { PasswordsBusy } from '../people/passwords.ts';
+import { AccountClosed } from '../accounts/accounts.ts';
+import { DatabaseUnavailable, DatabaseBusy } from '../platform/database/database.ts';
+import { ContentDeleted } from '../callbacks/deliveries.ts';
+import { ProofOutdated } from '../people/sign-in.ts';
 import { StoreUnavailable } from '../media/result-store.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 

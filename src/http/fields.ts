@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defaultOverlapSeconds, maxOverlapSeconds } from '../domain/callback.ts';
+import { defaultOverlapSeconds, maxOverlapSeconds } from '../callbacks/callback.ts';
 
 // Fields that several endpoints share. Messages state what is allowed.
 

@@ -1,20 +1,20 @@
 import type { Logger } from 'pino';
-import type { Dialect } from '../domain/api-key.ts';
-import type { Catalogue } from '../domain/catalogue/models.ts';
-import type { DeliveryToStart, TaskToStart } from '../domain/ports.ts';
-import type { Rate } from '../domain/rate-limit.ts';
-import type { ParsedTaskRequest } from '../domain/task-request.ts';
-import type { RefuseUrl } from '../domain/task-input.ts';
-import type { Task } from '../domain/task.ts';
+import type { Dialect } from '../accounts/api-key.ts';
+import type { Catalogue } from '../models/catalogue/models.ts';
+import type { DeliveryToStart, TaskToStart } from '../tasks/ports.ts';
+import type { Rate } from '../platform/rate-limit.ts';
+import type { ParsedTaskRequest } from '../tasks/task-request.ts';
+import type { RefuseUrl } from '../tasks/task-input.ts';
+import type { Task } from '../tasks/task.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';
-import type { IdentityProvider } from '../oidc/identity-provider.ts';
-import type { Acceptance, NewTask } from '../stores/acceptance.ts';
-import type { Database } from '../stores/database.ts';
-import { createTaskAcceptor } from '../stores/task-acceptor.ts';
-import { createKeyTouches } from './key-touches.ts';
+import type { IdentityProvider } from '../people/identity-provider.ts';
+import type { Acceptance, NewTask } from '../tasks/acceptance.ts';
+import type { Database } from '../platform/database/database.ts';
+import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
+import { createKeyTouches } from '../accounts/key-touches.ts';
 import { type BadKeys, createBadKeys, createRateLimiter, type RateLimiter } from './limits/rate-limits.ts';
-import { createTaskWaiters, type TaskWaiters } from './tasks/long-poll.ts';
+import { createTaskWaiters, type TaskWaiters } from '../tasks/long-poll.ts';
 
 /** `why` continues a sentence that begins with the image. */
 export type UploadOutcome =

@@ -1,7 +1,7 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import type { Offer } from '../domain/models.ts';
-import { documentedTaskRequest } from '../domain/task-request.ts';
+import type { Offer } from '../models/model.ts';
+import { documentedTaskRequest } from '../tasks/task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
 import { type Access, everyRequest, isForClients, type Operation } from './endpoint.ts';
 import { errorCatalogue, type ErrorCode } from './errors.ts';

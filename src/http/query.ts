@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxSearchLength } from '../domain/task-search.ts';
+import { maxSearchLength } from '../tasks/task-search.ts';
 import { type FieldMessage, maxUnixMs } from './fields.ts';
 
 const maxLimit = 100;

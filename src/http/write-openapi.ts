@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
-import { catalogueJsonSchema } from '../domain/catalogue/models.ts';
-import { defaultModels, modelCatalogue } from '../domain/models.ts';
-import { inputLimits } from '../domain/task-input.ts';
+import { catalogueJsonSchema } from '../models/catalogue/models.ts';
+import { defaultModels, modelCatalogue } from '../models/model.ts';
+import { inputLimits } from '../tasks/task-input.ts';
 import { openApiDocument } from './openapi.ts';
 
 // Run by `npm run openapi`: writes the committed descriptions of the API (with the built-in catalogue) and of the catalogue file.

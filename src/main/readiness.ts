@@ -1,13 +1,13 @@
 import type { Client } from '@temporalio/client';
 import pTimeout from 'p-timeout';
-import { errorCode } from '../domain/errors.ts';
-import type { Log } from '../log.ts';
+import { errorCode } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
 import type { Events, PartName } from '../metrics/counters.ts';
-import { createDatabase, type Database } from '../stores/database.ts';
-import { listMigrations } from '../stores/migrator.ts';
-import { readSchemaState } from '../stores/schema-state.ts';
+import { createDatabase, type Database } from '../platform/database/database.ts';
+import { listMigrations } from '../platform/database/migrator.ts';
+import { readSchemaState } from '../platform/database/schema-state.ts';
 import { readRetentionMs } from '../temporal/inspect.ts';
-import { repeat } from './repeat.ts';
+import { repeat } from '../platform/repeat.ts';
 
 /** Probes often allow a second or less, so they get the result of the last check. */
 export type Readiness = {

@@ -1,11 +1,11 @@
-import { readConfig } from '../config.ts';
-import { createLog, type Log } from '../log.ts';
+import { readConfig } from '../config/config.ts';
+import { createLog, type Log } from '../platform/log.ts';
 import { createMetrics, type Metrics } from '../metrics/metrics.ts';
 import { exportProcessMetrics } from '../metrics/process-metrics.ts';
 import { startMetricsServer } from './start-metrics.ts';
 import { fatalErrors, runUntilSignal, printAndExit } from './run-until-signal.ts';
 import { startTracing } from './tracing.ts';
-import { externalSettings, type RunningPart, type Settings } from './settings.ts';
+import { externalSettings, type RunningPart, type Settings } from '../config/settings.ts';
 
 type StartPart = (
   settings: Settings,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '../log.ts';
-import type { RunningPart } from './settings.ts';
+import type { Log } from '../platform/log.ts';
+import type { RunningPart } from '../config/settings.ts';
 
 /** The process exits after this time even if it is not drained, because an orchestrator would kill it anyway. */
 const drainLimitMs = 45_000;

@@ -1,9 +1,9 @@
 import { createMetricsApp } from '../http/app.ts';
 import { startHttpServer } from '../http/server/server.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { listenError } from './local-faults.ts';
-import type { RunningPart, Settings } from './settings.ts';
+import { listenError } from '../media/local-faults.ts';
+import type { RunningPart, Settings } from '../config/settings.ts';
 
 const drainMs = 1_000;
 

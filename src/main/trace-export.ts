@@ -13,7 +13,7 @@ import {
 } from '@temporalio/interceptors-opentelemetry/lib/worker/index.js';
 import type { WorkerOptions } from '@temporalio/worker';
 import pTimeout from 'p-timeout';
-import type { Log } from '../log.ts';
+import type { Log } from '../platform/log.ts';
 import { buildVersion } from '../metrics/process-metrics.ts';
 
 export type Tracing = {

@@ -2,9 +2,9 @@ import type { WorkerOptions } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createCallbackActivities, createGenerationActivities, createMainActivities } from '../../activities/index.ts';
-import { taskQueuesOf } from '../domain/task-queues.ts';
-import { type QueueName, taskQueueOf } from '../domain/worker-queues.ts';
-import type { Settings } from './settings.ts';
+import { taskQueuesOf } from '../temporal/task-queues.ts';
+import { type QueueName, taskQueueOf } from '../temporal/worker-queues.ts';
+import type { Settings } from '../config/settings.ts';
 import { dataConverterOf } from '../temporal/connect.ts';
 import { currentTracing } from './tracing.ts';
 

@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { promisify } from 'node:util';
-import { SetupError } from '../domain/errors.ts';
+import { SetupError } from '../platform/errors.ts';
 
 /** A binary on a busy machine or a cold disk takes seconds to start. */
 const startTimeoutMs = 60_000;

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { Ffmpeg } from '../domain/ports.ts';
+import type { Ffmpeg } from '../tasks/ports.ts';
 import { ffmpegBinary } from './ffmpeg-binary.ts';
 
 export type FfmpegFailure = {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { copyFile, link as hardLink, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { errorCode } from '../domain/errors.ts';
+import { errorCode } from '../platform/errors.ts';
 import { durableCopy, durableMove, isThere, sweepDrafts } from './durable-copy.ts';
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMoves } from './media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';

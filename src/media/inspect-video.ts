@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
-import type { Ffmpeg } from '../domain/ports.ts';
-import { TaskError } from '../domain/errors.ts';
+import type { Ffmpeg } from '../tasks/ports.ts';
+import { TaskError } from '../platform/errors.ts';
 import { FfmpegError } from './ffmpeg.ts';
 import { isPosterOf, makePoster } from './poster.ts';
 import { probeVideo, type VideoFacts, VideoFileError } from './probe-video.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { FrameSize } from '../domain/frame-size.ts';
-import type { Ffmpeg } from '../domain/ports.ts';
+import type { FrameSize } from './frame-size.ts';
+import type { Ffmpeg } from '../tasks/ports.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
 
 /** Past the opening fade and before the end, where a film most often shows what it is about. */

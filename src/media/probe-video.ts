@@ -12,7 +12,7 @@ import {
   type InputTrack,
   type InputVideoTrack,
 } from 'mediabunny';
-import type { TaskResult } from '../domain/task.ts';
+import type { TaskResult } from '../tasks/task.ts';
 
 /** The file is not a playable video. The message gives the reason, for the log. */
 export class VideoFileError extends Error {

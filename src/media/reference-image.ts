@@ -1,10 +1,10 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
-import type { FrameSize } from '../domain/frame-size.ts';
-import type { ReferenceImage } from '../domain/ports.ts';
-import { TaskError } from '../domain/errors.ts';
-import type { FailCode } from '../domain/task.ts';
+import type { FrameSize } from './frame-size.ts';
+import type { ReferenceImage } from '../tasks/ports.ts';
+import { TaskError } from '../platform/errors.ts';
+import type { FailCode } from '../tasks/task.ts';
 import type { GuardedClient } from '../outbound/client.ts';
 import { createSlots } from '../outbound/limits.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';

@@ -1,6 +1,6 @@
 import { S3Client, type S3ClientConfig } from '@aws-sdk/client-s3';
-import { type BucketLocation, nameOfStore } from '../domain/store-location.ts';
-import { SetupError } from '../domain/errors.ts';
+import { type BucketLocation, nameOfStore } from './store-location.ts';
+import { SetupError } from '../platform/errors.ts';
 import { StoreUnavailable } from './result-store.ts';
 
 // This module loads the SDK, so it is imported only where results are stored in a bucket.

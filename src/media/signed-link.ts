@@ -1,5 +1,5 @@
-import { createSigner } from '../domain/signature.ts';
-import type { Task } from '../domain/task.ts';
+import { createSigner } from '../callbacks/signature.ts';
+import type { Task } from '../tasks/task.ts';
 
 export type LinkSignerOptions = {
   /** The installation's secret. */

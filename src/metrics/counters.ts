@@ -1,7 +1,7 @@
-import type { TaskStage } from '../domain/ports.ts';
-import type { Task } from '../domain/task.ts';
+import type { TaskStage } from '../tasks/ports.ts';
+import type { Task } from '../tasks/task.ts';
 import type { ProviderEvent } from '../providers/provider-events.ts';
-import type { EndedCall } from '../stores/provider-jobs.ts';
+import type { EndedCall } from '../providers/provider-jobs.ts';
 import type { Names } from './names.ts';
 
 // Metrics that a process derives from its own events. A new one needs an entry in a table below, an event in the union unless one fits,

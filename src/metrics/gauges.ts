@@ -1,9 +1,9 @@
-import type { CatalogueModel } from '../domain/catalogue/models.ts';
-import type { DatabaseUsage } from '../stores/database.ts';
-import type { CallbackBacklog, UnfinishedCount } from '../stores/installation.ts';
-import type { Maintenance } from '../stores/maintenance.ts';
-import { providerStates } from '../stores/provider-pools.ts';
-import type { ProviderStatus } from '../stores/provider-status.ts';
+import type { CatalogueModel } from '../models/catalogue/models.ts';
+import type { DatabaseUsage } from '../platform/database/database.ts';
+import type { CallbackBacklog, UnfinishedCount } from '../operators/installation.ts';
+import type { Maintenance } from '../platform/database/maintenance.ts';
+import { providerStates } from '../providers/provider-pools.ts';
+import type { ProviderStatus } from '../providers/provider-status.ts';
 import type { PartName, Sample } from './counters.ts';
 import { removed } from './names.ts';
 

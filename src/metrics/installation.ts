@@ -1,9 +1,9 @@
-import type { Catalogue } from '../domain/catalogue/models.ts';
-import type { Database } from '../stores/database.ts';
-import { countStuckTasks } from '../stores/task-list.ts';
-import { countUnfinishedTasks, readCallbackBacklog } from '../stores/installation.ts';
-import { readMaintenance } from '../stores/maintenance.ts';
-import { readProviderStatuses } from '../stores/provider-status.ts';
+import type { Catalogue } from '../models/catalogue/models.ts';
+import type { Database } from '../platform/database/database.ts';
+import { countStuckTasks } from '../tasks/task-list.ts';
+import { countUnfinishedTasks, readCallbackBacklog } from '../operators/installation.ts';
+import { readMaintenance } from '../platform/database/maintenance.ts';
+import { readProviderStatuses } from '../providers/provider-status.ts';
 import type { Sources } from './read-at-scrapes.ts';
 
 /** Reads the state of the whole installation from the database; every API returns the same. */

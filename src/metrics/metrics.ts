@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Catalogue } from '../domain/catalogue/models.ts';
-import type { DatabaseUsage } from '../stores/database.ts';
+import type { Catalogue } from '../models/catalogue/models.ts';
+import type { DatabaseUsage } from '../platform/database/database.ts';
 import { counters, type EventMetric, type Events, histograms, type PartName, type Sample, states } from './counters.ts';
 import { namesOf } from './names.ts';
 import { readAtScrapes } from './read-at-scrapes.ts';

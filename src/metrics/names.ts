@@ -1,5 +1,5 @@
-import type { Catalogue } from '../domain/catalogue/models.ts';
-import type { EndedCall } from '../stores/provider-jobs.ts';
+import type { Catalogue } from '../models/catalogue/models.ts';
+import type { EndedCall } from '../providers/provider-jobs.ts';
 
 /** Stands for names that have left the catalogue, which bounds the number of series; no name of it has parentheses. */
 export const removed = '(removed)';

@@ -1,6 +1,6 @@
 import { Webhook as Signer } from 'standardwebhooks';
-import { callbackTimeoutMs, webhookId } from '../domain/callback.ts';
-import type { Dialect } from '../domain/api-key.ts';
+import { callbackTimeoutMs, webhookId } from '../callbacks/callback.ts';
+import type { Dialect } from '../accounts/api-key.ts';
 import type { GuardedClient } from './client.ts';
 import { targetOf } from './guard.ts';
 import { createSlots } from './limits.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { CostRule } from '../domain/catalogue/cost.ts';
-import type { Catalogue, TierEntry } from '../domain/catalogue/models.ts';
-import type { ProviderSettings, SecretReader } from '../domain/catalogue/providers.ts';
+import type { CostRule } from '../models/catalogue/cost.ts';
+import type { Catalogue, TierEntry } from '../models/catalogue/models.ts';
+import type { ProviderSettings, SecretReader } from '../models/catalogue/providers.ts';
 import { createArkProvider } from './ark/ark-provider.ts';
 import { createCogProvider } from './cog/cog-provider.ts';
 import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';

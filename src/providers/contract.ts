@@ -1,8 +1,8 @@
-import type { EstimatedCost } from '../domain/catalogue/cost.ts';
-import type { ProviderKind } from '../domain/catalogue/providers.ts';
-import type { JsonObject, JsonValue } from '../domain/placeholders.ts';
-import type { ReferenceImage } from '../domain/ports.ts';
-import type { TaskInput } from '../domain/task.ts';
+import type { EstimatedCost } from '../models/catalogue/cost.ts';
+import type { ProviderKind } from '../models/catalogue/providers.ts';
+import type { JsonObject, JsonValue } from './placeholders.ts';
+import type { ReferenceImage } from '../tasks/ports.ts';
+import type { TaskInput } from '../tasks/task.ts';
 import type { ProviderClient } from '../outbound/provider-client.ts';
 
 // The contract between the engine and a provider. A create is sent once and has one of four outcomes. Only the two that prove that

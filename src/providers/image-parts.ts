@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import type { ReferenceImage } from '../domain/ports.ts';
-import { TaskError } from '../domain/errors.ts';
+import type { ReferenceImage } from '../tasks/ports.ts';
+import { TaskError } from '../platform/errors.ts';
 import type { RequestBody } from './contract.ts';
 
 // Reference images as parts of a request to an upstream.

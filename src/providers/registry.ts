@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { CostRule } from '../domain/catalogue/cost.ts';
-import type { Catalogue, TierEntry } from '../domain/catalogue/models.ts';
-import type { SecretReader } from '../domain/catalogue/providers.ts';
+import type { CostRule } from '../models/catalogue/cost.ts';
+import type { Catalogue, TierEntry } from '../models/catalogue/models.ts';
+import type { SecretReader } from '../models/catalogue/providers.ts';
 import { adapterOf, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
 import { createPoller, createPollRate, type Poller, type PollerDeps, type PollRate } from './poller.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
-import { sizeOf } from '../domain/frame-size.ts';
-import type { PlaceholderTask } from '../domain/placeholders.ts';
+import { sizeOf } from '../media/frame-size.ts';
+import type { PlaceholderTask } from './placeholders.ts';
 import type { FrozenConfig, JobRequest } from './contract.ts';
 
 // The values of a task in placeholders and bodies of requests.

@@ -1,6 +1,6 @@
 import { Client, type ClientInterceptors, Connection, isGrpcServiceError, ServiceError } from '@temporalio/client';
 import type { NativeConnectionOptions } from '@temporalio/worker';
-import type { PayloadKey } from '../domain/payload-keys.ts';
+import type { PayloadKey } from './payload-keys.ts';
 import { createPayloadCodec } from './payload-codec.ts';
 
 /** The values of Temporal's own environment variables (TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, TLS, API key). */

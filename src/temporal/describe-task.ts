@@ -1,7 +1,7 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { optionalTsToMs } from '@temporalio/common/lib/time.js';
-import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../domain/ports.ts';
-import { taskWorkflowId } from '../domain/task-queues.ts';
+import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../tasks/ports.ts';
+import { taskWorkflowId } from './task-queues.ts';
 import { isNotFound, within } from './connect.ts';
 
 const limitMs = 5_000;

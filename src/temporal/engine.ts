@@ -1,6 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
-import type { DeliveryToStart, Engine, TaskToStart } from '../domain/ports.ts';
-import { callbackWorkflowId, closingWorkflowId, type TaskQueues, taskWorkflowId } from '../domain/task-queues.ts';
+import type { DeliveryToStart, Engine, TaskToStart } from '../tasks/ports.ts';
+import { callbackWorkflowId, closingWorkflowId, type TaskQueues, taskWorkflowId } from './task-queues.ts';
 import type { closeAccount, deliverCallback, redeliverSignal, videoTask } from '../../workflows/index.ts';
 import { within } from './connect.ts';
 import { describeTask, describeWorkflow, unlessMissing } from './describe-task.ts';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { callbackWorkflowId, taskWorkflowId } from '../domain/task-queues.ts';
+import { callbackWorkflowId, taskWorkflowId } from './task-queues.ts';
 import { isNotFound, within } from './connect.ts';
 import { describeWorkflow, unlessMissing } from './describe-task.ts';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { TaskQueues } from '../domain/task-queues.ts';
-import { isUuid } from '../domain/uuid.ts';
+import type { TaskQueues } from './task-queues.ts';
+import { isUuid } from '../platform/uuid.ts';
 import { unlessMissing } from './describe-task.ts';
 
 // After a restore from a backup, running workflows may be newer than the database. The visibility store lags by a second or so, so a

@@ -1,6 +1,6 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { payloadKeyFault, type PayloadKey } from '../domain/payload-keys.ts';
+import { payloadKeyFault, type PayloadKey } from './payload-keys.ts';
 
 // Encrypts the payloads that Temporal stores of a workflow: arguments, results, heartbeats, memos and summaries. Ids, search attributes
 // and messages of failures stay readable; none of them holds a prompt.

@@ -5,8 +5,8 @@ import {
   type ScheduleOptionsAction,
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
-import { housekeepingSteps } from '../domain/maintenance.ts';
-import type { TaskQueues } from '../domain/task-queues.ts';
+import { housekeepingSteps } from './maintenance.ts';
+import type { TaskQueues } from './task-queues.ts';
 import type { reconcile } from '../../workflows/index.ts';
 import { isNotFound, within } from './connect.ts';
 

@@ -2,9 +2,9 @@ import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
-import { generationHeartbeat } from '../domain/ports.ts';
-import type { Task } from '../domain/task.ts';
-import { taskWorkflowId } from '../domain/task-queues.ts';
+import { generationHeartbeat } from '../tasks/ports.ts';
+import type { Task } from '../tasks/task.ts';
+import { taskWorkflowId } from './task-queues.ts';
 import { within } from './connect.ts';
 
 /** Simultaneous pollers of a task share one description of its workflow for this time. */

@@ -2,7 +2,7 @@ import { context } from '@opentelemetry/api';
 import { setTimeout as delay } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import pTimeout from 'p-timeout';
-import type { TaskToStart } from '../domain/ports.ts';
+import type { TaskToStart } from '../tasks/ports.ts';
 import { isUnavailable } from './connect.ts';
 
 export type TaskStarter<Task> = {

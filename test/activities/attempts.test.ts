@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createAttempts, TaskEnded } from '../../activities/attempts.ts';
-import { attemptTouchMs } from '../../src/stores/tasks.ts';
+import { attemptTouchMs } from '../../src/tasks/tasks.ts';
 
 /** Attempts whose database is in memory; time passes only in `pass`. */
 function started(t: TestContext) {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { WorkflowDescription } from '../../src/domain/ports.ts';
-import type { FailCode } from '../../src/domain/task.ts';
-import { closeAccountAs, finishClosure } from '../../src/stores/account-closure.ts';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { listTaskEntries } from '../../src/stores/credits.ts';
+import type { WorkflowDescription } from '../../src/tasks/ports.ts';
+import type { FailCode } from '../../src/tasks/task.ts';
+import { closeAccountAs, finishClosure } from '../../src/accounts/account-closure.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { listTaskEntries } from '../../src/credits/credits.ts';
 import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import {

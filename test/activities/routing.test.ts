@@ -5,19 +5,19 @@ import { test } from 'node:test';
 import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { incomingKeyOf } from '../../activities/task-files.ts';
-import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
+import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import type { Fault, PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { reserveSlot } from '../../src/stores/slots.ts';
+import { reserveSlot } from '../../src/providers/slots.ts';
 import {
   endProviderJob,
   intendReservedJob,
   recordProviderJob,
   settleProviderJob,
-} from '../../src/stores/provider-jobs.ts';
-import { listPools } from '../../src/stores/provider-pools.ts';
-import { findTask } from '../../src/stores/tasks.ts';
+} from '../../src/providers/provider-jobs.ts';
+import { listPools } from '../../src/providers/provider-pools.ts';
+import { findTask } from '../../src/tasks/tasks.ts';
 import { providersOf } from '../support/fake-providers.ts';
 import { playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';

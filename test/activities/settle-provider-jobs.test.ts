@@ -4,15 +4,15 @@ import { recoverJob } from '../../activities/generation/recover.ts';
 import { nextJob } from '../../activities/generation/reserve.ts';
 import { commitIntent, requestFor, submitJob } from '../../activities/generation/submit.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
-import { deleteTaskContent } from '../../src/stores/content-deletion.ts';
+import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
 import {
   endProviderJob,
   intendReservedJob,
   listProviderJobs,
   recordProviderJob,
-} from '../../src/stores/provider-jobs.ts';
-import { reserveSlot } from '../../src/stores/slots.ts';
-import { findTask, refundTask } from '../../src/stores/tasks.ts';
+} from '../../src/providers/provider-jobs.ts';
+import { reserveSlot } from '../../src/providers/slots.ts';
+import { findTask, refundTask } from '../../src/tasks/tasks.ts';
 import { jobRequest } from '../providers/job-request.ts';
 import { attemptAt } from '../support/attempt-at.ts';
 import { providersOf } from '../support/fake-providers.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
-import type { WorkflowDescription } from '../../src/domain/ports.ts';
-import type { FailCode } from '../../src/domain/task.ts';
-import { countStuckTasks } from '../../src/stores/task-list.ts';
-import { cancelGraceMs, completeTask, refundTask, startGeneration } from '../../src/stores/tasks.ts';
+import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
+import type { WorkflowDescription } from '../../src/tasks/ports.ts';
+import type { FailCode } from '../../src/tasks/task.ts';
+import { countStuckTasks } from '../../src/tasks/task-list.ts';
+import { cancelGraceMs, completeTask, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
 import { madeUpResult } from '../support/tasks.ts';
 import {
   accepted,

@@ -12,7 +12,7 @@ import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalise-video.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
-import { createDatabase, type Database } from '../../src/stores/database.ts';
+import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';

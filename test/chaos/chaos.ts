@@ -1,12 +1,12 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { scopes } from '../../src/domain/api-key.ts';
+import { scopes } from '../../src/accounts/api-key.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { callbackSecretsOf } from '../../src/main/account-secrets.ts';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { createApiKey } from '../../src/stores/keys.ts';
-import { createDatabase, type Database } from '../../src/stores/database.ts';
+import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { createApiKey } from '../../src/accounts/keys.ts';
+import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { check } from './checks.ts';
 import type { Damage, Evidence } from './evidence.ts';

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { probeVideo } from '../../src/media/probe-video.ts';
-import { findAccount } from '../../src/stores/accounts.ts';
-import type { Database } from '../../src/stores/database.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { recordInfo } from '../support/api.ts';
 import type { Evidence, FinalTask } from './evidence.ts';
 

@@ -1,4 +1,4 @@
-import type { LedgerViolation } from '../../src/stores/ledger-rules.ts';
+import type { LedgerViolation } from '../../src/credits/ledger-rules.ts';
 import type { Outage } from './outage.ts';
 import type { BookedJob } from '../fakes/upstream-books.ts';
 

@@ -1,6 +1,6 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../src/stores/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { within } from '../../src/temporal/connect.ts';
 import { resetToFirstStep } from '../support/reset-workflow.ts';
 import type { Damage } from './evidence.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Database } from '../../src/stores/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { waitFor } from '../support/wait-for.ts';
 import type { Stack } from './stack.ts';
 

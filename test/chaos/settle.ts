@@ -1,7 +1,7 @@
 import type { Client as TemporalClient } from '@temporalio/client';
 import { setTimeout as delay } from 'node:timers/promises';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import type { Database } from '../../src/stores/database.ts';
+import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { type Open, selectOpen } from './collect.ts';
 import type { Stack } from './stack.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccount, findAccount } from '../../src/stores/accounts.ts';
+import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';
 

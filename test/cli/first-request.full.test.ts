@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { builtInCatalogue, readCatalogueFile } from '../../src/catalogue-file.ts';
+import { builtInCatalogue, readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { firstRequestOptions } from '../../src/cli/generation-options.ts';
 
 const providers = { script: { kind: 'own', baseUrl: 'http://127.0.0.1:9000' } };

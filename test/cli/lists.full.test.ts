@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { listActions } from '../../src/stores/operator-actions.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { createAccount } from '../../src/stores/accounts.ts';
+import { listActions } from '../../src/operators/operator-actions.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
 import { createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { videogen } from '../support/videogen.ts';

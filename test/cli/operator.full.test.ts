@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listActions } from '../../src/stores/operator-actions.ts';
-import { findOperator, listOperators } from '../../src/stores/operators.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { listActions } from '../../src/operators/operator-actions.ts';
+import { findOperator, listOperators } from '../../src/operators/operators.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';
 

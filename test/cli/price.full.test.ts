@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { userInfo } from 'node:os';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { listActions } from '../../src/stores/operator-actions.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { listActions } from '../../src/operators/operator-actions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { saveWorkerReport } from '../../src/stores/worker-reports.ts';
+import { saveWorkerReport } from '../../src/models/worker-reports.ts';
 import { startFakeComfyui } from '../fakes/comfyui.ts';
 import { createTestEnvironment } from '../support/service.ts';
 import { videogen } from '../support/videogen.ts';

@@ -3,9 +3,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { listApiKeys } from '../../src/stores/keys.ts';
-import { readBooks } from '../../src/stores/credits.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { listApiKeys } from '../../src/accounts/keys.ts';
+import { readBooks } from '../../src/credits/credits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';
 

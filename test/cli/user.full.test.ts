@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { setMembership } from '../../src/stores/memberships.ts';
-import { findLink } from '../../src/stores/one-time-links.ts';
-import { listActions } from '../../src/stores/operator-actions.ts';
-import { createUser, findUserByEmail } from '../../src/stores/users.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { setMembership } from '../../src/people/memberships.ts';
+import { findLink } from '../../src/people/one-time-links.ts';
+import { listActions } from '../../src/operators/operator-actions.ts';
+import { createUser, findUserByEmail } from '../../src/people/users.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';
 

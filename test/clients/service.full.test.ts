@@ -9,8 +9,8 @@ import { after, before, describe, test } from 'node:test';
 import { type Client, createClient, verifyCallback, VideogenError } from '../../clients/typescript/src/index.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { callbackSecretsOf } from '../../src/main/account-secrets.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { refundTask } from '../../src/stores/tasks.ts';
+import { refundTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { becomes, closeDialog, settled, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';

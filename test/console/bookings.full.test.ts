@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page, Route } from 'playwright-core';
-import { createAccount, findAccount } from '../../src/stores/accounts.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { type OperatorsStage, startOperatorsStage } from './operators-stage.ts';
 

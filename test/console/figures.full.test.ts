@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { completeTask } from '../../src/stores/tasks.ts';
+import { completeTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { startVisitor, type Visitor } from '../support/console.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';

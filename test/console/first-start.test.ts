@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { createFirstAccount } from '../../src/stores/accounts.ts';
-import { createSetupLink } from '../../src/stores/people.ts';
-import { addressOfLink } from '../../src/stores/one-time-links.ts';
+import { createFirstAccount } from '../../src/accounts/accounts.ts';
+import { createSetupLink } from '../../src/people/people.ts';
+import { addressOfLink } from '../../src/people/one-time-links.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, closeDialog, password, startVisitor, type Tab, type Visitor } from '../support/console.ts';
 import { startTestService, type TestService } from '../support/service.ts';

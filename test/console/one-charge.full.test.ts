@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { findAccount } from '../../src/stores/accounts.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { startVisitor, type Visitor } from '../support/console.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';

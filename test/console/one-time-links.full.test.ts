@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
-import { inviteAs } from '../../src/stores/people.ts';
-import { addressOfLink } from '../../src/stores/one-time-links.ts';
+import { inviteAs } from '../../src/people/people.ts';
+import { addressOfLink } from '../../src/people/one-time-links.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { becomes, password, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

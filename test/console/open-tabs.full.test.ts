@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { findAccount, suspendAccountAs } from '../../src/stores/accounts.ts';
-import { completeTask, refundTask } from '../../src/stores/tasks.ts';
+import { findAccount, suspendAccountAs } from '../../src/accounts/accounts.ts';
+import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

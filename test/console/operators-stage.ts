@@ -1,16 +1,16 @@
 import type { Browser, Page } from 'playwright-core';
-import { readCatalogueFile } from '../../src/catalogue-file.ts';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { recordDeliveryAttempt } from '../../src/stores/deliveries.ts';
-import { reserveSlot } from '../../src/stores/slots.ts';
+import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
+import { reserveSlot } from '../../src/providers/slots.ts';
 import {
   endProviderJob,
   intendReservedJob,
   recordProviderJob,
   recordUpstreamEnd,
   succeedProviderJob,
-} from '../../src/stores/provider-jobs.ts';
-import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/stores/tasks.ts';
+} from '../../src/providers/provider-jobs.ts';
+import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
 import { startBrowser } from '../support/browser.ts';
 import { cookieFor, lasting, settled } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

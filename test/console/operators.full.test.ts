@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled } from '../support/console.ts';
-import { createAccount } from '../../src/stores/accounts.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
 import { newPerson, type Person } from '../support/person.ts';
 import { type OperatorsStage, seed, startOperatorsStage } from './operators-stage.ts';

@@ -7,7 +7,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { transform } from 'esbuild';
 import type { Page } from 'playwright-core';
-import { findTask } from '../../src/stores/tasks.ts';
+import { findTask } from '../../src/tasks/tasks.ts';
 import { python } from '../fakes/python.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { becomes, focused, startVisitor, type Visitor } from '../support/console.ts';

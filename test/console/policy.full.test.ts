@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Environment } from '../../src/config.ts';
-import { createLog } from '../../src/log.ts';
+import type { Environment } from '../../src/config/config.ts';
+import { createLog } from '../../src/platform/log.ts';
 import { startApi } from '../../src/main/start-api.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled, startVisitor, type Tab, type Visitor } from '../support/console.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { CDPSession } from 'playwright-core';
-import { startGeneration } from '../../src/stores/tasks.ts';
-import { createAccount } from '../../src/stores/accounts.ts';
+import { startGeneration } from '../../src/tasks/tasks.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { startVisitor, type Tab, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

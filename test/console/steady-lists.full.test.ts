@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { refundTask } from '../../src/stores/tasks.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { refundTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { becomes, settled, startVisitor, type Visitor } from '../support/console.ts';
 import { windows } from '../support/console-pages.ts';

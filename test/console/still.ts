@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { BrowserContext, Route } from 'playwright-core';
-import type { Database } from '../../src/stores/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // What makes two runs of `npm run look` give the same pictures. The service goes by the true clock, and no test of it should know

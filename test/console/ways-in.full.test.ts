@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import type { Frame, Locator, Page } from 'playwright-core';
-import { oidcCallbackPath } from '../../src/http/routes/console/oidc.ts';
-import { createIdentityProvider, type IdentityProvider } from '../../src/oidc/identity-provider.ts';
-import { findAccount } from '../../src/stores/accounts.ts';
-import { inviteAs } from '../../src/stores/people.ts';
+import { oidcCallbackPath } from '../../src/people/oidc-routes.ts';
+import { createIdentityProvider, type IdentityProvider } from '../../src/people/identity-provider.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
+import { inviteAs } from '../../src/people/people.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import {
   assertAccessible,

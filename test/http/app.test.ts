@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type Database, DatabaseUnavailable } from '../../src/stores/database.ts';
+import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { rawExchange } from '../support/http-raw.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { newApiKey } from '../../src/stores/key-format.ts';
-import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
+import { newApiKey } from '../../src/accounts/key-format.ts';
+import { createApiKey, revokeApiKey } from '../../src/accounts/keys.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findAccount } from '../../src/stores/accounts.ts';
-import { createDatabase, type Database, type DatabaseOptions } from '../../src/stores/database.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
+import { createDatabase, type Database, type DatabaseOptions } from '../../src/platform/database/database.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { findAccount } from '../../src/stores/accounts.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { parseAnswer, rawConnection } from '../support/http-raw.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { patient, watchNodeServer } from '../support/node-server.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
-import { findAccount } from '../../src/stores/accounts.ts';
-import { createApiKey, revokeApiKey } from '../../src/stores/keys.ts';
-import { type Database, DatabaseUnavailable } from '../../src/stores/database.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
+import { createApiKey, revokeApiKey } from '../../src/accounts/keys.ts';
+import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';

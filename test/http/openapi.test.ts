@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { builtInCatalogue } from '../../src/catalogue-file.ts';
-import { defaultModels } from '../../src/domain/models.ts';
+import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
+import { defaultModels } from '../../src/models/model.ts';
 import { createRouter } from '../../src/http/app.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import { endpoints } from '../../src/http/endpoints.ts';

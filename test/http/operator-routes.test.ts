@@ -9,14 +9,14 @@ import { type HttpService, plainRequest, startHttpService } from '../support/htt
 import { askWith, createTestOperator, type TestOperator } from '../support/operator.ts';
 import { newPerson } from '../support/person.ts';
 import { owedCallback } from '../support/owed-callback.ts';
-import { scopes } from '../../src/domain/api-key.ts';
-import { newApiKey } from '../../src/stores/key-format.ts';
-import { createApiKey } from '../../src/stores/keys.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
-import { listActions } from '../../src/stores/operator-actions.ts';
-import { createOperator, listOperators, revokeOperator } from '../../src/stores/operators.ts';
-import { listProviderSwitches } from '../../src/stores/provider-pools.ts';
-import { setPrice } from '../../src/stores/prices.ts';
+import { scopes } from '../../src/accounts/api-key.ts';
+import { newApiKey } from '../../src/accounts/key-format.ts';
+import { createApiKey } from '../../src/accounts/keys.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { listActions } from '../../src/operators/operator-actions.ts';
+import { createOperator, listOperators, revokeOperator } from '../../src/operators/operators.ts';
+import { listProviderSwitches } from '../../src/providers/provider-pools.ts';
+import { setPrice } from '../../src/credits/prices.ts';
 
 const operatorEndpoints = endpoints.filter(({ scope }) => scope === 'operator');
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { maxUploadBytes } from '../../src/domain/upload.ts';
+import { maxUploadBytes } from '../../src/media/upload.ts';
 import { isOfConsole, type Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import type { ErrorCode } from '../../src/http/errors.ts';
@@ -9,10 +9,10 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { fromConsole, goodPassword, newPerson, type Person } from '../support/person.ts';
-import { type Scope, scopes as allScopes } from '../../src/domain/api-key.ts';
-import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/stores/database.ts';
-import { createApiKey } from '../../src/stores/keys.ts';
-import { createOperator } from '../../src/stores/operators.ts';
+import { type Scope, scopes as allScopes } from '../../src/accounts/api-key.ts';
+import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/platform/database/database.ts';
+import { createApiKey } from '../../src/accounts/keys.ts';
+import { createOperator } from '../../src/operators/operators.ts';
 
 // What every endpoint of a kind refuses in the same way, produced at each of them. A run of all tests fails when an endpoint
 // documents a refusal that neither this file nor its own tests have produced (test/support/recorded-outcomes.ts).

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
-import { findAccount, setAccountLimits } from '../../src/stores/accounts.ts';
-import type { Database } from '../../src/stores/database.ts';
-import { newApiKey } from '../../src/stores/key-format.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { findAccount, setAccountLimits } from '../../src/accounts/accounts.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { newApiKey } from '../../src/accounts/key-format.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, type HttpServiceOptions, plainRequest, startHttpService } from '../support/http-service.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { scopes } from '../../src/domain/api-key.ts';
-import { createApiKey } from '../../src/stores/keys.ts';
-import { createOperator } from '../../src/stores/operators.ts';
+import { scopes } from '../../src/accounts/api-key.ts';
+import { createApiKey } from '../../src/accounts/keys.ts';
+import { createOperator } from '../../src/operators/operators.ts';
 import { type Answer, isObject } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { fromConsole, newMember, type Person } from '../support/person.ts';

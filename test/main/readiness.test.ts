@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { builtInCatalogue } from '../../src/catalogue-file.ts';
-import { createLog } from '../../src/log.ts';
+import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
+import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { watchReadiness } from '../../src/main/readiness.ts';
 import { startApi } from '../../src/main/start-api.ts';
-import { createDatabase, type DatabasePool } from '../../src/stores/database.ts';
+import { createDatabase, type DatabasePool } from '../../src/platform/database/database.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';

@@ -3,8 +3,8 @@ import { access, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { tmpdir } from 'node:os';
-import { TaskError } from '../../src/domain/errors.ts';
-import type { Ffmpeg, VideoForm } from '../../src/domain/ports.ts';
+import { TaskError } from '../../src/platform/errors.ts';
+import type { Ffmpeg, VideoForm } from '../../src/tasks/ports.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { sharp } from '../../src/media/image-library.ts';
 import { createVideoNormaliser } from '../../src/media/normalise-video.ts';

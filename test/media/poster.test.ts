@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import sharp from 'sharp';
-import type { FrameSize } from '../../src/domain/frame-size.ts';
+import type { FrameSize } from '../../src/media/frame-size.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { isPosterOf, makePoster, posterSize } from '../../src/media/poster.ts';
 import { pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';

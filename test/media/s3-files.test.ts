@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import type { BucketLocation } from '../../src/domain/store-location.ts';
+import type { BucketLocation } from '../../src/media/store-location.ts';
 import { createS3Client, type S3Settings } from '../../src/media/s3-client.ts';
 import { checkBucket, createS3Files } from '../../src/media/s3-files.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';

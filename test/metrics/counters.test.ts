@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { builtInCatalogue } from '../../src/catalogue-file.ts';
+import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { taskParam } from '../support/tasks.ts';
 

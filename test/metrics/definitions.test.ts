@@ -3,12 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { builtInCatalogue } from '../../src/catalogue-file.ts';
+import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { installationSources } from '../../src/metrics/installation.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { exportProcessMetrics } from '../../src/metrics/process-metrics.ts';
 import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
-import { createDatabase } from '../../src/stores/database.ts';
+import { createDatabase } from '../../src/platform/database/database.ts';
 import { promtool, skipsWithoutPromtool } from '../support/promtool.ts';
 
 // Everything that a process with an API and a worker defines, and what alerts, dashboard and documents say that there is.

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Catalogue } from '../../src/domain/catalogue/models.ts';
-import { resolveCatalogue } from '../../src/domain/catalogue/catalogue.ts';
+import type { Catalogue } from '../../src/models/catalogue/models.ts';
+import { resolveCatalogue } from '../../src/models/catalogue/catalogue.ts';
 import { installationSources } from '../../src/metrics/installation.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { DatabaseUnavailable } from '../../src/stores/database.ts';
-import { reserveSlot } from '../../src/stores/slots.ts';
-import { setProviderSwitchAs, recordPoolFailure } from '../../src/stores/provider-pools.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { reserveSlot } from '../../src/providers/slots.ts';
+import { setProviderSwitchAs, recordPoolFailure } from '../../src/providers/provider-pools.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, mock, test } from 'node:test';
-import { builtInCatalogue } from '../../src/catalogue-file.ts';
+import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { installationSources } from '../../src/metrics/installation.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { DatabaseUnavailable } from '../../src/stores/database.ts';
-import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/stores/tasks.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 

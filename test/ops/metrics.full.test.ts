@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/platform/log.ts';
 import { startApi } from '../../src/main/start-api.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';

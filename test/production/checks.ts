@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { downloaded, type Load } from './load.ts';
 import type { Topology } from './topology.ts';

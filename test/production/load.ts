@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Client, createClient, type VideogenError } from '../../clients/typescript/src/index.ts';
-import { setAccountLimits } from '../../src/stores/accounts.ts';
+import { setAccountLimits } from '../../src/accounts/accounts.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { createTestAccount } from '../support/service.ts';
 import type { Topology } from './topology.ts';

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '../../src/config.ts';
+import type { Environment } from '../../src/config/config.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import type { UpstreamBooks } from '../fakes/upstream-books.ts';
 import { startReadinessProxy } from '../support/readiness-proxy.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defaultModels, modelCatalogue } from '../../src/domain/models.ts';
-import { inputLimits } from '../../src/domain/task-input.ts';
-import { createTaskRequestParser } from '../../src/domain/task-request.ts';
-import type { TaskParam } from '../../src/domain/task.ts';
+import { defaultModels, modelCatalogue } from '../../src/models/model.ts';
+import { inputLimits } from '../../src/tasks/task-input.ts';
+import { createTaskRequestParser } from '../../src/tasks/task-request.ts';
+import type { TaskParam } from '../../src/tasks/task.ts';
 import { runs } from '../support/property.ts';
 
 const models = modelCatalogue(defaultModels);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { after, before, describe, test } from 'node:test';
-import { withDefaults } from '../../src/domain/task-input.ts';
+import { withDefaults } from '../../src/tasks/task-input.ts';
 import type { Job, SubmitOutcome } from '../../src/providers/contract.ts';
 import { isSampled } from '../fakes/kinds.ts';
 import { type Fault, type FaultName, faults } from '../fakes/fault-proxy.ts';

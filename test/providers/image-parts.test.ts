@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
-import type { ReferenceImage } from '../../src/domain/ports.ts';
-import { TaskError } from '../../src/domain/errors.ts';
+import type { ReferenceImage } from '../../src/tasks/ports.ts';
+import { TaskError } from '../../src/platform/errors.ts';
 import { fittingImages, imageDataUrls, multipartBody } from '../../src/providers/image-parts.ts';
 
 describe('reference images as parts of a request', () => {

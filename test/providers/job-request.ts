@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { v4 as uuid } from 'uuid';
-import { withDefaults } from '../../src/domain/task-input.ts';
+import { withDefaults } from '../../src/tasks/task-input.ts';
 import type { Job, JobRequest } from '../../src/providers/contract.ts';
 
 /** A request for a job; its name and its prompt are its own unless they are given. */

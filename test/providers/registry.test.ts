@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { readCatalogueFile } from '../../src/catalogue-file.ts';
+import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import type { HeldProvider } from '../../src/providers/contract.ts';
 import { createProviders } from '../../src/providers/registry.ts';
 import { startFakeComfyui } from '../fakes/comfyui.ts';

@@ -6,7 +6,7 @@ import { availableParallelism, constants, homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, parseEnv } from 'node:util';
 import pg from 'pg';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { findFfmpeg } from '../../src/embedded/ffmpeg.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';

@@ -9,7 +9,7 @@ import { createFolderFiles } from '../../src/media/folder-files.ts';
 import { createResultStore } from '../../src/media/result-store.ts';
 import { createS3Files } from '../../src/media/s3-files.ts';
 import { createTwoStores } from '../../src/media/two-stores.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type Api, call, createdTask, resultUrlsIn, waitForRecord } from '../support/api.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled, startVisitor } from '../support/console.ts';

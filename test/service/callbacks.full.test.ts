@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { callbackWorkflowId, taskWorkflowId } from '../../src/domain/task-queues.ts';
-import { requestRedelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
-import { markMediaDeleted } from '../../src/stores/task-list.ts';
+import { callbackWorkflowId, taskWorkflowId } from '../../src/temporal/task-queues.ts';
+import { requestRedelivery, listDeliveryAttempts } from '../../src/callbacks/deliveries.ts';
+import { markMediaDeleted } from '../../src/tasks/task-list.ts';
 import { type Api, createdTask, post, recordInfo } from '../support/api.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { connectEngine, type EngineClient } from '../support/installation.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { callbackPausesMs, callbackTimeoutMs } from '../../src/domain/callback.ts';
-import { callbackWorkflowId } from '../../src/domain/task-queues.ts';
+import { callbackPausesMs, callbackTimeoutMs } from '../../src/callbacks/callback.ts';
+import { callbackWorkflowId } from '../../src/temporal/task-queues.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/platform/log.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
-import { findDelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
+import { findDelivery, listDeliveryAttempts } from '../../src/callbacks/deliveries.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
 import { answering, hostileReceiver, type HostileReceiver, neverEnding } from '../support/hostile-receivers.ts';
 import { connectEngine, type EngineClient } from '../support/installation.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { incomingKeyOf } from '../../activities/task-files.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type OwnUpstream, startOwnUpstream } from '../fakes/own-upstream.ts';
 import { type Api, createdTask, resultUrlsIn, waitForRecord } from '../support/api.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';

@@ -1,6 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Attempt } from '../../activities/generation/attempt.ts';
-import type { Task } from '../../src/domain/task.ts';
+import type { Task } from '../../src/tasks/task.ts';
 
 /** An attempt at the generation of a task, without its timers. */
 export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): Attempt {

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
-import { createDatabase, type Database } from '../../src/stores/database.ts';
-import { migrateToLatest } from '../../src/stores/migrator.ts';
+import { createDatabase, type Database } from '../../src/platform/database/database.ts';
+import { migrateToLatest } from '../../src/platform/database/migrator.ts';
 import { postgresUrl } from './servers.ts';
 
 /** A database of this test file's own, copied from a migrated template in some 50 ms, dropped by `close`. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { Offer } from '../../src/domain/models.ts';
+import type { Offer } from '../../src/models/model.ts';
 import { openApiDocument } from '../../src/http/openapi.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';

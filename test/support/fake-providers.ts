@@ -1,6 +1,6 @@
-import type { CatalogueModel } from '../../src/domain/catalogue/models.ts';
-import { effectiveRules } from '../../src/domain/catalogue/rules.ts';
-import { defaultModels } from '../../src/domain/models.ts';
+import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
+import { effectiveRules } from '../../src/models/catalogue/rules.ts';
+import { defaultModels } from '../../src/models/model.ts';
 import type { HeldProvider, Provider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { type JobTerms, openProvider, type Providers } from '../../src/providers/registry.ts';

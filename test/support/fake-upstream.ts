@@ -1,4 +1,4 @@
-import { TaskError } from '../../src/domain/errors.ts';
+import { TaskError } from '../../src/platform/errors.ts';
 import type {
   Fault,
   GeneratedVideo,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Environment, readConfig } from '../../src/config.ts';
-import { type DoctorRole, examine } from '../../src/main/doctor/doctor.ts';
-import type { Finding } from '../../src/main/doctor/finding.ts';
+import { type Environment, readConfig } from '../../src/config/config.ts';
+import { type DoctorRole, examine } from '../../src/doctor/doctor.ts';
+import type { Finding } from '../../src/doctor/finding.ts';
 
 /** The findings of doctor in this process, by check. */
 export async function findingsOf(

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/stores/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { waitFor } from './wait-for.ts';
 
 /** A database that stops before the first statement of this name, until `go` is called. */

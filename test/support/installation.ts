@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import type { Environment } from '../../src/config.ts';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
-import type { RunningPart, Settings } from '../../src/main/settings.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import type { Environment } from '../../src/config/config.ts';
+import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
+import type { RunningPart, Settings } from '../../src/config/settings.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { type ScheduleName, triggerSchedule } from '../../src/temporal/schedules.ts';

@@ -1,7 +1,7 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/log.ts';
-import { externalSettings } from '../../src/main/settings.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { createLog } from '../../src/platform/log.ts';
+import { externalSettings } from '../../src/config/settings.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 
 // A worker process that kills itself with SIGKILL, so that not even a `finally` runs. Arguments: `before` or `after`, and

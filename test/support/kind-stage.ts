@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { readCatalogueFile } from '../../src/catalogue-file.ts';
-import { secretReader } from '../../src/config.ts';
-import type { Catalogue } from '../../src/domain/catalogue/models.ts';
+import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
+import { secretReader } from '../../src/config/config.ts';
+import type { Catalogue } from '../../src/models/catalogue/models.ts';
 import { createProviderClient, type ProviderClient } from '../../src/outbound/provider-client.ts';
 import type { UpstreamClient } from '../../src/providers/contract.ts';
 import { createProviders } from '../../src/providers/registry.ts';
-import type { Database } from '../../src/stores/database.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { catalogueOf, type PlacedKind } from '../fakes/kinds.ts';
 import { activityDeps } from './activity-deps.ts';
 import { heldProvider } from './fake-providers.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '../../src/stores/database.ts';
-import { refundTask } from '../../src/stores/tasks.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { refundTask } from '../../src/tasks/tasks.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';
 
 /** A failed task and copies of it, each older than the one before; returns all of their ids. */

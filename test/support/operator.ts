@@ -1,4 +1,4 @@
-import { createOperator } from '../../src/stores/operators.ts';
+import { createOperator } from '../../src/operators/operators.ts';
 import type { Answer } from './http-client.ts';
 import type { HttpService } from './http-service.ts';
 

@@ -1,7 +1,7 @@
-import type { TaskResult } from '../../src/domain/task.ts';
-import { completeTask, refundTask } from '../../src/stores/tasks.ts';
-import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../src/stores/deliveries.ts';
-import type { Database } from '../../src/stores/database.ts';
+import type { TaskResult } from '../../src/tasks/task.ts';
+import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../src/callbacks/deliveries.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';
 import { waitFor } from './wait-for.ts';
 

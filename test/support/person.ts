@@ -1,8 +1,8 @@
-import type { Role } from '../../src/domain/role.ts';
-import { createAccount } from '../../src/stores/accounts.ts';
-import { setMembership } from '../../src/stores/memberships.ts';
-import { hashPassword } from '../../src/passwords/passwords.ts';
-import { createUser } from '../../src/stores/users.ts';
+import type { Role } from '../../src/people/role.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { setMembership } from '../../src/people/memberships.ts';
+import { hashPassword } from '../../src/people/passwords.ts';
+import { createUser } from '../../src/people/users.ts';
 import type { Answer, SendOptions } from './http-client.ts';
 import type { HttpService } from './http-service.ts';
 

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createGenerationActivities, createMainActivities } from '../../activities/index.ts';
-import { failCodes, type FailCode, type TaskFailure } from '../../src/domain/task.ts';
+import { failCodes, type FailCode, type TaskFailure } from '../../src/tasks/task.ts';
 import { Killed } from './interrupted-deps.ts';
 import { silentActivity } from './silent-activity.ts';
 

@@ -1,9 +1,9 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { callbackWorkflowId, closingWorkflowId } from '../../src/domain/task-queues.ts';
-import { closeAccountAs } from '../../src/stores/account-closure.ts';
-import { findTask } from '../../src/stores/tasks.ts';
+import { callbackWorkflowId, closingWorkflowId } from '../../src/temporal/task-queues.ts';
+import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { findTask } from '../../src/tasks/tasks.ts';
 import { startCallbackReceiver } from './callback-receiver.ts';
 import { connectEngine, createInstallation } from './installation.ts';
 import { createTestAccount, startTestWorker } from './service.ts';

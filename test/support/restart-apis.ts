@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
-import type { Environment } from '../../src/config.ts';
+import type { Environment } from '../../src/config/config.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
-import { setAccountLimits } from '../../src/stores/accounts.ts';
+import { setAccountLimits } from '../../src/accounts/accounts.ts';
 import { createTask } from './api.ts';
 import { createTestAccount, createTestEnvironment } from './service.ts';
 import { type Running, spawnEntryPoint } from './videogen.ts';

@@ -1,9 +1,9 @@
-import type { Price } from '../../src/domain/models.ts';
-import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/domain/task.ts';
-import { acceptTask } from '../../src/stores/accept-task.ts';
-import { listTaskEntries } from '../../src/stores/credits.ts';
-import type { Database } from '../../src/stores/database.ts';
-import { findTask } from '../../src/stores/tasks.ts';
+import type { Price } from '../../src/models/model.ts';
+import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/tasks/task.ts';
+import { acceptTask } from '../../src/tasks/accept-task.ts';
+import { listTaskEntries } from '../../src/credits/credits.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { findTask } from '../../src/tasks/tasks.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { waitFor } from './wait-for.ts';
 

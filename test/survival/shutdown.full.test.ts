@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Environment } from '../../src/config.ts';
+import type { Environment } from '../../src/config/config.ts';
 import { createInstallation, type Installation } from '../support/installation.ts';
 import type { TestEnvironment } from '../support/service.ts';
 import { waitForEnd } from '../support/tasks.ts';

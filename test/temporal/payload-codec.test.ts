@@ -2,7 +2,7 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { parsePayloadKeys } from '../../src/domain/payload-keys.ts';
+import { parsePayloadKeys } from '../../src/temporal/payload-keys.ts';
 import { createPayloadCodec } from '../../src/temporal/payload-codec.ts';
 
 const keyText = (id: string, seed = id) => `${id}:${createHash('sha256').update(seed).digest('base64')}`;

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultPayloadConverter } from '@temporalio/common';
-import type { Task } from '../../src/domain/task.ts';
+import type { Task } from '../../src/tasks/task.ts';
 import { createTaskProgress } from '../../src/temporal/task-progress.ts';
 
 type Described = { readonly pendingActivities: readonly unknown[] };

@@ -6,8 +6,8 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { CallbackAttempt, CallbackOrder } from '../../activities/send-callback.ts';
-import { callbackPausesMs } from '../../src/domain/callback.ts';
-import { taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { callbackPausesMs } from '../../src/callbacks/callback.ts';
+import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { startTimeSkipping } from '../support/time-skipping.ts';
 
 // The workflow is the real one and so are its timers; the clock is the test server's, and the activity is played.

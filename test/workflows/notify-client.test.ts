@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { CallbackAttempt, CallbackOrder } from '../../activities/send-callback.ts';
-import { callbackWorkflowId, taskQueuesOf } from '../../src/domain/task-queues.ts';
+import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { startTimeSkipping } from '../support/time-skipping.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findConsoleAsset, publishConsoleAssets } from '../../stores/console-assets.ts';
-import type { Database } from '../../stores/database.ts';
+import { findConsoleAsset, publishConsoleAssets } from './console-assets.ts';
+import type { Database } from '../../platform/database/database.ts';
 import type { AppRouter, Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
 import type { HttpDeps } from '../http-deps.ts';

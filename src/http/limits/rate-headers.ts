@@ -1,4 +1,4 @@
-import type { Rate, RateLeft } from '../../domain/rate-limit.ts';
+import type { Rate, RateLeft } from '../../platform/rate-limit.ts';
 
 // The fields of draft-ietf-httpapi-ratelimit-headers-10.
 

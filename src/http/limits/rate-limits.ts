@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Context } from '../context.ts';
 import { HttpError, toHttpError } from '../errors.ts';
-import type { Caller } from '../../domain/api-key.ts';
-import { type Rate, rateLeft, type RateLeft } from '../../domain/rate-limit.ts';
-import { hashApiKey } from '../../stores/key-format.ts';
+import type { Caller } from '../../accounts/api-key.ts';
+import { type Rate, rateLeft, type RateLeft } from '../../platform/rate-limit.ts';
+import { hashApiKey } from '../../accounts/key-format.ts';
 import { rateHeaders, refusalHeaders } from './rate-headers.ts';
 
 /** Beyond it, the least recently active caller starts anew. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { answer, type Context, type Step } from '../context.ts';
-import { describeError } from '../../domain/errors.ts';
+import { describeError } from '../../platform/errors.ts';
 import { type HttpError, toHttpError } from '../errors.ts';
 
 export function answerErrors(log: Logger): Step {

@@ -1,9 +1,9 @@
 import { type JSONPath, visit } from 'jsonc-parser';
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
-import { isObject } from '../../domain/json.ts';
-import { fieldPath } from '../../domain/field-errors.ts';
-import { isPlainText, notPlainText } from '../../domain/task-input.ts';
+import { isObject } from '../../platform/json.ts';
+import { fieldPath } from '../../platform/field-errors.ts';
+import { isPlainText, notPlainText } from '../../tasks/task-input.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest, maxBodyBytes } from '../errors.ts';
 

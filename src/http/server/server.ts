@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
-import { describeError } from '../../domain/errors.ts';
+import { describeError } from '../../platform/errors.ts';
 import { maxHeaderBytes } from '../errors.ts';
 import { type Exchange, refuseConnection } from './client-errors.ts';
 

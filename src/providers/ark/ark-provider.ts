@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CostRule } from '../../domain/catalogue/cost.ts';
+import type { CostRule } from '../../models/catalogue/cost.ts';
 import { classifyCreate, classifyPoll, createStateReader, noVerdict, type NoVerdict, replyOf } from '../answers.ts';
 import type {
   CancelOutcome,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isObject } from '../../domain/json.ts';
-import { type CostRule, estimateCost } from '../../domain/catalogue/cost.ts';
+import { isObject } from '../../platform/json.ts';
+import { type CostRule, estimateCost } from '../../models/catalogue/cost.ts';
 import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCall } from '../contract.ts';
 import { jobFailure } from './ark-errors.ts';
 

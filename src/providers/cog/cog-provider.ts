@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { fillPlaceholders, usesPlaceholder } from '../../domain/placeholders.ts';
+import { fillPlaceholders, usesPlaceholder } from '../placeholders.ts';
 import { classifyCreate, type CreateRules, detailOf, type Reply, replyOf, shownText } from '../answers.ts';
 import type {
   FrozenConfig,

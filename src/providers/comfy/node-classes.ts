@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { didYouMean } from '../../domain/did-you-mean.ts';
+import { didYouMean } from '../../platform/did-you-mean.ts';
 import { bodyOf, detailOf, replyOf, shownText } from '../answers.ts';
 import type { JsonObject, UpstreamClient } from '../contract.ts';
 

@@ -1,4 +1,4 @@
-import { fillPlaceholders, usesPlaceholder } from '../../domain/placeholders.ts';
+import { fillPlaceholders, usesPlaceholder } from '../placeholders.ts';
 import { classifyPoll, type Poll, type Reply } from '../answers.ts';
 import type { FrozenConfig, JobRequest, JsonObject, JsonValue, NotAccepted, RequestBody } from '../contract.ts';
 import { fittingImages } from '../image-parts.ts';

@@ -1,4 +1,4 @@
-import { isObject } from '../../domain/json.ts';
+import { isObject } from '../../platform/json.ts';
 import { bodyOf, type CreateRules, type Reply, shownText, unprovenStatuses, type VendorError } from '../answers.ts';
 import type { Cost, Fault, JsonObject, JsonValue } from '../contract.ts';
 import type { Expression } from './expression.ts';

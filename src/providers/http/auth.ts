@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { SetupError } from '../../domain/errors.ts';
+import { SetupError } from '../../platform/errors.ts';
 import type { ProviderFile } from './file-schema.ts';
 
 /** Secrets are read when they are needed, so that a new one counts from the next request on. */

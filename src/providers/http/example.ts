@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { withDefaults } from '../../domain/task-input.ts';
+import { withDefaults } from '../../tasks/task-input.ts';
 import type {
   Job,
   JobRequest,

@@ -1,5 +1,5 @@
 import jsonata from 'jsonata';
-import { unknownName } from '../../domain/did-you-mean.ts';
+import { unknownName } from '../../platform/did-you-mean.ts';
 import type { JsonObject, JsonValue } from '../contract.ts';
 
 // JSONata expressions of a provider file. Upstreams are not trusted, so an evaluation is bounded in steps, depth, time and size.

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { currency } from '../../domain/catalogue/cost.ts';
-import { check, type Problem } from '../../domain/catalogue/problems.ts';
-import { modelRules } from '../../domain/catalogue/rules.ts';
-import { inputLimits, ratios } from '../../domain/task-input.ts';
+import { currency } from '../../models/catalogue/cost.ts';
+import { check, type Problem } from '../../models/catalogue/problems.ts';
+import { modelRules } from '../../models/catalogue/rules.ts';
+import { inputLimits, ratios } from '../../tasks/task-input.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 
 // The schema of a file that describes a job API over HTTP.

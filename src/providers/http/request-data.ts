@@ -1,4 +1,4 @@
-import { frameSize } from '../../domain/frame-size.ts';
+import { frameSize } from '../../media/frame-size.ts';
 import { spellImageReferences } from '../task-values.ts';
 import type { FrozenConfig, Job, JobRequest, JsonObject, JsonValue, LostCall, RequestBody } from '../contract.ts';
 import { imageDataUrls } from '../image-parts.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type FrameSize, sizeOf } from '../../domain/frame-size.ts';
-import type { ReferenceImage } from '../../domain/ports.ts';
+import { type FrameSize, sizeOf } from '../../media/frame-size.ts';
+import type { ReferenceImage } from '../../tasks/ports.ts';
 import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
 import { fittingImages, imageDataUrls, multipartBody } from '../image-parts.ts';
 import { seedOf } from '../task-values.ts';

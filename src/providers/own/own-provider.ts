@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { frameSize } from '../../domain/frame-size.ts';
+import { frameSize } from '../../media/frame-size.ts';
 import {
   classifyCreate,
   type CreateRules,

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { TaskInput } from '../../domain/task.ts';
+import type { TaskInput } from '../../tasks/task.ts';
 
 /** Returns the next number, from 0 to below 1, of a fixed sequence. */
 export type Random = () => number;

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { frameSize } from '../../domain/frame-size.ts';
-import type { Ffmpeg, ReferenceImage } from '../../domain/ports.ts';
+import { frameSize } from '../../media/frame-size.ts';
+import type { Ffmpeg, ReferenceImage } from '../../tasks/ports.ts';
 import type { GeneratedVideo, JobRequest, Workspace } from '../contract.ts';
 import { framesPerSecond, layersGraph, writeStills, type Layer } from './layers.ts';
 import { photographs } from './photographs.ts';

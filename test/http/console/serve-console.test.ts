@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { publishConsole } from '../../../src/http/console/serve-console.ts';
-import { publishConsoleAssets } from '../../../src/stores/console-assets.ts';
+import { publishConsoleAssets } from '../../../src/http/console/console-assets.ts';
 import { type HttpService, startHttpService } from '../../support/http-service.ts';
 
 let service: HttpService;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { findAccount } from '../../../src/stores/accounts.ts';
+import { findAccount } from '../../../src/accounts/accounts.ts';
 import { assertRefused } from '../../support/http-client.ts';
 import { parseAnswer, rawConnection, rawExchange } from '../../support/http-raw.ts';
 import { type HttpService, plainRequest, startHttpService } from '../../support/http-service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { withDefaults } from '../../../src/domain/task-input.ts';
+import { withDefaults } from '../../../src/tasks/task-input.ts';
 import { answering, arkProvider, recover, stage } from './ark-stage.ts';
 import { jobRequest } from '../job-request.ts';
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
-import { withDefaults } from '../../../src/domain/task-input.ts';
+import { withDefaults } from '../../../src/tasks/task-input.ts';
 import { type CogProviderDeps, createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
 import type { HeldEnd, JobRequest } from '../../../src/providers/contract.ts';
 import { cogVideo, skipWithoutCog, startCogServer } from '../../fakes/cog-server.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
-import { withDefaults } from '../../../src/domain/task-input.ts';
+import { withDefaults } from '../../../src/tasks/task-input.ts';
 import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from '../../../src/providers/comfy/comfyui-provider.ts';
 import type { Job, JobRequest, PolledProvider } from '../../../src/providers/contract.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { withDefaults } from '../../../src/domain/task-input.ts';
+import { withDefaults } from '../../../src/tasks/task-input.ts';
 import type { JsonObject, UpstreamAnswer, UpstreamClient } from '../../../src/providers/contract.ts';
 import { createHttpProvider, type HttpProviderDeps } from '../../../src/providers/http/http-provider.ts';
 import type { ProviderFile } from '../../../src/providers/http/file-schema.ts';

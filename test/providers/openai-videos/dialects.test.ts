@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { withDefaults } from '../../../src/domain/task-input.ts';
+import { withDefaults } from '../../../src/tasks/task-input.ts';
 import { jobRequest } from '../job-request.ts';
 import { images, signal, stage } from './videos-stage.ts';
 

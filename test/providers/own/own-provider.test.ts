@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { withDefaults } from '../../../src/domain/task-input.ts';
+import { withDefaults } from '../../../src/tasks/task-input.ts';
 import { createProviderClient } from '../../../src/outbound/provider-client.ts';
 import type { JobStatus, SubmitOutcome, UpstreamAnswer, UpstreamClient } from '../../../src/providers/contract.ts';
 import { createOwnProvider, type OwnProviderDeps } from '../../../src/providers/own/own-provider.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { frameSizes } from '../../../src/domain/frame-size.ts';
+import { frameSizes } from '../../../src/media/frame-size.ts';
 import { photographs, shotTime } from '../../../src/providers/preview/photographs.ts';
 import { discImage, placesOf, temporaryFolder } from './render-support.ts';
 

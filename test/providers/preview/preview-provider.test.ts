@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Ffmpeg } from '../../../src/domain/ports.ts';
+import type { Ffmpeg } from '../../../src/tasks/ports.ts';
 import { isPosterOf } from '../../../src/media/poster.ts';
-import { TaskError } from '../../../src/domain/errors.ts';
+import { TaskError } from '../../../src/platform/errors.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
 import { filmed, framesOf, generationRequest, pinnedFfmpeg, temporaryFolder } from './render-support.ts';

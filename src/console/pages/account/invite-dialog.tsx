@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { type Role, roles } from '../../../domain/role.ts';
+import { type Role, roles } from '../../../people/role.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { ApiKey } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
-import { ordinaryScopes, scopes, type Scope } from '../../../domain/api-key.ts';
+import { ordinaryScopes, scopes, type Scope } from '../../../accounts/api-key.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy.tsx';

@@ -1,6 +1,6 @@
 import { UserPlus, X } from '../../ui/icons.ts';
 import { useState } from 'preact/hooks';
-import { type Role, roles } from '../../../domain/role.ts';
+import { type Role, roles } from '../../../people/role.ts';
 import type { Answer } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';

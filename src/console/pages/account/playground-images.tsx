@@ -1,7 +1,7 @@
 import { ImagePlus, Link2 } from './icons.ts';
 import { X } from '../../ui/icons.ts';
 import { useRef, useState } from 'preact/hooks';
-import { maxUploadBytes, uploadTypes } from '../../../domain/upload.ts';
+import { maxUploadBytes, uploadTypes } from '../../../media/upload.ts';
 import { upload } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/session.ts';

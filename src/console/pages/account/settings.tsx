@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { minPasswordLength } from '../../../domain/user.ts';
+import { minPasswordLength } from '../../../people/user.ts';
 import type { Answer } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';

@@ -3,7 +3,7 @@ import { Trash2 } from '../../ui/icons.ts';
 import { Download, RefreshCw } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { TaskRecord, TaskTimeline } from '../../api/contract.ts';
-import { deletedPrompt } from '../../../domain/deleted-content.ts';
+import { deletedPrompt } from '../../../tasks/deleted-content.ts';
 import { failureOf, problemOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';

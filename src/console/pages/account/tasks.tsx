@@ -2,7 +2,7 @@ import { Film, Plus } from '../../ui/icons.ts';
 import { Pause, Play, SearchX } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
-import { failOutcome } from '../../../domain/fail-code.ts';
+import { failOutcome } from '../../../tasks/fail-code.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';

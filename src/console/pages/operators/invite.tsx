@@ -1,6 +1,6 @@
 import { UserPlus } from '../../ui/icons.ts';
 import { useId, useState } from 'preact/hooks';
-import { roles } from '../../../domain/role.ts';
+import { roles } from '../../../people/role.ts';
 import type { Account } from '../../api/contract.ts';
 import type { NewLink } from './shown-once.tsx';
 import { useRead } from '../../api/queries.ts';

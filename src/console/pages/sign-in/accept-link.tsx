@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { minPasswordLength } from '../../../domain/user.ts';
+import { minPasswordLength } from '../../../people/user.ts';
 import { send, type Sent } from '../../api/call.ts';
 import { type ApiProblem, failureOf, problemOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';

@@ -1,0 +1,93 @@
+import { findAccount } from './accounts.ts';
+import { listUploadsOf } from './account-closure.ts';
+import { readBooks } from '../credits/credits.ts';
+import type { Database } from '../platform/database/database.ts';
+import { listApiKeysAfter } from './keys.ts';
+import { listMembers } from '../people/members.ts';
+import { listInvitations } from '../people/one-time-links.ts';
+import { listOwnDeliveries } from '../callbacks/own-deliveries.ts';
+import { listAccountEvents } from '../people/security-events.ts';
+import { listTasks } from '../tasks/task-list.ts';
+import { maxUploads, uploadKey } from '../media/upload.ts';
+import { presentLedgerEntry } from './account-view.ts';
+import { presentOwnCallback } from '../callbacks/callback-view.ts';
+import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
+import { presentEvent } from '../people/security-event-view.ts';
+import { presentKey } from './key-routes.ts';
+
+/** Rows per statement; no database connection is held between two statements. */
+const limit = 500;
+
+type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
+
+/**
+ * Streams all data of an account as lines of JSON. The last line counts the others, so that a client does not mistake a part for the whole.
+ * Returns nothing for an unknown account.
+ */
+export async function* exportAccount(
+  db: Database,
+  resultStore: LinkStore,
+  accountId: string,
+): AsyncGenerator<string, void, undefined> {
+  let count = 0;
+  for await (const page of pagesOf(db, resultStore, accountId)) {
+    if (page.length === 0) continue;
+    count += page.length;
+    yield page.map((line) => `${JSON.stringify(line)}\n`).join('');
+  }
+  if (count > 0) yield `${JSON.stringify({ kind: 'end', lines: count })}\n`;
+}
+
+async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string): AsyncGenerator<readonly Line[]> {
+  const account = await findAccount(db, accountId);
+  if (account === undefined) return;
+  const { name, balance, createdAt: createTime, closedAt: closeTime = null } = account;
+  yield [{ kind: 'account', accountId, name, balance, createTime, closeTime, exportTime: Date.now() }];
+  // Progress of live tasks would need a call to Temporal each.
+  const deps = { resultStore, progressOf: () => Promise.resolve(0) };
+  yield* paged(
+    (last?: { taskId: string }) => listTasks(db, { accountId, after: last?.taskId, limit }),
+    (task) => presentListedTask(deps, task).then((record) => ({ kind: 'task', ...record })),
+  );
+  yield* paged(
+    async (last?: { entryId: number }) => (await readBooks(db, { accountId, before: last?.entryId, limit })).entries,
+    // An entry has a `kind` of its own.
+    (entry) => ({ kind: 'ledgerEntry', entry: presentLedgerEntry(entry) }),
+  );
+  const nowMs = Date.now();
+  yield* paged(
+    (last?: { taskId: string }) => listOwnDeliveries(db, { accountId, after: last?.taskId, limit, nowMs }),
+    (delivery) => ({ kind: 'callback', ...presentOwnCallback(delivery, delivery.attempts, nowMs) }),
+  );
+  yield* paged(
+    (last?: { keyId: string }) => listApiKeysAfter(db, accountId, last?.keyId, limit),
+    (key) => ({ kind: 'key', ...presentKey(key) }),
+  );
+  yield* paged(
+    (last?: { email: string }) => listMembers(db, accountId, { after: last?.email, limit }),
+    (member) => ({ kind: 'member', ...member }),
+  );
+  yield* paged(
+    (last?: { linkId: string }) => listInvitations(db, accountId, { before: last?.linkId, limit }),
+    (invitation) => ({ kind: 'invitation', ...invitation }),
+  );
+  const uploads = await listUploadsOf(db, accountId, maxUploads);
+  yield uploads.map(({ uploadId }) => ({ kind: 'image', uploadId, url: resultStore.link(uploadKey(uploadId)) }));
+  yield* paged(
+    (last?: { eventId: number }) => listAccountEvents(db, accountId, { before: last?.eventId, limit }),
+    (event) => ({ kind: 'securityEvent', event: presentEvent(event) }),
+  );
+}
+
+/** Reads each page after the last row of the previous one. */
+async function* paged<Row>(
+  read: (last: Row | undefined) => Promise<readonly Row[]>,
+  present: (row: Row) => Line | Promise<Line>,
+): AsyncGenerator<readonly Line[]> {
+  for (let last: Row | undefined; ;) {
+    const rows = await read(last);
+    yield await Promise.all(rows.map(async (row) => present(row)));
+    last = rows.at(-1);
+    if (rows.length < limit) return;
+  }
+}

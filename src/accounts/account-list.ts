@@ -1,0 +1,56 @@
+import { type Account, accountColumns } from './accounts.ts';
+import { isActive } from './keys.ts';
+import { many, one } from '../platform/database/statement.ts';
+import { leastId } from '../platform/database/sql.ts';
+import { isUnfinished } from '../tasks/task-states.ts';
+
+export const countLimit = 10_000;
+
+type AccountCounts = Readonly<Record<'activeKeys' | 'waiting' | 'queuing' | 'generating' | 'tasks', number>>;
+
+/** Counts up to `countLimit`, so that an account with millions of tasks costs no more. */
+export const countOfAccount = one<AccountCounts, [accountId: string]>({
+  name: 'count-of-account',
+  text: `
+select
+  (select count(*) from (
+    select from api_keys where account_id = $1 and ${isActive}
+    limit ${countLimit}
+  ) keys) as "activeKeys",
+  live.*,
+  (select count(*) from (select from tasks where account_id = $1 limit ${countLimit}) tasks) as tasks
+from (
+  select count(*) filter (where state = 'waiting') as waiting, count(*) filter (where state = 'queuing') as queuing,
+    count(*) filter (where state = 'generating') as generating
+  from (
+    select state from tasks where account_id = $1 and ${isUnfinished} limit ${countLimit}
+  ) unfinished
+) live`,
+});
+
+export type AccountFilter = {
+  /** Ignores case. */
+  readonly prefix?: string | undefined;
+  readonly suspended?: boolean | undefined;
+  /** The UUID of the last account of the page before. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+};
+
+/**
+ * Lists accounts by name. Names are compared byte by byte, so that a prefix is a range, up to the greatest code point. The page begins
+ * at one row, that of the cursor or of the prefix.
+ */
+export const listAccounts = many<Account, [filter: AccountFilter]>({
+  name: 'list-accounts',
+  plannedAnew: true,
+  text: `
+select ${accountColumns} from accounts
+where ($4::boolean is null or suspended_at is not null = $4) and lower(name) collate "C" < lower($1) || chr(1114111)
+  and (lower(name) collate "C", id) > (
+    case when $2::uuid is null then lower($1) else (select lower(name) from accounts where id = $2) end collate "C",
+    coalesce($2, ${leastId}))
+  and starts_with(lower(name), lower($1))
+order by lower(name) collate "C", id limit $3`,
+  values: ({ prefix = '', suspended, after, limit }) => [prefix, after, limit, suspended],
+});

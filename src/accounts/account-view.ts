@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { Rate } from '../platform/rate-limit.ts';
+import { type LedgerEntry, ledgerKinds } from '../credits/credits.ts';
+import { view } from '../http/view.ts';
+
+export const rateSchema = z
+  .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
+  .nullable();
+
+export function presentRate(rate: Rate | undefined) {
+  return rate === undefined ? null : { quota: rate.quota, windowSeconds: rate.windowMs / 1000 };
+}
+
+export const ledgerEntrySchema = z
+  .strictObject({
+    entryId: z.int(),
+    kind: z.enum(ledgerKinds),
+    amount: z.int().meta({ description: 'Negative for charges.' }),
+    balanceAfter: z.int().nonnegative(),
+    taskId: z.string().nullable(),
+    reason: z.string().nullable(),
+    createTime: z.int().meta({ description: 'Unix milliseconds.' }),
+  })
+  .meta({ id: 'LedgerEntry' });
+
+export function presentLedgerEntry(entry: LedgerEntry) {
+  return view(ledgerEntrySchema, { ...entry, createTime: entry.createdAt });
+}

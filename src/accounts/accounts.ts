@@ -1,0 +1,186 @@
+import { isDeepStrictEqual } from 'node:util';
+import { v7 as uuidv7 } from 'uuid';
+import type { Actor } from '../operators/operator.ts';
+import type { Rate } from '../platform/rate-limit.ts';
+import type { Database } from '../platform/database/database.ts';
+import { recordAction } from '../operators/operator-actions.ts';
+import { maybeOne } from '../platform/database/statement.ts';
+
+/** Times are Unix milliseconds. */
+export type Account = {
+  readonly accountId: string;
+  readonly name: string;
+  readonly balance: number;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
+  /** The account's own rate of creates; undefined for the installation's. */
+  readonly createRate: Rate | undefined;
+  readonly suspendedAt: number | undefined;
+  /** A closed account stays suspended, and the content of its tasks is deleted. */
+  readonly closedAt: number | undefined;
+  readonly createdAt: number;
+};
+
+/** The columns of `accounts` as the fields of an `Account`. */
+export const accountColumns = `id as "accountId", name, balance, unfinished_tasks as "unfinishedTasks",
+  max_unfinished_tasks as "maxUnfinishedTasks", suspended_at as "suspendedAt", closed_at as "closedAt",
+  created_at as "createdAt",
+  case when create_quota is not null then json_build_object('quota', create_quota, 'windowMs', create_window_ms) end
+    as "createRate"`;
+
+const selectAccount = `select ${accountColumns} from accounts where id = $1`;
+
+export const findAccount = maybeOne<Account, [accountId: string]>({ name: 'find-account', text: selectAccount });
+
+/** Locks the account until the transaction ends. */
+export const lockAccount = maybeOne<Account, [accountId: string]>({
+  name: 'lock-account',
+  text: `${selectAccount} for no key update`,
+});
+
+export class AccountClosed extends Error {
+  override readonly name = 'AccountClosed';
+
+  constructor(accountId: string) {
+    super(`account ${accountId} is closed for good`);
+  }
+}
+
+/** Locks an open account, which stays open until the transaction ends. Throws `AccountClosed` for a closed one. */
+export async function lockOpenAccount(db: Pick<Database, 'run'>, accountId: string): Promise<Account | undefined> {
+  const account = await lockAccount(db, accountId);
+  if (account?.closedAt !== undefined) throw new AccountClosed(accountId);
+  return account;
+}
+
+type NewAccount = { readonly name: string; readonly credits: number };
+
+const opening = (name: string, condition: string) =>
+  maybeOne<{ id: string }, [accountId: string, account: NewAccount]>({
+    name,
+    text: `
+with account as (
+  insert into accounts (id, name, balance) select $1, $2, $3 where ${condition} returning id, balance
+), entry as (
+  insert into ledger_entries (account_id, kind, amount, balance_after, reason)
+  select id, 'grant', balance, balance, 'opening credits' from account where balance > 0
+)
+select id from account`,
+    values: (accountId, { name: accountName, credits }) => [accountId, accountName, credits],
+  });
+const open = opening('create-account', 'true');
+const openFirst = opening('create-first-account', 'not exists (select from accounts)');
+
+/** Returns the id of the account. `credits` is a whole number, not negative. */
+export async function createAccount(db: Database, account: NewAccount): Promise<string> {
+  const accountId = uuidv7();
+  await open(db, accountId, account);
+  return accountId;
+}
+
+/** Creates an account if none exists. */
+export async function createFirstAccount(db: Pick<Database, 'run'>, account: NewAccount): Promise<string | undefined> {
+  return (await openFirst(db, uuidv7(), account))?.id;
+}
+
+type Limits = Pick<Account, 'maxUnfinishedTasks' | 'createRate'>;
+
+/** The limits apply from the next create on. Returns undefined for an unknown account. */
+export const setAccountLimits = maybeOne<Account, [accountId: string, limits: Limits]>({
+  name: 'set-account-limits',
+  text: `
+update accounts set max_unfinished_tasks = $2, create_quota = $3, create_window_ms = $4, create_due_at = null
+where id = $1 returning ${accountColumns}`,
+  values: (accountId, { maxUnfinishedTasks, createRate }) => [
+    accountId,
+    maxUnfinishedTasks,
+    createRate?.quota,
+    createRate?.windowMs,
+  ],
+});
+
+export function openAccountAs(db: Database, actor: Actor, account: NewAccount): Promise<Account> {
+  return recordAction(db, actor, async (transaction) => {
+    const accountId = await createAccount(transaction, account);
+    const answer = await findAccount(transaction, accountId);
+    if (answer === undefined) throw new Error(`account ${accountId} not found after its creation`);
+    return { answer, done: { action: 'accounts.create', accountId, details: account } };
+  });
+}
+
+const setSuspended = maybeOne<Account, [accountId: string, suspended: boolean, reason: string]>({
+  name: 'suspend-account',
+  text: `
+update accounts set suspended_at = case when $2 then now() end, suspension_reason = case when $2 then $3 end
+where id = $1 returning ${accountColumns}`,
+});
+
+export type Suspension = { readonly accountId: string; readonly suspended: boolean; readonly reason: string };
+
+/** Suspends an account or lifts its suspension. Returns undefined for an unknown account. Throws `AccountClosed`. */
+export function suspendAccountAs(
+  db: Database,
+  actor: Actor,
+  { accountId, suspended, reason }: Suspension,
+): Promise<Account | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const before = await lockOpenAccount(transaction, accountId);
+    const isUnchanged = (before?.suspendedAt !== undefined) === suspended;
+    if (before === undefined || isUnchanged) return { answer: before };
+    const answer = await setSuspended(transaction, accountId, suspended, reason);
+    const action = suspended ? 'accounts.suspend' : 'accounts.unsuspend';
+    return { answer, done: { action, accountId, details: { reason } } };
+  });
+}
+
+/** A limit that is left out stays unchanged. */
+export type LimitChange = {
+  readonly accountId: string;
+  readonly maxUnfinishedTasks?: number | undefined;
+  /** Null for the installation's limit. */
+  readonly createRate?: Rate | null | undefined;
+};
+
+/** The limits apply from the next create on. Returns undefined for an unknown account. Throws `AccountClosed`. */
+export function limitAccountAs(
+  db: Database,
+  actor: Actor,
+  { accountId, ...change }: LimitChange,
+): Promise<Account | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const before = await lockOpenAccount(transaction, accountId);
+    if (before === undefined) return { answer: undefined };
+    const createRate = change.createRate === undefined ? before.createRate : (change.createRate ?? undefined);
+    const { maxUnfinishedTasks = before.maxUnfinishedTasks } = change;
+    const [from, to] = [limitsOf(before), limitsOf({ maxUnfinishedTasks, createRate })];
+    if (isDeepStrictEqual(from, to)) return { answer: before };
+    const answer = await setAccountLimits(transaction, accountId, { maxUnfinishedTasks, createRate });
+    return { answer, done: { action: 'accounts.limits', accountId, details: { from, to } } };
+  });
+}
+
+function limitsOf({ maxUnfinishedTasks, createRate }: Limits) {
+  return { maxUnfinishedTasks, creates: createRate ?? null };
+}
+
+const setName = maybeOne<Account, [accountId: string, name: string]>({
+  name: 'rename-account',
+  text: `update accounts set name = $2 where id = $1 returning ${accountColumns}`,
+});
+
+export type Renaming = { readonly accountId: string; readonly name: string };
+
+/** Returns undefined for an unknown account. Throws `AccountClosed`. */
+export function renameAccountAs(
+  db: Database,
+  actor: Actor,
+  { accountId, name }: Renaming,
+): Promise<Account | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const before = await lockOpenAccount(transaction, accountId);
+    if (before === undefined || before.name === name) return { answer: before };
+    const answer = await setName(transaction, accountId, name);
+    const details = { from: { name: before.name }, to: { name } };
+    return { answer, done: { action: 'accounts.rename', accountId, details } };
+  });
+}

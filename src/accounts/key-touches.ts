@@ -1,0 +1,28 @@
+import { touchKeys } from './callers.ts';
+import type { Database } from '../platform/database/database.ts';
+
+const touchDelayMs = 1_000;
+/** Keys per statement; one beyond them is recorded at its next use. */
+const maxTouches = 10_000;
+
+/** Records when keys were last used, in batches, after the responses. */
+export function createKeyTouches(db: Database, delayMs = touchDelayMs) {
+  const used = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  /** Writes the open batch; never rejects. */
+  async function drain(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    const keyIds = [...used];
+    used.clear();
+    if (keyIds.length > 0) await touchKeys(db, keyIds).catch(() => {});
+  }
+  return {
+    /** Adds a key whose last recorded use is over a minute old; never waits and never throws. */
+    add: (keyId: string): void => {
+      if (used.size < maxTouches) used.add(keyId);
+      timer ??= setTimeout(() => void drain(), delayMs).unref();
+    },
+    drain,
+  };
+}

@@ -1,0 +1,183 @@
+import { v7 as uuidv7 } from 'uuid';
+import type { Dialect, Scope } from './api-key.ts';
+import type { Actor } from '../operators/operator.ts';
+import { lockOpenAccount } from './accounts.ts';
+import { type Database, readRow } from '../platform/database/database.ts';
+import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
+import { recordAction } from '../operators/operator-actions.ts';
+import { many, maybeOne, one } from '../platform/database/statement.ts';
+
+/** A key without its secret, which is not stored. Times are Unix milliseconds. */
+export type ApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  readonly hint: string;
+  readonly scopes: readonly Scope[];
+  readonly dialect: Dialect;
+  readonly createdAt: number;
+  readonly expiresAt: number | undefined;
+  readonly lastUsedAt: number | undefined;
+  readonly revokedAt: number | undefined;
+};
+
+export type NewKey = Pick<ApiKey, 'name' | 'scopes'> & {
+  readonly accountId: string;
+  readonly expiresAt?: number | undefined;
+  /** Native by default. */
+  readonly dialect?: Dialect | undefined;
+};
+
+/** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */
+export const keyColumns = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
+  revoked_at as "revokedAt"`;
+const apiKeyColumns = `id as "keyId", scopes, dialect, ${keyColumns}`;
+
+/** SQL: neither revoked nor expired. */
+export const isActive = 'revoked_at is null and (expires_at is null or expires_at > now())';
+
+const insertKey = {
+  name: 'create-api-key',
+  text: `
+insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect)
+select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8 from accounts
+where id = $2 and ($9::int is null or $9 > (select count(*) from api_keys where account_id = $2 and ${isActive}))
+returning ${apiKeyColumns}`,
+};
+
+/** A new key with its secret, which is returned only once. */
+export type MadeKey = { readonly kind: 'made'; readonly key: string; readonly apiKey: ApiKey };
+export type TooManyKeys = { readonly kind: 'too_many_keys' };
+
+/** Returns undefined for an unknown account, and for one with `maxActive` keys. */
+async function insert(db: Pick<Database, 'run'>, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
+  const { accountId, name, scopes, expiresAt, dialect = 'native' } = newKey;
+  const key = newApiKey();
+  const values = [uuidv7(), accountId, name, hashApiKey(key), apiKeyHint(key), scopes, expiresAt, dialect, maxActive];
+  const apiKey = await readRow<ApiKey>(db, insertKey, values);
+  return apiKey === undefined ? undefined : { kind: 'made', key, apiKey };
+}
+
+/** Creates a key without a limit per account. Returns undefined for an unknown account. The caller checks that it is open. */
+export async function createApiKey(
+  db: Pick<Database, 'run'>,
+  newKey: NewKey,
+): Promise<{ readonly keyId: string; readonly key: string } | undefined> {
+  const made = await insert(db, newKey);
+  return made && { keyId: made.apiKey.keyId, key: made.key };
+}
+
+/** Lists at most 1,000 keys, including revoked ones: active ones first, then the newest. */
+export const listApiKeys = many<ApiKey, [accountId: string]>({
+  name: 'list-api-keys',
+  text: `
+select ${apiKeyColumns} from api_keys where account_id = $1 order by ${isActive} desc, created_at desc, id desc limit 1000`,
+});
+
+/** A page of all keys, for an export. */
+export const listApiKeysAfter = many<ApiKey, [accountId: string, after: string | undefined, limit: number]>({
+  name: 'list-api-keys-after',
+  text: `
+select ${apiKeyColumns} from api_keys
+where account_id = $1 and ($2::uuid is null or id > $2) order by id limit $3`,
+});
+
+/** `changed`: it was not revoked before. */
+export type RevokedKey = Pick<NewKey, 'accountId'> &
+  Pick<ApiKey, 'name' | 'hint'> & { readonly revokedAt: number; readonly changed: boolean };
+
+/** Revokes a key of the account, or of any account without `accountId`, from the next request on. */
+export const revokeApiKey = maybeOne<RevokedKey, [keyId: string, accountId?: string]>({
+  name: 'revoke-api-key',
+  text: `
+with found as (
+  select id, revoked_at is null as changed from api_keys where id = $1 and ($2::uuid is null or account_id = $2) for update
+)
+update api_keys set revoked_at = coalesce(revoked_at, now()) from found where api_keys.id = found.id
+returning account_id as "accountId", name, hint, revoked_at as "revokedAt", changed`,
+  values: (keyId, accountId) => [keyId, accountId],
+});
+
+/** Includes keys in the overlap of a rotation. */
+export const maxActiveKeys = 100;
+
+/** The account must exist. Throws `AccountClosed`. */
+export function createAccountKey(db: Database, newKey: NewKey): Promise<MadeKey | TooManyKeys> {
+  return db.transaction(async (run) => {
+    // The lock serializes creates, so that concurrent ones do not exceed the limit.
+    await lockOpenAccount({ run }, newKey.accountId);
+    return (await insert({ run }, newKey, maxActiveKeys)) ?? { kind: 'too_many_keys' };
+  });
+}
+
+export type Rotation = {
+  readonly accountId: string;
+  readonly keyId: string;
+  /** The scopes of the caller. A key with further scopes is not rotated, because the caller would gain them. */
+  readonly within: readonly Scope[];
+  /** The old key stays valid for this time, unless it expires earlier. */
+  readonly overlapSeconds: number;
+};
+
+export type RotationOutcome =
+  | (MadeKey & { readonly oldExpiresAt: number })
+  | TooManyKeys
+  | { readonly kind: 'key_not_found' }
+  | { readonly kind: 'key_not_active' }
+  | { readonly kind: 'scope_missing'; readonly scope: Scope };
+
+type OldKey = Omit<NewKey, 'accountId'> & { readonly isActive: boolean };
+
+const findOld = maybeOne<OldKey, [keyId: string, accountId: string]>({
+  name: 'find-key-to-rotate',
+  text: `
+select name, scopes, dialect, now() + (expires_at - created_at) as "expiresAt", ${isActive} as "isActive"
+from api_keys where id = $1 and account_id = $2`,
+});
+
+const expireOld = one<{ oldExpiresAt: number }, [keyId: string, overlapSeconds: number]>({
+  name: 'expire-rotated-key',
+  text: `
+update api_keys set expires_at = least(expires_at, now() + $2 * interval '1 second') where id = $1
+returning expires_at as "oldExpiresAt"`,
+});
+
+/** Creates a key with the same name, scopes, dialect and lifetime. The old key expires after the overlap. */
+export function rotateAccountKey(
+  db: Database,
+  { accountId, keyId, within, overlapSeconds }: Rotation,
+): Promise<RotationOutcome> {
+  return db.transaction<RotationOutcome>(async (run) => {
+    await lockOpenAccount({ run }, accountId);
+    const old = await findOld({ run }, keyId, accountId);
+    if (old === undefined) return { kind: 'key_not_found' };
+    if (!old.isActive) return { kind: 'key_not_active' };
+    const missing = old.scopes.find((scope) => !within.includes(scope));
+    if (missing !== undefined) return { kind: 'scope_missing', scope: missing };
+    const made = await insert({ run }, { accountId, ...old }, maxActiveKeys);
+    if (made === undefined) return { kind: 'too_many_keys' };
+    return { ...made, ...(await expireOld({ run }, keyId, overlapSeconds)) };
+  });
+}
+
+/** Returns undefined for an unknown account. Throws `AccountClosed`. */
+export function createKeyAs(db: Database, actor: Actor, newKey: NewKey): Promise<MadeKey | TooManyKeys | undefined> {
+  return recordAction<MadeKey | TooManyKeys | undefined>(db, actor, async (transaction) => {
+    const { accountId } = newKey;
+    if ((await lockOpenAccount(transaction, accountId)) === undefined) return { answer: undefined };
+    const answer = await createAccountKey(transaction, newKey);
+    if (answer.kind !== 'made') return { answer };
+    const { keyId, name, scopes, dialect, expiresAt = null } = answer.apiKey;
+    const details = { name, scopes, dialect, expiresAt };
+    return { answer, done: { action: 'keys.create', accountId, keyId, details } };
+  });
+}
+
+/** Returns the time of the revocation, or undefined for an unknown key. */
+export function revokeKeyAs(db: Database, actor: Actor, keyId: string): Promise<number | undefined> {
+  return recordAction(db, actor, async (transaction) => {
+    const revoked = await revokeApiKey(transaction, keyId);
+    if (revoked?.changed !== true) return { answer: revoked?.revokedAt };
+    const { accountId, name, hint, revokedAt } = revoked;
+    return { answer: revokedAt, done: { action: 'keys.revoke', accountId, keyId, details: { name, hint } } };
+  });
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { dayMs } from '../platform/duration.ts';
+import { listUsageDays, maxCounted, summarizeAccount } from '../credits/usage.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { unixMs } from '../http/fields.ts';
+import { presentUsageDay, usageDaySchema } from '../credits/usage-view.ts';
+
+const count = z.int().min(0).max(maxCounted);
+
+export const showOverview = defineEndpoint({
+  operationId: 'getOverview',
+  route: 'GET /api/v1/overview',
+  scope: 'credits:read',
+  summary: 'Get an overview of the account',
+  data: z
+    .strictObject({
+      balance: z.int().nonnegative(),
+      days: z.array(usageDaySchema).meta({ description: 'Today and the previous six days, in UTC.' }),
+      tasksByState: z
+        .strictObject({ waiting: count, queuing: count, generating: count, success: count, fail: count })
+        .meta({
+          description: `Unfinished tasks, and those that ended in the last seven days. Counts stop at ${maxCounted}.`,
+        }),
+      steps: z
+        .strictObject({ hasKey: z.boolean(), hasTask: z.boolean(), hasCallback: z.boolean() })
+        .meta({ description: 'Steps that the account has taken at least once.' }),
+      books: z.strictObject({
+        auditedTime: unixMs.nullable().meta({ description: 'When the ledger was last audited.' }),
+        violations: z.int().nonnegative().meta({ description: "Unresolved errors in this account's ledger." }),
+      }),
+    })
+    .meta({ id: 'Overview' }),
+  handler: async ({ caller: { accountId } }, { db, now }) => {
+    const today = Math.floor(now() / dayMs) * dayMs;
+    const [summary, days] = await Promise.all([
+      summarizeAccount(db, accountId),
+      listUsageDays(db, { accountId, fromMs: today - 6 * dayMs, toMs: today + dayMs }),
+    ]);
+    const { balance, hasKey, hasTask, hasCallback, auditedAt = null, violations } = summary;
+    const { waiting, queuing, generating, success, fail } = summary;
+    return {
+      balance,
+      days: days.map(presentUsageDay),
+      tasksByState: { waiting, queuing, generating, success, fail },
+      steps: { hasKey, hasTask, hasCallback },
+      books: { auditedTime: auditedAt, violations },
+    };
+  },
+});

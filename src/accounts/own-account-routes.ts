@@ -1,0 +1,49 @@
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import { closeOwnAccount } from './account-closure.ts';
+import { exportAccount } from './account-export.ts';
+import { originOf } from '../people/authenticate-session.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { invalidRequest } from '../http/errors.ts';
+import { opaqueId } from '../http/fields.ts';
+
+const close = defineEndpoint({
+  operationId: 'closeAccount',
+  route: 'POST /api/console/v1/account/close',
+  scope: 'owner',
+  needsRecentProof: true,
+  summary: 'Close the account',
+  description:
+    'Permanent. Revokes all keys and removes all members, including the caller. Within minutes, cancels and refunds unfinished ' +
+    'tasks and deletes the prompts, images, videos and callbacks of all tasks. The ledger stays. The body repeats the id of the ' +
+    'account as a confirmation.',
+  body: z.strictObject({ accountId: opaqueId }),
+  data: z.strictObject({ accountId: z.string() }),
+  handler: async ({ session, accountId, input, ctx }, { db }) => {
+    if (input.accountId !== accountId)
+      throw invalidRequest([{ path: 'accountId', message: 'must be the id of the account' }]);
+    await closeOwnAccount(db, { session, accountId, origin: originOf(ctx) });
+    return { accountId };
+  },
+});
+
+const exportAll = defineEndpoint({
+  operationId: 'exportAccount',
+  route: 'GET /api/console/v1/account/export',
+  scope: 'owner',
+  needsRecentProof: true,
+  summary: 'Export the account',
+  description:
+    'Returns lines of JSON, each with a `kind`: the account, tasks with links to their media, ledger entries, callbacks, keys ' +
+    'without secrets, members, invitations, images and security events. The last line has the kind `end` and the number of lines ' +
+    'before it.',
+  contentType: 'application/x-ndjson; charset=utf-8',
+  answerHeaders: { 'Content-Disposition': 'The file name.' },
+  data: z.custom<Readable>(),
+  handler: ({ accountId, ctx }, { db, resultStore }) => {
+    ctx.set('Content-Disposition', 'attachment; filename="account.jsonl"');
+    return Promise.resolve(Readable.from(exportAccount(db, resultStore, accountId)));
+  },
+});
+
+export const ownAccountEndpoints = [exportAll, close];

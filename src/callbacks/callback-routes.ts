@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { webhookId } from './callback.ts';
+import { isFinal, type Task } from '../tasks/task.ts';
+import { uuidPattern } from '../platform/uuid.ts';
+import {
+  requestRedelivery,
+  type Delivery,
+  deliveryStates,
+  type FailedDeliveryCursor,
+  findDelivery,
+  listDeliveryAttempts,
+  listFailedDeliveries,
+  redeliverAs,
+} from './deliveries.ts';
+import { attemptsInList, listOwnDeliveries, maxRedelivered, redeliverFailed } from './own-deliveries.ts';
+import type { Database } from '../platform/database/database.ts';
+import { findTask } from '../tasks/tasks.ts';
+import { deletedMessage } from '../tasks/deleted-content.ts';
+import { ownTask } from '../http/authentication.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../http/errors.ts';
+import { idField, maxUnixMs, oneOf, opaqueId, overlapField, wholeNumber } from '../http/fields.ts';
+import {
+  cursorParameter,
+  cutPage,
+  idPage,
+  nextCursorSchema,
+  pageFrom,
+  strictQuery,
+  taskIdParameter,
+} from '../http/query.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { deliverySchema, ownCallbackSchema, presentDelivery, presentOwnCallback } from './callback-view.ts';
+
+const list = defineEndpoint({
+  operationId: 'listCallbacks',
+  route: 'GET /api/v1/callbacks',
+  scope: 'tasks:read',
+  summary: 'List callbacks and their attempts',
+  description:
+    'With `taskId`, lists the callback of one task: none before the task ends, or without `callBackUrl`. Otherwise, lists all callbacks of ' +
+    `the account, newest first, each with its latest ${attemptsInList} attempts.`,
+  query: strictQuery({
+    taskId: taskIdParameter.optional(),
+    state: oneOf(deliveryStates).optional(),
+    ...idPage,
+  }),
+  data: z.strictObject({ callbacks: z.array(ownCallbackSchema), nextCursor: nextCursorSchema }),
+  failures: ['task_not_found'],
+  handler: async ({ caller: { accountId }, query }, { db }) => {
+    const { taskId, state, cursor: after, limit } = query;
+    const nowMs = Date.now();
+    if (taskId !== undefined && (state ?? after) !== undefined) {
+      throw invalidRequest([{ path: 'taskId', message: 'must not be combined with state or cursor' }]);
+    }
+    if (taskId !== undefined)
+      return { callbacks: await callbacksOfTask(db, { taskId, accountId, nowMs }), nextCursor: null };
+    const found = await listOwnDeliveries(db, { accountId, state, after, limit: limit + 1, nowMs });
+    const { page, nextCursor } = cutPage(found, limit, (last) => last.taskId);
+    return { callbacks: page.map((delivery) => presentOwnCallback(delivery, delivery.attempts, nowMs)), nextCursor };
+  },
+});
+
+type OneTask = { readonly taskId: string; readonly accountId: string; readonly nowMs: number };
+
+async function callbacksOfTask(db: Database, { taskId: requested, accountId, nowMs }: OneTask) {
+  const { taskId } = await ownTask(db, requested, accountId);
+  const delivery = await findDelivery(db, taskId);
+  return delivery === undefined ? [] : [presentOwnCallback(delivery, await listDeliveryAttempts(db, taskId), nowMs)];
+}
+
+const redeliverAll = defineEndpoint({
+  operationId: 'redeliverFailedCallbacks',
+  route: 'POST /api/v1/callbacks/redeliver-failed',
+  scope: 'tasks:write',
+  summary: 'Redeliver failed callbacks',
+  description:
+    'Redelivers every callback in the state `failed` of a task that ended at `since` or later, for instance after an outage of the ' +
+    `receiver. Sends at most ${maxRedelivered} per request, oldest first: repeat the request while \`hasMore\` is true.`,
+  body: z.strictObject({ since: wholeNumber(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }) }),
+  data: z.strictObject({ redelivered: z.int().min(0).max(maxRedelivered), hasMore: z.boolean() }),
+  handler: async ({ caller: { accountId }, input }, deps) => {
+    const owed = await redeliverFailed(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
+    for (const { taskId } of owed) deps.redeliver({ taskId, accountId });
+    return { redelivered: owed.length, hasMore: owed.length === maxRedelivered };
+  },
+});
+
+const cursorShape = new RegExp(`^(\\d{1,16})_(${uuidPattern})$`);
+
+const adminListFailed = defineEndpoint({
+  operationId: 'adminListFailedCallbacks',
+  route: 'GET /api/admin/v1/callbacks/failed',
+  summary: 'List undelivered callbacks of all accounts',
+  description:
+    'Lists callbacks that failed (`failed`) or were rejected by their receiver with 410 (`gone`), newest first. A redelivery removes ' +
+    'one from the list without affecting paging.',
+  query: strictQuery(pageFrom(cursorParameter.regex(cursorShape).transform(cursorOf))),
+  data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),
+  handler: async ({ query: { cursor: after, limit } }, { db }) => {
+    const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(failed, limit, (last) => `${last.finishedAtUs}_${last.taskId}`);
+    return { callbacks: page.map(presentDelivery), nextCursor };
+  },
+});
+
+function cursorOf(text: string): FailedDeliveryCursor {
+  const [, finishedAtUs = '', taskId = ''] = cursorShape.exec(text) ?? [];
+  return { finishedAtUs: Number(finishedAtUs), taskId };
+}
+
+const redeliver = defineEndpoint({
+  operationId: 'redeliverCallback',
+  route: 'POST /api/v1/callbacks/redeliver',
+  scope: 'tasks:write',
+  summary: 'Redeliver a callback',
+  description:
+    'Sends the callback now, in any state, and retries for three days until the receiver answers 2xx or 410. The ' +
+    '`webhook-id` stays the same; the body is the current record.',
+  body: z.strictObject({ taskId: opaqueId }),
+  data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
+  failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
+  handler: async ({ caller, input }, deps) => {
+    const task = await ownTask(deps.db, input.taskId, caller.accountId);
+    const { taskId } = await sendAgain(task, () => requestRedelivery(deps.db, task.taskId), deps);
+    return { taskId, webhookId: webhookId(taskId) };
+  },
+});
+
+async function sendAgain(
+  { taskId, accountId, param, state, contentDeletedAt }: Task,
+  request: () => Promise<Delivery | undefined>,
+  deps: HttpDeps,
+): Promise<Delivery> {
+  if (contentDeletedAt !== undefined) throw new HttpError('content_deleted', { msg: deletedMessage });
+  if (param.callBackUrl === undefined) {
+    throw invalidRequest([{ path: 'taskId', message: 'this task was created without callBackUrl' }]);
+  }
+  if (!isFinal(state)) throw new HttpError('task_not_finished');
+  const delivery = await request();
+  if (delivery === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
+  deps.redeliver({ taskId, accountId });
+  return delivery;
+}
+
+const adminRedeliver = defineEndpoint({
+  operationId: 'adminRedeliverCallback',
+  route: 'POST /api/admin/v1/callbacks/redeliver',
+  summary: 'Redeliver a callback of any account',
+  body: z.strictObject({ taskId: idField('a task') }),
+  data: deliverySchema,
+  failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
+  handler: async ({ actor, input }, deps) => {
+    const task = existing(await findTask(deps.db, input.taskId), 'task_not_found');
+    return presentDelivery(await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps));
+  },
+});
+
+const showSecret = defineEndpoint({
+  operationId: 'showCallbackSecret',
+  route: 'POST /api/v1/callbacks/secret',
+  scope: 'callbacks:secret',
+  needsRecentProof: true,
+  summary: 'Show the callback secret once',
+  description:
+    'Returns the secret that signs callbacks, and creates it on first use. Later calls get 409; rotate a lost secret. Takes no body.',
+  data: z.strictObject({ secret: z.string().meta({ description: '`whsec_…`, in the format of Standard Webhooks.' }) }),
+  failures: ['callback_secret_already_shown'],
+  handler: async ({ caller }, { callbackSecrets }) => {
+    const secret = await callbackSecrets.reveal(caller.accountId);
+    if (secret === undefined) throw new HttpError('callback_secret_already_shown');
+    return { secret };
+  },
+});
+
+const rotateSecret = defineEndpoint({
+  operationId: 'rotateCallbackSecret',
+  route: 'POST /api/v1/callbacks/secret/rotate',
+  scope: 'callbacks:secret',
+  needsRecentProof: true,
+  summary: 'Rotate the callback secret',
+  description:
+    'Returns the new secret once. For `overlapSeconds` (a day by default), callbacks carry the signatures of both secrets, so that ' +
+    'receivers can switch; with 0, the old secret stops signing immediately.',
+  body: z.strictObject({ overlapSeconds: overlapField }),
+  data: z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() }),
+  failures: ['account_closed'],
+  handler: async ({ caller, input: { overlapSeconds } }, { callbackSecrets }) => {
+    const secret = await callbackSecrets.rotate({ accountId: caller.accountId, overlapSeconds });
+    return { secret, overlapSeconds };
+  },
+});
+
+export const callbackEndpoints = [list, redeliver, redeliverAll, showSecret, rotateSecret];
+export const operatorCallbackEndpoints = [adminListFailed, adminRedeliver];

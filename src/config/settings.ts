@@ -1,0 +1,122 @@
+import { join } from 'node:path';
+import { type Config, missingMessage } from './config.ts';
+import { ConfigError } from '../platform/errors.ts';
+import type { Catalogue } from '../models/catalogue/models.ts';
+import { refuseInput } from '../models/catalogue/route.ts';
+import type { StoreLocation } from '../media/store-location.ts';
+import { createTaskRequestParser, type ParsedTaskRequest } from '../tasks/task-request.ts';
+import { isUploadPreview, uploadIdOf } from '../media/upload.ts';
+import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
+import type { TemporalTarget } from '../temporal/connect.ts';
+
+/** Settings that a configuration may leave to `npm start`, which sets them once its servers run. */
+export type FoundSettings = {
+  readonly databaseUrl: string;
+  readonly temporal: TemporalTarget;
+  /** Shown to operators at this machine. */
+  readonly temporalUiUrl?: string | undefined;
+  /** Ports of embedded servers that no other setting contains. */
+  readonly embeddedPorts: readonly number[];
+  readonly secret: string;
+  readonly resultStore: StoreLocation;
+};
+
+export type Settings = Config &
+  FoundSettings & {
+    readonly publicUrl: string;
+    /** A folder on a local disk for files that live as long as one attempt. */
+    readonly workFolder: string;
+  };
+
+export type RunningPart = {
+  /** Makes `/readyz` return 503, so that proxies send requests elsewhere. */
+  readonly leave?: () => void;
+  /** Drains the part within a time limit; never rejects. */
+  readonly close: () => Promise<void>;
+};
+
+/** The settings of an API or worker process, where nothing is embedded. Throws `ConfigError` for what is missing. */
+export function externalSettings(config: Config): Settings {
+  const { databaseUrl, temporal, secret, resultStore } = config;
+  if (databaseUrl !== undefined && temporal !== undefined && secret !== undefined && resultStore !== undefined)
+    return settingsWith(config, { databaseUrl, temporal, embeddedPorts: [], secret, resultStore });
+  const needed = {
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporal,
+    VIDEOGEN_SECRET: secret,
+    RESULT_STORE: resultStore,
+  };
+  const missing = Object.entries(needed).filter(([, value]) => value === undefined);
+  throw new ConfigError(missing.map(([name]) => missingMessage(name)));
+}
+
+export function settingsWith(config: Config, found: FoundSettings): Settings {
+  return {
+    ...config,
+    ...found,
+    temporal: { ...found.temporal, payloadKeys: config.payloadKeys },
+    publicUrl: config.publicUrl ?? `http://${config.host}:${config.port}`,
+    workFolder: workFolderOf(config),
+  };
+}
+
+export function workFolderOf({ dataFolder }: Pick<Config, 'dataFolder'>): string {
+  return join(dataFolder, 'work');
+}
+
+/** The parser of create requests with the allow-lists of this installation and the models of the catalogue in force. */
+export function createRequestParser(
+  { imageAllow, callbackAllow, publicUrl }: Pick<Settings, 'imageAllow' | 'callbackAllow' | 'publicUrl'>,
+  currentCatalogue: () => Catalogue,
+): (body: unknown) => ParsedTaskRequest {
+  const parserFor = (offer: Catalogue) =>
+    createTaskRequestParser({
+      offer,
+      // An uploaded image is read from the store, whatever its address: only createTask knows whose it is.
+      refuseImageUrl: (url) => {
+        if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its imageUrl';
+        return uploadIdOf(publicUrl, url) === undefined ? literalRefusal(url, imageAllow) : undefined;
+      },
+      refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
+      refuseInput: ({ model: name, input }) => {
+        const model = offer.models.get(name);
+        return model === undefined ? [] : refuseInput(model, input);
+      },
+    });
+  let catalogue: Catalogue | undefined;
+  let parse: ReturnType<typeof parserFor> | undefined;
+  return (body) => {
+    const current = currentCatalogue();
+    if (parse === undefined || current !== catalogue) parse = parserFor(current);
+    catalogue = current;
+    return parse(body);
+  };
+}
+
+type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'> &
+  Partial<Pick<Settings, 'temporalMetricsPort'>>;
+
+/** Addresses of this installation's servers. Requests to URLs of clients never go there. */
+export function ownEndpoints(settings: Sources): readonly OwnEndpoint[] {
+  const { host, port, metricsPort, temporalMetricsPort, databaseUrl, temporal, embeddedPorts } = settings;
+  const ports = [port, metricsPort, temporalMetricsPort, ...embeddedPorts].filter((one) => one !== undefined);
+  const { address } = temporal.connection;
+  const servers = [
+    databaseEndpoint(new URL(databaseUrl)),
+    ...(address === undefined ? [] : [temporalEndpoint(address)]),
+  ];
+  return [...ports.map((ownPort) => ({ host, port: ownPort })), ...servers];
+}
+
+/** PostgreSQL URLs may have host and port in the query. */
+function databaseEndpoint({ hostname, port, searchParams }: URL): OwnEndpoint {
+  return {
+    host: searchParams.get('host') ?? (hostname || 'localhost'),
+    port: Number(searchParams.get('port') ?? (port || 5432)),
+  };
+}
+
+function temporalEndpoint(address: string): OwnEndpoint {
+  const { hostname, port } = new URL(`temporal://${address.replace(/^\w+:\/\//, '')}`);
+  return { host: hostname, port: Number(port || 7233) };
+}

@@ -1,0 +1,150 @@
+import type { Database } from '../platform/database/database.ts';
+import { many } from '../platform/database/statement.ts';
+import { isUnfinished } from '../tasks/task-states.ts';
+
+/** The invariants of the ledger. The first two mean that the balance is the sum of the entries, at every entry. */
+export const ledgerRules = [
+  'balance_is_that_of_last_entry',
+  'balance_after_is_running_sum',
+  'nothing_is_below_zero',
+  'unfinished_count_is_true',
+  'entry_belongs_to_its_task',
+  'task_has_its_charge',
+  'failed_task_is_refunded_in_full',
+  'only_failed_tasks_are_refunded',
+  'books_are_guarded',
+] as const;
+export type LedgerRule = (typeof ledgerRules)[number];
+
+export type LedgerViolation = {
+  readonly rule: LedgerRule;
+  readonly accountId: string | undefined;
+  readonly entryId: number | undefined;
+  readonly taskId: string | undefined;
+  readonly detail: string;
+};
+
+export type AuditScope = {
+  readonly accounts?: readonly string[];
+  readonly entries?: readonly number[];
+  readonly tasks?: readonly string[];
+};
+
+const noEntry = 'null::bigint as "entryId"';
+
+// Each rule explains a violation in `detail`, which is null when the rule holds.
+const accountRules = many<LedgerViolation, [accounts: readonly string[]]>({
+  name: 'check-accounts',
+  text: `
+with checked as (
+  select a.id, a.balance, a.unfinished_tasks, coalesce(last.balance_after, 0) as booked, coalesce(live.tasks, 0) as live
+  from accounts a
+  left join lateral (
+    select balance_after from ledger_entries where account_id = a.id order by id desc limit 1
+  ) last on true
+  left join (
+    select account_id, count(*) as tasks from tasks
+    where ${isUnfinished} and account_id = any($1::uuid[]) group by account_id
+  ) live on live.account_id = a.id
+  where a.id = any($1::uuid[])
+)
+select rule, id as "accountId", ${noEntry}, null::uuid as "taskId", detail from checked cross join lateral (values
+  ('balance_is_that_of_last_entry', case when balance <> booked then format('balance %s, last entry %s', balance, booked) end),
+  ('nothing_is_below_zero', case when balance < 0 then format('balance %s', balance) end),
+  ('unfinished_count_is_true',
+    case when unfinished_tasks <> live then format('the account has %s, %s tasks are unfinished', unfinished_tasks, live) end)
+) rules (rule, detail) where detail is not null`,
+});
+
+const entryRules = many<LedgerViolation, [entries: readonly number[]]>({
+  name: 'check-entries',
+  text: `
+with checked as (
+  select e.*, coalesce(previous.balance_after, 0) as before, t.account_id as owner
+  from ledger_entries e
+  left join lateral (
+    select p.balance_after from ledger_entries p where p.account_id = e.account_id and p.id < e.id order by p.id desc limit 1
+  ) previous on true
+  left join tasks t on t.id = e.task_id
+  where e.id = any($1::bigint[])
+)
+select rule, account_id as "accountId", id as "entryId", task_id as "taskId", detail from checked cross join lateral (values
+  ('balance_after_is_running_sum', case when balance_after <> before + amount
+    then format('%s %s on %s gives %s', kind, amount, before, balance_after) end),
+  ('nothing_is_below_zero', case when balance_after < 0 then format('balance after %s', balance_after) end),
+  ('entry_belongs_to_its_task', case when case
+      when kind in ('charge', 'refund') then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
+      else task_id is not null or amount = 0 or (kind = 'grant' and amount < 0) end
+    then format('%s %s, task of account %s', kind, amount, owner) end)
+) rules (rule, detail) where detail is not null`,
+});
+
+const taskRules = many<LedgerViolation, [tasks: readonly string[]]>({
+  name: 'check-tasks',
+  text: `
+with checked as (
+  select t.id, t.account_id, t.state, t.credits_charged, t.credits_refunded, e.*
+  from tasks t left join lateral (
+    select count(*) filter (where kind = 'charge') as charges,
+      coalesce(sum(amount) filter (where kind = 'charge' and account_id = t.account_id), 0) as charged,
+      count(*) filter (where kind = 'refund') as refunds,
+      coalesce(sum(amount) filter (where kind = 'refund' and account_id = t.account_id), 0) as refunded
+    from ledger_entries where task_id = t.id
+  ) e on true
+  where t.id = any($1::uuid[])
+)
+select rule, account_id as "accountId", ${noEntry}, id as "taskId", detail from checked cross join lateral (values
+  ('task_has_its_charge', case when charges <> 1 or charged <> -credits_charged
+    then format('charged %s, sum of %s charges %s', credits_charged, charges, charged) end),
+  ('failed_task_is_refunded_in_full', case
+    when state = 'fail' and (refunds <> 1 or refunded <> credits_charged or credits_refunded <> credits_charged)
+    then format('charged %s, refunded %s, sum of %s refunds %s', credits_charged, credits_refunded, refunds, refunded) end),
+  ('only_failed_tasks_are_refunded', case when state <> 'fail' and (refunds > 0 or credits_refunded <> 0)
+    then format('state %s, refunded %s, sum of %s refunds %s', state, credits_refunded, refunds, refunded) end)
+) rules (rule, detail) where detail is not null`,
+});
+
+/** Triggers and constraints of the ledger and of the audit log, which shows who granted credits. */
+const guards = [
+  'final_tasks_never_change',
+  'tasks_are_never_deleted',
+  'ledger_is_append_only',
+  'operator_actions_are_append_only',
+  'accounts_balance_check',
+  'accounts_unfinished_tasks_check',
+  'ledger_entries_balance_after_check',
+  'one_charge_one_refund',
+  'sign_fits_kind',
+  'task_fits_kind',
+  'failed_is_refunded',
+];
+
+const guardRule = many<LedgerViolation, [guards: readonly string[]]>({
+  name: 'check-guards',
+  text: `
+select 'books_are_guarded' as rule, null::uuid as "accountId", ${noEntry}, null::uuid as "taskId",
+  format('%s is missing or disabled', guard) as detail
+from unnest($1::text[]) guard
+where not exists (
+  select from pg_trigger where tgname = guard and tgenabled in ('O', 'A')
+    and tgrelid in ('tasks'::regclass, 'ledger_entries'::regclass, 'operator_actions'::regclass)
+  union all
+  select from pg_constraint where conname = guard and convalidated
+    and conrelid in ('accounts'::regclass, 'tasks'::regclass, 'ledger_entries'::regclass)
+)`,
+});
+
+/** Returns the guards that are missing or disabled. */
+export const checkGuards = (db: Database) => guardRule(db, guards);
+
+/** Returns the violations by these accounts, entries and tasks. Callers pass at most 2,000 ids per list. */
+export async function checkBooks(
+  db: Database,
+  { accounts = [], entries = [], tasks = [] }: AuditScope,
+): Promise<readonly LedgerViolation[]> {
+  return [
+    ...(accounts.length === 0 ? [] : await accountRules(db, accounts)),
+    ...(entries.length === 0 ? [] : await entryRules(db, entries)),
+    ...(tasks.length === 0 ? [] : await taskRules(db, tasks)),
+  ];
+}

@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import type { UsageDay } from './usage.ts';
+import { view } from '../http/view.ts';
+
+const credits = z.int().nonnegative();
+
+export const usageDaySchema = z
+  .strictObject({
+    day: z.iso.date().meta({ description: 'A day in UTC.' }),
+    model: z.string().nullable().meta({ description: 'Null for grants and adjustments.' }),
+    charged: credits,
+    refunded: credits,
+    granted: z.int().meta({ description: 'Grants and adjustments; may be negative.' }),
+    tasks: credits.meta({ description: 'Tasks created.' }),
+  })
+  .meta({ id: 'UsageDay' });
+
+export function presentUsageDay(day: UsageDay) {
+  return view(usageDaySchema, day);
+}

@@ -1,0 +1,101 @@
+import { access, constants, mkdtemp, rm, rmdir } from 'node:fs/promises';
+import { tmpdir, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { provideFontSettings } from '../config/config.ts';
+import { errorCode, messageOf } from '../platform/errors.ts';
+import { maxUploadBytes } from '../media/upload.ts';
+import { inspectFfmpeg } from '../media/ffmpeg-binary.ts';
+import { makePrivateFolder } from '../media/local-faults.ts';
+import { mainQueue } from '../main/worker-options.ts';
+import { failure, type Finding, ok, warning } from './finding.ts';
+import { type Space, spaceFindings, spaceForVideos } from './check-store.ts';
+
+const leastNode = [20, 19] as const;
+
+export function checkNode(version = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isOlder = major < leastNode[0] || (major === leastNode[0] && minor < leastNode[1]);
+  const remedy = `Install Node.js ${leastNode.join('.')} or newer.`;
+  return isOlder ? failure('node', `Node.js ${version}`, remedy) : ok('node', `Node.js ${version}`);
+}
+
+const megabyte = 1024 * 1024;
+/** An API or a worker that follows jobs needs about 250 MB; rendering a video or decoding a large image takes several hundred more. */
+const leastMegabytes = (renders: boolean) => (renders ? 1024 : 512);
+
+export function checkMemory(renders: boolean, limitBytes = process.constrainedMemory()): Finding {
+  const total = totalmem();
+  // Without a limit the system returns 0, or more than any machine has.
+  const isLimited = limitBytes > 0 && limitBytes < total;
+  const megabytes = Math.round((isLimited ? limitBytes : total) / megabyte);
+  const shown = `${megabytes} MB${isLimited ? ', the limit of this container' : ''}`;
+  const least = leastMegabytes(renders);
+  if (megabytes >= least) return ok('memory', shown);
+  return warning(
+    'memory',
+    `${shown}; below ${least} MB a large image or video may end the process`,
+    'Raise the limit.',
+  );
+}
+
+/** An API stores several uploaded images while it checks them. */
+export const spaceForUploads: Space = { leastBytes: 5 * maxUploadBytes, enoughBytes: 20 * maxUploadBytes };
+
+/** These folders must be writable even where the file system is read-only. */
+export async function checkFolders(workFolder: string, storesVideos: boolean): Promise<readonly Finding[]> {
+  const space = storesVideos ? spaceForVideos : spaceForUploads;
+  return [
+    ...(await folderFindings('work folder', workFolder, 'VIDEOGEN_DATA', space)),
+    ...(await folderFindings('temporary folder', tmpdir(), 'TMPDIR', space)),
+  ];
+}
+
+async function folderFindings(check: string, path: string, setting: string, space: Space): Promise<readonly Finding[]> {
+  try {
+    if (setting === 'VIDEOGEN_DATA') await makePrivateFolder(path, setting);
+    await rmdir(await mkdtemp(join(path, 'videogen-doctor-')));
+    return await spaceFindings(check, path, space);
+  } catch (error) {
+    const remedy = `Set ${setting} to a folder that this account may write to; a file system that is read only needs a volume there.`;
+    return [failure(check, `${path} is not writable (${errorCode(error) ?? messageOf(error)})`, remedy)];
+  }
+}
+
+export async function checkFfmpeg(path: string | undefined, signal: AbortSignal): Promise<readonly Finding[]> {
+  const install = 'Install ffmpeg with libx264 on the PATH, or set FFMPEG_PATH.';
+  try {
+    const found = await inspectFfmpeg(path, signal);
+    const shown = `ffmpeg ${found.version} (${found.path})`;
+    if (found.missing.length === 0) return [ok('ffmpeg', shown)];
+    return [failure('ffmpeg', `${shown} lacks the encoders ${found.missing.join(', ')}`, install)];
+  } catch (error) {
+    return [failure('ffmpeg', `none found: ${messageOf(error)}`, install)];
+  }
+}
+
+/** Draws a letter, and searches fonts of the machine, which draw other scripts. */
+export async function checkFonts(): Promise<readonly Finding[]> {
+  const settings = await mkdtemp(join(tmpdir(), 'videogen-fonts-'));
+  try {
+    provideFontSettings(settings);
+    return await drawLetters();
+  } finally {
+    await rm(settings, { recursive: true, force: true });
+  }
+}
+
+async function drawLetters(): Promise<readonly Finding[]> {
+  const { drawnText } = await import('../providers/preview/titles/drawn-text.ts');
+  const { rgba } = await drawnText('V', { weight: 'Bold' }, 40);
+  if (!rgba.some((byte) => byte !== 0))
+    return [failure('fonts', 'titles are drawn without ink', 'Install the packages of this release again: npm ci')];
+  return [ok('fonts', 'titles are drawn')];
+}
+
+export async function checkBundle(): Promise<readonly Finding[]> {
+  const path = mainQueue.workflowBundle.codePath;
+  return await access(path, constants.R_OK).then(
+    () => [],
+    () => [failure('workflows', `${path} is missing`, 'Build the release again: npm run build')],
+  );
+}

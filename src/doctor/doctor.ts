@@ -1,0 +1,163 @@
+import type { Config } from '../config/config.ts';
+import { type QueueName, queueNames } from '../temporal/worker-queues.ts';
+import type { TemporalTarget } from '../temporal/connect.ts';
+import { usualStore } from '../media/open-store.ts';
+import { workFolderOf } from '../config/settings.ts';
+import { checkDatabase } from './check-database.ts';
+import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
+import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
+import { checkStore } from './check-store.ts';
+import { checkTemporal } from './check-temporal.ts';
+import { type Finding, runChecks, unknown, withoutSecrets } from './finding.ts';
+
+/** `all` checks the whole installation; the others check what one process of that role needs to start and to work. */
+export const doctorRoles = ['all', 'api', 'worker'] as const;
+export type DoctorRole = (typeof doctorRoles)[number];
+
+const checkLimitMs = 15_000;
+
+/** Addresses of the parts that `npm start` runs; undefined while they do not run. */
+export type RunningParts = {
+  readonly databaseUrl: string | undefined;
+  readonly temporal: TemporalTarget | undefined;
+  readonly secret: string | undefined;
+};
+
+/** The checks that need no usable configuration. */
+export function examineMachine(): readonly Finding[] {
+  return [checkNode(), checkMemory(true)];
+}
+
+/** Checks everything that this role needs. Writes only probe files, and deletes them. */
+export async function examine(config: Config, running: RunningParts, role: DoctorRole): Promise<readonly Finding[]> {
+  const scope = scopeOf(config, running, role);
+  const needed = checks.filter(({ isNeeded = always }) => isNeeded(scope));
+  const runs = needed.map(({ name, run }) => ({ name, run: async (signal: AbortSignal) => run(scope, signal) }));
+  return withoutSecrets(await runChecks(runs, checkLimitMs), secretsOf(config, running));
+}
+
+type Scope = RunningParts & {
+  readonly config: Config;
+  readonly role: DoctorRole;
+  readonly serves: (...names: readonly QueueName[]) => boolean;
+  readonly usesFiles: boolean;
+  readonly isShared: boolean;
+  readonly workFolder: string;
+};
+
+type DoctorCheck = {
+  readonly name: string;
+  /** Every role needs the check by default. */
+  readonly isNeeded?: (scope: Scope) => boolean;
+  readonly run: (scope: Scope, signal: AbortSignal) => readonly Finding[] | Promise<readonly Finding[]>;
+};
+
+const embedded = 'not running; "npm start" runs one';
+
+const checks: readonly DoctorCheck[] = [
+  { name: 'settings', run: settingFindings },
+  {
+    name: 'database',
+    run: ({ config, databaseUrl: url, secret }) => {
+      const { databasePoolSize: poolSize, secretPrevious } = config;
+      return url === undefined
+        ? [unknown('database', embedded)]
+        : checkDatabase({ url, poolSize, secret, secretPrevious, catalogue: config.catalogue });
+    },
+  },
+  {
+    name: 'temporal',
+    run: ({ config, temporal: target, role }) => {
+      const queues = queueNames.filter((name) => role === 'all' && isQueueUsed(config, name));
+      return target === undefined
+        ? [unknown('temporal', embedded)]
+        : checkTemporal({ target, taskQueue: config.taskQueue, queues });
+    },
+  },
+  {
+    name: 'result store',
+    isNeeded: ({ usesFiles }) => usesFiles,
+    run: ({ config, workFolder }) =>
+      checkStore('RESULT_STORE', config.resultStore ?? usualStore(config), config, workFolder),
+  },
+  {
+    name: 'second result store',
+    isNeeded: ({ usesFiles }) => usesFiles,
+    run: ({ config, workFolder }) =>
+      config.resultStoreAlso === undefined
+        ? []
+        : checkStore('RESULT_STORE_ALSO', config.resultStoreAlso, config, workFolder),
+  },
+  {
+    name: 'work folder',
+    isNeeded: ({ usesFiles }) => usesFiles,
+    run: ({ role, workFolder }) => checkFolders(workFolder, role !== 'api'),
+  },
+  {
+    name: 'ffmpeg',
+    isNeeded: ({ serves }) => serves('tasks', 'generation'),
+    run: ({ config }, signal) => checkFfmpeg(config.ffmpegPath, signal),
+  },
+  { name: 'fonts', isNeeded: ({ serves }) => serves('generation'), run: checkFonts },
+  { name: 'workflows', isNeeded: ({ serves }) => serves('tasks'), run: checkBundle },
+  { name: 'machine', run: ({ usesFiles }) => [checkNode(), checkMemory(usesFiles)] },
+];
+
+const always = () => true;
+
+function settingFindings({ config, secret, role, serves, isShared }: Scope): readonly Finding[] {
+  const sendsCallbacks = role === 'api' || serves('callbacks');
+  const fetchesImages = serves('generation', 'generation-remote');
+  return [
+    ...(secret === undefined ? [] : [checkSecret(secret)]),
+    ...(role === 'worker' && !isShared ? [] : [checkPublicUrl(config)]),
+    ...(sendsCallbacks ? [checkAllowList('CALLBACK_ALLOW', config.callbackAllow, isShared)] : []),
+    ...(fetchesImages ? [checkAllowList('IMAGE_ALLOW', config.imageAllow, isShared)] : []),
+    ...checkCatalogue(config, serves('tasks', 'generation-remote')),
+  ];
+}
+
+function scopeOf(config: Config, running: RunningParts, role: DoctorRole): Scope {
+  const queues = role === 'api' ? [] : role === 'worker' ? config.workerQueues : queueNames;
+  const serves: Scope['serves'] = (...names) => queues.some((name) => names.includes(name));
+  return {
+    ...running,
+    config,
+    role,
+    serves,
+    usesFiles: role !== 'worker' || serves('tasks', 'generation', 'generation-remote'),
+    isShared: config.databaseUrl !== undefined,
+    workFolder: workFolderOf(config),
+  };
+}
+
+function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {
+  const models = [...catalogue.models.values()];
+  if (name === 'generation') return models.some(({ isRemote }) => !isRemote);
+  if (name === 'generation-remote') return models.some(({ isRemote }) => isRemote);
+  return true;
+}
+
+function secretsOf(config: Config, { databaseUrl, temporal, secret }: RunningParts): readonly (string | undefined)[] {
+  const { password } = databaseUrl === undefined ? { password: '' } : new URL(databaseUrl);
+  const apiKey = temporal?.connection.apiKey;
+  const key = typeof apiKey === 'string' ? apiKey : undefined;
+  return [
+    secret,
+    databaseUrl,
+    password,
+    decoded(password),
+    key,
+    config.apiKey,
+    config.oidcClientSecret,
+    ...(config.secretPrevious ?? []),
+  ];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

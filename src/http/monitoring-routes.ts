@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { defineEndpoint } from './define-endpoint.ts';
+import { HttpError } from './errors.ts';
+
+const healthz = defineEndpoint({
+  operationId: 'healthz',
+  route: 'GET /healthz',
+  scope: 'none',
+  summary: 'Check that the process is alive',
+  data: z.strictObject({}),
+  handler: async () => ({}),
+});
+
+const readyz = defineEndpoint({
+  operationId: 'readyz',
+  route: 'GET /readyz',
+  scope: 'none',
+  summary: 'Check that the process is ready for requests',
+  data: z.strictObject({}),
+  failures: ['not_ready'],
+  handler: async (_call, { readiness }) => {
+    refuseUnlessReady(await readiness());
+    return {};
+  },
+});
+
+export function refuseUnlessReady(reasons: readonly string[]): void {
+  if (reasons.length > 0) throw new HttpError('not_ready', { data: { reasons } });
+}
+
+export const healthEndpoints = [healthz, readyz];

@@ -1,0 +1,61 @@
+import type { Dialect } from '../accounts/api-key.ts';
+import type { FieldError } from '../platform/field-errors.ts';
+import type { ModelCatalogue } from '../models/model.ts';
+import type { TaskRecord } from '../tasks/task-record.ts';
+import type { ParsedTaskRequest } from '../tasks/task-request.ts';
+import {
+  kieCallbackBody,
+  kieCallbackHeaders,
+  type KieCreatedTask,
+  type KieRecord,
+  presentKieTask,
+  type SignedCallback,
+} from './kie-record.ts';
+import { kieHint, parseKieTaskRequest, type RequestRules } from './kie-request.ts';
+
+/** `hint` is added to the message of a refusal. */
+export type DialectRequest = ParsedTaskRequest & { readonly hint?: string | undefined };
+
+export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
+
+/** Translates at the edge: all other code uses the native spelling. */
+export type DialectAdapter = {
+  /** Errors name the fields in the client's spelling. */
+  readonly taskRequest: (body: Readonly<Record<string, unknown>>, rules: RequestRules) => DialectRequest;
+  readonly createdTask: (created: CreatedTask) => CreatedTask | KieCreatedTask;
+  readonly taskRecord: (record: TaskRecord, models: ModelCatalogue) => TaskRecord | KieRecord;
+  /** The error for an unknown taskId; undefined for a 404. */
+  readonly unknownTask: FieldError | undefined;
+  readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
+  /** Headers added to the native ones. */
+  readonly callbackHeaders: (callback: SignedCallback) => Readonly<Record<string, string>>;
+};
+
+const native: DialectAdapter = {
+  taskRequest: (body, { parse, models }) => {
+    const parsed = parse(body);
+    return parsed.ok ? parsed : { ...parsed, hint: kieHint(body, models) };
+  },
+  createdTask: (created) => created,
+  taskRecord: (record) => record,
+  unknownTask: undefined,
+  callbackBody: (record) => JSON.stringify({ code: 200, msg: 'success', data: record }),
+  callbackHeaders: () => ({}),
+};
+
+/** Documented in docs/dialect-kie.md. */
+const kie: DialectAdapter = {
+  taskRequest: parseKieTaskRequest,
+  createdTask: ({ taskId }) => ({ taskId, recordId: taskId }),
+  taskRecord: presentKieTask,
+  // kie.ai's clients detect an unknown task by this status and message.
+  unknownTask: { path: 'taskId', message: 'recordInfo is null' },
+  callbackBody: kieCallbackBody,
+  callbackHeaders: kieCallbackHeaders,
+};
+
+const adapters: Readonly<Record<Dialect, DialectAdapter>> = { native, kie };
+
+export function adapterOf(dialect: Dialect): DialectAdapter {
+  return adapters[dialect];
+}

@@ -1,0 +1,111 @@
+import { isObject } from '../platform/json.ts';
+import { type FieldError, maxFieldErrors } from '../platform/field-errors.ts';
+import { aliasOf, type ModelCatalogue, modelOfAlias } from '../models/model.ts';
+import { inputFieldNames, inputFields } from '../tasks/task-input.ts';
+import type { ParsedTaskRequest } from '../tasks/task-request.ts';
+
+/** A hint for clients that use the dialect with a native key. */
+export const howToGetKieKey =
+  'create a kie key with POST /api/v1/keys {"name": "…", "dialect": "kie"}, or have an operator create one ' +
+  'with videogen key create --dialect kie';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+export type RequestRules = {
+  readonly parse: (body: unknown) => ParsedTaskRequest;
+  readonly models: ModelCatalogue;
+};
+
+/** Fields of `input`: native name and kie name. All others are ignored. */
+const fields = inputFieldNames.map((ours): readonly [ours: string, theirs: string] => [ours, inputFields[ours].kie]);
+
+const useReferences = 'not supported; leave this field out, or use reference_image_urls';
+const leaveOut = 'not supported; leave this field out';
+const leaveOff = 'not supported; leave this field out, or give false';
+
+/** Features that are not supported. Ignoring them would sell a different video than requested. */
+const beyondUs: Readonly<Record<string, string>> = {
+  first_frame_url: `a first frame is ${useReferences}`,
+  last_frame_url: `a last frame is ${useReferences}`,
+  image_url: `a first frame is ${useReferences}`,
+  image_urls: `first and last frames are ${useReferences}`,
+  input_urls: `first and last frames are ${useReferences}`,
+  end_image_url: `a last frame is ${useReferences}`,
+  reference_video_urls: `reference video is ${leaveOut}`,
+  reference_audio_urls: `reference audio is ${leaveOut}`,
+  videoUrls: `reference video is ${leaveOut}`,
+  extension_task_id: `continuing another video is ${leaveOut}`,
+};
+
+/** Unsupported features that `true` enables. */
+const switchesBeyondUs: Readonly<Record<string, string>> = {
+  return_last_frame: `the last frame as a second result is ${leaveOff}`,
+  web_search: `a search of the web is ${leaveOff}`,
+  camera_fixed: `a fixed camera is ${leaveOff}, and say it in the prompt`,
+  fixed_lens: `a fixed camera is ${leaveOff}, and say it in the prompt`,
+};
+
+/** Accepts the native spelling of a field if the kie spelling is missing. */
+export function parseKieTaskRequest(body: JsonObject, { parse, models }: RequestRules): ParsedTaskRequest {
+  const { input } = body;
+  const refused = isObject(input) ? refusals(input) : [];
+  const parsed = parse({
+    model: typeof body['model'] === 'string' ? modelOfAlias(models, body['model']) : body['model'],
+    input: isObject(input) ? ourInput(input) : input,
+    callBackUrl: isMissing(body['callBackUrl']) ? undefined : body['callBackUrl'],
+  });
+  if (parsed.ok) return refused.length === 0 ? parsed : { ok: false, errors: refused };
+  const errors = parsed.errors.map((error) => theirError(error, isObject(input) ? input : {}, models));
+  return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
+}
+
+// Names in snake case exist only in kie; `videoUrls` is native, too.
+const theirFields = [...fields.map(([, theirs]) => theirs), 'nsfw_checker'];
+const onlyTheirs = [...theirFields, ...Object.keys({ ...beyondUs, ...switchesBeyondUs })].filter((name) =>
+  name.includes('_'),
+);
+
+/** A hint for kie requests with a native key. */
+export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): string | undefined {
+  const isUnknown = typeof model === 'string' && !models.has(model);
+  const isTheirs = isUnknown && (model.startsWith('bytedance/') || modelOfAlias(models, model) !== model);
+  const hasTheirs = isObject(input) && Object.keys(input).some((name) => onlyTheirs.includes(name));
+  return isTheirs || hasTheirs
+    ? `this is a request in the dialect kie, but the API key is native; ${howToGetKieKey}`
+    : undefined;
+}
+
+function ourInput(input: JsonObject): JsonObject {
+  return Object.fromEntries(
+    fields.map(([ours, theirs]) => [ours, ourValue(ours, isMissing(input[theirs]) ? input[ours] : input[theirs])]),
+  );
+}
+
+/** kie.ai's forms send empty strings for unused fields, and seconds as text. */
+function ourValue(name: string, value: unknown): unknown {
+  if (value === '' && name !== 'prompt') return undefined;
+  const isNumber = name === 'duration' && typeof value === 'string' && /^\d{1,4}(\.\d{1,9})?$/.test(value);
+  return isNumber ? Number(value) : value;
+}
+
+/** kie.ai's clients send empty values for unused fields. */
+function refusals(input: JsonObject): readonly FieldError[] {
+  const isNothing = (value: unknown) => isMissing(value) || (Array.isArray(value) && value.length === 0);
+  const used = Object.entries(beyondUs).filter(([name]) => !isNothing(input[name]));
+  const on = Object.entries(switchesBeyondUs).filter(([name]) => !isNothing(input[name]) && input[name] !== false);
+  return [...used, ...on].map(([name, message]) => ({ path: `input.${name}`, message }));
+}
+
+function theirError({ path, message }: FieldError, input: JsonObject, models: ModelCatalogue): FieldError {
+  if (path === 'model') return { path, message: message.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name)) };
+  const [, ours, rest = ''] = /^input\.(\w+)(.*)$/.exec(path) ?? [];
+  const spelling = fields.find(([name]) => name === ours);
+  if (spelling === undefined) return { path, message };
+  const [name, theirs] = spelling;
+  const isOurs = isMissing(input[theirs]) && !isMissing(input[name]);
+  return { path: `input.${isOurs ? name : theirs}${rest}`, message };
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { howToGetKieKey } from './kie-request.ts';
+import type { Dialect } from '../accounts/api-key.ts';
+import type { Task } from '../tasks/task.ts';
+import { uuidPattern } from '../platform/uuid.ts';
+import { resultUrls } from '../media/signed-link.ts';
+import { findTask } from '../tasks/tasks.ts';
+import { ownAccount } from '../http/authentication.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { mediaDeleted } from '../media/deleted-media.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { HttpError, invalidRequest, maxUrlLength } from '../http/errors.ts';
+import { required } from '../http/fields.ts';
+
+function requireKie(dialect: Dialect): void {
+  if (dialect === 'kie') return;
+  throw new HttpError('dialect_required', { msg: `this endpoint belongs to the dialect kie; ${howToGetKieKey}` });
+}
+
+const credit = defineEndpoint({
+  operationId: 'kieGetCredit',
+  route: 'GET /api/v1/chat/credit',
+  scope: 'credits:read',
+  summary: 'Get the balance as a number',
+  data: z.int().nonnegative(),
+  failures: ['dialect_required'],
+  handler: async ({ caller, dialect }, { db }) => {
+    requireKie(dialect);
+    return (await ownAccount(db, caller)).balance;
+  },
+});
+
+const urlError = 'must be a video URL of this service';
+
+const downloadUrl = defineEndpoint({
+  operationId: 'kieDownloadUrl',
+  route: 'POST /api/v1/common/download-url',
+  scope: 'tasks:read',
+  summary: 'Renew a link to a video',
+  body: z.object({
+    url: z.string({ error: required(urlError) }).max(maxUrlLength),
+  }),
+  data: z.url(),
+  failures: ['dialect_required', 'media_deleted'],
+  handler: async ({ caller, dialect, input }, deps) => {
+    requireKie(dialect);
+    const task = await taskFromUrl(deps, input.url);
+    if (task === undefined || task.accountId !== caller.accountId) {
+      throw invalidRequest([{ path: 'url', message: urlError }]);
+    }
+    const [url] = resultUrls(deps.resultStore, task);
+    if (url === undefined) throw mediaDeleted(task, deps.retentionMs);
+    return url;
+  },
+});
+
+const idInPath = new RegExp(`(?<=/)${uuidPattern}(?=/)`);
+
+/** Host and signature of the link may be outdated, because the caller must own the task. */
+async function taskFromUrl({ db }: HttpDeps, url: string): Promise<Task | undefined> {
+  const path = URL.canParse(url) ? new URL(url).pathname : '';
+  const taskId = idInPath.exec(path)?.[0];
+  const task = taskId === undefined ? undefined : await findTask(db, taskId);
+  const isItsVideo = task?.result !== undefined && path.endsWith(`/${task.result.videoKey}`);
+  return isItsVideo ? task : undefined;
+}
+
+export const kieEndpoints = [credit, downloadUrl];

@@ -1,0 +1,72 @@
+import { maxUploadedBytes, maxUploads, uploadGraceMs } from './upload.ts';
+import { lockOpenAccount } from '../accounts/accounts.ts';
+import type { Database } from '../platform/database/database.ts';
+import { many, maybeOne, none, one } from '../platform/database/statement.ts';
+import { microseconds, pageStart } from '../platform/database/sql.ts';
+
+type NewUpload = {
+  readonly uploadId: string;
+  readonly accountId: string;
+  readonly bytes: number;
+  readonly retentionMs: number;
+};
+
+const insertUpload = maybeOne<{ readonly expiresAt: number }, [upload: NewUpload]>({
+  name: 'add-upload',
+  text: `
+insert into uploads (id, account_id, bytes, expires_at)
+select $1, $2, $3::integer, now() + $4::float8 * interval '1 millisecond'
+from (select count(*) as images, coalesce(sum(bytes), 0) as bytes from uploads where account_id = $2) stored
+where stored.images < ${maxUploads} and stored.bytes + $3::integer <= ${maxUploadedBytes}
+returning expires_at as "expiresAt"`,
+  values: ({ uploadId, accountId, bytes, retentionMs }) => [uploadId, accountId, bytes, retentionMs],
+});
+
+/** Reserves room for an image, and returns its expiry, or undefined if the account has too many. Throws `AccountClosed`. */
+export function addUpload(db: Pick<Database, 'transaction'>, upload: NewUpload) {
+  return db.transaction(async (run) => {
+    await lockOpenAccount({ run }, upload.accountId);
+    return insertUpload({ run }, upload);
+  });
+}
+
+/** Expires an image whose upload failed. Its file is deleted in ten minutes, when no write can still be in flight. */
+export const abandonUpload = none<[uploadId: string]>({
+  name: 'abandon-upload',
+  text: `
+update uploads set expires_at = now() + interval '10 minutes' - ${uploadGraceMs} * interval '1 millisecond' where id = $1`,
+});
+
+export const hasUpload = one<{ exists: boolean }, [uploadId: string]>({
+  name: 'has-upload',
+  text: 'select exists (select from uploads where id = $1)',
+});
+
+/** Returns those images that belong to the account and have not expired. */
+export const listUsableUploads = many<{ readonly uploadId: string }, [accountId: string, uploadIds: readonly string[]]>(
+  {
+    name: 'list-usable-uploads',
+    text: `
+select id as "uploadId" from uploads where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
+  },
+);
+
+export type ExpiredUpload = { readonly uploadId: string; readonly expiresAtUs: number };
+
+/** Lists images that no task can still need, the oldest first. */
+export const listExpiredUploads = many<
+  ExpiredUpload,
+  [page: { readonly after?: ExpiredUpload | undefined; readonly limit: number }]
+>({
+  name: 'list-expired-uploads',
+  text: `
+select id as "uploadId", ${microseconds('expires_at')} as "expiresAtUs" from uploads
+where expires_at < now() - ${uploadGraceMs} * interval '1 millisecond' and (expires_at, id) > ${pageStart('$1', '$2')}
+order by expires_at, id limit $3`,
+  values: ({ after, limit }) => [after?.expiresAtUs, after?.uploadId, limit],
+});
+
+export const removeUpload = none<[uploadId: string]>({
+  name: 'remove-upload',
+  text: `delete from uploads where id = $1`,
+});

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { resolveCatalogue } from './catalogue/catalogue.ts';
+import type { ReferencedFile } from './catalogue/cross-checks.ts';
+import { type Problem, fieldOf, fieldsOf } from './catalogue/problems.ts';
+import type { Catalogue } from './catalogue/models.ts';
+import { ConfigError, errorCode, SetupError } from '../platform/errors.ts';
+import { placeholderProblems } from '../providers/placeholders.ts';
+import { describeFieldError, fieldPath, firstOfEachPath } from '../platform/field-errors.ts';
+import type { SecretReader } from './catalogue/providers.ts';
+import { defaultModels } from './model.ts';
+import { canReach } from '../outbound/reach.ts';
+import { type ProviderFile, readProviderFile } from '../providers/http/file-schema.ts';
+
+export type CatalogueSource = {
+  /** A file in YAML or JSON. */
+  readonly path: string;
+  /** Given, every secret must be there; a process that calls no provider needs none. */
+  readonly readSecret?: SecretReader;
+  /** Given, what needs an upstream that can reach us is checked against its address. */
+  readonly publicUrl?: string;
+  readonly readText?: (path: string) => string;
+};
+
+/**
+ * Reads the catalogue and checks the files that it refers to. Throws only `ConfigError`, with every problem; no message repeats a value
+ * of a file, which could be a misplaced secret.
+ */
+export function readCatalogueFile(source: CatalogueSource): Catalogue {
+  const { path, readSecret, publicUrl, readText = readWholeFile } = source;
+  const { data, problems: unreadable } = parsedFile(() => readText(path));
+  if (unreadable.length > 0) throw configError(path, unreadable);
+  const { catalogue, problems } = resolveCatalogue(data, {
+    readFile: (kind, name) => {
+      const included = kind === 'http' ? shippedPath(name) : undefined;
+      const parsed = parsedFile(() =>
+        included === undefined ? readText(resolve(dirname(path), name)) : readWholeFile(included),
+      );
+      return referencedFile(kind, parsed);
+    },
+    isReachableFrom: (baseUrl) => publicUrl === undefined || canReach(publicUrl, baseUrl),
+    secretProblem: (ref) => (readSecret === undefined ? undefined : secretProblem(readSecret(ref))),
+  });
+  if (catalogue === undefined) throw configError(path, problems);
+  return catalogue;
+}
+
+/** Reads a single file of the kind `http`, by path or as `builtin:NAME`. Throws a `ConfigError` with every problem. */
+export function readHttpFile(path: string): ProviderFile {
+  const { data, problems: unreadable } = parsedFile(() => readWholeFile(shippedPath(path) ?? path));
+  if (unreadable.length > 0) throw configError(path, unreadable);
+  const { file, problems } = readProviderFile(data);
+  if (file === undefined) throw configError(path, problems);
+  return file;
+}
+
+/** Returns the path of a file that comes with this service; the names cannot leave its folder. */
+function shippedPath(file: string): string | undefined {
+  const [, name] = /^builtin:([\w-]+)$/.exec(file) ?? [];
+  return name === undefined ? undefined : fileURLToPath(import.meta.resolve(`#assets/providers/${name}.yaml`));
+}
+
+/** The catalogue of an installation without a file. */
+export function builtInCatalogue(): Catalogue {
+  const models = defaultModels.map(({ prices, deadlineMs, ...model }) => ({
+    ...model,
+    prices: prices.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, from: new Date(fromMs).toISOString() })),
+    deadlineSeconds: deadlineMs / 1000,
+  }));
+  const { catalogue } = resolveCatalogue({ models });
+  if (catalogue === undefined) throw new Error('the built-in catalogue is invalid');
+  return catalogue;
+}
+
+type Parsed = { readonly data?: unknown; readonly problems: readonly Problem[] };
+
+const [maxFileCharacters, maxDepth, maxProblems] = [1024 * 1024, 32, 200];
+
+function configError(path: string, problems: readonly Problem[]): ConfigError {
+  const fields = firstOfEachPath(problems.map((one) => ({ path: fieldPath(one.path), message: one.message })));
+  const lines = fields.slice(0, maxProblems).map((one) => `${path}: ${describeFieldError(one)}`);
+  return new ConfigError(
+    fields.length > maxProblems ? [...lines, `${path}: ${fields.length - maxProblems} more`] : lines,
+  );
+}
+
+function readWholeFile(path: string): string {
+  return readFileSync(path, 'utf8');
+}
+
+/** Valid JSON is not parsed as YAML, which rejects duplicate keys. */
+function parsedFile(readText: () => string): Parsed {
+  let text = '';
+  try {
+    text = readText();
+  } catch (error) {
+    return faulty(`cannot be read (${errorCode(error) ?? 'unknown'})`);
+  }
+  if (text.length > maxFileCharacters) return faulty(`must be at most ${maxFileCharacters} characters`);
+  try {
+    return bounded(JSON.parse(text));
+  } catch {
+    return parsedYaml(text);
+  }
+}
+
+function parsedYaml(text: string): Parsed {
+  const lines = new LineCounter();
+  try {
+    const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+    const faults = [...document.errors, ...document.warnings];
+    return faults.length > 0 ? faulty(...faults.map((fault) => yamlFault(fault, lines))) : bounded(document.toJS());
+  } catch {
+    // The parser overflows where brackets nest by thousands, and refuses aliases that lead nowhere or multiply.
+    return faulty('is no usable YAML: it is nested too deeply, or an alias in it has no anchor');
+  }
+}
+
+function bounded(data: unknown): Parsed {
+  return isDeep(data) ? faulty(`must not be nested deeper than ${maxDepth} levels`) : { data, problems: [] };
+}
+
+function faulty(...messages: readonly string[]): Parsed {
+  return { problems: messages.map((message) => ({ path: [], message })) };
+}
+
+/** Messages with these codes contain no text of the file; of others only the code is shown. */
+const plainFaults: readonly YAMLError['code'][] = ['BAD_INDENT', 'MISSING_CHAR', 'DUPLICATE_KEY', 'TAB_AS_INDENT'];
+
+function yamlFault({ code, message, pos }: YAMLError, lines: LineCounter): string {
+  const { line, col } = lines.linePos(pos[0]);
+  const what = plainFaults.includes(code) ? message : code.toLowerCase().replaceAll('_', ' ');
+  return `line ${line}, column ${col}: no valid YAML: ${what}`;
+}
+
+/** Also true for an alias that contains itself. */
+function isDeep(data: unknown, levels = maxDepth): boolean {
+  if (typeof data !== 'object' || data === null) return false;
+  return levels === 0 || Object.values(data).some((inner) => isDeep(inner, levels - 1));
+}
+
+function referencedFile(kind: 'workflow' | 'http', { data, problems }: Parsed): ReferencedFile {
+  if (problems[0] !== undefined) return { problem: `this file ${problems[0].message}` };
+  if (kind === 'workflow') return { data, problem: workflowProblem(data) };
+  const { file, problems: wrong } = readProviderFile(data);
+  if (file !== undefined) return { data, ...file };
+  const messages = wrong.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
+  return { problem: `this file is wrong: ${messages.join('; ')}` };
+}
+
+function workflowProblem(data: unknown): string | undefined {
+  const nodes = fieldsOf(data).map(([, node]) => node);
+  if (nodes.length > 0 && nodes.every((node) => typeof fieldOf(node, 'class_type') === 'string')) {
+    const [problem] = placeholderProblems(data);
+    return problem === undefined ? undefined : `this file is wrong in a placeholder: ${problem}`;
+  }
+  const isEditors = Array.isArray(fieldOf(data, 'nodes'));
+  return `this file must be a map of nodes, each with its class_type${isEditors ? '; export the workflow for the API' : ''}`;
+}
+
+function secretProblem(read: () => string): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (error instanceof SetupError) return error.message;
+    throw error;
+  }
+}

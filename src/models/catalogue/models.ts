@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import type { Model, Offer } from '../model.ts';
+import { costRule, type CostRule, currency } from './cost.ts';
+import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
+import { type InputRules, rules } from './rules.ts';
+
+// The schema of the catalogue's file, and the values that it becomes.
+
+const modelName = z
+  .string()
+  .regex(/^[\w./-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, slashes, dashes or underscores' });
+
+const price = z.strictObject({
+  creditsPerSecond: z.int().min(1).max(1_000_000),
+  from: z.iso
+    .datetime({ offset: true, error: 'must be an instant, such as 2027-01-01T00:00:00Z' })
+    .default('1970-01-01T00:00:00Z'),
+});
+
+const prices = z
+  .array(price)
+  .min(1)
+  .max(1000)
+  .refine((all) => new Set(all.map(({ from }) => Date.parse(from))).size === all.length, {
+    error: 'must not have two prices from the same instant',
+  })
+  .refine((all) => all.some(({ from }) => Date.parse(from) <= Date.now()), { error: 'must have a price in force' });
+
+const entry = z.strictObject({
+  provider: z.string(),
+  weight: z.int().min(1).max(1000).default(1).meta({ description: 'Share of the tasks within its tier.' }),
+  model: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,180}$/, { error: 'must be 1 to 180 characters without white space' })
+    .optional()
+    .meta({ description: "The upstream's name for the model; by default ours." }),
+  parameters: z.record(z.string(), z.unknown()).default({}),
+  limit: jobLimit.optional(),
+  rules: rules.optional(),
+  cost: costRule.optional(),
+});
+
+const model = z.strictObject({
+  model: modelName,
+  title: z.string().min(1).max(200),
+  aliases: z.array(modelName).max(50).optional(),
+  prices,
+  deadlineSeconds: z.int().min(10).max(86_400).default(1800),
+  tiers: z
+    .array(z.array(entry).min(1).max(10))
+    .min(1)
+    .max(5)
+    .optional()
+    .meta({ description: 'The providers: the first tier, while it is unavailable the second, and so on.' }),
+  providers: z.array(z.string()).min(1).max(20).optional().meta({
+    description: 'Short for tiers of one provider each that use our name for the model; preview without both.',
+  }),
+  rules: rules.optional(),
+  fit: z
+    .enum(['keep', '720p'])
+    .default('keep')
+    .meta({ description: 'Whether videos keep the size that the upstream gave them.' }),
+});
+
+export const catalogueSchema = z.strictObject({
+  $schema: z.string().optional(),
+  creditValue: z
+    .strictObject({ micros: z.int().min(0).max(1_000_000_000).default(5000), currency: currency.default('USD') })
+    .prefault({})
+    .meta({ description: 'The value of a credit, in millionths of the currency; for the margin.' }),
+  providers: z.record(providerName, providerSchema).default({}),
+  models: z.array(model).min(1).max(100),
+});
+
+export type CatalogueData = z.output<typeof catalogueSchema>;
+
+/** Returns the JSON Schema of the file, for editors. Rules that it cannot express are checked when the file is loaded. */
+export function catalogueJsonSchema(): object {
+  return { title: 'Catalogue of Videogen', ...z.toJSONSchema(catalogueSchema, { io: 'input' }) };
+}
+
+/** A provider that can generate a model. Plain JSON, so that it can be stored with the tasks that wait for it. */
+export type TierEntry = {
+  readonly provider: string;
+  readonly upstreamModel: string;
+  /** The provider with the upstream model, which has a limit of its own. */
+  readonly pool: string;
+  readonly weight: number;
+  readonly limit: number;
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** The rules of kind, model, provider and entry together. */
+  readonly rules: InputRules;
+  readonly cost?: CostRule;
+};
+
+export type CatalogueModel = Model & {
+  readonly tiers: readonly (readonly TierEntry[])[];
+  readonly fit: 'keep' | '720p';
+  /** True if upstreams generate it, so that it needs no CPU of ours. */
+  readonly isRemote: boolean;
+};
+
+export type Catalogue = Pick<Offer, 'limits'> & {
+  readonly creditValue: { readonly micros: number; readonly currency: string };
+  /** Includes the built-in one. */
+  readonly providers: ReadonlyMap<string, ProviderSettings>;
+  readonly models: ReadonlyMap<string, CatalogueModel>;
+  /** The contents of the files that the catalogue names. */
+  readonly files: ReadonlyMap<string, unknown>;
+};

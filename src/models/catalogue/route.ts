@@ -1,0 +1,42 @@
+import { hash } from 'node:crypto';
+import type { FieldError } from '../../platform/field-errors.ts';
+import type { TaskInput } from '../../tasks/task-input.ts';
+import type { CatalogueModel, TierEntry } from './models.ts';
+import { refusals } from './rules.ts';
+
+// The upstreams that a task may go to, and their order.
+
+type Routed = Pick<CatalogueModel, 'model' | 'tiers'>;
+
+/** Returns the problems of an input that no upstream of the model accepts, in the words of the first one; empty if one accepts it. */
+export function refuseInput({ model, tiers }: Routed, input: TaskInput): readonly FieldError[] {
+  const all = tiers.flat().map((entry) => refusals(entry.rules, model, input));
+  return all.some((errors) => errors.length === 0) ? [] : (all[0] ?? []);
+}
+
+/**
+ * Returns the remaining tiers of a task, each in the order in which its entries are tried: those that accept the input and whose
+ * provider has not failed. The order is the same in every attempt and on every worker.
+ */
+export function routesOf(
+  { model, tiers }: Routed,
+  task: { readonly taskId: string; readonly input: TaskInput; readonly spent: ReadonlySet<string> },
+): readonly (readonly TierEntry[])[] {
+  const isOpen = (entry: TierEntry) =>
+    !task.spent.has(entry.provider) && refusals(entry.rules, model, task.input).length === 0;
+  return tiers.map((tier) => byWeight(task.taskId, tier.filter(isOpen))).filter((tier) => tier.length > 0);
+}
+
+/**
+ * Weighted sampling without replacement (Efraimidis and Spirakis): the entry with the largest u^(1/weight) comes first, u being
+ * evenly distributed. Here u is a hash of the task and the pool, so a removed entry leaves the order of the others as it is.
+ */
+function byWeight(taskId: string, entries: readonly TierEntry[]): readonly TierEntry[] {
+  const keyed = entries.map((entry) => ({ entry, key: Math.log(evenly(`${taskId}/${entry.pool}`)) / entry.weight }));
+  return keyed.toSorted((a, b) => b.key - a.key).map(({ entry }) => entry);
+}
+
+/** Between 0 and 1, neither of them. */
+function evenly(text: string): number {
+  return (hash('sha256', text, 'buffer').readUIntBE(0, 6) + 0.5) / 2 ** 48;
+}

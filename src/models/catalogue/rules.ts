@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import type { FieldError } from '../../platform/field-errors.ts';
+import type { FrameSize } from '../../media/frame-size.ts';
+import { inputLimits, type Ratio, ratios, type TaskInput } from '../../tasks/task-input.ts';
+
+// Limits of a model, a provider or an entry of a tier. Rules narrow the bounds of a create request and never widen them.
+
+const { minDuration, maxDuration, maxPromptLength, maxImages } = inputLimits;
+
+const seconds = z.int().min(1).max(3600);
+const pixels = z.int().min(1).max(100_000);
+const aspect = z.number().min(0.001).max(1000);
+const someRatios = z.array(z.enum(ratios)).min(1).max(20);
+
+export const rules = z
+  .strictObject({
+    durations: z
+      .union([z.array(seconds).min(1).max(100), z.strictObject({ min: seconds.optional(), max: seconds.optional() })], {
+        error: 'must be a list of whole seconds, such as [5, 10], or { min, max }',
+      })
+      .optional(),
+    ratios: someRatios.optional(),
+    ratiosWithImages: someRatios
+      .optional()
+      .meta({ description: 'Ratios that it takes together with reference images.' }),
+    images: z
+      .strictObject({
+        min: z.int().min(0).max(maxImages).optional(),
+        max: z.int().min(0).max(maxImages).optional(),
+        minPx: pixels.optional().meta({ description: 'The least size of the shorter side.' }),
+        maxPx: pixels.optional().meta({ description: 'The largest size of the longer side.' }),
+        minAspect: aspect.optional().meta({ description: 'Width over height.' }),
+        maxAspect: aspect.optional(),
+      })
+      .optional(),
+    maxPromptCharacters: z.int().min(1).max(maxPromptLength).optional(),
+    audio: z.enum(['optional', 'always', 'never']).optional().meta({
+      description:
+        'Whether its videos have sound. Refuses nothing; the sound of `always` is removed from silent videos.',
+    }),
+  })
+  .meta({ id: 'Rules' });
+
+export type Rules = z.output<typeof rules>;
+
+/** The limits of a vendor's models in a file of the kind `http`. */
+export const modelRules = z.array(
+  rules.extend({
+    models: z
+      .array(z.string().min(1).max(180))
+      .min(1)
+      .max(50)
+      .optional()
+      .meta({ description: "The upstream's names of the models; ABC* for all that begin so. All models without it." }),
+  }),
+);
+
+type ModelRules = z.output<typeof modelRules>;
+
+/** Those that hold for one model of the upstream. */
+export function rulesOfModel(all: ModelRules, upstreamModel: string): readonly Rules[] {
+  const isMeant = (name: string) =>
+    name.endsWith('*') ? upstreamModel.startsWith(name.slice(0, -1)) : upstreamModel === name;
+  return all.filter(({ models }) => models === undefined || models.some(isMeant));
+}
+
+/** Every rule with a value: what an entry takes after all rules above it. Plain JSON. */
+export type InputRules = {
+  readonly durations: readonly number[];
+  readonly ratios: readonly Ratio[];
+  readonly ratiosWithImages: readonly Ratio[];
+  readonly images: Readonly<Record<'min' | 'max' | 'minPx' | 'maxPx' | 'minAspect' | 'maxAspect', number>>;
+  readonly maxPromptCharacters: number;
+  readonly audio: 'optional' | 'always' | 'never';
+};
+
+/** The bounds of a create request. */
+const specification: InputRules = {
+  durations: Array.from({ length: maxDuration - minDuration + 1 }, (_, index) => minDuration + index),
+  ratios,
+  ratiosWithImages: ratios,
+  images: { min: 0, max: maxImages, minPx: 1, maxPx: 100_000, minAspect: 0.001, maxAspect: 1000 },
+  maxPromptCharacters: maxPromptLength,
+  audio: 'optional',
+};
+
+/** The rules together, from the general to the special one. Only `audio`, which rejects nothing, is that of the last one. */
+export function effectiveRules(all: readonly (Rules | undefined)[]): InputRules {
+  return all.reduce<InputRules>((before, by) => (by === undefined ? before : narrowed(before, by)), specification);
+}
+
+function narrowed(before: InputRules, by: Rules): InputRules {
+  const { images = {} } = by;
+  return {
+    durations: before.durations.filter((value) => takesDuration(by.durations, value)),
+    ratios: before.ratios.filter((ratio) => by.ratios?.includes(ratio) ?? true),
+    ratiosWithImages: before.ratiosWithImages.filter(
+      (ratio) => (by.ratios?.includes(ratio) ?? true) && (by.ratiosWithImages?.includes(ratio) ?? true),
+    ),
+    images: {
+      min: Math.max(before.images.min, images.min ?? 0),
+      max: Math.min(before.images.max, images.max ?? maxImages),
+      minPx: Math.max(before.images.minPx, images.minPx ?? 0),
+      maxPx: Math.min(before.images.maxPx, images.maxPx ?? Infinity),
+      minAspect: Math.max(before.images.minAspect, images.minAspect ?? 0),
+      maxAspect: Math.min(before.images.maxAspect, images.maxAspect ?? Infinity),
+    },
+    maxPromptCharacters: Math.min(before.maxPromptCharacters, by.maxPromptCharacters ?? Infinity),
+    audio: by.audio ?? before.audio,
+  };
+}
+
+function takesDuration(durations: Rules['durations'], value: number): boolean {
+  if (durations === undefined) return true;
+  if (Array.isArray(durations)) return durations.includes(value);
+  return value >= (durations.min ?? 0) && value <= (durations.max ?? Infinity);
+}
+
+/** Why no request at all can follow the rules; undefined when one can. */
+export function contradictionIn({ durations, ratios: left, ratiosWithImages, images }: InputRules): string | undefined {
+  if (durations.length === 0) return `allow no duration from ${minDuration} to ${maxDuration} seconds`;
+  if (left.length === 0) return 'allow no ratio';
+  if (images.min > images.max) return `want at least ${images.min} images and at most ${images.max}`;
+  if (images.max > 0 && ratiosWithImages.length === 0)
+    return 'allow images, but no ratio with them; say images: { max: 0 }';
+  if (images.minPx > images.maxPx || images.minAspect > images.maxAspect) return 'allow no size of images';
+  return undefined;
+}
+
+/** Returns why the input is rejected, for the client: the messages name its model, never an upstream. */
+export function refusals(by: InputRules, model: string, input: TaskInput): readonly FieldError[] {
+  const { durations, images } = by;
+  const imageCount = input.imageUrls.length;
+  const allowed = imageCount === 0 ? by.ratios : by.ratiosWithImages;
+  const suffix = `for ${model}`;
+  const checks: readonly (readonly [boolean, string, string])[] = [
+    [
+      [...input.prompt].length <= by.maxPromptCharacters,
+      'prompt',
+      `be at most ${by.maxPromptCharacters} characters long ${suffix}`,
+    ],
+    [durations.includes(input.duration), 'duration', `be ${listed(durations)} seconds ${suffix}`],
+    [
+      allowed.includes(input.ratio),
+      'ratio',
+      `be ${listed(allowed)} ${suffix}${imageCount === 0 ? '' : ' with reference images'}`,
+    ],
+    [imageCount >= images.min && imageCount <= images.max, 'imageUrls', `${imageBounds(images)} ${suffix}`],
+  ];
+  return checks.flatMap(([isTaken, field, allows]) =>
+    isTaken ? [] : [{ path: `input.${field}`, message: `must ${allows}` }],
+  );
+}
+
+function listed(values: readonly (string | number)[]): string {
+  return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
+}
+
+function imageBounds({ min, max }: InputRules['images']): string {
+  if (max === 0) return 'be empty';
+  return `hold ${min === 0 ? 'at most' : `${min} to`} ${max} URLs`;
+}
+
+/** Why a reference image is not taken; its size is known only after it is fetched. */
+export function refuseImageSize({ images }: InputRules, { widthPx, heightPx }: FrameSize): string | undefined {
+  const { minPx, maxPx, minAspect, maxAspect } = images;
+  if (Math.min(widthPx, heightPx) < minPx || Math.max(widthPx, heightPx) > maxPx) {
+    return `each side of a reference image must be ${minPx} to ${maxPx} pixels`;
+  }
+  const isTaken = widthPx >= minAspect * heightPx && widthPx <= maxAspect * heightPx;
+  return isTaken ? undefined : `a reference image must be ${minAspect} to ${maxAspect} times as wide as high`;
+}

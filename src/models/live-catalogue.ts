@@ -1,0 +1,96 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { builtInCatalogue, type CatalogueSource, readCatalogueFile } from './catalogue-file.ts';
+import type { Catalogue } from './catalogue/models.ts';
+import { ConfigError } from '../platform/errors.ts';
+import { createSharedPoll } from '../platform/shared-poll.ts';
+import type { Log } from '../platform/log.ts';
+import type { Events, PartName } from '../metrics/counters.ts';
+
+export type LiveCatalogue = {
+  /** Returns the catalogue in force, which is immutable and replaced as a whole. */
+  readonly current: () => Catalogue;
+  /** Returns why the file on disk is invalid; empty if it is in force. */
+  readonly faults: () => readonly string[];
+  check(): Promise<void>;
+  close(): void;
+};
+
+export type LiveSource = Omit<CatalogueSource, 'path' | 'readText'> & {
+  /** Undefined for the built-in catalogue, which never changes. */
+  readonly path: string | undefined;
+  readonly log: Pick<Log, 'info' | 'error'>;
+  readonly part: PartName;
+  readonly events: Events;
+};
+
+const checkEveryMs = 5_000;
+
+/**
+ * Reads the catalogue, and again when its file or one that it refers to has changed. While a changed file is invalid, the previous
+ * catalogue stays in force. Throws a `ConfigError` if the file is invalid at the start.
+ */
+export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
+  const { path, log, part, events } = source;
+  const onRead = (isRefused: boolean) => events.emit({ kind: 'catalogue_read', part, isRefused });
+  if (path === undefined) {
+    const catalogue = builtInCatalogue();
+    onRead(false);
+    return { current: () => catalogue, faults: () => [], check: async () => {}, close: () => {} };
+  }
+
+  /** The files of the last read, valid or not, with their digests. */
+  let seen = new Map<string, string>();
+  const load = () => {
+    const found = (seen = new Map<string, string>());
+    const readText = (file: string) => {
+      found.set(file, '');
+      const text = readFileSync(file, 'utf8');
+      found.set(file, digestOf(text));
+      return text;
+    };
+    return readCatalogueFile({ ...source, path, readText });
+  };
+
+  let catalogue = load();
+  onRead(false);
+  let faults: readonly string[] = [];
+  let changed = '';
+  const checkFiles = async () => {
+    const now = await digestsOf([...seen.keys()]);
+    const isSame = now === JSON.stringify([...seen]);
+    if (isSame && faults.length === 0) return;
+    // A file may be half written, and its first half may be valid, so a change counts when two checks find the same.
+    if (!isSame && now !== changed) {
+      changed = now;
+      return;
+    }
+    try {
+      catalogue = load();
+      faults = [];
+      onRead(false);
+      log.info({ path, models: [...catalogue.models.keys()] }, 'catalogue reloaded');
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const isLogged = JSON.stringify(error.faults) === JSON.stringify(faults);
+      faults = error.faults;
+      onRead(true);
+      if (!isLogged) log.error({ path, faults }, 'changed catalogue refused, the one before stays in force');
+    }
+  };
+
+  const onError = (error: unknown) => log.error({ err: error }, 'catalogue check failed');
+  const checks = createSharedPoll({ everyMs: checkEveryMs, poll: checkFiles, onError });
+  const close = checks.watch('this catalogue');
+  return { current: () => catalogue, faults: () => faults, check: checks.run, close };
+}
+
+async function digestsOf(files: readonly string[]): Promise<string> {
+  const read = files.map(async (file) => [file, await readFile(file, 'utf8').then(digestOf, () => '')] as const);
+  return JSON.stringify(await Promise.all(read));
+}
+
+function digestOf(text: string): string {
+  return hash('sha256', text);
+}

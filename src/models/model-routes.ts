@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { unknownModel } from './model.ts';
+import { ratios } from '../tasks/task-input.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import { listPrices, maxCreditsPerSecond, priceLeadMs, setPriceAs, withdrawPriceAs } from '../credits/prices.ts';
+import { ownAccount } from '../http/authentication.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../http/errors.ts';
+import { idField, maxUnixMs, reasonField, required, wholeNumber } from '../http/fields.ts';
+import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery, textParameter } from '../http/query.ts';
+import { presentRate, rateSchema } from '../accounts/account-view.ts';
+import { presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../credits/price-view.ts';
+
+const rateLimitSchema = rateSchema.meta({ description: 'Null: no limit.' });
+
+const limitsSchema = z
+  .strictObject({
+    creates: rateLimitSchema,
+    reads: rateLimitSchema,
+    unfinishedTasks: z.int().nonnegative(),
+    maxUnfinishedTasks: z.int().nonnegative(),
+  })
+  .meta({ id: 'Limits' });
+
+const modelSchema = z
+  .strictObject({
+    ...pricedModel,
+    resolutions: z.array(z.literal('720p')),
+    ratios: z.array(z.enum(ratios)),
+    minDuration: z.int(),
+    maxDuration: z.int(),
+    maxPromptLength: z.int().meta({ description: 'In Unicode code points.' }),
+    maxImages: z.int(),
+  })
+  .meta({ id: 'Model' });
+
+const inputs = { resolutions: ['720p' as const], ratios: [...ratios] };
+
+const listModels = defineEndpoint({
+  operationId: 'listModels',
+  route: 'GET /api/v1/models',
+  scope: 'any',
+  summary: 'List models, prices and limits',
+  description: 'Omits models that no worker can generate at present.',
+  data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
+  handler: async ({ caller }, deps) => {
+    const prices = await presentPrices(deps, caller.accountId);
+    const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
+    const creates = presentRate(createRate ?? deps.createRate);
+    return {
+      models: prices
+        .filter(({ model }) => deps.isSold(model))
+        .map((price) => ({ ...price, ...inputs, ...deps.catalogue().limits })),
+      limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
+    };
+  },
+});
+
+const modelError = 'must be the name of a model';
+
+const list = defineEndpoint({
+  operationId: 'adminListPrices',
+  route: 'GET /api/admin/v1/prices',
+  summary: 'List prices',
+  description:
+    'Lists prices set by operators, newest first: all, or those of one account. `models` shows the prices in force for the account, or ' +
+    'the list prices. A model without a price here has the price of the catalogue.',
+  query: strictQuery({
+    accountId: idParameter('an account').optional(),
+    model: textParameter(modelError)
+      .regex(/^[\w./-]{1,100}$/)
+      .optional(),
+    ...numberedPage,
+  }),
+  data: z.strictObject({
+    models: z.array(z.strictObject(pricedModel)),
+    prices: z.array(setPriceSchema),
+    nextCursor: nextCursorSchema,
+  }),
+  failures: ['account_not_found'],
+  handler: async ({ query: { accountId, model, cursor: before, limit } }, deps) => {
+    if (accountId !== undefined) existing(await findAccount(deps.db, accountId), 'account_not_found');
+    const prices = await listPrices(deps.db, { accountId, model, before, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(prices, limit, ({ priceId }) => String(priceId));
+    return { models: await presentPrices(deps, accountId), prices: page.map(presentSetPrice), nextCursor };
+  },
+});
+
+const priceError = `must be a whole number of credits from 1 to ${maxCreditsPerSecond}, or null`;
+const timeError = 'must be a future time in Unix milliseconds';
+
+const set = defineEndpoint({
+  operationId: 'adminSetPrice',
+  route: 'POST /api/admin/v1/prices/set',
+  needsRecentProof: true,
+  summary: 'Set the price per second of a model',
+  description:
+    'Sets the list price, or the price of one account, which takes precedence. Applies to tasks created at `fromTime` or later. ' +
+    `The earliest start is ${priceLeadMs / 1000} seconds from now, so that every process has the price in time.`,
+  body: z.strictObject({
+    model: z.string({ error: required(modelError) }),
+    creditsPerSecond: wholeNumber(1, maxCreditsPerSecond, required(priceError))
+      .nullable()
+      .meta({ description: 'Null: return to the list price, or without an account to the price of the catalogue.' }),
+    accountId: idField('an account').nullish().meta({ description: 'Omit it to set the list price.' }),
+    fromTime: wholeNumber(0, maxUnixMs, timeError)
+      .nullish()
+      .meta({ description: 'Unix milliseconds; by default as soon as possible.' }),
+    reason: reasonField,
+  }),
+  data: setPriceSchema,
+  failures: ['account_not_found'],
+  handler: async ({ actor, input }, { db, catalogue }) => {
+    const message = unknownModel(catalogue().models, input.model);
+    if (message !== undefined) throw invalidRequest([{ path: 'model', message }]);
+    const setting = await setPriceAs(db, actor, {
+      ...input,
+      accountId: input.accountId ?? undefined,
+      creditsPerSecond: input.creditsPerSecond ?? undefined,
+      fromMs: input.fromTime ?? undefined,
+    });
+    if (setting.kind === 'account_not_found') throw new HttpError('account_not_found');
+    if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: timeError }]);
+    return presentSetPrice(setting.price);
+  },
+});
+
+const idError = 'must be the id of a price';
+
+const withdraw = defineEndpoint({
+  operationId: 'adminWithdrawPrice',
+  route: 'POST /api/admin/v1/prices/withdraw',
+  summary: 'Withdraw a future price',
+  description: `Possible until ${priceLeadMs / 1000} seconds before it begins. Set a new price to replace one in force. Idempotent.`,
+  body: z.strictObject({
+    priceId: z.int({ error: required(idError) }).min(1),
+    reason: reasonField,
+  }),
+  data: setPriceSchema,
+  failures: ['price_not_found', 'price_in_force'],
+  handler: async ({ actor, input }, { db }) => {
+    const outcome = await withdrawPriceAs(db, actor, input);
+    if (outcome.kind === 'price_not_found') throw new HttpError('price_not_found');
+    if (outcome.kind === 'too_late') throw new HttpError('price_in_force');
+    return presentSetPrice(outcome.price);
+  },
+});
+
+export const modelEndpoints = [listModels];
+export const operatorPriceEndpoints = [list, set, withdraw];

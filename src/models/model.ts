@@ -1,0 +1,80 @@
+import { didYouMean } from '../platform/did-you-mean.ts';
+import type { InputLimits } from '../tasks/task-input.ts';
+
+/** The price of a second of video from an instant on. */
+export type Price = {
+  /** Whole credits. */
+  readonly creditsPerSecond: number;
+  /** Unix milliseconds. The price is charged for tasks created at or after this instant. */
+  readonly fromMs: number;
+};
+
+/** A model of the catalogue. */
+export type Model = {
+  readonly model: string;
+  readonly title: string;
+  /** Further names that clients of the dialect `kie` may use; their records show the first one. */
+  readonly aliases?: readonly string[];
+  readonly prices: readonly Price[];
+  /** Providers in the order in which they are tried. */
+  readonly providers: readonly string[];
+  /** Limits generation, counted from its first start. */
+  readonly deadlineMs: number;
+};
+
+export type ModelCatalogue = ReadonlyMap<string, Model>;
+
+/** What the installation offers: the parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
+export type Offer = { readonly models: ModelCatalogue; readonly limits: InputLimits };
+
+const thirtyMinutesMs = 30 * 60_000;
+
+/** The catalogue of an installation that has no file of its own. */
+export const defaultModels: readonly Model[] = [
+  {
+    model: 'videogen-2.0',
+    title: 'Standard video generation',
+    aliases: [
+      'bytedance/seedance-2',
+      'bytedance/seedance-2-5',
+      'bytedance/seedance-1.5-pro',
+      'bytedance/v1-pro-text-to-video',
+    ],
+    prices: [{ creditsPerSecond: 41, fromMs: 0 }],
+    providers: ['preview'],
+    deadlineMs: thirtyMinutesMs,
+  },
+  {
+    model: 'videogen-2.0-fast',
+    title: 'Faster video generation',
+    aliases: ['bytedance/seedance-2-fast', 'bytedance/seedance-2-mini', 'bytedance/v1-lite-text-to-video'],
+    prices: [{ creditsPerSecond: 33, fromMs: 0 }],
+    providers: ['preview'],
+    deadlineMs: thirtyMinutesMs,
+  },
+];
+
+export function modelCatalogue(models: readonly Model[]): ModelCatalogue {
+  return new Map(models.map((model) => [model.model, model]));
+}
+
+/** Resolves an alias of the dialect; any other name is returned unchanged. */
+export function modelOfAlias(models: ModelCatalogue, name: string): string {
+  if (models.has(name)) return name;
+  return [...models.values()].find(({ aliases = [] }) => aliases.includes(name))?.model ?? name;
+}
+
+/** Returns the model's name in the dialect: its first alias, else its own name. */
+export function aliasOf(models: ModelCatalogue, model: string): string {
+  return models.get(model)?.aliases?.[0] ?? model;
+}
+
+/** Returns the error of an unknown model's name, with the one that was probably meant. */
+export function unknownModel(models: ModelCatalogue, name: string): string | undefined {
+  return models.has(name) ? undefined : `unknown model, ${hint(name, [...models.keys()])}`;
+}
+
+function hint(unknown: string, known: readonly string[]): string {
+  const meant = didYouMean(unknown, known);
+  return meant === undefined ? `must be one of ${known.join(', ')}` : `did you mean ${meant}?`;
+}

@@ -1,0 +1,65 @@
+import type { Database } from '../platform/database/database.ts';
+import { allowErasure } from '../people/erasure.ts';
+import { one } from '../platform/database/statement.ts';
+
+// Each function deletes a page of the records from before a time (Unix milliseconds).
+
+type Expired = { readonly name: string; readonly table: string; readonly key: string; readonly time: string };
+
+function expired({ name, table, key, time }: Expired) {
+  const deleteRows = one<{ readonly deleted: number }, [before: number, limit: number]>({
+    name,
+    text: `
+with deleted as (
+  delete from ${table} where ${key} = any(array(
+    select ${key} from ${table} where ${time} < to_timestamp($1::float8 / 1000)
+    order by ${time} limit $2 for update skip locked))
+  returning 1
+)
+select count(*)::int as deleted from deleted`,
+  });
+  return async (db: Pick<Database, 'run'>, before: number, limit: number): Promise<number> =>
+    (await deleteRows(db, before, limit)).deleted;
+}
+
+export const deleteExpiredLinks = expired({
+  name: 'delete-expired-links',
+  table: 'one_time_links',
+  key: 'id',
+  time: 'expires_at',
+});
+
+export const deleteExpiredSessions = expired({
+  name: 'delete-expired-sessions',
+  table: 'sessions',
+  key: 'id',
+  time: 'expires_at',
+});
+
+export const deleteExpiredProofs = expired({
+  name: 'delete-expired-proofs',
+  table: 'pending_proofs',
+  key: 'hash',
+  time: 'expires_at',
+});
+
+export const deleteExpiredTries = expired({
+  name: 'delete-expired-sign-in-tries',
+  table: 'sign_in_tries',
+  key: 'id',
+  time: 'created_at',
+});
+
+const deleteEvents = expired({
+  name: 'delete-expired-security-events',
+  table: 'security_events',
+  key: 'id',
+  time: 'created_at',
+});
+
+export function deleteExpiredEvents(db: Database, before: number, limit: number): Promise<number> {
+  return db.transaction(async (run) => {
+    await allowErasure({ run });
+    return deleteEvents({ run }, before, limit);
+  });
+}

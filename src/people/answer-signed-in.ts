@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { roles } from './role.ts';
+import type { SignedIn } from './session.ts';
+import { accountsOfUser, type OwnAccount } from './memberships.ts';
+import type { NewSession } from './sessions.ts';
+import type { Context } from '../http/context.ts';
+import { HttpError } from '../http/errors.ts';
+import { unixMs } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { giveCookie } from './session-cookie.ts';
+
+/** The signed-in person, their accounts and their session. */
+export const meSchema = z
+  .strictObject({
+    user: z.strictObject({ userId: z.string(), email: z.string(), isOperator: z.boolean() }),
+    accounts: z
+      .array(
+        z.strictObject({
+          accountId: z.string(),
+          name: z.string(),
+          role: z.enum(roles),
+          suspension: z
+            .strictObject({ startTime: unixMs, reason: z.string().nullable() })
+            .nullable()
+            .meta({ description: 'Null for an active account. `reason` is what the operator wrote.' }),
+        }),
+      )
+      .meta({ description: 'By name; at most 200.' }),
+    session: z.strictObject({
+      sessionId: z.string(),
+      authTime: unixMs.meta({ description: 'When the person last authenticated.' }),
+      expireTime: unixMs,
+    }),
+  })
+  .meta({ id: 'Me' });
+
+/** The headers of a response that signs in. */
+export const cookieHeader = { 'Set-Cookie': 'The session cookie.' };
+
+export async function presentMe({ db }: Pick<HttpDeps, 'db'>, session: SignedIn) {
+  const { userId, email, isOperator, sessionId, authenticatedAt: authTime, expiresAt: expireTime } = session;
+  return {
+    user: { userId, email, isOperator },
+    accounts: (await accountsOfUser(db, userId)).map(presentAccount),
+    session: { sessionId, authTime, expireTime },
+  };
+}
+
+function presentAccount({ accountId, name, role, suspendedAt, suspensionReason }: OwnAccount) {
+  const suspension = suspendedAt === undefined ? null : { startTime: suspendedAt, reason: suspensionReason ?? null };
+  return { accountId, name, role, suspension };
+}
+
+/** Sets the cookie of a new or renewed session; throws if the session has ended. */
+export async function answerSignedIn(ctx: Context, deps: HttpDeps, signedIn: NewSession | undefined) {
+  if (signedIn === undefined) throw new HttpError('not_signed_in');
+  const me = await presentMe(deps, signedIn.session);
+  giveCookie(ctx, deps.console.publicUrl, signedIn);
+  return me;
+}

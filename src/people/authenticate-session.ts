@@ -1,0 +1,93 @@
+import { validate as isUuid } from 'uuid';
+import type { Caller } from '../accounts/api-key.ts';
+import type { Actor } from '../operators/operator.ts';
+import { type Role, scopesOfRole } from './role.ts';
+import { type FoundSession, findSession } from './sessions.ts';
+import type { Context } from '../http/context.ts';
+import { HttpError } from '../http/errors.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { accountHeader, hasConsoleHeader, requireOwnPage } from '../http/console/same-origin.ts';
+import { clearedCookie, sessionToken } from './session-cookie.ts';
+
+type Deps = Pick<HttpDeps, 'db' | 'console'>;
+
+/** A person and their role in the account that the page names. */
+export type PersonOfAccount = { readonly session: FoundSession; readonly accountId: string; readonly role: Role };
+
+export function createSessionAuthentication(deps: Deps) {
+  return {
+    /** With `Authorization` the cookie is ignored. */
+    isFromConsole: (ctx: Context): boolean =>
+      ctx.get('Authorization') === '' &&
+      (hasConsoleHeader(ctx) || sessionToken(ctx, deps.console.publicUrl) !== undefined),
+    session: (ctx: Context) => findPerson(ctx, deps),
+    member: (ctx: Context) => findMember(ctx, deps),
+    /** The person as a caller of the account that the page names. */
+    caller: async (ctx: Context): Promise<Caller> => {
+      const { session, accountId, role } = await findMember(ctx, deps);
+      const { userId, email, isRecent, suspended } = session;
+      const by = { kind: 'person', userId, email, isRecent } as const;
+      return { by, accountId, scopes: scopesOfRole[role], suspended, dialect: 'native' };
+    },
+    /** To anyone else the endpoint does not exist. */
+    operator: async (ctx: Context): Promise<Actor & { readonly kind: 'user'; readonly isRecent: boolean }> => {
+      const { userId, email: name, isOperator, isRecent } = await findPerson(ctx, deps);
+      if (!isOperator) throw new HttpError('unknown_endpoint');
+      return { kind: 'user', userId, name, requestId: ctx.state.requestId, isRecent };
+    },
+  };
+}
+
+const mePath = '/api/console/v1/me';
+
+/** Every invalid cookie gets the same 401. */
+export async function findPerson(ctx: Context, { db, console: { publicUrl } }: Deps): Promise<FoundSession> {
+  if (ctx.get('Authorization') !== '') throw new HttpError('not_signed_in');
+  requireOwnPage(ctx, publicUrl);
+  const token = sessionToken(ctx, publicUrl);
+  const accountId = namedAccount(ctx);
+  const isBackground = ctx.get('Videogen-Background') === '1';
+  const lookup = { accountId: isUuid(accountId) ? accountId : undefined, isBackground };
+  const session = token === undefined ? undefined : await findSession(db, token, lookup);
+  if (session === undefined) {
+    // The response to a read may arrive after a renewal, and must not clear the new cookie.
+    const isCleared = ctx.method !== 'GET' || (ctx.path === mePath && !isBackground);
+    throw new HttpError('not_signed_in', isCleared ? { headers: { 'Set-Cookie': clearedCookie(publicUrl) } } : {});
+  }
+  ctx.state.userId = session.userId;
+  return session;
+}
+
+async function findMember(ctx: Context, deps: Deps): Promise<PersonOfAccount> {
+  const session = await findPerson(ctx, deps);
+  if (session.role === undefined) throw new HttpError('account_not_found');
+  const accountId = namedAccount(ctx);
+  ctx.state.accountId = accountId;
+  return { session, accountId, role: session.role };
+}
+
+/** In lower case, as in the database: the account's secrets are encrypted with the id. */
+function namedAccount(ctx: Context): string {
+  return ctx.get(accountHeader).toLowerCase();
+}
+
+export function requireRecentProof({ isRecent }: { readonly isRecent: boolean }): void {
+  if (!isRecent) throw new HttpError('reauthentication_required');
+}
+
+const maxAgentLength = 300;
+
+/** The live session of a browser that signs in, which the new one replaces. */
+export async function browserSession(ctx: Context, { db, console: { publicUrl } }: Deps) {
+  const token = sessionToken(ctx, publicUrl);
+  return token === undefined ? undefined : findSession(db, token, { isBackground: true });
+}
+
+/** The address and browser of a request, for lists of sessions and security events. */
+export function originOf(ctx: Context) {
+  const userAgent = ctx
+    .get('User-Agent')
+    .replaceAll(/[^\x20-\x7e]/g, '')
+    .slice(0, maxAgentLength);
+  return { address: ctx.state.clientAddress, userAgent };
+}

@@ -1,0 +1,146 @@
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import { roles } from './role.ts';
+import {
+  changeRole,
+  inviteMember,
+  listMembers,
+  maxInvitations,
+  removeMember,
+  withdrawMemberInvitation,
+} from './members.ts';
+import { listInvitations } from './one-time-links.ts';
+import { listAccountEvents } from './security-events.ts';
+import { originOf, type PersonOfAccount } from './authenticate-session.ts';
+import { emailField } from './person-fields.ts';
+import { giveCookie } from './session-cookie.ts';
+import type { Context } from '../http/context.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { HttpError } from '../http/errors.ts';
+import { oneOf, opaqueId, unixMs } from '../http/fields.ts';
+import { newLinkSchema, presentNewLink } from './one-time-link-view.ts';
+import { eventsSchema, presentEvents } from './security-event-view.ts';
+import { view } from '../http/view.ts';
+import { numberedPage, strictQuery } from '../http/query.ts';
+
+const memberSchema = z.strictObject({
+  userId: z.string(),
+  email: z.string(),
+  role: z.enum(roles),
+  isDisabled: z.boolean(),
+  joinTime: unixMs,
+  lastUseTime: unixMs.nullable().meta({ description: 'Exact to about a minute.' }),
+});
+
+const invitationSchema = z.strictObject({
+  linkId: z.string(),
+  email: z.string(),
+  role: z.enum(roles),
+  expireTime: unixMs,
+});
+
+const list = defineEndpoint({
+  operationId: 'listMembers',
+  route: 'GET /api/console/v1/members',
+  scope: 'member',
+  summary: 'List members and open invitations',
+  data: z.strictObject({ members: z.array(memberSchema), invitations: z.array(invitationSchema) }),
+  handler: async ({ accountId }, { db }) => ({
+    members: (await listMembers(db, accountId)).map((member) =>
+      view(memberSchema, { ...member, joinTime: member.joinedAt, lastUseTime: member.lastUsedAt }),
+    ),
+    invitations: (await listInvitations(db, accountId)).map((invitation) =>
+      view(invitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
+    ),
+  }),
+});
+
+const roleField = oneOf(roles);
+
+const invite = defineEndpoint({
+  operationId: 'inviteMember',
+  route: 'POST /api/console/v1/members/invite',
+  scope: 'owner',
+  needsRecentProof: true,
+  summary: 'Invite a person into the account',
+  description: 'Replaces the open invitation to the same e-mail, if there is one.',
+  body: z.strictObject({ email: emailField, role: roleField }),
+  data: newLinkSchema,
+  failures: ['account_closed', 'already_member', 'too_many_invitations'],
+  handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }) => {
+    const link = await inviteMember(db, byOf(ctx, person), input);
+    if (link === 'too_many_invitations') throw new HttpError(link, { data: { limit: maxInvitations } });
+    if (link === 'already_member') throw new HttpError(link);
+    return presentNewLink(publicUrl, link);
+  },
+});
+
+function byOf(ctx: Context, { session, accountId }: PersonOfAccount) {
+  return { session, accountId, origin: originOf(ctx) };
+}
+
+const withdraw = defineEndpoint({
+  operationId: 'withdrawInvitation',
+  route: 'POST /api/console/v1/members/withdraw',
+  scope: 'owner',
+  summary: 'Withdraw an invitation',
+  body: z.strictObject({ linkId: opaqueId }),
+  data: z.strictObject({ linkId: z.string() }),
+  failures: ['link_not_found'],
+  handler: async ({ input: { linkId }, ctx, ...person }, { db }) => {
+    const isWithdrawn = isUuid(linkId) && (await withdrawMemberInvitation(db, byOf(ctx, person), linkId));
+    if (!isWithdrawn) throw new HttpError('link_not_found');
+    return { linkId };
+  },
+});
+
+const setRole = defineEndpoint({
+  operationId: 'setMemberRole',
+  route: 'POST /api/console/v1/members/role',
+  scope: 'owner',
+  needsRecentProof: true,
+  summary: "Change a member's role",
+  description:
+    "Ends the member's sessions and withdraws open invitations to them. An owner who changes their own role gets a new cookie.",
+  body: z.strictObject({ userId: opaqueId, role: roleField }),
+  data: z.strictObject({ userId: z.string(), role: z.enum(roles) }),
+  answerHeaders: { 'Set-Cookie': 'The new cookie of an owner who changed their own role.' },
+  failures: ['member_not_found', 'last_owner'],
+  handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }) => {
+    const outcome = isUuid(input.userId) ? await changeRole(db, byOf(ctx, person), input) : 'member_not_found';
+    if (typeof outcome === 'string') throw new HttpError(outcome);
+    if (outcome.own !== undefined) giveCookie(ctx, publicUrl, outcome.own);
+    return input;
+  },
+});
+
+const remove = defineEndpoint({
+  operationId: 'removeMember',
+  route: 'POST /api/console/v1/members/remove',
+  scope: 'owner',
+  needsRecentProof: true,
+  summary: 'Remove a member',
+  description: 'Takes effect immediately. Withdraws open invitations to the member.',
+  body: z.strictObject({ userId: opaqueId }),
+  data: z.strictObject({ userId: z.string() }),
+  failures: ['member_not_found', 'last_owner'],
+  handler: async ({ input: { userId }, ctx, ...person }, { db }) => {
+    const outcome = isUuid(userId) ? await removeMember(db, byOf(ctx, person), userId) : 'member_not_found';
+    if (outcome !== 'removed') throw new HttpError(outcome);
+    return { userId };
+  },
+});
+
+const events = defineEndpoint({
+  operationId: 'listSecurityEvents',
+  route: 'GET /api/console/v1/events',
+  scope: 'owner',
+  summary: 'List security events of the account',
+  description: 'Sign-ins and failed sign-ins, links, roles and sessions, newest first.',
+  query: strictQuery(numberedPage),
+  data: eventsSchema,
+  handler: async ({ accountId, query: { cursor: before, limit } }, { db }) =>
+    presentEvents(await listAccountEvents(db, accountId, { before, limit: limit + 1 }), limit),
+});
+
+export const memberEndpoints = [list, invite, setRole, remove, withdraw, events];

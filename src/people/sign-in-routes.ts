@@ -1,0 +1,180 @@
+import { z } from 'zod';
+import { findLink, type Link, linkPurposes } from './one-time-links.ts';
+import { roles } from './role.ts';
+import { acceptLink, reauthenticate, signIn, signOut } from './sign-in.ts';
+import { findUserByEmail, hasOperator } from './users.ts';
+import { answerSignedIn, cookieHeader, meSchema, presentMe } from './answer-signed-in.ts';
+import { browserSession, originOf } from './authenticate-session.ts';
+import { checkPassword, hashNewPassword } from './check-password.ts';
+import { emailField, passwordField } from './person-fields.ts';
+import { relyingParty } from './passkey-ceremony.ts';
+import { clearedCookie } from './session-cookie.ts';
+import type { Context } from '../http/context.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../http/errors.ts';
+import { required, unixMs } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { limitSignIns } from '../http/limits/rate-limits.ts';
+
+const tokenField = z.string({ error: required('must be the text after the # of the link') }).max(200);
+
+const options = defineEndpoint({
+  operationId: 'consoleOptions',
+  route: 'GET /api/console/v1/options',
+  scope: 'none',
+  summary: 'Get the ways to sign in',
+  data: z.strictObject({
+    passwordSignIn: z.boolean(),
+    passkeys: z.boolean(),
+    oidc: z
+      .strictObject({ name: z.string() })
+      .nullable()
+      .meta({
+        description:
+          'An identity provider. A sign-in begins at `/console/oidc/start`. With `?proof=1&next=PATH` a signed-in person ' +
+          'authenticates again and returns to that page of the console.',
+      }),
+    needsSetUp: z.boolean().meta({ description: 'The installation has no operator yet. `npm start` prints the link.' }),
+  }),
+  failures: ['database_unavailable', 'database_busy'],
+  handler: async (_call, { db, console: { publicUrl, passwordSignIn, oidc } }) => {
+    const { exists } = await hasOperator(db);
+    const passkeys = relyingParty(publicUrl) !== undefined;
+    return { passwordSignIn, passkeys, oidc: oidc === undefined ? null : { name: oidc.name }, needsSetUp: !exists };
+  },
+});
+
+const showLink = defineEndpoint({
+  operationId: 'showLink',
+  route: 'POST /api/console/v1/links/show',
+  scope: 'none',
+  summary: 'Describe a one-time link',
+  body: z.strictObject({ token: tokenField }),
+  data: z.strictObject({
+    purpose: z.enum(linkPurposes),
+    email: z.string().nullable(),
+    accountName: z.string().nullable(),
+    role: z.enum(roles).nullable(),
+    userExists: z.boolean().meta({ description: 'The person accepts an invitation with their existing password.' }),
+    expireTime: unixMs,
+  }),
+  failures: ['link_not_found', 'database_unavailable', 'database_busy'],
+  handler: async ({ input: { token } }, { db }) => {
+    const { link, user } = await findLinkAndUser(db, token);
+    const { purpose, email = null, accountName = null, role = null, expiresAt: expireTime } = link;
+    return { purpose, email, accountName, role, userExists: user !== undefined, expireTime };
+  },
+});
+
+/** Finds an open link and its user. Links to disabled users, and resets of unknown users, are not found. */
+async function findLinkAndUser(db: HttpDeps['db'], token: string) {
+  const link = existing(await findLink(db, token), 'link_not_found');
+  const user = link.email === undefined ? undefined : await findUserByEmail(db, link.email);
+  if (user?.isDisabled === true || (link.purpose === 'reset' && user === undefined))
+    throw new HttpError('link_not_found');
+  return { link, user };
+}
+
+const accept = defineEndpoint({
+  operationId: 'acceptLink',
+  route: 'POST /api/console/v1/links/accept',
+  scope: 'none',
+  summary: 'Accept a one-time link',
+  description:
+    'Signs the person in. A set-up link makes the first operator, who also owns the first account. For an invitation to an ' +
+    'existing user, `password` must be their current password.',
+  body: z.strictObject({ token: tokenField, email: emailField.nullish(), password: passwordField }),
+  data: meSchema,
+  answerHeaders: cookieHeader,
+  failures: [
+    'link_not_found',
+    'sign_in_failed',
+    'too_many_sign_ins',
+    'password_sign_in_off',
+    'database_unavailable',
+    'database_busy',
+  ],
+  handler: async ({ input, ctx }, deps) => {
+    const { link } = await findLinkAndUser(deps.db, input.token);
+    const email = link.email ?? input.email;
+    if (email === undefined || email === null) throw invalidRequest([{ path: 'email', message: 'is required' }]);
+    const hashes = await hashesFor(ctx, deps, { link, email, password: input.password });
+    const before = await browserSession(ctx, deps);
+    const signedIn = await acceptLink(deps.db, { link, email, ...hashes, origin: originOf(ctx), before });
+    return answerSignedIn(ctx, deps, existing(signedIn, 'link_not_found'));
+  },
+});
+
+type Given = { readonly link: Link; readonly email: string; readonly password: string };
+
+/** Hashes a new password, or verifies that of an existing user. */
+async function hashesFor(ctx: Context, deps: HttpDeps, { link, email, password }: Given) {
+  if (!deps.console.passwordSignIn) throw new HttpError('password_sign_in_off');
+  const user = await findUserByEmail(deps.db, email);
+  if (link.purpose === 'reset' || user === undefined) return { passwordHash: await hashNewPassword(password, email) };
+  limitSignIns(ctx, deps.signIns);
+  const { checkedHash } = await checkPassword(ctx, deps, { email, password, session: await browserSession(ctx, deps) });
+  return { checkedHash };
+}
+
+const signInWithPassword = defineEndpoint({
+  operationId: 'signIn',
+  route: 'POST /api/console/v1/sign-in',
+  scope: 'none',
+  summary: 'Sign in with a password',
+  description: "Sets the session cookie. The browser's earlier session ends.",
+  body: z.strictObject({ email: emailField, password: passwordField }),
+  data: meSchema,
+  answerHeaders: cookieHeader,
+  failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off', 'database_unavailable', 'database_busy'],
+  handler: async ({ input: { email, password }, ctx }, deps) => {
+    limitSignIns(ctx, deps.signIns);
+    const before = await browserSession(ctx, deps);
+    const { user, checkedHash } = await checkPassword(ctx, deps, { email, password, session: before });
+    const signedIn = await signIn(deps.db, { user, origin: originOf(ctx), means: 'password', checkedHash, before });
+    return answerSignedIn(ctx, deps, signedIn);
+  },
+});
+
+const signOutHere = defineEndpoint({
+  operationId: 'signOut',
+  route: 'POST /api/console/v1/sign-out',
+  scope: 'session',
+  summary: 'Sign out',
+  data: z.strictObject({}),
+  answerHeaders: { 'Set-Cookie': 'Clears the session cookie.' },
+  handler: async ({ session, ctx }, { db, console: { publicUrl } }) => {
+    await signOut(db, session, originOf(ctx));
+    ctx.append('Set-Cookie', clearedCookie(publicUrl));
+    return {};
+  },
+});
+
+const me = defineEndpoint({
+  operationId: 'getMe',
+  route: 'GET /api/console/v1/me',
+  scope: 'session',
+  summary: 'Get the signed-in person',
+  data: meSchema,
+  handler: ({ session }, deps) => presentMe(deps, session),
+});
+
+const authenticateAgain = defineEndpoint({
+  operationId: 'reauthenticate',
+  route: 'POST /api/console/v1/reauthenticate',
+  scope: 'session',
+  summary: 'Authenticate again with a password',
+  description:
+    'For the next ten minutes, requests that require a recent authentication are allowed. Replaces the session cookie.',
+  body: z.strictObject({ password: passwordField }),
+  data: meSchema,
+  answerHeaders: cookieHeader,
+  failures: ['sign_in_failed', 'too_many_sign_ins', 'password_sign_in_off'],
+  handler: async ({ session, input: { password }, ctx }, deps) => {
+    const { checkedHash } = await checkPassword(ctx, deps, { email: session.email, password, session });
+    const proof = { means: 'password', checkedHash } as const;
+    return answerSignedIn(ctx, deps, await reauthenticate(deps.db, session, originOf(ctx), proof));
+  },
+});
+
+export const signInEndpoints = [options, showLink, accept, signInWithPassword, signOutHere, me, authenticateAgain];

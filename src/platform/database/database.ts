@@ -1,0 +1,234 @@
+import pTimeout from 'p-timeout';
+import pg from 'pg';
+import { errorCode, messageOf } from '../errors.ts';
+import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
+
+/**
+ * The name is unique in the program, and the text never varies. A statement is prepared once on each connection, unless it is
+ * `plannedAnew` for each run, which makes optional filters free when they are null.
+ */
+export type Statement = { readonly name: string; readonly text: string; readonly plannedAnew?: boolean };
+
+/** Throws `DatabaseUnavailable`, or its subclass `DatabaseBusy`, if there is no response. */
+type Run = <Row extends pg.QueryResultRow>(statement: Statement, values?: readonly unknown[]) => Promise<Row[]>;
+
+export type Database = {
+  readonly run: Run;
+  /** Runs the statements of `work` in one transaction. `work` must not use the network. */
+  transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+};
+
+/** Runs a statement whose columns have the names of the fields of `Row`; null becomes undefined. */
+export async function readRows<Row extends pg.QueryResultRow>(
+  db: Pick<Database, 'run'>,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Row[]> {
+  const rows = await db.run<Row>(statement, values);
+  const records: pg.QueryResultRow[] = rows;
+  for (const record of records) {
+    for (const field in record) if (record[field] === null) record[field] = undefined;
+  }
+  return rows;
+}
+
+export async function readRow<Row extends pg.QueryResultRow>(
+  db: Pick<Database, 'run'>,
+  statement: Statement,
+  values?: readonly unknown[],
+): Promise<Row | undefined> {
+  const [row] = await readRows<Row>(db, statement, values);
+  return row;
+}
+
+/** The database is unreachable, starting or shutting down. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable';
+  /** True if a statement was sent, so that it may have been committed. */
+  readonly wasSent: boolean;
+
+  constructor(wasSent: boolean, cause: unknown, address?: string) {
+    super(`database unavailable${address === undefined ? '' : ` at ${address}`}: ${messageOf(cause)}`, { cause });
+    this.wasSent = wasSent;
+  }
+}
+
+/** No connection was free in time, or too many callers waited. Nothing was sent. */
+export class DatabaseBusy extends DatabaseUnavailable {
+  constructor() {
+    super(false, new Error('every database connection is in use'));
+  }
+}
+
+export type DatabaseOptions = {
+  readonly url: string;
+  /** The limit of connections; 10 by default. */
+  readonly poolSize?: number;
+  /** Limits for callers that wait for a connection. */
+  readonly queue?: Partial<QueueLimits>;
+  /** Called when an idle connection breaks. The pool replaces it. */
+  readonly onIdleError?: (error: Error) => void;
+};
+
+export type DatabaseUsage = {
+  readonly limit: number;
+  readonly idle: number;
+  readonly busy: number;
+  /** Callers without a connection. */
+  readonly waiting: number;
+};
+
+export type DatabasePool = Database & { readonly usage: () => DatabaseUsage };
+
+/** On a busy machine, connecting takes seconds. */
+const connectTimeoutMs = 10_000;
+const statementTimeoutMs = 15_000;
+
+/** Creates a pool of connections, which connects at the first statement. */
+export function createDatabase({ url, poolSize = 10, queue, onIdleError }: DatabaseOptions): DatabasePool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: poolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: statementTimeoutMs + 1_000,
+    application_name: 'videogen',
+    types,
+  });
+  pool.on('error', (error) => onIdleError?.(error));
+  const address = addressOf(url);
+  const withSlot = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
+  let callers = 0;
+  const queued = async <T>(work: () => Promise<T>): Promise<T> => {
+    callers += 1;
+    return await withSlot(work).finally(() => (callers -= 1));
+  };
+  return {
+    usage: () => ({
+      limit: poolSize,
+      idle: pool.idleCount,
+      busy: pool.totalCount - pool.idleCount,
+      waiting: Math.max(0, callers - poolSize),
+    }),
+    run: (statement, values) =>
+      queued(() => onConnection({ pool, address }, (connection) => runOn(connection, statement, values))),
+    transaction: (work) =>
+      queued(() => onConnection({ pool, address }, (connection) => inTransaction(connection, work))),
+    close: () => pool.end(),
+  };
+}
+
+/** Limits how long callers wait for a response. */
+export function inTime(db: Database, limitMs: number): Database {
+  const late = () => new DatabaseUnavailable(true, new Error(`no response in ${limitMs} ms`));
+  return {
+    ...db,
+    run: (statement, values) => {
+      return pTimeout(db.run(statement, values), { milliseconds: limitMs, message: late() });
+    },
+  };
+}
+
+/** Returns host and port, without the password. */
+function addressOf(url: string): string {
+  if (!URL.canParse(url)) return 'an invalid address';
+  const { hostname, port, searchParams } = new URL(url);
+  return `${searchParams.get('host') ?? hostname}:${port === '' ? '5432' : port}`;
+}
+
+/** A broken connection is closed; one whose statement failed returns to the pool. */
+async function onConnection<T>(
+  { pool, address }: { readonly pool: pg.Pool; readonly address: string },
+  work: (connection: pg.PoolClient) => Promise<T>,
+): Promise<T> {
+  const connection = await connecting(pool).catch((error: unknown) => {
+    throw isUnavailable(error) ? new DatabaseUnavailable(false, error, address) : error;
+  });
+  let isBroken = false;
+  // A broken connection rejects its statement and then emits an error, which would end the process without a listener.
+  const onBroken = () => {
+    isBroken = true;
+  };
+  connection.on('error', onBroken);
+  try {
+    return await work(connection);
+  } catch (error) {
+    isBroken ||= isUnavailable(error);
+    throw isUnavailable(error) ? new DatabaseUnavailable(true, error, address) : error;
+  } finally {
+    connection.off('error', onBroken);
+    connection.release(isBroken);
+  }
+}
+
+/** `async`, because the pool throws instead of rejecting if it cannot read the certificate in the address. */
+async function connecting(pool: pg.Pool): Promise<pg.PoolClient> {
+  return await pool.connect();
+}
+
+async function runOn<Row extends pg.QueryResultRow>(
+  connection: pg.PoolClient,
+  { name, text, plannedAnew }: Statement,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
+  const { rows } = await connection.query<Row>({ ...(!plannedAnew && { name }), text, values: [...values] });
+  return rows;
+}
+
+async function inTransaction<T>(connection: pg.PoolClient, work: (run: Run) => Promise<T>): Promise<T> {
+  await connection.query('begin');
+  try {
+    const result = await work((statement, values) => runOn(connection, statement, values));
+    await connection.query('commit');
+    return result;
+  } catch (error) {
+    // On a broken connection the server rolls back anyway. The first error is reported.
+    await connection.query('rollback').catch(() => {});
+    throw error;
+  }
+}
+
+/** Timestamps become Unix milliseconds. A bigint beyond 2^53 throws, because rounding would lose credits. */
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, parseInt8);
+types.setTypeParser(pg.types.builtins.TIMESTAMPTZ, parseTimestamp);
+
+function parseInt8(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`bigint ${text} is beyond 2^53`);
+  return value;
+}
+
+function parseTimestamp(text: string): number {
+  // PostgreSQL writes "2026-11-21 10:00:00.123456+00"; ECMAScript needs a T, and minutes in the offset.
+  return Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
+}
+
+/** True for the classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby), and for errors of sockets and TLS. */
+function isUnavailable(error: unknown): boolean {
+  const code = errorCode(error);
+  if (code !== undefined)
+    return /^(?:(08|53|57|25006)|E[A-Z]+$|ERR_(SSL|TLS|OSSL)_)/.test(code) || isCertificateError(code);
+  return error instanceof Error && /timeout|terminated|connection|not queryable/i.test(error.message);
+}
+
+/** True for codes such as CERT_HAS_EXPIRED and SELF_SIGNED_CERT_IN_CHAIN. */
+function isCertificateError(code: string): boolean {
+  return /(^|_)(CERT|SIGNED|VERIFY|ISSUER|CRL)(_|$)/.test(code);
+}
+
+/** Returns the name of the violated unique constraint. */
+export function violatedUniqueConstraint(error: unknown): string | undefined {
+  return error instanceof pg.DatabaseError && error.code === '23505' ? error.constraint : undefined;
+}
+
+/** The statement may be repeated. */
+export function isDeadlock(error: unknown): boolean {
+  return errorCode(error) === '40P01';
+}
+
+/** True if the server cancelled the statement, mostly after its time limit. Nothing was committed. */
+export function wasCancelled({ cause }: DatabaseUnavailable): boolean {
+  return errorCode(cause) === '57014';
+}

@@ -1,0 +1,216 @@
+import { type Kysely, sql } from 'kysely';
+import { dialects } from '../../../accounts/api-key.ts';
+import { taskStates } from '../../../tasks/task.ts';
+import { ledgerKinds } from '../../../credits/credits.ts';
+import { deliveryStates } from '../../../callbacks/deliveries.ts';
+import { literals } from '../sql.ts';
+import { maxCreditsPerSecond, maxReasonLength } from '../../../credits/prices.ts';
+import { promptLexemes } from '../../../tasks/task-list.ts';
+import { isFinished, isUnfinished } from '../../../tasks/task-states.ts';
+
+/** Tasks, the ledger, prices and callbacks. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql
+    .raw(`
+-- What a worker needs to follow a job, without secrets. Many jobs and tasks share one.
+create table provider_configs (
+  hash text primary key check (length(hash) = 64),
+  config json not null check (octet_length(config::text) <= 65536)
+);
+
+create table tasks (
+  id uuid primary key,
+  account_id uuid not null references accounts,
+  model text not null,
+  param json not null,
+  state text not null default 'waiting' check (state in ${literals(taskStates)}),
+  credits_charged bigint not null check (credits_charged > 0),
+  credits_refunded bigint not null default 0,
+  fail_code text,
+  fail_msg text,
+  result json,
+  -- Without foreign keys: each would cost every create a look-up and a lock. Both are null in tasks that an operator started by hand.
+  key_id uuid,
+  user_id uuid,
+  callback_url text,
+  dialect text not null default 'native' check (dialect in ${literals(dialects)}),
+  idempotency_key text,
+  request_sha256 bytea not null check (length(request_sha256) = 32),
+  -- The catalogue's terms at acceptance, and since the workflow began the model's tiers.
+  deadline_ms integer not null check (deadline_ms > 0),
+  providers json,
+  tiers_hash text references provider_configs,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now(),
+  completed_at timestamptz,
+  generation_started_at timestamptz,
+  generation_spent_ms bigint not null default 0,
+  attempt_started_at timestamptz,
+  attempt_seen_at timestamptz,
+  -- Since when the task's workflow has failed at its code.
+  stuck_since timestamptz,
+  media_deleted_at timestamptz,
+  content_deleted_at timestamptz,
+  constraint failed_is_refunded check (credits_refunded = case when state = 'fail' then credits_charged else 0 end),
+  constraint failed_has_reason check ((state = 'fail') = (fail_code is not null) and (state = 'fail') = (fail_msg is not null)),
+  constraint success_has_result check ((state = 'success') = (result is not null)),
+  constraint final_has_end check ((${isFinished}) = (completed_at is not null)),
+  constraint one_maker check (key_id is null or user_id is null)
+) with (fillfactor = 80);
+create unique index tasks_by_idempotency_key on tasks (account_id, idempotency_key) where idempotency_key is not null;
+create index tasks_by_account on tasks (account_id, created_at desc, id desc);
+create index tasks_by_creation on tasks (created_at desc, id desc);
+create index tasks_by_completion on tasks (completed_at, id) where completed_at is not null;
+create index tasks_by_prompt on tasks using gin (${promptLexemes});
+-- A list of the few failed or unfinished tasks must not read all that succeeded.
+create index tasks_failed_by_account on tasks (account_id, created_at desc, id desc) where state = 'fail';
+create index tasks_failed_by_creation on tasks (created_at desc, id desc) where state = 'fail';
+create index tasks_failed_by_code on tasks (fail_code, created_at desc, id desc) where state = 'fail';
+create index tasks_unfinished on tasks (created_at) where ${isUnfinished};
+create index tasks_unfinished_by_account on tasks (account_id, created_at desc, id desc) where ${isUnfinished};
+create index tasks_stuck on tasks (stuck_since) where stuck_since is not null and ${isUnfinished};
+create index tasks_with_content on tasks (completed_at) where completed_at is not null and content_deleted_at is null;
+create index tasks_with_media on tasks (completed_at) where state = 'success' and media_deleted_at is null;
+create index tasks_failed_with_media on tasks (completed_at) where state = 'fail' and media_deleted_at is null;
+-- Failed tasks that were cleaned while an attempt could still be alive are cleaned once more.
+create index tasks_failed_cleaned_early on tasks (completed_at)
+  where state = 'fail' and media_deleted_at - completed_at < interval '26 hours';
+
+-- The first final state wins, whichever statement comes second. Afterwards only media and content may be deleted, content once.
+create function refuse_change_of_final_task() returns trigger language plpgsql as $$
+declare
+  may_change text[] := array['media_deleted_at'];
+begin
+  if old.content_deleted_at is null and new.content_deleted_at is not null then
+    may_change := may_change || array['content_deleted_at', 'param', 'result', 'fail_msg', 'callback_url', 'request_sha256'];
+  end if;
+  if (to_jsonb(new) - may_change) is distinct from (to_jsonb(old) - may_change) then
+    raise exception 'task % is final (%)', old.id, old.state using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $$;
+create trigger final_tasks_never_change before update on tasks
+  for each row when (old.${isFinished}) execute function refuse_change_of_final_task();
+create trigger tasks_are_never_deleted before delete or truncate on tasks for each statement execute function refuse_change();
+
+-- Workflows to be terminated because their task is final: written with the refund, deleted afterwards. Almost always empty.
+create table workflow_terminations (
+  task_id uuid primary key references tasks,
+  reason text not null,
+  due_at timestamptz not null
+);
+create index workflow_terminations_by_due on workflow_terminations (due_at, task_id);
+
+-- Files and histories that are still to be deleted: written with the deletion of a task's content. Almost always empty.
+-- Without foreign keys, which would lock the rows that they refer to.
+create table content_deletions (
+  task_id uuid primary key,
+  account_id uuid not null,
+  -- The uploaded images that the task used.
+  upload_ids uuid[] not null,
+  due_at timestamptz not null default now(),
+  swept_at timestamptz
+);
+create index content_deletions_by_due on content_deletions (due_at, task_id);
+create index content_deletions_by_account on content_deletions (account_id) where swept_at is null;
+
+create table ledger_entries (
+  id bigint generated always as identity primary key,
+  account_id uuid not null references accounts,
+  task_id uuid references tasks,
+  kind text not null check (kind in ${literals(ledgerKinds)}),
+  amount bigint not null,
+  balance_after bigint not null check (balance_after >= 0),
+  reason text check (length(reason) <= 500),
+  -- A key books once in the whole installation.
+  idempotency_key text check (idempotency_key is null or kind in ('grant', 'adjustment')),
+  created_at timestamptz not null default now(),
+  constraint one_charge_one_refund unique (task_id, kind),
+  constraint sign_fits_kind check (case kind when 'charge' then amount < 0 when 'adjustment' then amount <> 0 else amount > 0 end),
+  constraint task_fits_kind check ((kind in ('charge', 'refund')) = (task_id is not null))
+);
+create unique index ledger_by_idempotency_key on ledger_entries (idempotency_key) where idempotency_key is not null;
+create index ledger_by_account on ledger_entries (account_id, id);
+-- Nearly all entries are charges, which a list of the others must not read. A create pays for neither index.
+create index ledger_refunds_by_account on ledger_entries (account_id, id) where kind = 'refund';
+create index ledger_bookings_by_account on ledger_entries (account_id, id) where kind in ('grant', 'adjustment');
+create trigger ledger_is_append_only before update or delete or truncate on ledger_entries
+  for each statement execute function refuse_change();
+
+create table ledger_violations (
+  rule text not null,
+  account_id uuid,
+  entry_id bigint,
+  task_id uuid,
+  detail text not null,
+  found_at timestamptz not null default now(),
+  constraint one_row_per_violation unique nulls not distinct (rule, account_id, entry_id, task_id)
+);
+
+-- Operators' prices: general ones, without an account, and those of one account. A price without credits ends the one before it.
+create table prices (
+  id bigint generated always as identity primary key,
+  model text not null check (length(model) between 1 and 100),
+  account_id uuid references accounts,
+  credits_per_second integer check (credits_per_second between 1 and ${maxCreditsPerSecond}),
+  effective_from timestamptz not null,
+  created_at timestamptz not null default now(),
+  who text not null check (length(who) between 1 and 300),
+  reason text not null check (length(reason) between 1 and ${maxReasonLength}),
+  withdrawn_at timestamptz,
+  withdrawn_by text check (length(withdrawn_by) between 1 and 300),
+  constraint price_begins_after_its_decision check (effective_from > created_at),
+  constraint withdrawn_before_it_began check (withdrawn_at < effective_from),
+  constraint withdrawn_has_author check ((withdrawn_at is null) = (withdrawn_by is null))
+);
+-- One index for each look-up of the accept statement: with a shared one it would sort all general prices at each create.
+create index general_prices on prices (model, effective_from desc, id desc) where account_id is null and withdrawn_at is null;
+create index own_prices on prices (account_id, model, effective_from desc, id desc) where withdrawn_at is null;
+create index prices_by_account on prices (account_id, id);
+-- A price that has begun explains charges and stays; another one can only be withdrawn. An erasure replaces names.
+create function refuse_change_of_price() returns trigger language plpgsql as $$
+declare
+  is_erasure boolean := coalesce(current_setting('videogen.erasure', true) = 'on', false);
+  may_change text[] := array['withdrawn_by', case when is_erasure then 'who' else 'withdrawn_at' end];
+begin
+  if (not is_erasure and (old.withdrawn_at is not null or old.effective_from <= now()))
+    or (to_jsonb(new) - may_change) is distinct from (to_jsonb(old) - may_change)
+  then
+    raise exception 'price % cannot be changed any more', old.id using errcode = 'restrict_violation';
+  end if;
+  return new;
+end $$;
+create trigger prices_are_only_withdrawn before update on prices for each row execute function refuse_change_of_price();
+create trigger prices_are_never_deleted before delete or truncate on prices for each statement execute function refuse_change();
+
+create table callback_deliveries (
+  task_id uuid primary key references tasks,
+  account_id uuid not null references accounts,
+  url text not null,
+  state text not null default 'pending' check (state in ${literals(deliveryStates)}),
+  -- The number of requested redeliveries. An attempt that began before a request does not end the delivery.
+  redeliveries integer not null default 0 check (redeliveries >= 0),
+  due_at timestamptz not null default now(),
+  created_at timestamptz not null default now(),
+  finished_at timestamptz,
+  constraint finished_has_end check ((state = 'pending') = (finished_at is null))
+);
+create index callback_deliveries_due on callback_deliveries (due_at, task_id) where state = 'pending';
+create index callback_deliveries_failed on callback_deliveries (finished_at desc, task_id desc) where state in ('failed', 'gone');
+create index callback_deliveries_by_account on callback_deliveries (account_id, created_at desc, task_id desc);
+create index callback_deliveries_undelivered_by_account on callback_deliveries (account_id, created_at desc, task_id desc)
+  where state <> 'delivered';
+
+create table callback_attempts (
+  -- An attempt that is recorded while its delivery is deleted goes with it.
+  task_id uuid not null references callback_deliveries on delete cascade,
+  attempt integer not null check (attempt > 0),
+  started_at timestamptz not null,
+  duration_ms integer not null,
+  status integer,
+  error text,
+  response_head bytea check (length(response_head) <= 1024),
+  primary key (task_id, attempt)
+)`)
+    .execute(db);
+}

@@ -1,0 +1,58 @@
+import type { FailCode } from '../tasks/task.ts';
+
+/** Ends a task: the only error whose message reaches its client. Other errors are bugs or outages and are retried. */
+export class TaskError extends Error {
+  override readonly name = 'TaskError';
+  readonly failCode: FailCode;
+  /** True if the same step may succeed later. */
+  readonly retryable: boolean;
+
+  /** `failMsg` is shown to the client; upstream detail belongs in `options.cause`, which is logged. */
+  constructor(failCode: FailCode, failMsg: string, options: { retryable?: boolean; cause?: unknown } = {}) {
+    super(failMsg, { cause: options.cause });
+    this.failCode = failCode;
+    this.retryable = options.retryable ?? false;
+  }
+}
+
+/** The installation cannot start. The message states the problem and its fix. */
+export class SetupError extends Error {
+  override readonly name = 'SetupError';
+}
+
+/** All errors of the configuration, one line each, with the variable or the field of a file. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.faults = faults;
+  }
+}
+
+/** An AggregateError, as of a connection refused by several addresses, has messages only in its parts. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** The code of a system or PostgreSQL error, such as `ENOENT` or `57P03`. */
+export function errorCode(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return typeof error.code === 'string' ? error.code : undefined;
+}
+
+const maxDepth = 4;
+
+/** Logs only these fields, because `detail` of a PostgreSQL error holds the failing row, with its prompt. */
+export function describeError(error: unknown, depth = 1): Readonly<Record<string, unknown>> {
+  if (!(error instanceof Error)) return { type: typeof error, message: String(error).slice(0, 1000) };
+  return {
+    type: error.name,
+    message: error.message,
+    ...('code' in error && typeof error.code === 'string' && { code: error.code }),
+    ...(error.stack !== undefined && { stack: error.stack }),
+    ...(error.cause !== undefined && depth < maxDepth && { cause: describeError(error.cause, depth + 1) }),
+  };
+}

@@ -1,0 +1,46 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pTimeout from 'p-timeout';
+import { errorCode } from './errors.ts';
+import type { Log } from './log.ts';
+
+const firstPauseMs = 250;
+const maxPauseMs = 10_000;
+
+export type Retry = {
+  /** The step for the log, such as `connect to Temporal`. */
+  readonly step: string;
+  readonly log: Log;
+  /** Aborts the retries, and rejects without waiting for the current attempt. */
+  readonly signal: AbortSignal;
+  /** Receives a sentence for the terminal. */
+  readonly onFirstFailure?: (message: string) => void;
+};
+
+/** Retries a step of the start until it succeeds, so that an outage does not end a process that has accepted tasks. */
+export async function retry<T>({ step, log, signal, onFirstFailure }: Retry, attempt: () => Promise<T>): Promise<T> {
+  for (let attempts = 1, pauseMs = firstPauseMs; ; attempts++, pauseMs = Math.min(maxPauseMs, pauseMs * 2)) {
+    signal.throwIfAborted();
+    try {
+      const done = await pTimeout(attempt(), { signal, milliseconds: Number.POSITIVE_INFINITY });
+      if (attempts > 1) log.info({ step, attempts }, 'start step succeeded');
+      return done;
+    } catch (error) {
+      if (signal.aborted || isFinal(error)) throw error;
+      if (attempts === 1) onFirstFailure?.(`Could not ${step} yet (${reasonOf(error)}); trying again.`);
+      log.warn({ err: error, step, attempts, pauseMs }, 'start step failed; it is retried');
+    }
+    await pause(pauseMs, undefined, { signal });
+  }
+}
+
+/** A bug, or an error of PostgreSQL outside the classes 08 (connection), 53 (resources) and 57 (operator). */
+function isFinal(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof ReferenceError || error instanceof SyntaxError) return true;
+  const code = errorCode(error) ?? '';
+  return /^[0-9A-Z]{5}$/.test(code) && !/^(08|53|57|E)/.test(code);
+}
+
+function reasonOf(error: unknown): string {
+  // A connection refused at several addresses is an AggregateError without a message.
+  return (error instanceof Error && error.message) || errorCode(error) || String(error);
+}

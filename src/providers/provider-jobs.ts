@@ -1,0 +1,289 @@
+import type { TaskFailure, TaskInput } from '../tasks/task.ts';
+import { type Database, readRow, readRows } from '../platform/database/database.ts';
+import { isReserved, mayRun } from './provider-pools.ts';
+import { many, maybeOne } from '../platform/database/statement.ts';
+import { isFinished } from '../tasks/task-states.ts';
+
+export const jobOutcomes = ['success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success'] as const;
+export type ProviderJobOutcome = (typeof jobOutcomes)[number];
+
+export const costBases = ['reported', 'estimated', 'unknown'] as const;
+/** Micro-units of a currency: 1,000,000 are one dollar. */
+export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
+
+/** One create at an upstream. An intended one without `jobId` has lost its response: a job may exist or not. */
+export type ProviderJob = {
+  readonly ordinal: number;
+  readonly provider: string;
+  /** The provider with its model; undefined for a job on our own machine. */
+  readonly pool: string | undefined;
+  /** False for a reserved slot that no create was sent for. */
+  readonly isIntended: boolean;
+  readonly jobId: string | undefined;
+  readonly handle: unknown;
+  /** The input of a create whose response was lost, if the task's content was deleted since. */
+  readonly sentInput: TaskInput | undefined;
+  /** The provider's configuration at the time of the create. */
+  readonly config: unknown;
+  readonly outcome: ProviderJobOutcome | undefined;
+  /** Set for the job that decided the task's end. */
+  readonly failure: TaskFailure | undefined;
+  /** Unix milliseconds by the database's clock, like the other times. */
+  readonly intendedAt: number | undefined;
+  readonly submittedAt: number | undefined;
+  readonly upstreamEndedAt: number | undefined;
+  /** When its outcome was recorded. */
+  readonly endedAt: number | undefined;
+  readonly costMicros: number | undefined;
+  readonly costCurrency: string | undefined;
+  readonly costBasis: (typeof costBases)[number] | undefined;
+  readonly detail: string | undefined;
+  /** Milliseconds since the intent was committed, or the slot reserved. */
+  readonly ageMs: number;
+};
+
+/** Lists a task's jobs, oldest first. There are at most as many as providers. */
+export const listProviderJobs = many<ProviderJob, [taskId: string]>({
+  name: 'list-provider-jobs',
+  text: `
+select ordinal, provider, pool, intended_at is not null as "isIntended", job_id as "jobId", handle,
+  sent_input as "sentInput", config, outcome,
+  case when fail_code is not null then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure,
+  intended_at as "intendedAt", submitted_at as "submittedAt", upstream_ended_at as "upstreamEndedAt",
+  ended_at as "endedAt",
+  cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis", detail,
+  (extract(epoch from now() - coalesce(intended_at, reserved_at)) * 1000)::bigint as "ageMs"
+from provider_jobs left join provider_configs on hash = config_hash where task_id = $1 order by ordinal`,
+});
+
+const insertIntent = {
+  name: 'intend-provider-job',
+  text: `
+insert into provider_jobs (task_id, ordinal, provider, job_id, intended_at) values ($1, $2, $3, $4, now())
+on conflict do nothing returning ordinal`,
+};
+
+/** Commits the intent to create a job on our own machine, which needs no slot. Returns false if another attempt committed it first. */
+export async function intendProviderJob(
+  db: Database,
+  { taskId, ordinal, provider, jobId }: { taskId: string; ordinal: number; provider: string; jobId?: string },
+): Promise<boolean> {
+  return (await db.run(insertIntent, [taskId, ordinal, provider, jobId])).length > 0;
+}
+
+const intendReserved = {
+  name: 'intend-reserved-job',
+  text: `
+with known as (insert into provider_configs (hash, config) values ($4, $5) on conflict do nothing)
+update provider_jobs set intended_at = now(), config_hash = $4, job_id = $6,
+  cost_micros = $7, cost_currency = $8, cost_basis = $9
+where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved}
+returning ordinal`,
+};
+
+export type ReservedJob = {
+  readonly taskId: string;
+  readonly ordinal: number;
+  readonly pool: string;
+  /** SHA-256 of `config`, in hex. */
+  readonly configHash: string;
+  /** The settings that a worker needs to follow the job, as JSON without secrets. */
+  readonly config: string;
+  /** Set if the job runs within the request that creates it. */
+  readonly jobId?: string | undefined;
+  readonly cost?: JobCost | undefined;
+};
+
+/**
+ * Commits the intent to create the job whose slot is reserved. Returns false if another attempt was first or the reservation has
+ * expired; a create then could pay for a second job.
+ */
+export async function intendReservedJob(db: Database, job: ReservedJob): Promise<boolean> {
+  const { taskId, ordinal, pool, configHash, config, jobId, cost } = job;
+  const values = [configHash, config, jobId, cost?.micros, cost?.currency, cost?.basis ?? 'unknown'];
+  return (await db.run(intendReserved, [taskId, ordinal, pool, ...values])).length > 0;
+}
+
+const recordSubmitted = {
+  name: 'record-provider-job',
+  text: `
+update provider_jobs set job_id = $3, handle = coalesce($4::json, handle), submitted_at = coalesce(submitted_at, now()),
+  sent_input = null,
+  settled_at = case when outcome in ('not_created', 'abandoned') and job_id is distinct from $3 then null else settled_at end,
+  outcome = case outcome when 'not_created' then 'abandoned' else outcome end
+where task_id = $1 and ordinal = $2
+returning outcome is distinct from 'abandoned' as "isOpen"`,
+};
+
+/**
+ * Commits the id and handle of the job that the provider created. Returns false if the job was abandoned in the meantime, while its
+ * worker was frozen: it must be stopped, and `reconcile` retries that. An end that another attempt recorded stays.
+ */
+export async function recordProviderJob(
+  db: Database,
+  { taskId, ordinal, jobId, handle }: { taskId: string; ordinal: number; jobId: string; handle?: object | undefined },
+): Promise<boolean> {
+  const values = [taskId, ordinal, jobId, handle === undefined ? undefined : JSON.stringify(handle)];
+  const [row] = await db.run<{ isOpen: boolean }>(recordSubmitted, values);
+  return row?.isOpen === true;
+}
+
+const recordLost = {
+  name: 'record-lost-run',
+  text: `
+update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordinal = $2 returning lost_runs as "lostRuns"`,
+};
+
+/** Counts a run whose connection broke, and returns the number of lost runs of the job. */
+export async function recordLostRun(
+  db: Database,
+  { taskId, ordinal }: { taskId: string; ordinal: number },
+): Promise<number> {
+  return (await readRow<{ lostRuns: number }>(db, recordLost, [taskId, ordinal]))?.lostRuns ?? 0;
+}
+
+const recordEndUpstream = {
+  name: 'record-upstream-end',
+  text: `
+update provider_jobs set upstream_ended_at = now(), cost_micros = case when $5::text is null then cost_micros else $3 end,
+  cost_currency = case when $5 is null then cost_currency else $4 end, cost_basis = coalesce($5, cost_basis)
+where task_id = $1 and ordinal = $2 and upstream_ended_at is null`,
+};
+
+/** Frees the job's slot, and records its cost if the upstream reported one. The first recorded end stays. */
+export async function recordUpstreamEnd(
+  db: Database,
+  { taskId, ordinal, cost }: { taskId: string; ordinal: number; cost?: JobCost | 'unknown' | undefined },
+): Promise<void> {
+  const { micros, currency, basis } = cost === undefined || cost === 'unknown' ? { basis: cost } : cost;
+  await db.run(recordEndUpstream, [taskId, ordinal, micros, currency, basis]);
+}
+
+/** A job whose end was recorded just now, for metrics. */
+export type EndedCall = Pick<ProviderJob, 'provider' | 'pool' | 'costMicros' | 'costCurrency' | 'costBasis'> & {
+  readonly outcome: ProviderJobOutcome;
+  /** From the acceptance of the job to its end; undefined if no job was created. */
+  readonly runMs: number | undefined;
+};
+
+const endedCall = `provider, pool, outcome, cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis",
+  case when job_id is not null then
+    (extract(epoch from coalesce(upstream_ended_at, now()) - coalesce(submitted_at, intended_at)) * 1000)::bigint end as "runMs"`;
+
+const recordEnded = {
+  name: 'end-provider-job',
+  text: `
+update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
+  settled_at = case when $7 then now() else settled_at end,
+  ${replacedCost('$8')}
+where task_id = $1 and ordinal = $2 and outcome is null
+returning ${endedCall}`,
+};
+
+export type ProviderJobEnd = {
+  readonly taskId: string;
+  readonly ordinal: number;
+  readonly outcome: ProviderJobOutcome;
+  /** Set if this job ends the task, so that a repeated attempt ends it in the same way. */
+  readonly failure?: TaskFailure;
+  /** Shown to operators. */
+  readonly detail?: string | undefined;
+  /** True if nothing is left to be stopped upstream. */
+  readonly isSettled?: boolean;
+  /** Replaces the estimate that was recorded with the intent. */
+  readonly cost?: 'free' | 'unknown' | undefined;
+};
+
+/** Commits the outcome of a job. Returns undefined if an earlier outcome stays. */
+export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise<EndedCall | undefined> {
+  const { taskId, ordinal, outcome, failure, detail, isSettled = false, cost } = end;
+  const values = [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg, detail, isSettled, cost];
+  return readRow<EndedCall>(db, recordEnded, values);
+}
+
+/** Ends the task's open job in success; a task has at most one open job. */
+export const succeedProviderJob = maybeOne<EndedCall, [taskId: string]>({
+  name: 'succeed-provider-job',
+  text: `
+update provider_jobs set outcome = 'success', ended_at = now()
+where task_id = $1 and job_id is not null and outcome is null
+returning ${endedCall}`,
+});
+
+/** Records that a video arrived after its task was refunded: it was paid for upstream, and is never delivered. */
+export const recordLateSuccess = maybeOne<EndedCall, [taskId: string]>({
+  name: 'record-late-success',
+  // Cost and duration were counted with its success.
+  text: `
+update provider_jobs set outcome = 'late_success', settled_at = now() where task_id = $1 and outcome = 'success'
+returning provider, pool, outcome`,
+});
+
+/** A worker that was considered dead may send a create for this long, so a look-up that finds no job is repeated until then. */
+export const callSettledAfterMs = 60_000;
+
+/** A job that may still run, and cost, upstream although its task has ended. */
+export type UnsettledJob = {
+  readonly taskId: string;
+  readonly ordinal: number;
+  readonly provider: string;
+  readonly jobId: string | undefined;
+  /** True if the task ended more than a day ago. */
+  readonly isOld: boolean;
+};
+
+const selectUnsettled = {
+  name: 'list-unsettled-provider-jobs',
+  text: `
+select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId", t.completed_at < now() - interval '1 day' as "isOld"
+from provider_jobs j join tasks t on t.id = j.task_id
+where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
+  and t.${isFinished} and t.completed_at < now() - $1 * interval '1 millisecond'
+  and (j.job_id is not null or j.intended_at < now() - ${callSettledAfterMs} * interval '1 millisecond')
+  and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
+    (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))
+order by j.intended_at, j.task_id, j.ordinal limit $4`,
+};
+
+/** Lists jobs of ended tasks that may still run upstream, oldest first. Creates that may still be in flight are left out. */
+export async function listUnsettledJobs(
+  db: Database,
+  { minAgeMs, after, limit }: { minAgeMs: number; after?: UnsettledJob | undefined; limit: number },
+): Promise<readonly UnsettledJob[]> {
+  return readRows<UnsettledJob>(db, selectUnsettled, [minAgeMs, after?.taskId, after?.ordinal, limit]);
+}
+
+const settleUnsettled = {
+  name: 'settle-provider-job',
+  text: `
+update provider_jobs set settled_at = now(), sent_input = null, outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
+where task_id = $1 and ordinal = $2 and ${mayRun}
+returning ${endedCall}, ended_at = now() as "isFirst"`,
+};
+
+/**
+ * Commits that the job of an ended task has stopped, or finished too late. Returns a job that was abandoned before only if it finished
+ * after all.
+ */
+export async function settleProviderJob(
+  db: Database,
+  {
+    taskId,
+    ordinal,
+    outcome,
+    cost,
+  }: Pick<ProviderJobEnd, 'taskId' | 'ordinal' | 'cost'> & {
+    readonly outcome: 'abandoned' | 'late_success';
+  },
+): Promise<EndedCall | undefined> {
+  const values = [taskId, ordinal, outcome, cost];
+  const row = await readRow<EndedCall & { isFirst: boolean }>(db, settleUnsettled, values);
+  return row?.isFirst === true || outcome === 'late_success' ? row : undefined;
+}
+
+/** SQL that replaces the estimated cost, for a job that is certainly free or whose cost is unknown. */
+function replacedCost(cost: '$4' | '$8'): string {
+  return `cost_micros = case ${cost}::text when 'free' then cost_micros * 0 when 'unknown' then null else cost_micros end,
+  cost_currency = case when ${cost} = 'unknown' then null else cost_currency end,
+  cost_basis = case ${cost} when 'free' then 'estimated' else coalesce(${cost}, cost_basis) end`;
+}

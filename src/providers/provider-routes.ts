@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import { dayMs } from '../platform/duration.ts';
+import { currency } from '../models/catalogue/cost.ts';
+import { unknownName } from '../platform/did-you-mean.ts';
+import { maxMarginMs, readMargin } from '../credits/margin.ts';
+import { providerStates, setProviderSwitchAs } from './provider-pools.ts';
+import { readProviderStatuses } from './provider-status.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { invalidRequest } from '../http/errors.ts';
+import { maxUnixMs, oneOf, reasonField, required } from '../http/fields.ts';
+import { marginSchema, presentMargin, providerSchema } from './provider-view.ts';
+import { strictQuery, textParameter, wholeParameter } from '../http/query.ts';
+
+const list = defineEndpoint({
+  operationId: 'adminListProviders',
+  route: 'GET /api/admin/v1/providers',
+  summary: 'List providers',
+  data: z.strictObject({ providers: z.array(providerSchema) }),
+  handler: async (_call, { db, catalogue }) => ({ providers: await readProviderStatuses(db, catalogue()) }),
+});
+
+const providerError = 'must be the name of a provider';
+
+const set = defineEndpoint({
+  operationId: 'adminSetProvider',
+  route: 'POST /api/admin/v1/providers/set',
+  summary: 'Enable, drain or disable a provider',
+  description:
+    '`draining` stops new jobs and follows running ones to their end. `off` stops all requests, also about running jobs. `enabled` also ' +
+    'ends cooldowns.',
+  body: z.strictObject({
+    provider: z.string({ error: required(providerError) }),
+    state: oneOf(providerStates),
+    reason: reasonField,
+  }),
+  data: providerSchema,
+  handler: async ({ actor, input }, { db, catalogue }) => {
+    const names = (await readProviderStatuses(db, catalogue())).map(({ provider }) => provider);
+    if (!names.includes(input.provider)) {
+      throw invalidRequest([{ path: 'provider', message: unknownName('provider', input.provider, names) }]);
+    }
+    await setProviderSwitchAs(db, actor, input);
+    const provider = (await readProviderStatuses(db, catalogue())).find((one) => one.provider === input.provider);
+    if (provider === undefined) throw new Error('provider not listed after its change');
+    return provider;
+  },
+});
+
+const margin = defineEndpoint({
+  operationId: 'adminMargin',
+  route: 'GET /api/admin/v1/margin',
+  summary: 'Get revenue and cost by model and provider',
+  description:
+    `Covers tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / dayMs} days. Credits count for the provider of ` +
+    'the last job, cost for the provider that caused it.',
+  query: strictQuery({
+    fromTime: wholeParameter(0, maxUnixMs),
+    toTime: wholeParameter(0, maxUnixMs),
+    model: textParameter('must be the name of a model').max(100).optional(),
+    provider: textParameter(providerError).max(100).optional(),
+  }),
+  data: z.strictObject({
+    currency,
+    creditMicros: z.int().meta({ description: 'The price of a credit, in millionths of the currency.' }),
+    rows: z.array(marginSchema),
+  }),
+  handler: async ({ query }, { db, catalogue }) => {
+    const { fromTime: fromMs, toTime: toMs, model, provider } = query;
+    if (toMs < fromMs || toMs - fromMs > maxMarginMs) {
+      const message = `must be from fromTime to ${maxMarginMs / dayMs} days later`;
+      throw invalidRequest([{ path: 'toTime', message }]);
+    }
+    const { micros, currency: inCurrency } = catalogue().creditValue;
+    const rows = await readMargin(db, { fromMs, toMs, currency: inCurrency, model, provider });
+    return { currency: inCurrency, creditMicros: micros, rows: rows.map((row) => presentMargin(row, catalogue())) };
+  },
+});
+
+export const operatorProviderEndpoints = [list, set, margin];

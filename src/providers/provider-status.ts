@@ -1,0 +1,74 @@
+import type { Catalogue } from '../models/catalogue/models.ts';
+import type { Database } from '../platform/database/database.ts';
+import { listPools, listProviderSwitches, type ProviderSwitch, type CooldownReason } from './provider-pools.ts';
+
+/** A provider with its pools, from the catalogue and the database. */
+export type ProviderStatus = {
+  readonly provider: string;
+  /** Null when the catalogue no longer names the provider. */
+  readonly kind: string | null;
+  /** Null for the preview, which runs on our workers, and for a provider that has left the catalogue. */
+  readonly origin: string | null;
+  readonly state: ProviderSwitch;
+  readonly reason: string | null;
+  readonly who: string | null;
+  /** Unix milliseconds. */
+  readonly changeTime: number | null;
+  readonly pools: {
+    readonly pool: string;
+    /** Null when the catalogue no longer names the pool. */
+    readonly limit: number | null;
+    readonly occupying: number;
+    readonly waiting: number;
+    readonly oldestWaitMs: number | null;
+    readonly consecutiveFailures: number;
+    readonly coolingReason: CooldownReason | null;
+    readonly coolingMs: number | null;
+  }[];
+};
+
+/** Every provider of the catalogue, and those that have left it and were switched, or have jobs. */
+export async function readProviderStatuses(db: Database, catalogue: Catalogue): Promise<readonly ProviderStatus[]> {
+  const [switches, states] = await Promise.all([listProviderSwitches(db), listPools(db)]);
+  const limits = new Map<string, { readonly provider: string; readonly limit: number }>();
+  for (const { tiers } of catalogue.models.values()) {
+    for (const { pool, provider, limit } of tiers.flat()) limits.set(pool, { provider, limit });
+  }
+  const providerOf = new Map([
+    ...states.map(({ pool, provider }) => [pool, provider] as const),
+    ...[...limits].map(([pool, { provider }]) => [pool, provider] as const),
+  ]);
+  const names = new Set([
+    ...catalogue.providers.keys(),
+    ...switches.map((one) => one.provider),
+    ...providerOf.values(),
+  ]);
+  return [...names].toSorted().map((provider) => {
+    const settings = catalogue.providers.get(provider);
+    const isRemote = settings !== undefined && settings.kind !== 'preview';
+    const set = switches.find((one) => one.provider === provider);
+    const pools = [...providerOf].filter(([, owner]) => owner === provider).map(([pool]) => pool);
+    return {
+      provider,
+      kind: settings?.kind ?? null,
+      origin: isRemote ? new URL(settings.baseUrl).origin : null,
+      state: set?.state ?? 'enabled',
+      reason: set?.reason ?? null,
+      who: set?.who ?? null,
+      changeTime: set?.changedAt ?? null,
+      pools: pools.toSorted().map((pool) => {
+        const state = states.find((one) => one.pool === pool);
+        return {
+          pool,
+          limit: limits.get(pool)?.limit ?? null,
+          occupying: state?.occupying ?? 0,
+          waiting: state?.waiting ?? 0,
+          oldestWaitMs: state?.oldestWaitMs ?? null,
+          consecutiveFailures: state?.failures ?? 0,
+          coolingReason: state?.coolingReason ?? null,
+          coolingMs: (state?.coolingMs ?? 0) > 0 ? (state?.coolingMs ?? null) : null,
+        };
+      }),
+    };
+  });
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { Catalogue } from '../models/catalogue/models.ts';
+import type { MarginRow } from '../credits/margin.ts';
+import { cooldownReasons, providerStates } from './provider-pools.ts';
+import { unixMs } from '../http/fields.ts';
+
+const poolSchema = z.strictObject({
+  pool: z
+    .string()
+    .meta({ description: 'The provider and the upstream model, which have a concurrency limit of their own.' }),
+  limit: z
+    .int()
+    .nullable()
+    .meta({ description: 'Concurrency limit; null when the catalogue no longer names the pool.' }),
+  occupying: z.int().meta({ description: 'Jobs that run, or may run because a response was lost.' }),
+  waiting: z.int().meta({ description: 'Tasks that wait for a slot.' }),
+  oldestWaitMs: z.int().nullable(),
+  consecutiveFailures: z.int().meta({ description: 'Each makes the next cooldown longer.' }),
+  coolingReason: z.enum(cooldownReasons).nullable(),
+  coolingMs: z.int().nullable().meta({ description: 'The rest of the cooldown; null without one.' }),
+});
+
+export const providerSchema = z
+  .strictObject({
+    provider: z.string(),
+    kind: z.string().nullable().meta({ description: 'Null when the catalogue no longer names the provider.' }),
+    origin: z.string().nullable().meta({ description: 'Null for the preview, which runs on our workers.' }),
+    state: z.enum(providerStates),
+    reason: z.string().nullable(),
+    who: z.string().nullable(),
+    changeTime: unixMs.nullable(),
+    pools: z.array(poolSchema),
+  })
+  .meta({ id: 'Provider' });
+
+export const marginSchema = z
+  .strictObject({
+    model: z.string(),
+    provider: z.string().meta({ description: '`none` for tasks without a job.' }),
+    tasks: z.int(),
+    jobs: z.int(),
+    creditsCharged: z.int(),
+    creditsRefunded: z.int(),
+    costMicros: z.int().meta({ description: 'The known cost, in millionths of the currency.' }),
+    unknownJobs: z.int().meta({ description: 'Jobs of unknown cost.' }),
+    foreignJobs: z.int().meta({ description: 'Jobs billed in another currency.' }),
+    marginMicros: z.int().nullable().meta({
+      description: 'Charges less refunds less cost; null if the cost of a job is unknown or in another currency.',
+    }),
+  })
+  .meta({ id: 'Margin' });
+
+export function presentMargin(row: MarginRow, { creditValue }: Pick<Catalogue, 'creditValue'>) {
+  const isKnown = row.unknownJobs === 0 && row.foreignJobs === 0;
+  const earned = (row.creditsCharged - row.creditsRefunded) * creditValue.micros;
+  return { ...row, marginMicros: isKnown ? earned - row.costMicros : null };
+}

@@ -1,0 +1,150 @@
+import { fingerprint } from './task-input.ts';
+import type { NewTask } from './acceptance.ts';
+import { creditsPerSecondAt } from '../credits/prices.ts';
+
+// The rule of acceptance, for a batch of tasks of one or many accounts. A task must be new, its key active and its account not
+// suspended. Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow:
+// running sums over the earlier tasks give the same result as one statement per task.
+
+type Column = { readonly type: string; readonly of: (task: NewTask) => unknown };
+type Columns = Readonly<Record<string, Column>>;
+
+/** The values that decide about a task. Each is a parameter of the statements: an array with one element per task. */
+const decisive = {
+  task_id: { type: 'uuid', of: ({ taskId }) => taskId },
+  account_id: { type: 'uuid', of: ({ accountId }) => accountId },
+  key_id: { type: 'uuid', of: ({ by }) => (by?.kind === 'key' ? by.keyId : undefined) },
+  idempotency_key: { type: 'text', of: ({ idempotencyKey }) => idempotencyKey },
+  quota: { type: 'integer', of: ({ createRate }) => createRate?.quota },
+  window_ms: { type: 'integer', of: ({ createRate }) => createRate?.windowMs },
+  model: { type: 'text', of: ({ param }) => param.model },
+  duration: { type: 'integer', of: ({ param }) => param.input.duration },
+  listed: { type: 'json', of: ({ listedPrices }) => JSON.stringify(listedPrices) },
+} as const satisfies Columns;
+
+/** Further columns of an accepted task. */
+const content = {
+  param: { type: 'json', of: ({ param }) => JSON.stringify(param) },
+  callback_url: { type: 'text', of: ({ param }) => param.callBackUrl },
+  request_sha256: { type: 'bytea', of: ({ param }) => fingerprint(param) },
+  dialect: { type: 'text', of: ({ dialect = 'native' }) => dialect },
+  deadline_ms: { type: 'integer', of: ({ deadlineMs }) => deadlineMs },
+  user_id: { type: 'uuid', of: ({ by }) => (by?.kind === 'person' ? by.userId : undefined) },
+  providers: { type: 'json', of: ({ providers }) => providers && JSON.stringify(providers) },
+} as const satisfies Columns;
+
+const columns = { ...decisive, ...content };
+const names = Object.keys(columns);
+/** SQL for the value of the task at `position`. */
+const valueOf = (name: keyof typeof columns) => `($${names.indexOf(name) + 1}::${columns[name].type}[])[position]`;
+// The keys of an object literal are its declared keys.
+const contentNames = Object.keys(content) as readonly (keyof typeof content)[];
+
+function valuesOf(given: Columns, tasks: readonly NewTask[]): unknown[] {
+  return Object.values(given).map(({ of }) => tasks.map(of));
+}
+
+// now() is the task's created_at, however long the statement waits for a lock.
+const price = creditsPerSecondAt({
+  model: 'request.model',
+  accountId: 'request.account_id',
+  listed: valueOf('listed'),
+  at: 'now()',
+});
+
+const keyIsActive = `coalesce((select revoked_at is null and (expires_at is null or expires_at > now())
+        from api_keys where id = key_id and account_id = request.account_id), key_id is null)`;
+
+// Each account is locked once and read in its latest version, because every further read of a changed row costs as much as the first.
+// The inner selects hide the lengths of the arrays from the planner, which would make a plan for each length; a select of one value is
+// a look-up by key for any estimates of the planner. The clock is read when all locks are held, so that a create which waited for
+// a lock is not judged by an earlier time.
+const judged = (lock: string) => `
+request as (
+  select position, task_id, ${valueOf('account_id')} as account_id, ${valueOf('key_id')} as key_id,
+    ${valueOf('idempotency_key')} as idempotency_key, ${valueOf('model')} as model
+  from unnest((select $1::uuid[])) with ordinality request (task_id, position)
+), locked as materialized (
+  select id, balance, unfinished_tasks, max_unfinished_tasks, suspended_at, create_due_at, create_quota, create_window_ms
+  from accounts where id = any((select $2::uuid[])::uuid[]) ${lock}
+), priced as materialized (
+  select request.*, account.*, ${valueOf('duration')} * ${price} as credits,
+    case
+      when (select id from tasks where id = request.task_id) is not null then 'known'
+      when account.id is null then 'account_not_found'
+      when not ${keyIsActive} then 'key_not_active'
+      when suspended_at is not null then 'account_suspended'
+      when (select id from tasks where account_id = request.account_id and idempotency_key = request.idempotency_key) is not null
+        then 'known'
+    end as obstacle
+  from request left join lateral (
+    select *, coalesce(create_quota, ${valueOf('quota')}) as quota, coalesce(create_window_ms, ${valueOf('window_ms')}) as window_ms
+    from locked where id = request.account_id offset 0
+  ) account on true
+), judged as materialized (
+  select *,
+    case
+      when obstacle is not null then obstacle
+      when credits is null then 'no_price'
+      when balance_after < 0 then 'insufficient_credits'
+      when unfinished_after > max_unfinished_tasks then 'too_many_unfinished_tasks'
+      when due_after > at + create_window then 'too_fast'
+    end as refusal
+  from (
+    select *, balance - spent as balance_after, unfinished_tasks + nth as unfinished_after,
+      greatest(create_due_at, at) + nth * create_window / quota as due_after
+    from (
+      select *, (select clock_timestamp()) as at, window_ms * interval '1 ms' as create_window,
+        sum(credits) filter (where obstacle is null) over earlier as spent,
+        count(credits) filter (where obstacle is null) over earlier as nth
+      from priced window earlier as (partition by account_id order by position rows unbounded preceding)
+    ) summed
+  ) after
+  order by account_id, position
+)`;
+const answer = `refusal, credits, quota, window_ms, (extract(epoch from
+  case when refusal is null then due_after else create_due_at end - clock_timestamp()) * 1000)::float8 as due_in_ms`;
+
+// The account gets the absolute figures that were judged under its lock. Relative ones would be checked against its constraints as of
+// the snapshot, which is older than a lock that the statement waited for.
+const acceptText = (lock: string) => `
+with ${judged(lock)}, accepted as not materialized (
+  select * from judged where refusal is null
+), account as (
+  update accounts set balance = last.balance, unfinished_tasks = last.unfinished_tasks, create_due_at = last.due_at
+  from (
+    select account_id, min(balance_after) as balance, max(unfinished_after) as unfinished_tasks, max(due_after) as due_at
+    from accepted group by account_id
+  ) last
+  where id = account_id
+), task as (
+  insert into tasks (id, account_id, model, credits_charged, idempotency_key, key_id, ${contentNames.join(', ')})
+  select task_id, account_id, model, credits, idempotency_key, key_id, ${contentNames.map(valueOf).join(', ')} from accepted
+), entry as (
+  insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+  select account_id, task_id, 'charge', -credits, balance_after from accepted order by account_id, position
+)
+select position, ${answer} from judged`;
+
+export const acceptTasks = { name: 'accept-tasks', text: acceptText('for no key update skip locked') };
+export const acceptTasksOfOne = { name: 'accept-tasks-of-one-account', text: acceptText('for no key update') };
+export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
+
+/**
+ * Returns why a task is refused. It takes no lock and reads the earlier task in the same snapshot; `acceptTasks` misses one that was
+ * committed while it waited for the account.
+ */
+export const explainTask = {
+  name: 'explain-task',
+  text: `
+with ${judged('')}
+select ${answer}, balance, max_unfinished_tasks, earlier.*
+from judged left join lateral (
+  select id as task_id, credits_charged, request_sha256, state, content_deleted_at from tasks where id = judged.task_id
+  union all
+  select id, credits_charged, request_sha256, state, content_deleted_at from tasks
+  where account_id = judged.account_id and idempotency_key = judged.idempotency_key
+  limit 1
+) earlier on refusal = 'known'`,
+};
+export const explainValues = (task: NewTask) => valuesOf(decisive, [task]);

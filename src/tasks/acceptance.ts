@@ -1,0 +1,51 @@
+import type { Dialect } from '../accounts/api-key.ts';
+import type { Price } from '../models/model.ts';
+import type { Rate, RateLeft } from '../platform/rate-limit.ts';
+import type { TaskParam, TaskState } from './task.ts';
+
+export type TaskMaker =
+  | { readonly kind: 'key'; readonly keyId: string }
+  | { readonly kind: 'person'; readonly userId: string };
+
+export type NewTask = {
+  /** A UUID of version 7, so that tasks are stored in the order of arrival. */
+  readonly taskId: string;
+  readonly accountId: string;
+  /** A key must be active; the caller has checked a person's session. */
+  readonly by?: TaskMaker | undefined;
+  readonly param: TaskParam;
+  /** The catalogue's prices, which apply where no operator has set one. */
+  readonly listedPrices: readonly Price[];
+  readonly deadlineMs: number;
+  readonly providers?: readonly string[] | undefined;
+  readonly idempotencyKey?: string | undefined;
+  /** The limit for accounts that have none of their own; undefined for no limit. */
+  readonly createRate?: Rate | undefined;
+  /** The dialect of its callback; native by default. */
+  readonly dialect?: Dialect | undefined;
+};
+
+export type Acceptance =
+  | Accepted
+  /** The idempotency key was used before for the same request. `state` is the task's current state. */
+  | (Pick<Accepted, 'taskId' | 'creditsCharged'> & { readonly kind: 'replayed'; readonly state: TaskState })
+  | { readonly kind: 'key_reused' }
+  /** The task with this idempotency key was deleted, so its request cannot be compared. */
+  | { readonly kind: 'content_deleted' }
+  | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
+  | { readonly kind: 'too_many_unfinished_tasks'; readonly limit: number }
+  | { readonly kind: 'too_fast'; readonly rate: CreateRate }
+  | { readonly kind: 'key_not_active' }
+  | { readonly kind: 'account_suspended' }
+  | { readonly kind: 'account_not_found' };
+
+export type Accepted = {
+  readonly kind: 'accepted';
+  readonly taskId: string;
+  readonly creditsCharged: number;
+  /** Undefined when the account has no limit. */
+  readonly rate?: CreateRate;
+};
+
+/** The account's limit of creates, and the remainder. */
+export type CreateRate = { readonly limit: Rate; readonly left: RateLeft };

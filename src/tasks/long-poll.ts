@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { createSharedPoll } from '../platform/shared-poll.ts';
+import { createTaskFinder } from '../accounts/callers.ts';
+import type { Database } from '../platform/database/database.ts';
+import { listEndedAmong } from './tasks.ts';
+import type { Context } from '../http/context.ts';
+
+/** A longer wait is shortened to this; `Preference-Applied` shows the wait in force. */
+const maxWaitSeconds = 60;
+
+/** Documents an endpoint that can hold its response. */
+export const preferHeader = z.object({
+  Prefer: z
+    .string()
+    .optional()
+    // No example: /docs would fill it in, and trying the operation out would wait.
+    .meta({
+      description: `\`wait=N\` holds the response until the task ends or N seconds (at most ${maxWaitSeconds}) have passed.`,
+    }),
+});
+
+export const preferenceApplied = { 'Preference-Applied': '`wait=N` if the response was held.' };
+
+/**
+ * Holds the response as `Prefer: wait=N` requests (RFC 7240, section 4.3), until the task ends, the client disconnects or the service
+ * shuts down. Returns false if it was not held. An invalid preference is ignored.
+ */
+export async function longPoll(
+  ctx: Context,
+  taskWaiters: TaskWaiters,
+  { taskId, accountId }: Pick<TaskWait, 'taskId' | 'accountId'>,
+): Promise<boolean> {
+  const requested = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(ctx.get('Prefer'))?.[1] ?? 0;
+  const waitSeconds = Math.min(maxWaitSeconds, Number(requested));
+  if (waitSeconds === 0) return false;
+  const closed = new AbortController();
+  ctx.res.once('close', () => closed.abort());
+  const held = taskWaiters.wait({ taskId, accountId, waitMs: waitSeconds * 1000, signal: closed.signal });
+  if (held === undefined) return false;
+  ctx.state.isHeld = true;
+  await held;
+  ctx.set('Preference-Applied', `wait=${waitSeconds}`);
+  return true;
+}
+
+export type TaskWait = {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+};
+
+/** A poll reads as many primary keys as there are waiters at most: a thousand take about a millisecond. */
+const defaultLimits = { maxWaiters: 1_000, maxPerAccount: 100, pauseMs: 200 };
+
+export type TaskWaiters = ReturnType<typeof createTaskWaiters>;
+
+/** Requests that wait for the end of a task; one statement every `pauseMs` serves all of them. */
+export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLimits> = {}) {
+  const { maxWaiters, maxPerAccount, pauseMs } = { ...defaultLimits, ...limits };
+  type Waiter = TaskWait & { readonly released: AbortController };
+  const { watchers: waiters, watch } = createSharedPoll<Waiter>({
+    everyMs: pauseMs,
+    poll: async (waiting) => {
+      const ended = await listEndedAmong(db, [...new Set([...waiting].map(({ taskId }) => taskId))]);
+      for (const { taskId, released } of waiting) if (ended.has(taskId)) released.abort();
+    },
+    // While the database is unavailable, each wait ends at its own limit, and the read after it responds to the client.
+    onError: () => {},
+  });
+  let isClosed = false;
+  return {
+    /**
+     * Resolves when the task has ended, after `waitMs`, when `signal` aborts or on `close`, whichever comes first; never
+     * rejects. Returns undefined when too many requests wait already: the caller must respond without waiting.
+     */
+    wait: (request: TaskWait): Promise<void> | undefined => {
+      const ofAccount = [...waiters].filter(({ accountId }) => accountId === request.accountId).length;
+      if (isClosed || waiters.size >= maxWaiters || ofAccount >= maxPerAccount) return undefined;
+      return waitFor({ ...request, released: new AbortController() });
+    },
+    /** Reads the task after the wait; undefined for an unknown task. */
+    find: createTaskFinder(db),
+    /** Releases every waiter, and takes no more. */
+    close: (): void => {
+      isClosed = true;
+      for (const { released } of waiters) released.abort();
+    },
+  };
+
+  async function waitFor(waiter: Waiter): Promise<void> {
+    const stop = watch(waiter);
+    const signal = AbortSignal.any([waiter.signal, waiter.released.signal]);
+    await delay(waiter.waitMs, undefined, { signal }).catch(() => undefined);
+    stop();
+  }
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import type { FrameSize } from '../media/frame-size.ts';
+import type { Ratio } from './task-input.ts';
+
+// The interfaces between folders that must not import each other. Activities, providers and media need them; temporal and media
+// implement them.
+
+export type TaskToStart = { readonly taskId: string; readonly accountId: string; readonly model: string };
+
+export type DeliveryToStart = { readonly taskId: string; readonly accountId: string };
+
+/** Status of a task's workflow; `missing` was never started, or was deleted. */
+export type WorkflowStatus = 'running' | 'missing' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out';
+
+/** Our code failed at a workflow's last step, and has not continued since. Times are Unix milliseconds of Temporal's clock. */
+export type CodeFailure = {
+  /** When it failed first. */
+  readonly since: number;
+  /** When the current attempt began; undefined without one. */
+  readonly retriedAt: number | undefined;
+  readonly message: string;
+};
+
+export type WorkflowDescription = {
+  readonly status: WorkflowStatus;
+  /** Undefined also for a busy or absent worker. */
+  readonly codeFailure: CodeFailure | undefined;
+  /** Types of the activities that are scheduled or running. */
+  readonly pendingActivities: readonly string[];
+};
+
+/** Every call to Temporal is idempotent, and fails after a few seconds when Temporal is unavailable. */
+export type Engine = {
+  /** Starts the task's workflow. Returns false if one exists already, also one that has ended. */
+  readonly startTask: (task: TaskToStart) => Promise<boolean>;
+  readonly describeTask: (taskId: string) => Promise<WorkflowDescription>;
+  /** Cancels the task's workflow, which stops its generation. Returns false when it has ended or was never started. */
+  readonly cancelTask: (taskId: string) => Promise<boolean>;
+  /** Ends a workflow that cannot end on its own; harmless when it has ended. */
+  readonly terminateTask: (taskId: string, reason: string) => Promise<void>;
+  /** Deletes the histories of a final task and its callback. Returns false while the task's workflow still runs. */
+  readonly forgetTask: (taskId: string) => Promise<boolean>;
+  /** Starts the workflow that empties a closed account, unless it is running. */
+  readonly startClosing: (accountId: string) => Promise<void>;
+  /** Starts a delivery of the task's callback, unless one is running; one that has ended begins again. */
+  readonly startDelivery: (delivery: DeliveryToStart) => Promise<void>;
+  /** Sends an overdue callback: as `startDelivery`, but a running delivery that only pauses sends now. */
+  readonly wakeDelivery: (delivery: DeliveryToStart) => Promise<void>;
+  /** Sends the callback now: its running workflow restarts its schedule, or a new one starts. */
+  readonly redeliver: (delivery: DeliveryToStart) => Promise<void>;
+};
+
+/** The heartbeat of `generateVideo`; the API reads it as the progress of the task, 0 to 100. */
+export const generationHeartbeat = z.object({ progress: z.number() });
+
+/** A reference image that was fetched, checked and re-encoded by us: an upright JPEG that no other program writes to. */
+export type ReferenceImage = FrameSize & { readonly path: string };
+
+/** The stored video has this form, which the upstream's may need to be converted to. Part of workflow histories. */
+export type VideoForm = {
+  /** False removes the sound. A silent video stays silent. */
+  readonly audio: boolean;
+  /** `720p` scales the picture and cuts it at two sides, to the size of the ratio. */
+  readonly fit: 'keep' | '720p';
+  /** `adaptive` is the ratio nearest to that of the video. */
+  readonly ratio: Ratio;
+};
+
+/** One run of ffmpeg. There is no shell: `args` reach it one by one, as they are. */
+export type FfmpegRun = {
+  /** All but the global options, which the runner adds. */
+  readonly args: readonly string[];
+  /** Relative paths in `args` start here. */
+  readonly cwd: string;
+  /** Aborting kills the child; the run then rejects with the signal's reason, after the child has ended. */
+  readonly signal: AbortSignal;
+  /** The longest time without another frame; a child that stalls is killed. */
+  readonly stallMs?: number;
+  /** The longest time of the whole run; unlimited by default. */
+  readonly limitMs?: number;
+  /** Takes the number of frames written so far, about twice a second. */
+  readonly onFrame?: (frames: number) => void;
+};
+
+/** Runs ffmpeg to its end. Rejects with `FfmpegError` when it fails, and with the signal's reason when aborted. */
+export type Ffmpeg = (run: FfmpegRun) => Promise<void>;
+
+/**
+ * The stages of a task: its acceptance; its wait, from the acceptance until its generation begins; the generation, over all attempts;
+ * the check and storing of the video; and the statement that ends the task.
+ */
+export type TaskStage = 'accept' | 'queue_wait' | 'generation' | 'store' | 'settle';

@@ -1,0 +1,41 @@
+import type { FailCode, TaskState } from './task.ts';
+import { many } from '../platform/database/statement.ts';
+
+export type Endings = {
+  readonly state: TaskState;
+  readonly failCode: FailCode | undefined;
+  readonly tasks: number;
+  readonly creditsRefunded: number;
+};
+
+/** Counts tasks that have ended since a time (Unix milliseconds). */
+export const countEndings = many<Endings, [sinceMs: number]>({
+  name: 'count-endings',
+  text: `
+select state, fail_code as "failCode", count(*)::int as tasks, sum(credits_refunded)::bigint as "creditsRefunded"
+from tasks where completed_at >= to_timestamp($1::float8 / 1000) and completed_at <= now()
+group by state, fail_code order by state, fail_code`,
+});
+
+export const listKnownTasks = many<{ taskId: string }, [taskIds: readonly string[]]>({
+  name: 'list-known-tasks',
+  text: `select id as "taskId" from tasks where id = any($1::uuid[])`,
+});
+
+/** A video whose retention has not ended. */
+export type StoredResult = {
+  readonly taskId: string;
+  readonly accountId: string;
+  readonly creditsCharged: number;
+  readonly videoKey: string;
+};
+
+/** Lists results, oldest first. */
+export const listStoredResults = many<StoredResult, [after: string | undefined, limit: number]>({
+  name: 'list-stored-results',
+  text: `
+select id as "taskId", account_id as "accountId", credits_charged as "creditsCharged", result->>'videoKey' as "videoKey"
+from tasks where state = 'success' and media_deleted_at is null
+  and ($1::uuid is null or (completed_at, id) > (select completed_at, id from tasks where id = $1))
+order by completed_at, id limit $2`,
+});

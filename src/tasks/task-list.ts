@@ -1,0 +1,203 @@
+import type { TaskSearch } from './task-search.ts';
+import type { FailCode, Task, TaskState } from './task.ts';
+import { listTaskEntries } from '../credits/credits.ts';
+import type { Database } from '../platform/database/database.ts';
+import { findDelivery, listDeliveryAttempts } from '../callbacks/deliveries.ts';
+import { listProviderJobs } from '../providers/provider-jobs.ts';
+import { type AgedPage, many, none, one } from '../platform/database/statement.ts';
+import { leastId, microseconds, pageStart } from '../platform/database/sql.ts';
+import { makerColumn, type Maker } from './task-maker.ts';
+import { taskColumns } from './tasks.ts';
+import { isUnfinished } from './task-states.ts';
+
+/** The words of prompts. The account is a lexeme among them, so that a search reads the index entries of one account only. */
+export const promptLexemes = `(array_to_tsvector(array[account_id::text]) || to_tsvector('simple', param->'input'->>'prompt'))`;
+
+export type TaskFilter = {
+  /** Without it, tasks of all accounts are listed. */
+  readonly accountId?: string | undefined;
+  /** This and `provider` have no index: without an account they need a bounded time. */
+  readonly model?: string | undefined;
+  /** A provider that has a job of the task. */
+  readonly provider?: string | undefined;
+  readonly state?: TaskState | undefined;
+  /** Failed tasks with one of these codes. */
+  readonly failCodes?: readonly FailCode[] | undefined;
+  /** The UUID of a key or person. */
+  readonly createdBy?: string | undefined;
+  /** A part of the id, or words of the prompt. It needs an account, because no index covers parts of ids. */
+  readonly search?: TaskSearch | undefined;
+  /** Unix milliseconds of creation, from (inclusive) and to (exclusive). */
+  readonly fromMs?: number | undefined;
+  readonly toMs?: number | undefined;
+  /** The UUID of the last task of the page before. A task of another account leads to an empty page. */
+  readonly after?: string | undefined;
+  readonly limit: number;
+};
+
+export type ListedTask = Task & { readonly createdBy: Maker | undefined };
+
+/**
+ * Lists tasks, newest first. The page begins at one row, that of the cursor or of `toMs`: with two conditions PostgreSQL would begin at
+ * the less selective one and read the index from there.
+ */
+export const listTasks = many<ListedTask, [filter: TaskFilter]>({
+  name: 'list-tasks',
+  plannedAnew: true,
+  text: `
+select ${taskColumns}, ${makerColumn} from tasks
+where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2) and ($3::text is null or model = $3)
+  and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
+  and (created_at, id) < (
+    case when $6::uuid is null then coalesce(to_timestamp($5::float8 / 1000), 'infinity')
+      else (select created_at from tasks where id = $6 and ($1 is null or account_id = $1)) end,
+    coalesce($6, ${leastId}))
+  and ($5 is null or created_at < to_timestamp($5 / 1000))
+  and ($8::text[] is null or (state = 'fail' and fail_code = any($8)))
+  and ($9::uuid is null or key_id = $9 or user_id = $9)
+  and (not $10::boolean or id in (
+    select id from tasks
+    where $11::text is not null and ($1 is null or account_id = $1) and strpos(id::text, $11) > 0
+      and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
+    union all
+    select id from tasks
+    where $13::text is not null and account_id = $1
+      and ${promptLexemes} @@ (('''' || $1::text || '''')::tsquery && to_tsquery('simple', $13))))
+  and ($12::text is null or (select 1 from provider_jobs where task_id = tasks.id and provider = $12 limit 1) = 1)
+order by created_at desc, id desc limit $7`,
+  values: ({ accountId, state, model, fromMs, toMs, after, limit, failCodes, createdBy, search, provider }) => [
+    accountId,
+    state,
+    model,
+    fromMs,
+    toMs,
+    after,
+    limit,
+    failCodes,
+    createdBy,
+    search !== undefined,
+    search?.idPart,
+    provider,
+    search?.words,
+  ],
+});
+
+export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
+  readonly model: string;
+  /** Milliseconds since its creation, by the database's clock. */
+  readonly ageMs: number;
+  /** The time in which its generation has run, over all attempts, until their last reports. */
+  readonly ranMs: number;
+  readonly deadlineMs: number;
+  /** True if its workflow failed at its code when it was last described. */
+  readonly isStuck: boolean;
+  /** True if an attempt was alive in the last two minutes. */
+  readonly isGenerating: boolean;
+  /** True if its job has ended upstream and its video is not fetched yet. */
+  readonly isFetching: boolean;
+};
+
+/** Lists unfinished tasks older than `minAgeMs`, oldest first. */
+export const listUnfinishedTasks = many<UnfinishedTask, [page: AgedPage]>({
+  name: 'list-unfinished-tasks',
+  text: `
+select id as "taskId", account_id as "accountId", model, state, (extract(epoch from now() - created_at) * 1000)::bigint as "ageMs",
+  generation_spent_ms + (extract(epoch from
+    coalesce(attempt_seen_at - attempt_started_at, case when attempt_seen_at is null then now() - generation_started_at end,
+      interval '0')) * 1000)::bigint as "ranMs",
+  deadline_ms as "deadlineMs", stuck_since is not null as "isStuck",
+  coalesce(attempt_seen_at > now() - interval '2 minutes', false) as "isGenerating",
+  coalesce((select true from provider_jobs
+    where task_id = tasks.id and upstream_ended_at is not null and outcome is null limit 1), false) as "isFetching"
+from tasks
+where ${isUnfinished} and created_at < now() - $1 * interval '1 millisecond'
+  and ($2::uuid is null or (created_at, id) > (select created_at, id from tasks where id = $2))
+order by created_at, id limit $3`,
+  values: ({ minAgeMs, after, limit }) => [minAgeMs, after, limit],
+});
+
+const markStuckTask = {
+  name: 'mark-stuck-task',
+  text: `
+update tasks set stuck_since = to_timestamp($2::float8 / 1000)
+where id = $1 and ${isUnfinished}
+  and stuck_since is distinct from to_timestamp($2::float8 / 1000)
+returning id`,
+};
+
+/** Records since when (Unix milliseconds) the task's workflow has failed at its code; undefined if it runs again. Returns whether that is new. */
+export async function markStuck(db: Database, taskId: string, since: number | undefined): Promise<boolean> {
+  return (await db.run(markStuckTask, [taskId, since])).length > 0;
+}
+
+const countStuck = one<{ tasks: number }>({
+  name: 'count-stuck-tasks',
+  text: `
+select count(*)::int as tasks from tasks
+where stuck_since is not null and ${isUnfinished}`,
+});
+
+export async function countStuckTasks(db: Database): Promise<number> {
+  return (await countStuck(db)).tasks;
+}
+
+/**
+ * Lists tasks whose media must be deleted: successful ones past their retention, and failed ones after `leftoverMs`, because a killed
+ * attempt may have left a file. Failed ones are listed again after 26 hours, because a cut-off worker continues for up to 24 hours.
+ */
+export const listExpiredMedia = many<
+  { readonly taskId: string },
+  [page: PageOf<{ readonly taskId: string }> & { readonly retentionMs: number; readonly leftoverMs: number }]
+>({
+  name: 'list-expired-media',
+  text: `
+select id as "taskId" from (
+  ${expiredMedia(`state = 'success' and media_deleted_at is null and completed_at < now() - $1 * interval '1 millisecond'`)}
+  union all
+  ${expiredMedia(`state = 'fail' and media_deleted_at is null and completed_at < now() - $2 * interval '1 millisecond'`)}
+  union all
+  ${expiredMedia(`state = 'fail' and media_deleted_at - completed_at < interval '26 hours' and completed_at < now() - interval '26 hours'`)}
+) expired order by completed_at, id limit $4`,
+  values: ({ retentionMs, leftoverMs, after, limit }) => [retentionMs, leftoverMs, after?.taskId, limit],
+});
+
+function expiredMedia(condition: string): string {
+  return `(select id, completed_at from tasks where ${condition}
+    and ($3::uuid is null or (completed_at, id) > (select completed_at, id from tasks where id = $3))
+    order by completed_at, id limit $4)`;
+}
+
+export const markMediaDeleted = none<[taskId: string]>({
+  name: 'mark-media-deleted',
+  text: `update tasks set media_deleted_at = now() where id = $1 and (media_deleted_at is null or state = 'fail')`,
+});
+
+/** A workflow to be terminated because its task is final; `refundTask` inserts it. */
+export type WorkflowTermination = { readonly taskId: string; readonly reason: string; readonly dueAtUs: number };
+
+type PageOf<Row> = { readonly after: Row | undefined; readonly limit: number };
+
+/** Lists due terminations, oldest first. */
+export const listDueTerminations = many<WorkflowTermination, [page: PageOf<WorkflowTermination>]>({
+  name: 'list-due-terminations',
+  text: `
+select task_id as "taskId", reason, ${microseconds('due_at')} as "dueAtUs" from workflow_terminations
+where due_at <= now() and (due_at, task_id) > ${pageStart('$1', '$2')}
+order by due_at, task_id limit $3`,
+  values: ({ after, limit }) => [after?.dueAtUs, after?.taskId, limit],
+});
+
+export const removeTermination = none<[taskId: string]>({
+  name: 'remove-termination',
+  text: `delete from workflow_terminations where task_id = $1`,
+});
+
+/** Reads what operators see of a task in addition to its record. */
+export async function readTaskDetail(db: Database, taskId: string) {
+  return {
+    ledger: await listTaskEntries(db, taskId),
+    providerJobs: await listProviderJobs(db, taskId),
+    delivery: await findDelivery(db, taskId),
+    attempts: await listDeliveryAttempts(db, taskId),
+  };
+}

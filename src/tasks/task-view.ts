@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { type TaskRecord, taskRecord } from './task-record.ts';
+import { inputRecordSchema } from './task-input.ts';
+import { failCodes, isFinal, type Task, taskStates } from './task.ts';
+import { resultUrls } from '../media/signed-link.ts';
+import type { ListedTask } from './task-list.ts';
+import type { Maker } from './task-maker.ts';
+import { unixMs } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { view } from '../http/view.ts';
+
+const credits = z.int().nonnegative();
+
+/** The request with its defaults filled in. */
+const paramSchema = z.strictObject({
+  model: z.string(),
+  input: inputRecordSchema,
+  callBackUrl: z.string().optional(),
+});
+
+const taskStateSchema = z.enum(taskStates).meta({ description: '`success` and `fail` are final and never change.' });
+
+export const taskRecordSchema = z
+  .strictObject({
+    taskId: z.string(),
+    model: z.string(),
+    state: taskStateSchema,
+    progress: z.int().min(0).max(100),
+    param: paramSchema,
+    resultJson: z.strictObject({
+      resultUrls: z.array(z.url()).meta({ description: 'Freshly signed links; empty until success.' }),
+    }),
+    failCode: z.enum(failCodes).nullable(),
+    failMsg: z.string().nullable(),
+    creditsCharged: credits,
+    creditsRefunded: credits,
+    costTime: z.int().nullable().meta({ description: 'Milliseconds from the start of generation to the end.' }),
+    createTime: unixMs.meta({ description: 'Unix milliseconds, as every time here.' }),
+    updateTime: unixMs,
+    completeTime: unixMs.nullable(),
+  })
+  .meta({ id: 'TaskRecord' });
+
+/** Signs links to media. */
+export type LinkStore = { readonly link: (key: string) => string };
+
+type RecordDeps = Pick<HttpDeps, 'progressOf'> & { readonly resultStore: LinkStore };
+
+export async function presentTask(deps: RecordDeps, task: Task): Promise<TaskRecord> {
+  const progress = isFinal(task.state) ? 0 : await deps.progressOf(task);
+  return taskRecord(task, progress, resultUrls(deps.resultStore, task));
+}
+
+// Fields of lists and details that the record, which is also the body of callbacks, does not have.
+
+export const makerSchema = z
+  .strictObject({
+    kind: z.enum(['key', 'person']),
+    id: z.string(),
+    name: z.string().nullable().meta({
+      description: 'The name of the key, or the e-mail of the person (`erased user` after erasure).',
+    }),
+  })
+  .nullable()
+  .meta({ description: 'The creator; null for a task that an operator started manually.' });
+
+export const posterUrlSchema = z
+  .url()
+  .nullable()
+  .meta({ description: 'A signed link to a still of the video; null without one.' });
+
+export const contentDeleteTimeSchema = unixMs.nullable().meta({
+  description: 'When prompt, images and video were deleted, on request or after their retention.',
+});
+
+export const listedTaskSchema = taskRecordSchema
+  .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeleteTimeSchema })
+  .meta({ id: 'ListedTask' });
+
+export async function presentListedTask(deps: RecordDeps, task: ListedTask) {
+  const record = await presentTask(deps, task);
+  return view(listedTaskSchema, {
+    ...record,
+    createdBy: presentMaker(task.createdBy),
+    posterUrl: posterUrlOf(deps, task),
+    contentDeleteTime: task.contentDeletedAt,
+  });
+}
+
+export function presentMaker(maker: Maker | undefined) {
+  return maker === undefined ? null : { kind: maker.kind, id: maker.id, name: maker.name };
+}
+
+export function posterUrlOf({ resultStore }: { readonly resultStore: LinkStore }, task: Task): string | null {
+  if (task.result === undefined || task.mediaDeletedAt !== undefined) return null;
+  return resultStore.link(task.result.posterKey);
+}

@@ -1,0 +1,235 @@
+import type { Actor } from '../operators/operator.ts';
+import type { Task, TaskFailure, TaskResult } from './task.ts';
+import type { Database } from '../platform/database/database.ts';
+import { recordAction } from '../operators/operator-actions.ts';
+import { isReserved } from '../providers/provider-pools.ts';
+import { maybeOne, none } from '../platform/database/statement.ts';
+import { isFinished, isUnfinished } from './task-states.ts';
+
+export const taskColumns = `id as "taskId", account_id as "accountId", param, state, credits_charged as "creditsCharged",
+  credits_refunded as "creditsRefunded", result, created_at as "createdAt", updated_at as "updatedAt",
+  generation_started_at as "generationStartedAt", completed_at as "completedAt", media_deleted_at as "mediaDeletedAt",
+  content_deleted_at as "contentDeletedAt",
+  case when state = 'fail' then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure`;
+
+/** Finds a task of any account. `taskId` must be a UUID. */
+export const findTask = maybeOne<Task, [taskId: string]>({
+  name: 'find-task',
+  text: `select ${taskColumns} from tasks where id = $1`,
+});
+
+const selectEnded = {
+  name: 'list-ended-among',
+  text: `select id from tasks where id = any($1::uuid[]) and ${isFinished}`,
+};
+
+/** Returns the final ones among these tasks. The caller bounds their number. */
+export async function listEndedAmong(db: Database, taskIds: readonly string[]): Promise<ReadonlySet<string>> {
+  const rows = await db.run<{ id: string }>(selectEnded, [taskIds]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+export type ConfirmedTask = Task & { readonly deadlineMs: number };
+
+const markQueuing = maybeOne<ConfirmedTask, [taskId: string]>({
+  name: 'mark-queuing',
+  text: `
+update tasks set state = 'queuing', updated_at = now() where id = $1 and state = 'waiting'
+returning ${taskColumns}, deadline_ms as "deadlineMs"`,
+});
+const findConfirmed = maybeOne<ConfirmedTask, [taskId: string]>({
+  name: 'find-confirmed-task',
+  text: `select ${taskColumns}, deadline_ms as "deadlineMs" from tasks where id = $1`,
+});
+
+/** Records that the workflow has begun: `waiting` becomes `queuing`; any later state stays. */
+export async function confirmCharge(db: Database, taskId: string): Promise<ConfirmedTask | undefined> {
+  return (await markQueuing(db, taskId)) ?? findConfirmed(db, taskId);
+}
+
+/** The interval in which a generation attempt reports that it is alive. */
+export const attemptTouchMs = 15_000;
+
+export type GeneratingTask = Task & {
+  /** True if its generation began with this attempt. */
+  readonly isFirst: boolean;
+  /** The rest of the deadline; 0 or less after it has passed. */
+  readonly leftMs: number;
+  readonly deadlineMs: number;
+  /** The names of its providers at acceptance. */
+  readonly providers: readonly string[] | undefined;
+};
+
+// The deadline limits the time in which a generation runs, over all attempts, by the database's clock. An attempt that died may have
+// lived for some time after its last report, which counts up to a quarter of the deadline. The gap between attempts counts only while a
+// job runs upstream, and leaves one minute to fetch the job's video.
+const spentMs = `generation_spent_ms + coalesce(extract(epoch from
+  least(now(), attempt_seen_at + least(${attemptTouchMs}, deadline_ms / 4) * interval '1 millisecond')
+    - attempt_started_at) * 1000, 0)::bigint`;
+const spentUpstreamMs = `least(deadline_ms - 60000, generation_spent_ms
+  + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint)`;
+
+// A task that waits for its first upstream job stays `queuing`.
+const attemptState = `case when $2 and state <> 'generating' then 'queuing' else 'generating' end`;
+
+const beginAttempt = maybeOne<GeneratingTask, [taskId: string, waitsForJob: boolean]>({
+  name: 'begin-generation',
+  text: `
+update tasks set state = ${attemptState},
+  generation_started_at = coalesce(generation_started_at, case when not $2 then now() end),
+  attempt_started_at = now(), attempt_seen_at = now(),
+  generation_spent_ms = greatest(${spentMs}, case when exists (
+    select from provider_jobs
+    where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null
+  ) then ${spentUpstreamMs} end),
+  updated_at = case state when ${attemptState} then updated_at else now() end
+where id = $1 and ${isUnfinished}
+returning ${taskColumns}, providers, deadline_ms as "deadlineMs",
+  deadline_ms - generation_spent_ms as "leftMs", coalesce(generation_started_at = now(), false) as "isFirst"`,
+});
+
+/** Finds an unfinished task before an attempt begins. */
+export const findGeneration = maybeOne<Task & Pick<GeneratingTask, 'providers'>, [taskId: string]>({
+  name: 'find-generation',
+  text: `select ${taskColumns}, providers from tasks where id = $1 and ${isUnfinished}`,
+});
+
+/**
+ * Records the start of a generation attempt. Returns undefined for a final or unknown task. With `waitsForJob` the task becomes
+ * `generating` only with `recordGenerating`.
+ */
+export function startGeneration(
+  db: Database,
+  taskId: string,
+  { waitsForJob = false } = {},
+): Promise<GeneratingTask | undefined> {
+  return beginAttempt(db, taskId, waitsForJob);
+}
+
+/**
+ * Records that an upstream created a job for the task `sinceMs` ago. Returns undefined if the task was `generating` before, or has
+ * ended.
+ */
+export const recordGenerating = maybeOne<{ readonly generationStartedAt: number }, [taskId: string, sinceMs: number]>({
+  name: 'record-generating',
+  text: `
+update tasks set state = 'generating', updated_at = now(),
+  generation_started_at = now() - $2::float8 * interval '1 millisecond'
+where id = $1 and state in ('waiting', 'queuing')
+returning generation_started_at as "generationStartedAt"`,
+});
+
+/** Records that these attempts are alive, and renews their reserved slots. */
+export const touchGenerations = none<[taskIds: readonly string[]]>({
+  name: 'touch-generations',
+  text: `
+with renewed as (update provider_jobs set reserved_at = now() where task_id = any($1::uuid[]) and ${isReserved})
+update tasks set attempt_seen_at = now() where id = any($1::uuid[]) and state in ('queuing', 'generating')`,
+});
+
+/** Ends an attempt. The time until the next one does not count towards the deadline. */
+export const pauseGeneration = none<[taskId: string]>({
+  name: 'pause-generation',
+  text: `
+update tasks set attempt_started_at = null, attempt_seen_at = now(),
+  generation_spent_ms = generation_spent_ms + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint
+where id = $1 and state in ('queuing', 'generating')`,
+});
+
+export type EndedTask = {
+  readonly task: Task;
+  readonly hasCallback: boolean;
+  /** False if the task was final before, perhaps by an earlier call whose response was lost. */
+  readonly changed: boolean;
+};
+
+// Both endings decrement the account's unfinished tasks, and create the callback's delivery with the final state.
+const finishedTask = `account as (
+  update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
+)`;
+const owedDelivery = `delivery as (
+  insert into callback_deliveries (task_id, account_id, url)
+  select id, account_id, callback_url from ended where callback_url is not null
+)`;
+
+const succeed = maybeOne<Task, [taskId: string, result: string]>({
+  name: 'end-task-in-success',
+  text: `
+with ended as (
+  update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
+  where id = $1 and ${isUnfinished}
+  returning *
+), ${finishedTask}, ${owedDelivery}
+select ${taskColumns} from ended`,
+});
+
+/** Ends the task in `success`. A final task keeps its state, and is returned. Throws for an unknown task. */
+export async function completeTask(db: Database, taskId: string, result: TaskResult): Promise<EndedTask> {
+  return endedTask(db, taskId, await succeed(db, taskId, JSON.stringify(result)));
+}
+
+const fail = maybeOne<Task, [taskId: string, failure: TaskFailure, terminatesAfterMs: number | undefined]>({
+  name: 'end-task-in-fail',
+  text: `
+with ended as (
+  update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
+    completed_at = now(), updated_at = now()
+  where id = $1 and ${isUnfinished}
+  returning *
+), account as (
+  update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
+  from ended where accounts.id = ended.account_id
+  returning accounts.id, accounts.balance
+), entry as (
+  insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+  select account.id, ended.id, 'refund', ended.credits_charged, account.balance from ended, account
+), termination as (
+  insert into workflow_terminations (task_id, reason, due_at)
+  select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
+), left_queues as (
+  delete from slot_waits using ended where task_id = ended.id
+), ${owedDelivery}
+select ${taskColumns} from ended`,
+  values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
+});
+
+/** The workflow of a cancelled task is terminated after this time. */
+export const cancelGraceMs = 10 * 60_000;
+
+/**
+ * Ends the task in `fail` and refunds it in full, in one statement. A final task keeps its state. Throws for an unknown task. Callers
+ * other than the task's own workflow set `terminatesAfterMs`: `reconcile` terminates the workflow if it still runs by that time.
+ */
+export async function refundTask(
+  db: Database,
+  taskId: string,
+  failure: TaskFailure,
+  { terminatesAfterMs }: { readonly terminatesAfterMs?: number } = {},
+): Promise<EndedTask> {
+  return endedTask(db, taskId, await fail(db, taskId, failure, terminatesAfterMs));
+}
+
+async function endedTask(db: Database, taskId: string, ended: Task | undefined): Promise<EndedTask> {
+  const task = ended ?? (await findTask(db, taskId));
+  if (task === undefined) throw new Error(`task ${taskId} not found`);
+  return { task, hasCallback: task.param.callBackUrl !== undefined, changed: ended !== undefined };
+}
+
+const cancelled: TaskFailure = {
+  failCode: 'cancelled',
+  failMsg: 'The task was cancelled by the operator of the service.',
+};
+
+/** Cancels a task of any account and refunds it. A final task keeps its state. Throws for an unknown task. */
+export function cancelTaskAs(
+  db: Database,
+  actor: Actor,
+  { taskId, reason }: { readonly taskId: string; readonly reason: string },
+): Promise<EndedTask> {
+  return recordAction(db, actor, async (transaction) => {
+    const answer = await refundTask(transaction, taskId, cancelled, { terminatesAfterMs: cancelGraceMs });
+    if (!answer.changed) return { answer };
+    const { accountId, creditsRefunded } = answer.task;
+    return { answer, done: { action: 'tasks.cancel', accountId, taskId, details: { reason, creditsRefunded } } };
+  });
+}

@@ -1,0 +1,77 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { TaskFailure } from './task.ts';
+import type { Events } from '../metrics/counters.ts';
+import type { Database } from '../platform/database/database.ts';
+import { cancelGraceMs, findTask, refundTask } from './tasks.ts';
+
+type UncertainCreate = { readonly taskId: string; readonly accountId: string };
+type RefundOutcome = 'none' | 'refunded' | 'too_late';
+
+export type UncertainCreateDeps = {
+  readonly db: Database;
+  readonly log: Logger;
+  readonly events: Events;
+  /** A statement on a lost connection may run for 15 s; after that, a missing task was not created. */
+  readonly conclusiveMs?: number;
+};
+
+const pollEveryMs = 500;
+const defaultConclusiveMs = 20_000;
+const maxUncertain = 10_000;
+
+const requestFailed: TaskFailure = {
+  failCode: 'cancelled',
+  failMsg: 'The task was refunded because its request failed.',
+};
+
+export type UncertainCreates = ReturnType<typeof createUncertainCreates>;
+
+/**
+ * Keeps the promise of `acceptance_reverted`: refunds uncertain creates that exist once the database is available. A process that is killed
+ * first loses them; docs/decisions describes that window.
+ */
+export function createUncertainCreates(deps: UncertainCreateDeps) {
+  const uncertain = new Map<string, UncertainCreate & { readonly since: number }>();
+  let settling: Promise<void> | undefined;
+
+  async function settleAll(): Promise<void> {
+    while (uncertain.size > 0) {
+      await delay(pollEveryMs, undefined, { ref: false });
+      for (const task of uncertain.values()) {
+        const outcome = await refundIfCreated(deps, task).catch(() => undefined);
+        if (outcome === undefined) break;
+        if (outcome === 'none' && Date.now() - task.since < (deps.conclusiveMs ?? defaultConclusiveMs)) continue;
+        uncertain.delete(task.taskId);
+        deps.events.emit({ kind: 'uncertain_create_settled', outcome });
+        if (outcome !== 'none') deps.log.warn({ ...task, outcome }, 'uncertain create found');
+      }
+    }
+    settling = undefined;
+  }
+
+  return {
+    add: (task: UncertainCreate): void => {
+      if (uncertain.size >= maxUncertain) deps.log.error(task, 'uncertain create not checked; too many are waiting');
+      else uncertain.set(task.taskId, { ...task, since: Date.now() });
+      settling ??= settleAll();
+    },
+    /** Settles all creates for at most `limitMs`; logs the rest. */
+    drain: async (limitMs: number): Promise<void> => {
+      await Promise.race([settling, delay(limitMs, undefined, { ref: false })]);
+      for (const task of uncertain.values()) deps.log.error(task, 'uncertain create not settled before shutdown');
+      uncertain.clear();
+    },
+  };
+}
+
+/** The first final state wins: a task that has succeeded stays charged. */
+async function refundIfCreated(
+  { db, events }: UncertainCreateDeps,
+  { taskId }: UncertainCreate,
+): Promise<RefundOutcome> {
+  if ((await findTask(db, taskId)) === undefined) return 'none';
+  const { task, changed } = await refundTask(db, taskId, requestFailed, { terminatesAfterMs: cancelGraceMs });
+  if (changed) events.emit({ kind: 'task_ended', task });
+  return task.state === 'fail' ? 'refunded' : 'too_late';
+}

@@ -1,0 +1,39 @@
+import type { Client } from '@temporalio/client';
+import type { TaskQueues } from './task-queues.ts';
+import type { Log } from '../platform/log.ts';
+import type { Events } from '../metrics/counters.ts';
+import { createSchedule, type ScheduleName, scheduleNames } from './schedules.ts';
+import { registerSearchAttributes } from './search-attributes.ts';
+import { repeat } from '../platform/repeat.ts';
+
+export type WatchedSchedules = {
+  readonly client: Client;
+  readonly queues: TaskQueues;
+  readonly log: Log;
+  readonly events: Events;
+  readonly pauseMs: number;
+};
+
+/**
+ * Creates missing schedules and search attributes again. Temporal may lose its data while workers run, and without the schedule of
+ * `reconcile` nothing would start or refund the tasks in the database.
+ */
+export async function watchSchedules(
+  { client, queues, log, events, pauseMs }: WatchedSchedules,
+  signal: AbortSignal,
+): Promise<void> {
+  const check = async (schedule: ScheduleName) => {
+    try {
+      await registerSearchAttributes(client);
+      if (await createSchedule(client, queues, schedule)) log.warn({ schedule }, 'schedule re-created');
+      events.emit({ kind: 'schedule_checked', queue: queues.main, schedule, isPresent: true });
+    } catch (error) {
+      if (signal.aborted) return;
+      events.emit({ kind: 'schedule_checked', queue: queues.main, schedule, isPresent: false });
+      log.warn({ err: error, schedule }, 'schedule check failed');
+    }
+  };
+  const checkAll = async () => void (await Promise.all(scheduleNames.map(check)));
+  await checkAll();
+  await repeat(pauseMs, signal, checkAll);
+}

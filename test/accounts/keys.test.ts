@@ -1,0 +1,349 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { ordinaryScopes, type Scope, scopes } from '../../src/accounts/api-key.ts';
+import { endpoints } from '../../src/http/endpoints.ts';
+import { maxUnixMs } from '../../src/http/fields.ts';
+import { createAccountKey, createApiKey, maxActiveKeys, revokeApiKey } from '../../src/accounts/keys.ts';
+import { type Answer, assertRefused } from '../support/http-client.ts';
+import { refundTask } from '../../src/tasks/tasks.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+type Shown = {
+  readonly keyId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly dialect: string;
+  readonly expireTime: number | null;
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  readonly uses: { readonly tasks: number; readonly credits: number };
+};
+type Made = Shown & { readonly key: string; readonly oldExpireTime: number };
+
+function post(key: string, path: string, body: unknown): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return service.send('POST', `/api/v1/keys${path}`, { headers, body: JSON.stringify(body) });
+}
+
+/** What a good answer shows; the service holds it against the schema of the endpoint. */
+async function made(answer: Promise<Answer>): Promise<Made> {
+  const { status, bytes, json } = await answer;
+  assert.equal(status, 200, bytes.toString());
+  return json.data as Made;
+}
+
+async function listed(key: string): Promise<readonly Shown[]> {
+  const answer = await service.send('GET', '/api/v1/keys', { headers: { authorization: `Bearer ${key}` } });
+  assert.equal(answer.status, 200, answer.bytes.toString());
+  return answer.json.data['keys'] as readonly Shown[];
+}
+
+/** What the key may do: 404 with it, 401 without a good key, 403 without the scope. */
+async function readStatus(key: string): Promise<number> {
+  return (await service.recordInfo(key, randomUUID())).status;
+}
+
+async function keyOf(accountId: string, granted: readonly Scope[], expiresAt?: number) {
+  const created = await createApiKey(service.database.db, { accountId, name: 'given', scopes: granted, expiresAt });
+  assert.ok(created);
+  return created;
+}
+
+const owner = () => service.newAccount(1000, scopes);
+
+const manyKeys = {
+  name: 'test-many-keys',
+  text: `
+insert into api_keys (id, account_id, name, hash, hint, scopes)
+select gen_random_uuid(), $1, 'many', sha256(gen_random_uuid()::text::bytea), '', '{}' from generate_series(1, $2::int)`,
+};
+
+function fillKeys(accountId: string, count: number) {
+  return service.database.db.run(manyKeys, [accountId, count]);
+}
+
+test('200 a key that was made works at once, with the scopes it was given and no others', async () => {
+  const { key } = await owner();
+  const reader = await made(post(key, '', { name: 'reader', scopes: ['tasks:read'] }));
+  assert.match(reader.key, /^vg_[0-9A-Za-z]{36}$/);
+  assert.deepEqual([reader.name, reader.scopes, reader.expireTime], ['reader', ['tasks:read'], null]);
+  assert.equal(await readStatus(reader.key), 404);
+  assertRefused(await service.create(reader.key, {}), 403, /tasks:write/);
+});
+
+test('a key has no scope by default for what a person may do only after a recent proof', () => {
+  const guarded = endpoints.filter(({ needsRecentProof }) => needsRecentProof === true).map(({ scope }) => scope);
+  assert.ok(guarded.includes('callbacks:secret') && guarded.includes('keys:write'));
+  assert.deepEqual(
+    ordinaryScopes.filter((scope) => guarded.includes(scope)),
+    [],
+  );
+});
+
+test('200 by default a key gets the ordinary scopes of its maker: none for keys, secrets or the deletion of content', async () => {
+  const { accountId, key } = await owner();
+  assert.deepEqual((await made(post(key, '', { name: 'a' }))).scopes, ['tasks:write', 'tasks:read', 'credits:read']);
+  const narrow = await keyOf(accountId, ['keys:write', 'tasks:read']);
+  assert.deepEqual((await made(post(narrow.key, '', { name: 'b', scopes: null }))).scopes, ['tasks:read']);
+});
+
+test('200 a key speaks the dialect it was made with, native without a wish, and every answer shows it', async () => {
+  const { key } = await owner();
+  const theirs = await made(post(key, '', { name: 'theirs', dialect: 'kie', scopes: ['tasks:read', 'keys:write'] }));
+  assert.equal(theirs.dialect, 'kie');
+  for (const [maker, wish] of [
+    [key, {}],
+    [key, { dialect: null }],
+    [theirs.key, {}],
+    [theirs.key, { dialect: 'native' }],
+  ] as const) {
+    assert.equal((await made(post(maker, '', { name: 'x', scopes: ['tasks:read'], ...wish }))).dialect, 'native');
+  }
+  assert.equal((await made(post(key, '/rotate', { keyId: theirs.keyId }))).dialect, 'kie');
+  const shown = (await listed(key)).filter(({ name }) => name === 'theirs').map(({ dialect }) => dialect);
+  assert.deepEqual(shown, ['kie', 'kie']);
+  assertRefused(await post(key, '', { name: 'x', dialect: 'veo' }), 422, /^dialect: must be one of native, kie$/, {
+    errors: [{ path: 'dialect', message: 'must be one of native, kie' }],
+  });
+});
+
+test('200 the list shows every key of the account, active ones first, and never a secret', async () => {
+  const { accountId, key } = await owner();
+  const other = await owner();
+  const first = await made(post(key, '', { name: 'first' }));
+  const second = await made(post(key, '', { name: 'second' }));
+  await made(post(key, '/revoke', { keyId: second.keyId }));
+  const keys = await listed(key);
+  assert.deepEqual(
+    keys.map(({ name }) => name),
+    ['first', 'test', 'second'],
+  );
+  assert.deepEqual(
+    keys.map(({ revokeTime }) => revokeTime === null),
+    [true, true, false],
+  );
+  const text = JSON.stringify(keys);
+  for (const secret of [key, first.key, second.key, other.key, accountId]) assert.ok(!text.includes(secret));
+});
+
+test('200 a key with an end stops working then', async () => {
+  const { accountId, key } = await owner();
+  const expireTime = Date.now() + 60_000;
+  const shortLived = await made(post(key, '', { name: 'x', expireTime }));
+  assert.equal(shortLived.expireTime, expireTime);
+  assert.equal(await readStatus(shortLived.key), 404);
+  const text = `update api_keys set expires_at = now() where id = $1 and account_id = $2`;
+  await service.database.db.run({ name: 'test-expire', text }, [shortLived.keyId, accountId]);
+  assert.equal(await readStatus(shortLived.key), 401);
+});
+
+test('200 a revoked key is refused from the next request on; repeating it changes nothing', async () => {
+  const { key } = await owner();
+  const { keyId, key: leaked } = await made(post(key, '', { name: 'leaked' }));
+  assert.equal(await readStatus(leaked), 404);
+  const { revokeTime } = await made(post(key, '/revoke', { keyId }));
+  assert.equal(await readStatus(leaked), 401);
+  assert.equal((await made(post(key, '/revoke', { keyId }))).revokeTime, revokeTime);
+});
+
+test('200 a key may revoke itself, and a suspended account may still revoke', async () => {
+  const { accountId, key } = await owner();
+  const { keyId } = await made(post(key, '', { name: 'x' }));
+  const text = 'update accounts set suspended_at = now() where id = $1';
+  await service.database.db.run({ name: 'test-suspend', text }, [accountId]);
+  await made(post(key, '/revoke', { keyId }));
+  assertRefused(await post(key, '', { name: 'y' }), 403, /suspended/);
+  assertRefused(await post(key, '/rotate', { keyId }), 403, /suspended/);
+  const [own] = (await listed(key)).filter(({ name }) => name === 'test');
+  await made(post(key, '/revoke', { keyId: own?.keyId }));
+  assert.equal(await readStatus(key), 401);
+});
+
+test('200 a rotated key and its successor both work during the overlap, and only the new one after it', async () => {
+  const { key } = await owner();
+  const old = await made(post(key, '', { name: 'rotating', scopes: ['tasks:read'] }));
+  const beforeMs = Date.now();
+  const next = await made(post(key, '/rotate', { keyId: old.keyId, overlapSeconds: 3600 }));
+  assert.ok(Math.abs(next.oldExpireTime - beforeMs - 3_600_000) < 60_000, String(next.oldExpireTime));
+  assert.deepEqual([next.name, next.scopes, next.expireTime], ['rotating', ['tasks:read'], null]);
+  assert.deepEqual([await readStatus(old.key), await readStatus(next.key)], [404, 404]);
+  const last = await made(post(key, '/rotate', { keyId: next.keyId, overlapSeconds: 0 }));
+  assert.deepEqual([await readStatus(next.key), await readStatus(last.key)], [401, 404]);
+});
+
+test('200 a successor lives as long as its predecessor, whose own end is never put off', async () => {
+  const { key } = await owner();
+  const expireTime = Date.now() + 3_600_000;
+  const old = await made(post(key, '', { name: 'hourly', expireTime }));
+  const next = await made(post(key, '/rotate', { keyId: old.keyId }));
+  assert.equal(next.oldExpireTime, expireTime, 'the day of overlap does not outlast the hour');
+  assert.ok(next.expireTime !== null && next.expireTime >= expireTime && next.expireTime < expireTime + 60_000);
+});
+
+test('200 the successor of a key with the last expiry there may be has one too, a little later', async () => {
+  const { key } = await owner();
+  const old = await made(post(key, '', { name: 'long', expireTime: maxUnixMs }));
+  const { expireTime } = await made(post(key, '/rotate', { keyId: old.keyId }));
+  assert.ok(expireTime !== null && expireTime >= maxUnixMs && expireTime < maxUnixMs + 60_000, String(expireTime));
+});
+
+test('200 the last use is written down behind the answer, and not again within the minute', async () => {
+  const { accountId, key } = await owner();
+  const used = await keyOf(accountId, ['tasks:read']);
+  const lastUse = async () => (await listed(key)).find(({ keyId }) => keyId === used.keyId)?.lastUseTime ?? undefined;
+  assert.equal(await lastUse(), undefined);
+  await readStatus(used.key);
+  const first = await waitFor('the last use', lastUse);
+  assert.ok(Math.abs(first - Date.now()) < 60_000);
+  for (const shift of ['59 seconds', '61 seconds']) {
+    const text = `update api_keys set last_used_at = now() - $2::interval where id = $1`;
+    await service.database.db.run({ name: 'test-age-use', text }, [used.keyId, shift]);
+    const aged = await lastUse();
+    await readStatus(used.key);
+    const isNoted = shift === '61 seconds';
+    if (isNoted) await waitFor('a newer use', async () => ((await lastUse()) === aged ? undefined : true));
+    else assert.equal(await lastUse(), aged);
+  }
+});
+
+test('403 a key can never grant a scope that it has not, neither to a new key nor by rotating a stronger one', async () => {
+  const { accountId, key } = await owner();
+  const weak = await keyOf(accountId, ['keys:write', 'tasks:read']);
+  assertRefused(await post(weak.key, '', { name: 'x', scopes: ['tasks:read', 'tasks:write'] }), 403, /tasks:write/);
+  const [strong] = (await listed(key)).filter(({ name }) => name === 'test');
+  assertRefused(await post(weak.key, '/rotate', { keyId: strong?.keyId }), 403, /lacks the scope tasks:write/);
+  assert.equal((await listed(key)).length, 2);
+  assert.equal(await readStatus(key), 404, 'and the stronger key lives on');
+});
+
+test('200 the list tells what each key was used for', async () => {
+  const { accountId, key } = await owner();
+  const other = await keyOf(accountId, ['tasks:write']);
+  const { json } = await service.create(key, plainRequest);
+  await service.create(other.key, plainRequest);
+  await refundTask(service.database.db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'Too long.' });
+  const uses = (await listed(key)).map(({ name, uses: { tasks, credits } }) => [name, tasks, credits]);
+  assert.deepEqual(uses, [
+    ['given', 1, 165],
+    ['test', 1, 0],
+  ]);
+});
+
+test('403 every key endpoint needs keys:write', async () => {
+  const { key } = await service.newAccount(0, ['tasks:write', 'tasks:read', 'credits:read']);
+  const headers = { authorization: `Bearer ${key}` };
+  const answers = [
+    service.send('GET', '/api/v1/keys', { headers }),
+    ...['', '/revoke', '/rotate'].map((path) => post(key, path, { name: 'x', keyId: randomUUID() })),
+  ];
+  for (const answer of await Promise.all(answers)) assertRefused(answer, 403, /keys:write/);
+});
+
+test("404 another account's key, no key and what is no id are one and the same", async () => {
+  const [mine, other] = [await owner(), await owner()];
+  const { keyId } = await keyOf(other.accountId, ['tasks:read']);
+  for (const id of [keyId, randomUUID(), 'x', '']) {
+    for (const path of ['/revoke', '/rotate']) {
+      assertRefused(await post(mine.key, path, { keyId: id }), 404, /^key not found$/);
+    }
+  }
+  assert.equal((await listed(other.key)).filter(({ revokeTime }) => revokeTime !== null).length, 0);
+});
+
+test('409 a key that is revoked or has expired cannot be rotated', async () => {
+  const { accountId, key } = await owner();
+  const revoked = await keyOf(accountId, ['tasks:read']);
+  await revokeApiKey(service.database.db, revoked.keyId);
+  const expired = await keyOf(accountId, ['tasks:read'], 1_000);
+  for (const { keyId } of [revoked, expired]) {
+    assertRefused(await post(key, '/rotate', { keyId }), 409, /revoked or has expired/);
+  }
+});
+
+test('409 the last place is given once: who asks meanwhile waits for the outcome, and is refused', async () => {
+  const { accountId } = await owner();
+  const { db } = service.database;
+  const wanted = { accountId, name: 'x', scopes: ['tasks:read'] as const, expiresAt: undefined };
+  await fillKeys(accountId, maxActiveKeys - 2);
+  let rival: ReturnType<typeof createAccountKey> | undefined;
+  await db.transaction(async (run) => {
+    await run({ name: 'test-lock', text: 'select 1 from accounts where id = $1 for no key update' }, [accountId]);
+    await run(manyKeys, [accountId, 1]);
+    rival = createAccountKey(db, wanted);
+    const text = `
+select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%no key update%'`;
+    await waitFor('the rival to wait', async () => (await db.run({ name: 'test-waiting', text }))[0]);
+  });
+  assert.deepEqual(await rival, { kind: 'too_many_keys' });
+});
+
+test('409 active keys are bounded, also when many are asked for at once; a revoked one frees its place', async () => {
+  const { accountId, key } = await owner();
+  await fillKeys(accountId, maxActiveKeys - 3);
+  const answers = await Promise.all(Array.from({ length: 6 }, () => post(key, '', { name: 'x' })));
+  assert.equal(answers.filter(({ status }) => status === 200).length, 2);
+  for (const refused of answers.filter(({ status }) => status !== 200)) {
+    assertRefused(refused, 409, /too many active keys/, { limit: maxActiveKeys });
+  }
+  const [some] = await listed(key);
+  assert.equal((await post(key, '/rotate', { keyId: some?.keyId })).status, 409);
+  await made(post(key, '/revoke', { keyId: some?.keyId }));
+  await made(post(key, '', { name: 'now there is room' }));
+});
+
+for (const [body, path] of [
+  [{}, 'name'],
+  [{ name: '' }, 'name'],
+  [{ name: '  ' }, 'name'],
+  [{ name: 'a\nb' }, 'name'],
+  [{ name: 'a\ud83c' }, 'name'],
+  [{ name: 'x'.repeat(201) }, 'name'],
+  [{ name: 'x', scopes: [] }, 'scopes'],
+  [{ name: 'x', scopes: ['tasks:delete'] }, 'scopes[0]'],
+  [{ name: 'x', scopes: 'tasks:read' }, 'scopes'],
+  [{ name: 'x', expireTime: 1_000 }, 'expireTime'],
+  [{ name: 'x', expireTime: '2030-01-01' }, 'expireTime'],
+  [{ name: 'x', expireTime: 1e17 }, 'expireTime'],
+  [{ name: 'x', expireTime: maxUnixMs + 1 }, 'expireTime'],
+  [{ name: 'x', expires: 1 }, 'expires'],
+] as const) {
+  test(`422 a new key of ${JSON.stringify(body).slice(0, 60)}`, async () => {
+    const { key } = await owner();
+    const answer = await post(key, '', body);
+    assert.equal(answer.status, 422, answer.bytes.toString());
+    const { errors } = answer.json.data as { errors: { path: string }[] };
+    assert.deepEqual(
+      errors.map((error) => error.path),
+      [path],
+    );
+    assert.equal((await listed(key)).length, 1);
+  });
+}
+
+test('422 a key without an ordinary scope has nothing to pass on by default', async () => {
+  const { accountId } = await owner();
+  const { key } = await keyOf(accountId, ['keys:write']);
+  assertRefused(await post(key, '', { name: 'x' }), 422, /scopes: is required/, {
+    errors: [
+      { path: 'scopes', message: 'is required, because this key has none of tasks:write, tasks:read, credits:read' },
+    ],
+  });
+  assert.equal((await post(key, '', { name: 'x', scopes: ['keys:write'] })).status, 200);
+});
+
+for (const overlapSeconds of [-1, 1.5, 2_592_001, '60', null]) {
+  test(`422 an overlap of ${overlapSeconds}`, async () => {
+    const { key } = await owner();
+    const [own] = await listed(key);
+    assert.equal((await post(key, '/rotate', { keyId: own?.keyId, overlapSeconds })).status, 422);
+    assert.equal((await listed(key)).length, 1);
+  });
+}

@@ -1,0 +1,313 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { ordinaryScopes } from '../../src/accounts/api-key.ts';
+import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
+import { refundTask } from '../../src/tasks/tasks.ts';
+import { type Answer, assertRefused } from '../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { newPerson } from '../support/person.ts';
+
+let service: HttpService;
+let account: { accountId: string; key: string };
+before(async () => {
+  service = await startHttpService();
+  account = await service.newAccount(100_000, [...ordinaryScopes, 'callbacks:secret']);
+});
+after(() => service.close());
+
+const url = 'https://receiver.example/hook?token=1';
+
+async function newTask(callBackUrl: string | null = url): Promise<string> {
+  return String((await service.create(account.key, { ...plainRequest, callBackUrl })).json.data['taskId']);
+}
+
+async function endedTask(callBackUrl: string | null = url): Promise<string> {
+  const taskId = await newTask(callBackUrl);
+  await refundTask(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  return taskId;
+}
+
+async function note(
+  taskId: string,
+  attempt: Partial<DeliveryAttempt>,
+  state: 'pending' | 'failed' | 'delivered',
+  dueAt = 4_000_000_020_123,
+) {
+  const plain = { startedAt: 1_790_000_000_123, durationMs: 77, responseHead: undefined };
+  const made = {
+    delivery: { taskId, redeliveries: 0 },
+    attempt: { ...plain, status: undefined, error: undefined, ...attempt },
+    verdict: { state, dueAt },
+  };
+  await recordDeliveryAttempt(service.database.db, made);
+}
+
+function get(taskId: string, key = account.key): Promise<Answer> {
+  return service.send('GET', `/api/v1/callbacks?taskId=${taskId}`, { headers: { authorization: `Bearer ${key}` } });
+}
+
+function post(path: string, body?: unknown, key = account.key): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}` };
+  if (body === undefined) return service.send('POST', `/api/v1/callbacks${path}`, { headers });
+  const typed = { ...headers, 'content-type': 'application/json' };
+  return service.send('POST', `/api/v1/callbacks${path}`, { headers: typed, body: JSON.stringify(body) });
+}
+
+async function callbackOf(taskId: string): Promise<Record<string, unknown>> {
+  const { callbacks } = (await get(taskId)).json.data as { callbacks: Record<string, unknown>[] };
+  assert.equal(callbacks.length, 1);
+  return callbacks[0] ?? {};
+}
+
+test('200 a task that runs, and one without callBackUrl, has no callbacks', async () => {
+  for (const taskId of [await newTask(), await endedTask(null)]) {
+    assert.deepEqual((await get(taskId)).json, {
+      code: 200,
+      msg: 'success',
+      data: { callbacks: [], nextCursor: null },
+    });
+  }
+});
+
+test('200 a delivery is shown with its attempts, newest first, and without a word of what the receiver answered', async () => {
+  const taskId = await endedTask();
+  await note(taskId, { status: 500, responseHead: Buffer.from('internal host 10.1.2.3') }, 'pending');
+  const { createTime, ...pending } = await callbackOf(taskId);
+  assert.ok(Math.abs(Number(createTime) - Date.now()) < 60_000);
+  const attempt = { startTime: 1_790_000_000_000, error: null };
+  assert.deepEqual(pending, {
+    taskId,
+    webhookId: `msg_${taskId.replaceAll('-', '')}`,
+    url,
+    state: 'pending',
+    completeTime: null,
+    nextAttemptTime: 4_000_000_020_000,
+    attempts: [{ attempt: 1, ...attempt, status: 500, durationMs: 77 }],
+  });
+  await note(taskId, { status: 204 }, 'delivered');
+  const delivered = await callbackOf(taskId);
+  assert.deepEqual([delivered['state'], delivered['nextAttemptTime']], ['delivered', null]);
+  assert.equal(typeof delivered['completeTime'], 'number');
+  assert.doesNotMatch((await get(taskId)).bytes.toString(), /10\.1\.2\.3/);
+});
+
+test('200 every network fault looks the same, byte for byte, whatever it was and however long it took', async () => {
+  const answers = await Promise.all(
+    ['blocked', 'dns', 'connect', 'tls', 'timeout', 'closed', 'protocol'].map(async (error, index) => {
+      const taskId = await endedTask();
+      await note(taskId, { error, durationMs: index * 1_000, startedAt: 1_790_000_000_000 + index }, 'failed');
+      const { attempts } = await callbackOf(taskId);
+      return JSON.stringify(attempts);
+    }),
+  );
+  assert.deepEqual(
+    [...new Set(answers)],
+    ['[{"attempt":1,"startTime":1790000000000,"status":null,"durationMs":null,"error":"unreachable"}]'],
+  );
+});
+
+test('200 an attempt without a status shows only when the longest one would have ended, and changes nothing before', async () => {
+  for (const error of ['blocked', 'connect', 'timeout', 'protocol']) {
+    for (const state of ['pending', 'failed'] as const) {
+      const taskId = await endedTask();
+      const underWay = await callbackOf(taskId);
+      assert.deepEqual([underWay['state'], underWay['nextAttemptTime']], ['pending', null], 'it is due');
+      // As by a clock that is ahead, so that the longest attempt does not end during the test.
+      await note(taskId, { error, startedAt: Date.now() + 600_000 }, state);
+      assert.deepEqual(await callbackOf(taskId), underWay);
+    }
+  }
+});
+
+test('200 nor does the end of a delivery tell how long its last attempt took', async () => {
+  const taskId = await endedTask();
+  const startedAt = Date.now() - 15_001;
+  await note(taskId, { error: 'connect', durationMs: 3, startedAt }, 'failed', startedAt + 15_000);
+  const { state, completeTime, attempts } = await callbackOf(taskId);
+  const latestEnd = Math.floor((startedAt + 15_000) / 1_000) * 1_000;
+  assert.deepEqual([state, completeTime, Array.isArray(attempts) && attempts.length], ['failed', latestEnd, 1]);
+});
+
+test('200 redelivery owes the callback anew and has it sent, the same webhook-id as before', async () => {
+  const taskId = await endedTask();
+  await note(taskId, { status: 204 }, 'delivered');
+  const answer = await post('/redeliver', { taskId });
+  assert.deepEqual(answer.json.data, { taskId, webhookId: `msg_${taskId.replaceAll('-', '')}` });
+  const delivery = await findDelivery(service.database.db, taskId);
+  assert.deepEqual([delivery?.state, delivery?.redeliveries], ['pending', 1]);
+  assert.deepEqual(service.redelivered.at(-1), { taskId, accountId: account.accountId });
+});
+
+async function listed(query: string, key: string) {
+  const { status, json, bytes } = await service.send('GET', `/api/v1/callbacks?${query}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
+  assert.equal(status, 200, bytes.toString());
+  // The service holds its answers against the schema of the endpoint.
+  const { callbacks, nextCursor } = json.data as {
+    callbacks: { taskId: string; state: string; attempts: unknown[] }[];
+    nextCursor: string | null;
+  };
+  return { callbacks, ids: callbacks.map(({ taskId }) => taskId), nextCursor };
+}
+
+/** An account whose tasks have ended, with one callback in each state. */
+async function withCallbacks() {
+  const { key, accountId } = await service.newAccount(10_000);
+  const ended = async () => {
+    const { json } = await service.create(key, { ...plainRequest, callBackUrl: url });
+    const taskId = String(json.data['taskId']);
+    await refundTask(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+    return taskId;
+  };
+  const [pending, delivered, failed, hidden] = [await ended(), await ended(), await ended(), await ended()];
+  await note(delivered, { status: 204 }, 'delivered');
+  await note(failed, { status: 500 }, 'failed');
+  await note(hidden, { error: 'blocked', startedAt: Date.now() + 600_000 }, 'failed');
+  return { key, accountId, pending, delivered, failed, hidden };
+}
+
+test('200 without a task the callbacks of the account are listed, newest first, by state and in pages', async () => {
+  const { key, pending, delivered, failed, hidden } = await withCallbacks();
+  const all = [hidden, failed, delivered, pending];
+  assert.deepEqual((await listed('', key)).ids, all);
+  assert.deepEqual((await listed('state=delivered', key)).ids, [delivered]);
+  assert.deepEqual((await listed('state=failed', key)).ids, [failed]);
+  assert.deepEqual((await listed('state=gone', key)).ids, []);
+  const { callbacks } = await listed('state=pending', key);
+  assert.deepEqual(
+    callbacks.map(({ taskId, state, attempts }) => [taskId, state, attempts.length]),
+    [
+      [hidden, 'pending', 0],
+      [pending, 'pending', 0],
+    ],
+  );
+  const first = await listed('limit=3', key);
+  const second = await listed(`limit=3&cursor=${first.nextCursor}`, key);
+  assert.deepEqual([...first.ids, ...second.ids, second.nextCursor], [...all, null]);
+});
+
+test("200 nobody lists another account's callbacks, nor learns anything by a cursor of them", async () => {
+  const { failed } = await withCallbacks();
+  const { key } = await service.newAccount(0);
+  assert.deepEqual((await listed('', key)).ids, []);
+  assert.deepEqual((await listed(`cursor=${failed}`, account.key)).ids, []);
+});
+
+test('200 all that has failed since a time is sent again, and nothing else', async () => {
+  const { key, accountId, failed, hidden } = await withCallbacks();
+  const none = await post('/redeliver-failed', { since: Date.now() + 60_000 }, key);
+  assert.deepEqual(none.json.data, { redelivered: 0, hasMore: false });
+  const earlier = service.redelivered.length;
+  const { json } = await post('/redeliver-failed', { since: Date.now() - 60_000 }, key);
+  assert.deepEqual(json.data, { redelivered: 1, hasMore: false }, 'what counts as pending is left alone');
+  assert.deepEqual(service.redelivered.slice(earlier), [{ taskId: failed, accountId }]);
+  const delivery = await findDelivery(service.database.db, failed);
+  assert.deepEqual([delivery?.state, delivery?.redeliveries], ['pending', 1]);
+  assert.equal((await findDelivery(service.database.db, hidden))?.state, 'failed');
+});
+
+for (const query of ['state=lost', 'cursor=x', 'limit=0', `state=failed&taskId=${randomUUID()}`, 'task=1']) {
+  test(`422 ?${query}`, async () => {
+    const headers = { authorization: `Bearer ${account.key}` };
+    assert.equal((await service.send('GET', `/api/v1/callbacks?${query}`, { headers })).status, 422);
+  });
+}
+
+for (const body of [{}, { since: -1 }, { since: 'now' }, { since: 1, until: 2 }]) {
+  test(`422 redeliver-failed ${JSON.stringify(body)}`, async () => {
+    assert.equal((await post('/redeliver-failed', body)).status, 422);
+  });
+}
+
+test('409 the callback of a task that runs cannot be redelivered', async () => {
+  assertRefused(await post('/redeliver', { taskId: await newTask() }), 409, /has not ended/);
+});
+
+test('422 nor can that of a task without callBackUrl', async () => {
+  const errors = [{ path: 'taskId', message: 'this task was created without callBackUrl' }];
+  assertRefused(await post('/redeliver', { taskId: await endedTask(null) }), 422, /without callBackUrl/, { errors });
+});
+
+test("404 another account's task, no task and what is no id are one and the same, to read and to redeliver", async () => {
+  const earlier = service.redelivered.length;
+  const other = await service.newAccount(1_000);
+  for (const taskId of [await endedTask(), randomUUID(), 'x']) {
+    assertRefused(await get(taskId, other.key), 404, /^task not found$/);
+    assertRefused(await post('/redeliver', { taskId }, other.key), 404, /^task not found$/);
+  }
+  assert.equal(service.redelivered.length, earlier);
+});
+
+for (const [body, path] of [
+  [{}, 'taskId'],
+  [{ taskId: 7 }, 'taskId'],
+  [{ taskId: null }, 'taskId'],
+] as const) {
+  test(`422 redeliver ${JSON.stringify(body)}`, async () => {
+    const answer = await post('/redeliver', body);
+    assert.equal(answer.status, 422);
+    assert.match(answer.json.msg, new RegExp(`^${path}: `));
+  });
+}
+
+test('403 reading needs tasks:read, redelivery tasks:write, and the secret callbacks:secret, which no key has by default', async () => {
+  const reader = await service.newAccount(0, ['tasks:read']);
+  const writer = await service.newAccount(0, ['tasks:write']);
+  assertRefused(await get(randomUUID(), writer.key), 403, /tasks:read/);
+  for (const [path, body] of [
+    ['/redeliver', { taskId: randomUUID() }],
+    ['/redeliver-failed', { since: 0 }],
+  ] as const) {
+    assertRefused(await post(path, body, reader.key), 403, /tasks:write/);
+  }
+  const byDefault = await service.newAccount(0, ordinaryScopes);
+  assertRefused(await post('/secret', undefined, byDefault.key), 403, /callbacks:secret/);
+  assertRefused(await post('/secret/rotate', {}, byDefault.key), 403, /callbacks:secret/);
+});
+
+test('403 a member cannot reveal or rotate the secret in the console; an owner can', async () => {
+  const { accountId } = await service.newAccount(0);
+  const ask = async (role: 'member' | 'owner', path: string) => {
+    const person = await newPerson(service, { roles: { [accountId]: role } });
+    return person.ask('POST', `/api/v1/callbacks${path}`, { accountId, body: {} });
+  };
+  for (const path of ['/secret', '/secret/rotate']) {
+    assertRefused(await ask('member', path), 403, /your role in this account lacks the scope callbacks:secret/);
+    assert.equal((await ask('owner', path)).status, 200);
+  }
+});
+
+test('200 then 409: the secret is shown once, also to two keys of one account', async () => {
+  const { key } = await service.newAccount(0, ['callbacks:secret']);
+  const first = await post('/secret', undefined, key);
+  assert.match(String(first.json.data['secret']), /^whsec_[A-Za-z0-9+/]{43}=$/);
+  assert.equal(first.headers['cache-control'], 'no-store');
+  assertRefused(await post('/secret', undefined, key), 409, /already shown/);
+});
+
+test('200 a rotation shows the new secret once; the overlap is a day unless chosen', async () => {
+  const { key } = await service.newAccount(0, ['callbacks:secret']);
+  const first = String((await post('/secret', undefined, key)).json.data['secret']);
+  const rotated = (await post('/secret/rotate', {}, key)).json.data;
+  assert.match(String(rotated['secret']), /^whsec_/);
+  assert.notEqual(rotated['secret'], first);
+  assert.equal(rotated['overlapSeconds'], 86_400);
+  assertRefused(await post('/secret', undefined, key), 409, /already shown/);
+  const again = (await post('/secret/rotate', { overlapSeconds: 0 }, key)).json.data;
+  assert.deepEqual([again['overlapSeconds'], again['secret'] === rotated['secret']], [0, false]);
+});
+
+for (const overlapSeconds of [-1, 1.5, 2_592_001, '60', null]) {
+  test(`422 an overlap of ${JSON.stringify(overlapSeconds)}`, async () => {
+    const answer = await post('/secret/rotate', { overlapSeconds });
+    assert.equal(answer.status, 422);
+    assert.match(answer.json.msg, /^overlapSeconds: must be a whole number of seconds from 0 to 2592000$/);
+  });
+}
+
+test('no secret is ever logged', () => {
+  assert.ok(service.log.length > 0);
+  assert.doesNotMatch(JSON.stringify(service.log), /whsec_/);
+});

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createSendCallback } from '../../activities/send-callback.ts';
+import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
+import { createOwedCallbacks } from '../../src/callbacks/owed-callbacks.ts';
+import { createSecretBox } from '../../src/outbound/secrets.ts';
+import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { refundTask } from '../../src/tasks/tasks.ts';
+import { activityDeps } from '../support/activity-deps.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createFolderStore } from '../support/folder-store.ts';
+import { silentActivity } from '../support/silent-activity.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
+
+let database: TestDatabase;
+let folder: string;
+before(async () => {
+  database = await createTestDatabase();
+  folder = await mkdtemp(join(tmpdir(), 'videogen-callbacks-'));
+});
+after(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+for (const { title, endsFirst } of [
+  { title: 'a task that had ended before', endsFirst: true },
+  { title: 'a task that the closing cancels', endsFirst: false },
+]) {
+  test(`a closed account gets no callback for ${title}`, async () => {
+    const { db } = database;
+    const store = createFolderStore(folder, { publicUrl: 'http://media.test' });
+    const { models } = builtInCatalogue();
+    const posted: string[] = [];
+    const sendCallback = createSendCallback({
+      ...activityDeps(db, folder, []),
+      findCallback: createOwedCallbacks(db, createSecretBox('s'.repeat(32)), store, () => models),
+      postCallback: ({ url }) => {
+        posted.push(url);
+        const network = { error: 'refused', retryAfterMs: undefined, responseHead: undefined };
+        return Promise.resolve({ ...network, status: undefined, startedAt: Date.now(), durationMs: 1 });
+      },
+    });
+    const attempt = (taskId: string) =>
+      silentActivity({ workflowId: taskId }, () => sendCallback({ taskId, isLast: false, nextPauseMs: 5_000 }));
+    const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
+    const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
+    const end = () => refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+    if (endsFirst) {
+      await end();
+      assert.equal((await attempt(taskId)).kind, 'failed');
+    }
+    await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
+    if (!endsFirst) await end();
+    assert.equal((await attempt(taskId)).kind, 'gone');
+    assert.equal(posted.length, endsFirst ? 1 : 0);
+  });
+}

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { listActions } from '../../src/operators/operator-actions.ts';
+import { priceLeadMs } from '../../src/credits/prices.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
+import { type Answer, assertRefused } from '../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
+
+let service: HttpService;
+let operator: TestOperator;
+before(async () => {
+  service = await startHttpService();
+  operator = await createTestOperator(service);
+});
+after(() => service.close());
+
+const { model } = plainRequest;
+const reason = 'a contract';
+const newAccountId = async () => (await service.newAccount(0)).accountId;
+const soon = () => Date.now() + 3_600_000;
+
+function set(body: object): Promise<Answer> {
+  return operator.ask('POST', '/api/admin/v1/prices/set', { body: { model, creditsPerSecond: 20, reason, ...body } });
+}
+
+function withdraw(priceId: unknown): Promise<Answer> {
+  return operator.ask('POST', '/api/admin/v1/prices/withdraw', { body: { priceId, reason: 'a slip' } });
+}
+
+type Shown = { priceId: number; state: string; fromTime: number; creditsPerSecond: number | null };
+
+async function pricesOf(query: Readonly<Record<string, string>>) {
+  const data = await dataOf(operator.ask('GET', '/api/admin/v1/prices', { query }));
+  // The service holds its answers against the schema of the endpoint.
+  return data as {
+    models: { model: string; creditsPerSecond: number; nextPrices: object[] }[];
+    prices: Shown[];
+    nextCursor: string | null;
+  };
+}
+
+test('200 a price begins when it was asked to, is announced to its account alone, and says who set it and why', async () => {
+  const [accountId, other, fromTime] = [await newAccountId(), await newAccountId(), soon()];
+  const { priceId, createTime, ...shown } = await dataOf(set({ accountId, fromTime }));
+  const expected = { model, accountId, creditsPerSecond: 20, fromTime, state: 'announced', reason, who: 'ada' };
+  assert.deepEqual(shown, expected);
+  const listed = await pricesOf({ accountId });
+  assert.deepEqual(listed.prices, [{ priceId, createTime, ...expected }]);
+  const modelOf = async (id: string) => (await pricesOf({ accountId: id })).models.find((one) => one.model === model);
+  assert.deepEqual((await modelOf(accountId))?.nextPrices, [{ creditsPerSecond: 20, fromTime }]);
+  assert.deepEqual((await modelOf(other))?.nextPrices, []);
+});
+
+test('200 a price without a time begins as soon as every process can know it, and the answer says when', async () => {
+  const askedAt = Date.now();
+  const shown = await dataOf(set({ accountId: await newAccountId() }));
+  const [fromTime, latest] = [Number(shown['fromTime']), Date.now() + priceLeadMs + 5];
+  assert.ok(fromTime > askedAt + priceLeadMs && fromTime <= latest, `${fromTime - askedAt}`);
+  const near = await dataOf(set({ accountId: await newAccountId(), fromTime: Date.now() + 1_000 }));
+  assert.ok(Number(near['fromTime']) > askedAt + priceLeadMs);
+});
+
+test('200 a price that does not count yet is withdrawn, and withdrawing it again changes nothing', async () => {
+  const accountId = await newAccountId();
+  const { priceId } = await dataOf(set({ accountId, fromTime: soon() }));
+  const first = await dataOf(withdraw(priceId));
+  assert.equal(first['state'], 'withdrawn');
+  assert.deepEqual(await dataOf(withdraw(priceId)), first);
+  const { models, prices } = await pricesOf({ accountId });
+  assert.deepEqual(
+    models.map(({ nextPrices }) => nextPrices),
+    [[], []],
+  );
+  assert.deepEqual(
+    prices.map(({ state }) => state),
+    ['withdrawn'],
+  );
+  const actions = await listActions(service.database.db, { accountId, limit: 10 });
+  assert.deepEqual(
+    actions.map(({ action }) => action),
+    ['prices.withdraw', 'prices.set'],
+  );
+  assert.equal(actions[0]?.details['reason'], 'a slip');
+});
+
+test('200 past, present and future prices are told apart, newest decision first, a page at a time', async () => {
+  const accountId = await newAccountId();
+  const insert = (creditsPerSecond: number | undefined, fromMs: number) =>
+    insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond, fromMs });
+  await insert(10, 5_000);
+  await insert(11, 5_000);
+  await insert(12, 4_000);
+  await insert(undefined, soon());
+  const expected = [
+    [null, 'announced'],
+    [12, 'past'],
+    [11, 'in_force'],
+    [10, 'past'],
+  ];
+  const whole = await pricesOf({ accountId, model });
+  assert.deepEqual(
+    whole.prices.map((price) => [price.creditsPerSecond, price.state]),
+    expected,
+  );
+  assert.equal(whole.models.find((one) => one.model === model)?.creditsPerSecond, 11);
+  const first = await pricesOf({ accountId, limit: '3' });
+  const rest = await pricesOf({ accountId, limit: '3', cursor: String(first.nextCursor) });
+  assert.deepEqual([...first.prices, ...rest.prices], whole.prices);
+  assert.deepEqual([rest.nextCursor, (await pricesOf({ accountId, model: 'videogen-2.0' })).prices], [null, []]);
+});
+
+test('404 account not found, price not found', async () => {
+  assertRefused(await set({ accountId: randomUUID() }), 404, /account not found/);
+  assertRefused(
+    await operator.ask('GET', '/api/admin/v1/prices', { query: { accountId: randomUUID() } }),
+    404,
+    /account not found/,
+  );
+  assertRefused(await withdraw(999_999_999), 404, /price not found/);
+});
+
+test('409 a price that counts is not withdrawn, nor one that will in a moment', async () => {
+  const accountId = await newAccountId();
+  await insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
+  const [inForce] = (await pricesOf({ accountId })).prices;
+  assertRefused(await withdraw(inForce?.priceId), 409, /is in force or about to be/);
+  const { priceId } = await dataOf(set({ accountId }));
+  assertRefused(await withdraw(priceId), 409, /is in force or about to be/);
+});
+
+test('422 what is no price: fractions, nothing, too much, the past, no reason, an unknown model with the one that was meant', async () => {
+  const refused = (answer: Answer, path: string, message: RegExp) => {
+    assertRefused(answer, 422, message, answer.json.data);
+    const [first] = answer.json.data['errors'] as { path: string }[];
+    assert.equal(first?.path, path);
+  };
+  const fault = async (body: object, path: string, message: RegExp) => refused(await set(body), path, message);
+  for (const creditsPerSecond of [0, -1, 1.5, 1_000_001, '20', undefined])
+    await fault(
+      { creditsPerSecond },
+      'creditsPerSecond',
+      /creditsPerSecond: (must be a whole number of credits|is required)/,
+    );
+  for (const fromTime of [Date.now() - 1_000, 0, -1, 1e15, '2027-01-01'])
+    await fault({ fromTime }, 'fromTime', /future time/);
+  for (const bad of ['', undefined, 'x'.repeat(501), 5]) await fault({ reason: bad }, 'reason', /reason/);
+  await fault({ model: 'videogen-2-fast' }, 'model', /unknown model, did you mean videogen-2.0-fast\?/);
+  await fault({ model: 'sora' }, 'model', /unknown model, must be one of videogen-2.0, videogen-2.0-fast/);
+  await fault({ model: 5 }, 'model', /must be the name of a model/);
+  await fault({ accountId: 'acme' }, 'accountId', /must be the id of an account/);
+  for (const priceId of [0, 1.5, '7', undefined]) refused(await withdraw(priceId), 'priceId', /priceId/);
+  const query = { model: 'a b' };
+  refused(await operator.ask('GET', '/api/admin/v1/prices', { query }), 'model', /name of a model/);
+});

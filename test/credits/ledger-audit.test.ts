@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
+import type { AuditKind } from '../../src/temporal/maintenance.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { auditLedger, runAudit } from '../../src/credits/ledger-audit.ts';
+import type { Database } from '../../src/platform/database/database.ts';
+import { readMaintenance } from '../../src/platform/database/maintenance.ts';
+import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../src/credits/ledger-rules.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
+
+type Books = TestDatabase & {
+  readonly accountId: string;
+  readonly live: string;
+  readonly done: string;
+  readonly failed: string;
+};
+
+/** Sound books: one account, one task of each kind of end, 1,000 credits of which 264 are spent. */
+async function soundBooks(): Promise<Books> {
+  const database = await createTestDatabase();
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'audited', credits: 1_000 });
+  const [live, done, failed] = [await accept(db, accountId), await accept(db, accountId), await accept(db, accountId)];
+  await completeTask(db, done, madeUpResult);
+  await refundTask(db, failed, { failCode: 'internal', failMsg: 'It failed.' });
+  return { ...database, accountId, live, done, failed };
+}
+
+function accept(db: Database, accountId: string): Promise<string> {
+  return acceptTestTask(db, accountId, taskParam('audited'));
+}
+
+/** Writes what no program of ours could: as the superuser, with every trigger and foreign key out of force. */
+async function plant({ url }: TestDatabase, ...statements: readonly string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query('set session_replication_role = replica');
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+type Plant = {
+  readonly rule: LedgerRule;
+  readonly what: string;
+  readonly statements: (books: Books) => readonly string[];
+};
+
+const entry = (books: Books, taskId: string, kind: string, amount: number) =>
+  `insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+   values ('${books.accountId}', '${taskId}', '${kind}', ${amount}, 736 + ${amount})`;
+const balance = (value: number | string) => `update accounts set balance = ${value}`;
+
+const plants: readonly Plant[] = [
+  {
+    rule: 'balance_is_that_of_last_entry',
+    what: 'a credit out of nowhere',
+    statements: () => [balance('balance + 1')],
+  },
+  {
+    rule: 'balance_is_that_of_last_entry',
+    what: 'a missing latest entry',
+    statements: () => ['delete from ledger_entries where id = (select max(id) from ledger_entries)'],
+  },
+  {
+    rule: 'balance_after_is_running_sum',
+    what: 'an entry rewritten',
+    statements: ({ done }) => [`update ledger_entries set amount = amount + 1 where task_id = '${done}'`],
+  },
+  {
+    rule: 'balance_after_is_running_sum',
+    what: 'a missing entry in the middle',
+    statements: ({ done }) => [`delete from ledger_entries where task_id = '${done}'`],
+  },
+  {
+    rule: 'nothing_is_below_zero',
+    what: 'a balance below zero, with an entry to match',
+    statements: ({ accountId }) => [
+      'alter table accounts drop constraint accounts_balance_check',
+      'alter table ledger_entries drop constraint ledger_entries_balance_after_check',
+      `insert into ledger_entries (account_id, kind, amount, balance_after) values ('${accountId}', 'adjustment', -741, -5)`,
+      balance(-5),
+    ],
+  },
+  {
+    rule: 'unfinished_count_is_true',
+    what: 'a count that is never decremented',
+    statements: () => ['update accounts set unfinished_tasks = 2'],
+  },
+  {
+    rule: 'entry_belongs_to_its_task',
+    what: 'a charge without a task',
+    statements: ({ live }) => [`delete from tasks where id = '${live}'`],
+  },
+  {
+    rule: 'entry_belongs_to_its_task',
+    what: 'a charge that adds credits',
+    statements: ({ live }) => [
+      'alter table ledger_entries drop constraint sign_fits_kind',
+      `update ledger_entries set amount = -amount where task_id = '${live}'`,
+    ],
+  },
+  {
+    rule: 'task_has_its_charge',
+    what: 'a task that was never charged',
+    statements: ({ live }) => [`delete from ledger_entries where task_id = '${live}'`],
+  },
+  {
+    rule: 'task_has_its_charge',
+    what: 'a second charge',
+    statements: (books) => [
+      'alter table ledger_entries drop constraint one_charge_one_refund',
+      entry(books, books.done, 'charge', -132),
+      balance(604),
+    ],
+  },
+  {
+    rule: 'failed_task_is_refunded_in_full',
+    what: 'a missing refund with its credits',
+    statements: ({ failed }) => [
+      `delete from ledger_entries where task_id = '${failed}' and kind = 'refund'`,
+      balance(604),
+    ],
+  },
+  {
+    rule: 'failed_task_is_refunded_in_full',
+    what: 'a second refund',
+    statements: (books) => [
+      'alter table ledger_entries drop constraint one_charge_one_refund',
+      entry(books, books.failed, 'refund', 132),
+      balance(868),
+    ],
+  },
+  {
+    rule: 'failed_task_is_refunded_in_full',
+    what: 'a task that failed without a refund',
+    statements: ({ live }) => [
+      'alter table tasks drop constraint failed_is_refunded',
+      `update tasks set state = 'fail', fail_code = 'internal', fail_msg = 'x', completed_at = now() where id = '${live}'`,
+      'update accounts set unfinished_tasks = 0',
+    ],
+  },
+  {
+    rule: 'only_failed_tasks_are_refunded',
+    what: 'a refund of a task that succeeded',
+    statements: (books) => [entry(books, books.done, 'refund', 132), balance(868)],
+  },
+  {
+    rule: 'books_are_guarded',
+    what: 'a trigger switched off',
+    statements: () => ['alter table ledger_entries disable trigger ledger_is_append_only'],
+  },
+  {
+    rule: 'books_are_guarded',
+    what: 'a constraint dropped',
+    statements: () => ['alter table ledger_entries drop constraint one_charge_one_refund'],
+  },
+];
+
+describe('the audit of the books', () => {
+  for (const { rule, what, statements } of plants) {
+    test(`finds ${what}, by ${rule}, in a full audit and in one of what is recent`, async () => {
+      const books = await soundBooks();
+      try {
+        assert.deepEqual([await auditLedger(books.db), await runAudit(books.db, 'recent')], [[], []]);
+        await plant(books, ...statements(books));
+        assertFound(await auditLedger(books.db), rule);
+        assertFound(await runAudit(books.db, 'recent'), rule);
+      } finally {
+        await books.close();
+      }
+    });
+  }
+
+  test('every rule has a violation that proves it', () => {
+    assert.deepEqual([...new Set(plants.map(({ rule }) => rule))].toSorted(), [...ledgerRules].toSorted());
+  });
+});
+
+function assertFound(violations: readonly LedgerViolation[], rule: LedgerRule): void {
+  assert.ok(
+    violations.some((violation) => violation.rule === rule),
+    `${rule} is among ${JSON.stringify(violations)}`,
+  );
+}
+
+describe('the scheduled audits', () => {
+  const oldTasks = 12_000;
+  let database: TestDatabase;
+  let accountId: string;
+  before(async () => {
+    database = await createTestDatabase();
+    accountId = await createAccount(database.db, { name: 'large', credits: oldTasks });
+    await plant(database, `update accounts set balance = 0`, insertOldTasks, insertOldEntries);
+    await plant(database, `update ledger_entries set created_at = now() - interval '1 hour'`);
+  });
+  after(() => database.close());
+
+  const insertOldTasks = `
+    insert into tasks (id, account_id, model, param, state, credits_charged, result, request_sha256, deadline_ms, created_at, completed_at)
+    select gen_random_uuid(), a.id, 'm', '{}', 'success', 1, '{}', sha256(''), 1800000, t, t
+    from accounts a, generate_series(1, ${oldTasks}) n, lateral (select now() - interval '1 hour' as t) at`;
+  const insertOldEntries = `
+    insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
+    select account_id, id, 'charge', -1, ${oldTasks} - row_number() over (order by id) from tasks order by id`;
+
+  test('the first audit reads everything, later recent ones what is new, and those of the night everything again', async () => {
+    assert.ok((await rowsRead('recent')) > oldTasks);
+    assert.equal(await rowsRead('recent'), 0);
+    const taskId = await acceptAfterGrant();
+    assert.equal(await rowsRead('recent'), 3, 'the grant, the charge and the task');
+    await refundTask(database.db, taskId, { failCode: 'internal', failMsg: 'x' });
+    assert.equal(await rowsRead('recent'), 5, 'and the refund, and the end of the task');
+    assert.ok((await rowsRead('full')) > 2 * oldTasks);
+    assert.deepEqual(await auditLedger(database.db), []);
+  });
+
+  test('a violation among old rows is found at night, stays known, and is forgotten when it is corrected', async () => {
+    const startedAt = Date.now();
+    const rewrite = (sign: string) =>
+      plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
+    await rewrite('-');
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    const found = await runAudit(database.db, 'full');
+    assert.equal(found.length, 2, 'entry and task');
+    assert.deepEqual(await runAudit(database.db, 'recent'), found);
+    assert.equal((await readMaintenance(database.db)).violations, 2);
+    await rewrite('+');
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    const { violations, auditedAt, fullyAuditedAt } = await readMaintenance(database.db);
+    assert.equal(violations, 0);
+    assert.ok(fullyAuditedAt >= startedAt && auditedAt > fullyAuditedAt);
+  });
+
+  test('an audit that ends while another one finds a violation forgets nothing of that', async () => {
+    const rewrite = (sign: string) =>
+      plant(database, `update ledger_entries set amount = amount ${sign} 1 where id = 11000`);
+    let found = 0;
+    const run: Database['run'] = async (statement, values) => {
+      if (statement.name === 'record-audit') {
+        await rewrite('-');
+        found = (await runAudit(database.db, 'full')).length;
+      }
+      return database.db.run(statement, values);
+    };
+    await runAudit({ ...database.db, run }, 'recent');
+    assert.deepEqual([found, (await readMaintenance(database.db)).violations], [2, 2]);
+    await rewrite('+');
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+  });
+
+  async function acceptAfterGrant(): Promise<string> {
+    await plant(
+      database,
+      balance(132),
+      `insert into ledger_entries (account_id, kind, amount, balance_after) values ('${accountId}', 'grant', 132, 132)`,
+    );
+    return accept(database.db, accountId);
+  }
+
+  async function rowsRead(kind: AuditKind): Promise<number> {
+    let read = 0;
+    const run: Database['run'] = async (statement, values) => {
+      const rows = await database.db.run(statement, values);
+      if (/^(page-of|list-recent)/.test(statement.name)) read += rows.length;
+      // The rows pass through as they are.
+      return rows as never;
+    };
+    await runAudit({ ...database.db, run }, kind);
+    return read;
+  }
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { maxUploadBytes, maxUploads, uploadIdOf } from '../../src/media/upload.ts';
+import type { UploadOutcome } from '../../src/http/http-deps.ts';
+import { findAccount } from '../../src/accounts/accounts.ts';
+import * as images from '../support/hostile-images.ts';
+import { type Answer, assertRefused } from '../support/http-client.ts';
+import { parseAnswer, rawConnection, rawExchange } from '../support/http-raw.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+function upload(key: string, body: Buffer, type = 'image/png', on = service): Promise<Answer> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': type };
+  return on.send('POST', '/api/v1/uploads', { headers, body });
+}
+
+async function uploaded(key: string): Promise<string> {
+  const answer = await upload(key, await images.plainImage(300, 300).png().toBuffer());
+  assert.equal(answer.status, 200, answer.bytes.toString());
+  return String(answer.json.data['imageUrl']);
+}
+
+const idOf = (imageUrl: string) => String(uploadIdOf('http://media.test', imageUrl));
+const requestWith = (...imageUrls: string[]) => ({ ...plainRequest, input: { ...plainRequest.input, imageUrls } });
+const balanceOf = async (accountId: string) => (await findAccount(service.database.db, accountId))?.balance;
+
+for (const [type, make] of [
+  ['image/jpeg', () => images.plainImage(400, 300).jpeg().toBuffer()],
+  ['image/png', () => images.plainImage(400, 300).png().toBuffer()],
+  ['image/webp', () => images.plainImage(400, 300).webp().toBuffer()],
+] as const) {
+  test(`200 an image of the type ${type} is kept as a JPEG, and a task may name it`, async () => {
+    const { key } = await service.newAccount(1_000);
+    const { status, json } = await upload(key, await make(), type);
+    assert.equal(status, 200);
+    const { imageUrl, previewUrl, expireTime } = json.data;
+    assert.ok(Number(expireTime) > Date.now());
+    const { pathname, search } = new URL(String(previewUrl));
+    const preview = await service.send('GET', pathname + search);
+    assert.deepEqual([preview.status, preview.headers['content-type']], [200, 'image/jpeg']);
+    assert.equal(preview.bytes.toString('latin1', 0, 2), '\xff\xd8');
+    const plain = await service.send('GET', new URL(String(imageUrl)).pathname);
+    assertRefused(plain, 403, /link is invalid/);
+    const created = await service.create(key, requestWith(String(imageUrl), 'https://elsewhere.example/a.png'));
+    assert.equal(created.status, 200, created.bytes.toString());
+  });
+}
+
+test("422 another account's image, none, and one that has expired are one and the same, named, and nothing is charged", async () => {
+  const [mine, other] = [await service.newAccount(1_000), await service.newAccount(1_000)];
+  const [theirs, expired, good] = [await uploaded(other.key), await uploaded(mine.key), await uploaded(mine.key)];
+  const text = `update uploads set expires_at = now() - interval '1 second' where id = $1`;
+  await service.database.db.run({ name: 'test-expire-upload', text }, [idOf(expired)]);
+  const message = 'is not an uploaded image of this account, or has expired; upload it again';
+  for (const url of [theirs, expired, theirs.replace(idOf(theirs), randomUUID())]) {
+    const errors = [{ path: 'input.imageUrls[1]', message }];
+    assertRefused(await service.create(mine.key, requestWith(good, url)), 422, /^input\.imageUrls\[1\]: /, { errors });
+  }
+  assert.equal(await balanceOf(mine.accountId), 1_000);
+  assert.equal((await service.create(mine.key, requestWith(good))).status, 200);
+});
+
+for (const [what, make, why] of [
+  ['no image', () => Promise.resolve(Buffer.from('hello')), /is not a readable JPEG, PNG or WebP image/],
+  ['nothing', () => Promise.resolve(Buffer.alloc(0)), /is not a readable/],
+  ['an animation', () => images.animatedWebp(), /is animated; send a still image/],
+  ['a small one', () => images.plainImage(299, 300).png().toBuffer(), /each side must have 300 to 6000 px/],
+] as const) {
+  test(`422 ${what}`, async () => {
+    const { key } = await service.newAccount(0);
+    const { status, json } = await upload(key, await make());
+    assert.deepEqual([status, json.error], [422, 'invalid_request']);
+    assert.match(json.msg, why);
+  });
+}
+
+test('413 more than 10 MB, 415 another type or a packed body', async () => {
+  const { key } = await service.newAccount(0);
+  assertRefused(await upload(key, Buffer.alloc(maxUploadBytes + 1)), 413, /larger than 10240 KiB/);
+  for (const type of ['image/gif', 'application/json', 'image/svg+xml']) {
+    assertRefused(await upload(key, Buffer.from('{}'), type), 415, /image\/jpeg, or image\/png, or image\/webp/);
+  }
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'image/png', 'content-encoding': 'gzip' };
+  assertRefused(await service.send('POST', '/api/v1/uploads', { headers, body: Buffer.from('x') }), 415, /Encoding/);
+});
+
+test('409 an account keeps so many images and no more', async () => {
+  const { key, accountId } = await service.newAccount(0);
+  const text = `
+insert into uploads (id, account_id, bytes, expires_at)
+select gen_random_uuid(), $1, 1, now() + interval '1 day' from generate_series(1, ${maxUploads})`;
+  await service.database.db.run({ name: 'test-many-uploads', text }, [accountId]);
+  const answer = await upload(key, await images.plainImage(300, 300).png().toBuffer());
+  assertRefused(answer, 409, /upload limit reached/, { limit: maxUploads });
+});
+
+test('503 the third upload of an account, and the ninth of all, at the same time', async () => {
+  const release: ((outcome: UploadOutcome) => void)[] = [];
+  const busy = await startHttpService({
+    database: service.database,
+    storeImage: () => new Promise((resolve) => release.push(resolve)),
+  });
+  try {
+    const send = (key: string) => upload(key, Buffer.from('x'), 'image/png', busy);
+    const first: Promise<Answer>[] = [];
+    for (let accounts = 0; accounts < 4; accounts += 1) {
+      const { key } = await busy.newAccount(0);
+      first.push(send(key), send(key));
+      await waitFor('both to run', () => release.length === first.length || undefined);
+      assertRefused(await send(key), 503, /too many uploads/);
+    }
+    assertRefused(await send((await busy.newAccount(0)).key), 503, /too many uploads/);
+    for (const resolve of release) resolve({ kind: 'refused', why: 'is bad' });
+    assert.deepEqual(
+      (await Promise.all(first)).map(({ status }) => status),
+      Array.from({ length: 8 }, () => 422),
+    );
+    // Each has made room.
+    const again = send((await busy.newAccount(0)).key);
+    await waitFor('it to run', () => release.length === 9 || undefined);
+    release.at(-1)?.({ kind: 'refused', why: 'is bad' });
+    assert.equal((await again).status, 422);
+  } finally {
+    await busy.close();
+  }
+});
+
+test('401 without a key, 403 without the scope or when suspended', async () => {
+  const { key } = await service.newAccount(0, ['tasks:read']);
+  const headers = { 'content-type': 'image/png' };
+  assertRefused(
+    await service.send('POST', '/api/v1/uploads', { headers, body: Buffer.from('x') }),
+    401,
+    /valid API key/,
+  );
+  assertRefused(await upload(key, Buffer.from('x')), 403, /tasks:write/);
+  assertRefused(await upload(await suspendedKey(), Buffer.from('x')), 403, /suspended/);
+});
+
+async function suspendedKey(): Promise<string> {
+  const { accountId, key } = await service.newAccount(0);
+  const text = 'update accounts set suspended_at = now() where id = $1';
+  await service.database.db.run({ name: 'test-suspend', text }, [accountId]);
+  return key;
+}
+
+test('an upload whose client goes away, or sends too slowly, frees its slot', async () => {
+  const limits = { headersTimeout: 1_000, requestTimeout: 1_500, connectionsCheckingInterval: 10 };
+  const own = await startHttpService({ database: service.database, limits });
+  try {
+    const { key } = await own.newAccount(1_000);
+    const head = `POST /api/v1/uploads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: image/png\r\n`;
+    const begun = `${head}Content-Length: 100000\r\n\r\na`;
+    const image = await images.plainImage(300, 300).png().toBuffer();
+    const assertTakesUploads = async () => {
+      const answer = await waitFor('a free slot', async () => {
+        const tried = await upload(key, image, 'image/png', own);
+        return tried.status === 503 ? undefined : tried;
+      });
+      assert.equal(answer.status, 200, answer.bytes.toString());
+    };
+    const late = await Promise.all([rawExchange(own.server.port, begun), rawExchange(own.server.port, begun)]);
+    for (const text of late) assertRefused(parseAnswer(text), 408, /took too long/);
+    await assertTakesUploads();
+    const gone = [rawConnection(own.server.port), rawConnection(own.server.port)];
+    for (const connection of gone) {
+      connection.write(begun);
+      connection.socket.end();
+      await connection.closed;
+    }
+    await assertTakesUploads();
+  } finally {
+    await own.close();
+  }
+});

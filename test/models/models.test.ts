@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
+import { assertRefused } from '../support/http-client.ts';
+import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+
+const hourMs = 3_600_000;
+const nextHour = Math.floor(Date.now() / hourMs + 1) * hourMs;
+const prices = [
+  { creditsPerSecond: 5, fromMs: 0 },
+  { creditsPerSecond: 10, fromMs: 2_000 },
+  { creditsPerSecond: 20, fromMs: nextHour },
+];
+const { model } = plainRequest;
+
+let service: HttpService;
+before(async () => {
+  const catalogue = catalogueOf([{ model, title: 'Fast', prices, providers: ['preview'], deadlineMs: 1 }]);
+  service = await startHttpService({ catalogue: () => catalogue });
+});
+after(() => service.close());
+
+async function modelsOf(key: string) {
+  const answer = await service.send('GET', '/api/v1/models', { headers: { authorization: `Bearer ${key}` } });
+  assert.equal(answer.status, 200);
+  // The service holds its answers against the schema of the endpoint.
+  return answer.json.data['models'] as { creditsPerSecond: number; nextPrices: unknown[]; maxDuration: number }[];
+}
+
+const shownTo = async (key: string) => {
+  const [shown] = await modelsOf(key);
+  return [shown?.creditsPerSecond, shown?.nextPrices];
+};
+const chargedTo = async (key: string) => (await service.create(key, plainRequest)).json.data['creditsCharged'];
+const decide = (price: Omit<DecidedLongAgo, 'model'>) => insertDecidedPrice(service.database.db, { model, ...price });
+
+test("200 the catalogue's price that is shown is the price that is charged, and coming ones are announced", async () => {
+  const { key } = await service.newAccount(1000);
+  assert.deepEqual(await shownTo(key), [10, [{ creditsPerSecond: 20, fromTime: nextHour }]]);
+  assert.equal(await chargedTo(key), 10 * 5);
+});
+
+test("200 an account's own price is shown to it and charged to it, and to nobody else", async () => {
+  const [{ accountId, key }, other] = [await service.newAccount(1000), await service.newAccount(1000)];
+  await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
+  assert.deepEqual(await shownTo(key), [7, []], "the catalogue's change does not concern it");
+  assert.deepEqual([await chargedTo(key), await chargedTo(other.key)], [7 * 5, 10 * 5]);
+  assert.deepEqual(await shownTo(other.key), [10, [{ creditsPerSecond: 20, fromTime: nextHour }]]);
+});
+
+test("200 what is announced is the account's own future: begin and end of its price, and the list price behind it", async () => {
+  const { accountId, key } = await service.newAccount(1000);
+  await decide({ accountId, creditsPerSecond: 8, fromMs: nextHour - 1_000 });
+  await decide({ accountId, creditsPerSecond: 6, fromMs: nextHour + 500 });
+  await decide({ accountId, creditsPerSecond: 99, fromMs: nextHour + 700, isWithdrawn: true });
+  await decide({ accountId, creditsPerSecond: undefined, fromMs: nextHour + 1_000 });
+  assert.deepEqual(await shownTo(key), [
+    10,
+    [
+      { creditsPerSecond: 8, fromTime: nextHour - 1_000 },
+      { creditsPerSecond: 6, fromTime: nextHour + 500 },
+      { creditsPerSecond: 20, fromTime: nextHour + 1_000 },
+    ],
+  ]);
+  assert.equal(await chargedTo(key), 10 * 5);
+});
+
+test('200 a price that was ended is neither shown nor charged any more', async () => {
+  const { accountId, key } = await service.newAccount(1000);
+  await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
+  await decide({ accountId, creditsPerSecond: undefined, fromMs: 4_000 });
+  assert.deepEqual([(await shownTo(key))[0], await chargedTo(key)], [10, 10 * 5]);
+});
+
+test('402 what is asked for is what the account would be charged', async () => {
+  const { accountId, key } = await service.newAccount(49);
+  await decide({ accountId, creditsPerSecond: 11, fromMs: 3_000 });
+  const refused = await service.create(key, plainRequest);
+  assertRefused(refused, 402, /balance is too low/, { required: 11 * 5, balance: 49 });
+});
+
+test('200 a create that is repeated after a change is answered with what it was charged', async () => {
+  const { accountId, key } = await service.newAccount(1000);
+  const headers = { 'idempotency-key': 'once' };
+  const first = await service.create(key, plainRequest, headers);
+  await decide({ accountId, creditsPerSecond: 11, fromMs: 3_000 });
+  const again = await service.create(key, plainRequest, headers);
+  assert.deepEqual(again.json.data, first.json.data);
+  const { json } = await service.recordInfo(key, String(first.json.data['taskId']));
+  assert.equal(json.data['creditsCharged'], 10 * 5);
+  assert.equal(await chargedTo(key), 11 * 5);
+});
+
+test('200 the limits that are shown are those that are kept', async () => {
+  const { key } = await service.newAccount(100_000);
+  const maxDuration = (await modelsOf(key))[0]?.maxDuration ?? 0;
+  const statusOf = async (duration: number) =>
+    (await service.create(key, { ...plainRequest, input: { ...plainRequest.input, duration } })).status;
+  assert.deepEqual([await statusOf(maxDuration), await statusOf(maxDuration + 1)], [200, 422]);
+});
+
+test('200 any good key will do', async () => {
+  for (const scope of ['tasks:write', 'tasks:read', 'credits:read'] as const) {
+    const { key } = await service.newAccount(0, [scope]);
+    assert.equal((await modelsOf(key)).length, 1);
+  }
+});
+
+test('401 without a key', async () => {
+  assertRefused(await service.send('GET', '/api/v1/models'), 401, /valid API key/);
+});
+
+test('503 a model that no live worker can generate is neither listed nor sold, and nothing is charged', async () => {
+  const apart = await startHttpService({ isSold: (name) => name !== model });
+  try {
+    const { key } = await apart.newAccount(1_000);
+    const headers = { authorization: `Bearer ${key}` };
+    const listed = await apart.send('GET', '/api/v1/models', { headers });
+    const names = (listed.json.data['models'] as { model: string }[]).map((one) => one.model);
+    assert.deepEqual(names, ['videogen-2.0']);
+    assertRefused(await apart.create(key, plainRequest), 503, /model is unavailable; nothing was charged/);
+    const credits = await apart.send('GET', '/api/v1/credits', { headers });
+    assert.equal(credits.json.data['balance'], 1_000);
+  } finally {
+    await apart.close();
+  }
+});

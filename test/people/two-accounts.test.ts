@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { z } from 'zod';
+import { documentedTaskRequest } from '../../src/tasks/task-request.ts';
+import type { Operation } from '../../src/http/endpoint.ts';
+import { endpoints } from '../../src/http/endpoints.ts';
+import { createAccount } from '../../src/accounts/accounts.ts';
+import { addPasskey } from '../../src/people/passkeys.ts';
+import { createSession } from '../../src/people/sessions.ts';
+import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { plainImage } from '../support/hostile-images.ts';
+import { type Answer, createHttpClient } from '../support/http-client.ts';
+import { type HttpService, isRequired, plainRequest, startHttpService } from '../support/http-service.ts';
+import { fromConsole, goodPassword, newBrowser, newPerson, type Person } from '../support/person.ts';
+import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
+
+// The owner of one account makes every request of the console with ids of another account. Endpoints and parameters are read from
+// their declarations.
+
+/** In every text of the other account, so that its data is recognizable everywhere. */
+const mark = 'tamarisk';
+const origin = { address: '192.0.2.7', userAgent: mark };
+
+type Other = {
+  readonly accountId: string;
+  readonly owner: Person;
+  /** The values of an attacker, by the name of the parameter. */
+  readonly values: Readonly<Record<string, readonly unknown[]>>;
+  readonly ids: readonly string[];
+};
+
+let service: HttpService;
+let own: { readonly accountId: string; readonly person: Person };
+let other: Other;
+before(async () => {
+  service = await startHttpService();
+  const accountId = await createAccount(service.database.db, { name: 'own', credits: 10_000 });
+  own = { accountId, person: await newPerson(service, { roles: { [accountId]: 'owner' } }) };
+  other = await fillOther();
+});
+after(() => service.close());
+
+async function fillOther(): Promise<Other> {
+  const { db } = service.database;
+  const accountId = await createAccount(db, { name: mark, credits: 10_000 });
+  const roles = { [accountId]: 'owner' } as const;
+  const [owner, member] = [await newPerson(service, { roles }), await newPerson(service, { roles })];
+  const text = `update users set email = '${mark}-' || email where id in ($1, $2)`;
+  await db.run({ name: 'test-mark-people', text }, [owner.userId, member.userId]);
+  const ask = async (path: string, body: unknown) => {
+    const { status, json } = await owner.ask('POST', path, { accountId, body });
+    assert.equal(status, 200, json.msg);
+    return json.data;
+  };
+  const hook = `http://${mark}.test/`;
+  const accept = () => acceptTestTask(db, accountId, taskParam(mark, {}, hook));
+  const [live, failed, succeeded] = [await accept(), await accept(), await accept()];
+  await refundTask(db, failed, { failCode: 'content_rejected', failMsg: `The model refused ${mark}.` });
+  const [videoKey, posterKey] = [`results/${succeeded}/video.mp4`, `results/${succeeded}/poster.jpg`];
+  await completeTask(db, succeeded, { ...madeUpMeasures, videoKey, posterKey });
+  const created = await ask('/api/v1/jobs/createTask', { model: plainRequest.model, input: { prompt: mark } });
+  const key = await ask('/api/v1/keys', { name: mark, scopes: ['tasks:read'] });
+  const { linkId } = await ask('/api/console/v1/members/invite', { email: `new@${mark}.test`, role: 'viewer' });
+  await ask('/api/v1/callbacks/secret', {});
+  const uploaded = await service.send('POST', '/api/v1/uploads', {
+    headers: {
+      ...fromConsole,
+      'videogen-account': accountId,
+      'content-type': 'image/png',
+      cookie: owner.cookie() ?? '',
+    },
+    body: await plainImage(300, 300).png().toBuffer(),
+  });
+  const { imageUrl } = uploaded.json.data;
+  const credential = { credentialId: mark, publicKey: Buffer.from('key'), counter: 0, transports: [] };
+  const passkey = await addPasskey(db, owner, { name: mark, credential, origin });
+  assert.ok(typeof passkey === 'object');
+  const { passkeyId } = passkey;
+  const { session } = await createSession(db, owner.userId, origin);
+  const keyId = String(key['keyId']);
+  const cursorsOf = ['/api/v1/jobs/listTasks', '/api/v1/credits', '/api/v1/callbacks', '/api/console/v1/events'];
+  const pages = cursorsOf.map((path) => owner.ask('GET', `${path}?limit=1`, { accountId }));
+  const cursors = (await Promise.all(pages)).map(({ json }) => json.data['nextCursor']);
+  assert.ok(cursors.every((cursor) => cursor !== null));
+  return {
+    accountId,
+    owner,
+    ids: [accountId, owner.userId, member.userId, live, failed, succeeded, String(created['taskId'])].concat(
+      [keyId, String(linkId), passkeyId, session.sessionId],
+      typeof imageUrl === 'string' ? imageUrl : [],
+    ),
+    values: {
+      accountId: [accountId],
+      taskId: [live, failed, succeeded],
+      keyId: [keyId],
+      userId: [member.userId, owner.userId],
+      linkId: [linkId],
+      sessionId: [session.sessionId],
+      passkeyId: [passkeyId],
+      createdBy: [owner.userId, keyId],
+      cursor: cursors,
+      search: [live.slice(0, 8), live],
+      input: [{ prompt: 'a boat', imageUrls: [imageUrl] }],
+    },
+  };
+}
+
+/** Valid values of parameters that name nothing of the other account. */
+const harmless: Readonly<Record<string, readonly unknown[]>> = {
+  state: ['success'],
+  model: [plainRequest.model],
+  failCode: ['content_rejected'],
+  kind: ['charge'],
+  from: [Date.now() - 3_600_000],
+  to: [Date.now() + 3_600_000],
+  limit: [50],
+  since: [0],
+  overlapSeconds: [60],
+  name: ['mine'],
+  scopes: [['tasks:read']],
+  dialect: ['native'],
+  expireTime: [Date.now() + 86_400_000],
+  password: [goodPassword],
+  currentPassword: [goodPassword],
+  newPassword: [goodPassword],
+  url: ['http://receiver.test/'],
+  callBackUrl: ['http://receiver.test/'],
+  email: ['person@example.com'],
+  role: ['viewer'],
+  response: [{ id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: { clientDataJSON: 'e30' } }],
+};
+
+type Fields = { readonly names: readonly string[]; readonly required: readonly string[] };
+
+function fieldsOf({ query, body, createsTask }: Operation): Fields {
+  const schema = createsTask ? documentedTaskRequest(service.deps.catalogue()) : (query ?? body);
+  if (schema === undefined) return { names: [], required: [] };
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return { names: Object.keys(properties), required };
+}
+
+/** Each parameter with each of its values beside the required ones, and all parameters together. */
+function* valuesFor({ names, required }: Fields): Generator<Record<string, unknown>> {
+  const of = (name: string) => other.values[name] ?? harmless[name] ?? [];
+  const first = (chosen: readonly string[]) => Object.fromEntries(chosen.map((name) => [name, of(name)[0]]));
+  yield first(required);
+  for (const name of names) for (const value of of(name)) yield { ...first(required), [name]: value };
+  yield first(names);
+}
+
+const send = () => createHttpClient(service.url);
+
+/** A request of the owner, with a new session, because earlier requests may have ended theirs. */
+async function call(operation: Operation, values: Record<string, unknown>, accountId: string): Promise<Answer> {
+  const { token } = await createSession(service.database.db, own.person.userId, { ...origin, userAgent: 'own' });
+  const browser = newBrowser({ send: send() }, `videogen_${new URL(service.url).port}=${token}`);
+  const { path, method, fileTypes } = operation;
+  if (method === 'get') {
+    const pairs = Object.entries(values).map(([name, value]): [string, string] => [name, String(value)]);
+    return browser.ask('GET', `${path}?${new URLSearchParams(pairs).toString()}`, { accountId });
+  }
+  const type = fileTypes?.[0];
+  const headers = type === undefined ? {} : { 'content-type': type };
+  return browser.ask('POST', path, { accountId, body: values, headers });
+}
+
+/** A digest of every row of the other account and its people, without the times of their last use. */
+async function everythingOfOther(): Promise<string> {
+  const { db } = service.database;
+  const columns = await db.run<{ table: string; column: string }>({
+    name: 'test-columns',
+    text: `
+select table_name as table, column_name as column from information_schema.columns
+where table_schema = 'public' and column_name in ('account_id', 'user_id', 'task_id')
+  or table_schema = 'public' and table_name in ('accounts', 'users') and column_name = 'id'`,
+  });
+  const people = `(select user_id from memberships where account_id = $1)`;
+  const owned: Readonly<Record<string, string>> = {
+    account_id: '= $1',
+    user_id: `in ${people}`,
+    task_id: 'in (select id from tasks where account_id = $1)',
+  };
+  const parts = columns.map(({ table, column }) => {
+    const which = column !== 'id' ? owned[column] : table === 'accounts' ? '= $1' : `in ${people}`;
+    const row = `(to_jsonb(t) - 'last_used_at')::text`;
+    return `select '${table}' || md5(coalesce(string_agg(${row}, ',' order by ${row}), '')) from ${table} t where ${column} ${which}`;
+  });
+  assert.ok(parts.length > 15);
+  const text = `select string_agg(part, ',') as digest from (${parts.join(' union all ')}) parts (part)`;
+  const [found] = await db.run<{ digest: string }>({ name: 'test-digest-of-other', text }, [other.accountId]);
+  return found?.digest ?? '';
+}
+
+function assertNothingOfOther({ bytes }: Answer, what: string): void {
+  const text = bytes.toString();
+  const seen = [mark, ...other.ids].filter((one) => text.includes(one));
+  assert.deepEqual(seen, [], what);
+}
+
+const ofPeople = endpoints.filter(({ scope }) => scope !== 'none' && scope !== 'operator');
+const isOfAccount = ({ scope }: Operation) => scope !== 'session';
+
+for (const operation of ofPeople) {
+  const { operationId } = operation;
+  test(`${operationId} shows and changes nothing of an account that the person is not in`, async () => {
+    const fields = fieldsOf(operation);
+    const unknown = fields.names.filter((name) => !(name in other.values) && !(name in harmless));
+    assert.deepEqual(unknown, [], 'parameters that need values above');
+    const untouched = await everythingOfOther();
+    for (const values of valuesFor(fields)) {
+      const what = `${operationId} ${JSON.stringify(values)}`;
+      assertNothingOfOther(await call(operation, values, own.accountId), `${what} in the own account`);
+      const swapped = await call(operation, values, other.accountId);
+      assertNothingOfOther(swapped, `${what} in the other account`);
+      if (isOfAccount(operation)) assert.equal(swapped.json.error, 'account_not_found', what);
+    }
+    assert.equal(await everythingOfOther(), untouched);
+  });
+}
+
+test('endpoints for operators do not exist for other people', async () => {
+  const untouched = await everythingOfOther();
+  for (const operation of endpoints.filter(({ scope }) => scope === 'operator')) {
+    for (const accountId of [own.accountId, other.accountId]) {
+      const answer = await call(operation, { ...other.values, accountId: other.accountId }, accountId);
+      assert.equal(answer.json.error, 'unknown_endpoint', operation.operationId);
+    }
+  }
+  assert.equal(await everythingOfOther(), untouched);
+});
+
+/** Reads that name nothing, and the one of another dialect. */
+const nameless = ['getOverview', 'listDailyCredits', 'listModels', 'kieGetCredit'];
+
+test('the same reads show the other account to its owner, so the tests above had something to find', async () => {
+  const silent: string[] = [];
+  for (const { operationId, path, method, query } of ofPeople) {
+    if (method !== 'get') continue;
+    const search = isRequired(query, 'taskId') ? `?taskId=${String(other.values['taskId']?.[0])}` : '';
+    const { bytes } = await other.owner.ask('GET', path + search, { accountId: other.accountId });
+    const text = bytes.toString();
+    if (![mark, ...other.ids].some((one) => text.includes(one))) silent.push(operationId);
+  }
+  assert.deepEqual(silent, nameless);
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { sizeOf } from '../../src/media/frame-size.ts';
+import {
+  fillPlaceholders,
+  placeholderProblems,
+  type PlaceholderTask,
+  usesPlaceholder,
+} from '../../src/providers/placeholders.ts';
+import { withDefaults } from '../../src/tasks/task-input.ts';
+
+const task: PlaceholderTask = {
+  input: withDefaults({ prompt: 'a {{seed}} lighthouse', duration: 5, generateAudio: false, ratio: '4:3' }),
+  seed: 7,
+  size: { widthPx: 1112, heightPx: 834 },
+  fps: 16,
+  images: ['first', 'second'],
+  prefix: 'videogen/x',
+};
+
+describe('placeholders', () => {
+  const cases: readonly (readonly [string, unknown])[] = [
+    ['{{prompt}}', 'a {{seed}} lighthouse'],
+    ['{{seconds}}', 5],
+    ['{{fps}}', 16],
+    ['{{frames}}', 80],
+    ['{{frames:4}}', 81],
+    ['{{frames:8}}', 81],
+    ['{{width}}', 1112],
+    ['{{width:32}}', 1120],
+    ['{{height:16}}', 832],
+    ['{{ratio}}', '4:3'],
+    ['{{audio}}', false],
+    ['{{seed}}', 7],
+    ['{{image}}', 'first'],
+    ['{{image:2}}', 'second'],
+    ['{{images}}', ['first', 'second']],
+    ['{{prefix}}', 'videogen/x'],
+  ];
+  for (const [text, expected] of cases) {
+    test(`${text} becomes ${JSON.stringify(expected)}`, () => {
+      assert.deepEqual(fillPlaceholders({ value: [text] }, task), { value: [expected] });
+    });
+  }
+
+  test('that stand beside other text, or are none, stay as they are', () => {
+    const template = { a: 'x {{seed}}', b: '{{ seed }}', c: '{{}}', d: 1, e: null, f: true };
+    assert.deepEqual(fillPlaceholders(template, task), template);
+  });
+
+  test('of an image that the task does not have are left out', () => {
+    const template = { keep: 1, last: '{{image:3}}', all: ['{{image:1}}', '{{image:3}}'] };
+    assert.deepEqual(fillPlaceholders(template, task), { keep: 1, all: ['first'] });
+  });
+
+  test('in the values of a task are not filled in again', () => {
+    assert.deepEqual(fillPlaceholders(['{{prompt}}'], task), ['a {{seed}} lighthouse']);
+  });
+
+  test('with a wrong name or a number where none belongs are faults, each once', () => {
+    const template = { a: '{{promt}}', b: [{ c: '{{seed:3}}' }], d: '{{promt}}', e: '{{prompt}}', f: '{{toString}}' };
+    const [misspelt, numbered, inherited, ...others] = placeholderProblems(template);
+    assert.equal(misspelt, 'unknown placeholder, did you mean prompt?');
+    assert.equal(numbered, 'the placeholder seed takes no number');
+    assert.match(inherited ?? '', /^unknown placeholder, allowed: prompt, seconds/);
+    assert.deepEqual(others, []);
+  });
+
+  test('are found wherever they are', () => {
+    assert.equal(usesPlaceholder({ a: [{ b: '{{image:2}}' }] }, ['image', 'images']), true);
+    assert.equal(usesPlaceholder({ a: [{ b: '{{prompt}}' }] }, ['image', 'images']), false);
+  });
+});
+
+test('the size for other ratios than 16:9 follows the area of the configured one', () => {
+  const configured = { width: 1344, height: 768 };
+  assert.deepEqual(sizeOf('16:9', undefined, configured), { widthPx: 1344, heightPx: 768 });
+  assert.deepEqual(sizeOf('9:16', undefined, configured), { widthPx: 768, heightPx: 1344 });
+  assert.deepEqual(sizeOf('1:1', undefined, configured), { widthPx: 1024, heightPx: 1024 });
+  assert.deepEqual(sizeOf('4:3', undefined, configured), { widthPx: 1184, heightPx: 864 });
+  assert.deepEqual(sizeOf('adaptive', { widthPx: 90, heightPx: 160 }, configured), { widthPx: 768, heightPx: 1344 });
+  assert.deepEqual(sizeOf('1:1', undefined, {}), { widthPx: 960, heightPx: 960 });
+});

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import pg from 'pg';
+import { ordinaryScopes } from '../../src/accounts/api-key.ts';
+import type { Role } from '../../src/people/role.ts';
+import { createApiKey } from '../../src/accounts/keys.ts';
+import { markMediaDeleted } from '../../src/tasks/task-list.ts';
+import { completeTask, findTask } from '../../src/tasks/tasks.ts';
+import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
+import { endProviderJob, intendProviderJob } from '../../src/providers/provider-jobs.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { assertRefused } from '../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { plainImage } from '../support/hostile-images.ts';
+import { createTestOperator, type TestOperator } from '../support/operator.ts';
+import { madeUpMeasures } from '../support/tasks.ts';
+import { newMember, newPerson } from '../support/person.ts';
+
+let service: HttpService;
+let operator: TestOperator;
+let account: { accountId: string; key: string };
+before(async () => {
+  service = await startHttpService();
+  operator = await createTestOperator(service);
+  account = await service.newAccount(100_000, [...ordinaryScopes, 'content:delete']);
+});
+after(async () => {
+  const violations = await auditLedger(service.database.db);
+  await service.close();
+  assert.deepEqual(violations, []);
+});
+
+const post = (path: string, body: unknown, key = account.key) =>
+  service.send('POST', path, {
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+const remove = (body: unknown, key?: string) => post('/api/v1/jobs/deleteTask', body, key);
+/** A word that is found nowhere else. */
+const secret = 'lighthouse-8731';
+
+async function uploaded(): Promise<string> {
+  const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'image/png' };
+  const body = await plainImage(300, 300).png().toBuffer();
+  return String((await service.send('POST', '/api/v1/uploads', { headers, body })).json.data['imageUrl']);
+}
+
+const requestWith = (imageUrls: readonly string[] = []) => ({
+  ...plainRequest,
+  input: { ...plainRequest.input, prompt: secret, imageUrls },
+  callBackUrl: `http://receiver.test/${secret}`,
+});
+
+async function created(headers: Record<string, string> = {}, imageUrls: readonly string[] = []): Promise<string> {
+  const answer = await service.create(account.key, requestWith(imageUrls), headers);
+  assert.equal(answer.status, 200, answer.bytes.toString());
+  return String(answer.json.data['taskId']);
+}
+
+/** A task with everything that may tell what it was about. */
+async function finished(headers?: Record<string, string>, imageUrls?: readonly string[]): Promise<string> {
+  const taskId = await created(headers, imageUrls);
+  const { db } = service.database;
+  await intendProviderJob(db, { taskId, ordinal: 1, provider: 'upstream' });
+  await endProviderJob(db, { taskId, ordinal: 1, outcome: 'refused', detail: `I do not like ${secret}` });
+  await completeTask(db, taskId, {
+    ...madeUpMeasures,
+    videoKey: `results/${taskId}/video.mp4`,
+    posterKey: `results/${taskId}/poster.jpg`,
+  });
+  await recordDeliveryAttempt(db, {
+    delivery: { taskId, redeliveries: 0 },
+    attempt: { startedAt: 1, durationMs: 1, status: 500, error: undefined, responseHead: Buffer.from(secret) },
+    verdict: { state: 'failed', dueAt: 1 },
+  });
+  return taskId;
+}
+
+/** Every row of every table that holds a word. */
+async function rowsWith(word: string): Promise<readonly string[]> {
+  const { db } = service.database;
+  const text = `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`;
+  const found: string[] = [];
+  for (const { name } of await db.run<{ name: string }>({ name: 'test-tables', text })) {
+    const rows = await db.run<{ row: string }>(
+      {
+        name: `test-rows-${name}`,
+        text: `select to_jsonb(t)::text as row from "${name}" t where to_jsonb(t)::text like '%' || $1 || '%'`,
+      },
+      [word],
+    );
+    found.push(...rows.map(({ row }) => `${name} ${row}`));
+    // Answers of receivers are bytes.
+    if (name === 'callback_attempts') {
+      const heads = `select task_id from callback_attempts where position($1::bytea in response_head) > 0`;
+      found.push(...(await db.run({ name: 'test-heads', text: heads }, [Buffer.from(word)])).map(() => name));
+    }
+  }
+  return found;
+}
+
+test('200 nothing in the database says any more what the task was about, and its skeleton and the ledger stay', async () => {
+  const image = await uploaded();
+  const taskId = await finished({}, [image]);
+  const earlier = (await service.recordInfo(account.key, taskId)).json.data;
+  assert.ok((await rowsWith(secret)).length >= 4);
+  const answer = await remove({ taskId });
+  assert.equal(answer.status, 200, answer.bytes.toString());
+  assert.ok(Number(answer.json.data['contentDeleteTime']) > 0);
+  assert.deepEqual(await rowsWith(secret), []);
+  const record = (await service.recordInfo(account.key, taskId)).json.data;
+  assert.deepEqual(record, {
+    ...earlier,
+    param: { model: plainRequest.model, input: { ...inputOf(earlier), prompt: '(deleted)', imageUrls: [] } },
+    resultJson: { resultUrls: [] },
+  });
+  const listed = await service.send('GET', '/api/v1/jobs/listTasks?limit=1', { headers: bearer() });
+  assert.equal(tasksOf(listed.json.data)[0]?.['contentDeleteTime'], answer.json.data['contentDeleteTime']);
+  const timeline = await service.send('GET', `/api/v1/jobs/timeline?taskId=${taskId}`, { headers: bearer() });
+  assert.equal(timeline.status, 200);
+  const detail = await operator.ask('GET', '/api/admin/v1/tasks/show', { query: { taskId } });
+  assert.equal(detail.json.data['contentDeleteTime'], answer.json.data['contentDeleteTime']);
+  const again = await service.create(account.key, requestWith([image]));
+  assert.deepEqual([again.status, again.json.error], [422, 'invalid_request'], 'the image may not be named again');
+});
+
+const bearer = () => ({ authorization: `Bearer ${account.key}` });
+const inputOf = ({ param }: Readonly<Record<string, unknown>>) => (param as { input: object }).input;
+const tasksOf = ({ tasks }: Readonly<Record<string, unknown>>) => tasks as readonly Record<string, unknown>[];
+
+test('200 repeated, by the account and by an operator, it answers the first time and changes nothing', async () => {
+  const taskId = await finished();
+  const first = await remove({ taskId });
+  assert.deepEqual((await remove({ taskId })).json, first.json);
+  const operators = await operator.ask('POST', '/api/admin/v1/tasks/delete', { body: { taskId, reason: 'asked for' } });
+  assert.deepEqual(operators.json, first.json);
+});
+
+test('200 the message of a failed task goes, its code and its refund stay', async () => {
+  const taskId = await created();
+  await post('/api/v1/jobs/cancelTask', { taskId });
+  assert.equal((await remove({ taskId })).status, 200);
+  const { data } = (await service.recordInfo(account.key, taskId)).json;
+  assert.deepEqual(
+    [data['state'], data['failCode'], data['failMsg'], data['creditsRefunded']],
+    ['fail', 'cancelled', 'The content of this task was deleted.', data['creditsCharged']],
+  );
+});
+
+test('409 a task that has not ended, to the account and to an operator, and it goes on', async () => {
+  const taskId = await created();
+  assertRefused(await remove({ taskId }), 409, /cancel it first/);
+  const operators = await operator.ask('POST', '/api/admin/v1/tasks/delete', { body: { taskId, reason: 'asked for' } });
+  assertRefused(operators, 409, /cancel it first/);
+  assert.equal((await findTask(service.database.db, taskId))?.param.input.prompt, secret);
+});
+
+test('403 a member, a viewer and a key with the default scopes; an owner may, and so may a key with content:delete', async () => {
+  const roles = (role: Role) => ({ roles: { [account.accountId]: role } });
+  const ask = async (role: Role, taskId: string) => {
+    const person = await newPerson(service, roles(role));
+    return person.ask('POST', '/api/v1/jobs/deleteTask', { accountId: account.accountId, body: { taskId } });
+  };
+  const taskId = await finished();
+  assertRefused(await ask('member', taskId), 403, /your role in this account lacks the scope content:delete/);
+  const byDefault = await createApiKey(service.database.db, { ...account, name: 'default', scopes: ordinaryScopes });
+  assertRefused(await remove({ taskId }, byDefault?.key), 403, /the API key lacks the scope content:delete/);
+  assertRefused(await ask('viewer', taskId), 403, /your role in this account/);
+  assert.equal((await findTask(service.database.db, taskId))?.param.input.prompt, secret);
+  assert.equal((await ask('owner', taskId)).status, 200);
+  assert.equal((await remove({ taskId: await finished() })).status, 200);
+});
+
+test("404 an unknown task, and another account's", async () => {
+  const other = await service.newAccount(0, ['content:delete']);
+  assertRefused(await remove({ taskId: await finished() }, other.key), 404, /task not found/);
+  assertRefused(await remove({ taskId: 'x' }), 404, /task not found/);
+  const nobody = { taskId: '019abc12-3456-7def-8901-234567890abc', reason: 'asked for' };
+  assertRefused(await operator.ask('POST', '/api/admin/v1/tasks/delete', { body: nobody }), 404, /task not found/);
+});
+
+test('410 a repeated create under its Idempotency-Key: nothing is charged, and nothing is made again', async () => {
+  const headers = { 'idempotency-key': 'order-1' };
+  const taskId = await finished(headers);
+  await remove({ taskId });
+  const started = service.started.length;
+  for (const request of [requestWith(), { ...requestWith(), callBackUrl: 'http://other.test/' }]) {
+    const answer = await service.create(account.key, request, headers);
+    assertRefused(answer, 410, /was deleted; use another key/);
+    assert.equal(answer.json.error, 'content_deleted');
+  }
+  assert.equal(service.started.length, started);
+});
+
+test('410 its callback is not sent again, one by one, by an operator or with all that failed', async () => {
+  const taskId = await finished();
+  await remove({ taskId });
+  assertRefused(await post('/api/v1/callbacks/redeliver', { taskId }), 410, /content of this task was deleted/);
+  const operators = await operator.ask('POST', '/api/admin/v1/callbacks/redeliver', { body: { taskId } });
+  assertRefused(operators, 410, /content of this task was deleted/);
+  await post('/api/v1/callbacks/redeliver-failed', { since: 0 });
+  assert.ok(service.redelivered.every((redelivery) => redelivery.taskId !== taskId));
+});
+
+test('410 the link to a video that was deleted says when and why; one to a video that is missing is 404', async () => {
+  const { db } = service.database;
+  const follow = async (taskId: string) => {
+    const { pathname, search } = new URL(service.deps.resultStore.link(`results/${taskId}/video.mp4`));
+    return service.send('GET', pathname + search);
+  };
+  const [requested, expired, missing, lost] = [await finished(), await finished(), await finished(), await finished()];
+  await remove({ taskId: requested });
+  await finishedLongAgo(expired);
+  await markMediaDeleted(db, expired);
+  const day = new Date().toISOString().slice(0, 10);
+  const gone = await follow(requested);
+  assertRefused(gone, 410, new RegExp(`was deleted on request, on ${day}T`));
+  assert.equal(gone.json.error, 'media_deleted');
+  assertRefused(await follow(expired), 410, new RegExp(`was deleted after its retention of 14 days, on ${day}T`));
+  await remove({ taskId: expired });
+  assertRefused(await follow(expired), 410, /after its retention of 14 days, on /);
+  assertRefused(await follow(missing), 404, /file not found/);
+  // As `videogen media check --forget` does: its time was not over.
+  await markMediaDeleted(db, lost);
+  assertRefused(await follow(lost), 410, new RegExp(`was deleted, on ${day}T`));
+});
+
+/** The row of a final task refuses changes, so its guard is off meanwhile. */
+async function finishedLongAgo(taskId: string): Promise<void> {
+  const client = new pg.Client({ connectionString: service.database.url });
+  await client.connect();
+  await client.query('set session_replication_role = replica');
+  await client.query(`update tasks set completed_at = completed_at - interval '15 days' where id = $1`, [taskId]);
+  await client.end();
+}
+
+test('a closed account creates nothing, has neither keys nor members, and stays closed', async () => {
+  const { accountId, person } = await newMember(service);
+  const close = (body: object) => person.ask('POST', '/api/console/v1/account/close', { accountId, body });
+  assert.equal((await close({ accountId: account.accountId })).status, 422);
+  assert.equal((await close({ accountId })).status, 200);
+  assertRefused(await person.ask('GET', '/api/console/v1/members', { accountId }), 404, /account not found/);
+  const body = { accountId, reason: 'asked for' };
+  for (const action of ['suspend', 'unsuspend'])
+    assertRefused(await operator.ask('POST', `/api/admin/v1/accounts/${action}`, { body }), 409, /closed for good/);
+  const shown = await operator.ask('GET', '/api/admin/v1/accounts/show', { query: { accountId } });
+  const { closeTime, suspendTime } = (shown.json.data as { account: Record<string, unknown> }).account;
+  assert.ok(closeTime === suspendTime && closeTime !== null);
+  const again = await operator.ask('POST', '/api/admin/v1/accounts/close', { body });
+  assert.equal(again.json.data['closeTime'], closeTime);
+  const other = await service.newAccount(1000);
+  const reason = 'asked for';
+  await operator.ask('POST', '/api/admin/v1/accounts/close', { body: { accountId: other.accountId, reason } });
+  assertRefused(await service.create(other.key, plainRequest), 401, /valid API key/);
+});

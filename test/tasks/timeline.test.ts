@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import {
+  intendProviderJob,
+  listProviderJobs,
+  recordProviderJob,
+  succeedProviderJob,
+} from '../../src/providers/provider-jobs.ts';
+import type { Answer } from '../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { askWith, dataOf } from '../support/operator.ts';
+import { madeUpMeasures } from '../support/tasks.ts';
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+const path = '/api/v1/jobs/timeline';
+
+type Timeline = {
+  readonly task: { readonly state: string; readonly createTime: number; readonly completeTime: number };
+  readonly steps: readonly { readonly step: string; readonly startTime: number; readonly endTime: number | null }[];
+  readonly ledger: readonly { readonly kind: string; readonly amount: number; readonly balanceAfter: number }[];
+  readonly aheadOfOwn: number | null;
+};
+
+async function timelineOf(key: string, taskId: string): Promise<Timeline & Record<string, unknown>> {
+  // The service holds its answers against the schema of the endpoint.
+  return (await dataOf(askWith(service, key)('GET', path, { query: { taskId } }))) as Timeline &
+    Record<string, unknown>;
+}
+
+async function newTask(key: string, callBackUrl?: string): Promise<string> {
+  const { status, json } = await service.create(key, { ...plainRequest, callBackUrl });
+  assert.equal(status, 200);
+  return String(json.data['taskId']);
+}
+
+function assertError({ status, json }: Answer, expected: number, error: string): void {
+  assert.deepEqual([status, json.error], [expected, error]);
+}
+
+const named = ({ steps }: Timeline) => steps.map(({ step }) => step);
+
+test('200 a waiting task knows how many of its own are ahead', async () => {
+  const { key } = await service.newAccount(1_000);
+  await newTask((await service.newAccount(1_000)).key);
+  const [first, second] = [await newTask(key), await newTask(key)];
+  assert.equal((await timelineOf(key, first)).aheadOfOwn, 0);
+  const timeline = await timelineOf(key, second);
+  assert.equal(timeline.aheadOfOwn, 1);
+  assert.deepEqual(named(timeline), ['accepted', 'waited']);
+  assert.equal(timeline.steps[1]?.endTime, null);
+  await startGeneration(service.database.db, first);
+  assert.equal((await timelineOf(key, second)).aheadOfOwn, 0);
+  assert.equal((await timelineOf(key, first)).aheadOfOwn, null);
+});
+
+test('200 the steps of a success follow each other without a gap, and no provider is named', async () => {
+  const { db } = service.database;
+  const { key } = await service.newAccount(1_000);
+  const taskId = await newTask(key, 'http://127.0.0.1/');
+  await confirmCharge(db, taskId);
+  await startGeneration(db, taskId);
+  await intendProviderJob(db, { taskId, ordinal: 1, provider: 'secret-upstream' });
+  await recordProviderJob(db, { taskId, ordinal: 1, jobId: 'job' });
+  await succeedProviderJob(db, taskId);
+  assert.equal((await listProviderJobs(db, taskId)).length, 1);
+  const keys = { videoKey: `results/${taskId}/video.mp4`, posterKey: `results/${taskId}/poster.jpg` };
+  await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
+  const timeline = await timelineOf(key, taskId);
+  assert.deepEqual(named(timeline), ['accepted', 'waited', 'generating', 'stored', 'succeeded', 'callback']);
+  const [, ...ends] = timeline.steps;
+  for (const [index, { startTime }] of ends.entries()) {
+    assert.equal(startTime, timeline.steps[index]?.endTime, 'a step begins when the one before it ends');
+  }
+  assert.deepEqual(timeline.steps[0]?.startTime, timeline.task.createTime);
+  assert.deepEqual(timeline.steps[4]?.startTime, timeline.task.completeTime);
+  assert.match(String(timeline['posterUrl']), /poster\.jpg\?expires=/);
+  assert.deepEqual(Object.keys(timeline['video'] as object), [
+    'widthPx',
+    'heightPx',
+    'durationSeconds',
+    'framesPerSecond',
+    'hasAudio',
+    'bytes',
+  ]);
+  assert.ok(Number(timeline['mediaDeleteTime']) > timeline.task.completeTime);
+  assert.doesNotMatch(JSON.stringify(timeline), /secret-upstream|sha256|Key"/);
+});
+
+test('200 the receipt of a failure is its refund, beside the charge', async () => {
+  const { key } = await service.newAccount(1_000);
+  const taskId = await newTask(key);
+  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  const timeline = await timelineOf(key, taskId);
+  assert.deepEqual(named(timeline), ['accepted', 'waited', 'failed', 'refunded']);
+  assert.deepEqual(
+    timeline.ledger.map(({ kind, amount, balanceAfter }) => [kind, amount, balanceAfter]),
+    [
+      ['charge', -165, 835],
+      ['refund', 165, 1_000],
+    ],
+  );
+  assert.equal(timeline['video'], null);
+  assert.equal(timeline['callback'], null);
+});
+
+test('200 a key that may not read credits reads no ledger', async () => {
+  const { key } = await service.newAccount(1_000, ['tasks:write', 'tasks:read']);
+  assert.deepEqual((await timelineOf(key, await newTask(key))).ledger, []);
+});
+
+test("404 another account's task and an unknown one, 422 for a misspelt parameter, 403 without the scope", async () => {
+  const [mine, other] = [await service.newAccount(1_000), await service.newAccount(1_000)];
+  const taskId = await newTask(other.key);
+  for (const id of [taskId, '00000000-0000-4000-8000-000000000000', 'x']) {
+    assertError(await askWith(service, mine.key)('GET', path, { query: { taskId: id } }), 404, 'task_not_found');
+  }
+  assertError(await askWith(service, mine.key)('GET', path, { query: { taskID: taskId } }), 422, 'invalid_request');
+  const { key } = await service.newAccount(0, ['credits:read']);
+  assertError(await askWith(service, key)('GET', path, { query: { taskId } }), 403, 'scope_missing');
+});
