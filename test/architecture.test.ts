@@ -3,83 +3,93 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
-// Which folder may import which. Files directly in src/ are shared and named here; entry points are programs.
-const sharedFiles = [
-  'src/config/config.ts',
-  'src/platform/log.ts',
-  'src/models/catalogue-file.ts',
-  'src/config/temporal-settings.ts',
-  'src/config/setting-kinds.ts',
-];
+const nouns = [
+  'accounts',
+  'callbacks',
+  'credits',
+  'ingress',
+  'media',
+  'models',
+  'operators',
+  'people',
+  'providers',
+  'tasks',
+]
+  .concat(['outbound', 'temporal'])
+  .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
-const anything = [
-  'src/domain',
-  'src/stores',
-  'src/media',
-  'src/providers',
-  'src/outbound',
-  'src/temporal',
-  'src/http',
-].concat([
-  'src/dialects',
-  'src/passwords',
-  'src/oidc',
-  'src/metrics',
-  'src/main',
-  'src/embedded',
-  'activities',
-  'shared',
-]);
+const programs = ['src/config', 'src/doctor', 'src/http', 'src/main', 'src/metrics', 'activities'];
+
+// Which folder may import which; all of them may import src/platform. `types:` allows imports of types only.
 const mayImport: Record<string, readonly string[]> = {
-  'src/domain': [],
-  'src/stores': ['src/domain'],
-  'src/outbound': ['src/domain'],
-  'src/media': ['src/domain', 'src/outbound'],
-  'src/providers': ['src/domain', 'src/outbound'],
-  activities: ['src/domain', 'src/stores', 'src/media', 'src/providers', 'src/outbound', 'types:src/metrics'],
-  'src/metrics': ['src/domain', 'src/stores', 'types:src/providers'],
-  workflows: ['src/domain', 'types:activities'],
-  'src/temporal': ['src/domain', 'types:workflows'],
-  'src/dialects': ['src/domain'],
-  'src/passwords': ['src/domain'],
-  'src/oidc': ['src/domain'],
-  'src/http': [
-    'src/domain',
-    'src/dialects',
-    'src/stores',
-    'src/media',
-    'src/passwords',
-    'types:src/oidc',
-    'types:src/metrics',
-  ],
-  'src/main': anything.filter((folder) => folder !== 'src/embedded'),
-  'src/embedded': anything,
-  shared: ['src/domain', 'src/outbound', 'src/providers', 'types:src/temporal'],
-  // Runs in a browser: the domain's files without zod are the only values of ours that it may hold.
-  'src/console': ['src/domain'],
-  'src/cli': [...anything, 'clients'],
-  'entry point': [...anything, 'src/cli'],
+  'src/platform': ['types:src/tasks'],
+  'src/accounts': ['callbacks', 'credits', 'media', 'operators', 'people', 'tasks'].map((noun) => `src/${noun}`),
+  'src/callbacks': ['accounts', 'config', 'ingress', 'media', 'operators', 'outbound', 'tasks']
+    .map((noun) => `src/${noun}`)
+    .concat('types:src/models', 'types:activities'),
+  'src/credits': ['src/accounts', 'src/operators', 'types:src/models', 'types:src/temporal'],
+  'src/ingress': ['src/models', 'src/tasks', 'types:src/accounts'],
+  'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'types:src/config', 'types:src/tasks'],
+  'src/models': ['media', 'outbound', 'providers', 'tasks']
+    .map((noun) => `src/${noun}`)
+    .concat('types:src/credits', 'types:src/temporal'),
+  'src/operators': ['src/accounts', 'src/people', 'src/tasks'],
+  'src/outbound': ['src/callbacks', 'types:src/accounts'],
+  'src/people': ['src/accounts', 'src/operators'],
+  'src/providers': ['src/media', 'src/models', 'src/operators', 'src/outbound', 'src/tasks'],
+  'src/tasks': ['accounts', 'callbacks', 'credits', 'operators', 'people', 'providers']
+    .map((noun) => `src/${noun}`)
+    .concat('types:src/media', 'types:src/models'),
+  'src/temporal': ['src/models', 'types:src/config', 'types:src/metrics', 'types:src/tasks', 'types:workflows'],
+  activities: nouns.filter((folder) => folder !== 'src/ingress'),
+  workflows: ['src/callbacks', 'src/tasks', 'src/temporal', 'types:activities'],
+  'src/config': ['media', 'models', 'outbound', 'tasks', 'temporal'].map((noun) => `src/${noun}`),
+  'src/metrics': [...nouns, 'types:src/http', 'activities'],
+  'src/http': nouns,
+  'src/doctor': [...nouns, ...programs],
+  'src/main': [...nouns, ...programs],
+  'src/embedded': [...nouns, ...programs],
+  // Runs in a browser.
+  'src/console': ['src/accounts', 'src/media', 'src/people', 'src/tasks'],
+  'src/cli': [...nouns, ...programs, 'src/embedded', 'clients'],
+  'entry point': [...nouns, ...programs, 'src/cli'],
 };
+
+// Files that handle a request: they may import src/http and any noun, and no other file of a noun may import them.
+const handlesRequests = /-(?:routes|view)\.ts$/;
+const requestFiles = [
+  'src/accounts/account-export.ts',
+  'src/media/image-uploads.ts',
+  'src/media/media-gone.ts',
+  'src/people/answer-signed-in.ts',
+  'src/people/authenticate-session.ts',
+  'src/people/check-password.ts',
+  'src/people/passkey-ceremony.ts',
+  'src/people/session-cookie.ts',
+  'src/tasks/accept-with-retry.ts',
+  'src/tasks/long-poll.ts',
+  'src/tasks/uncertain-creates.ts',
+];
 
 // One door to each outside thing: only these folders may import these packages.
 const doors: Record<string, readonly string[]> = {
-  pg: ['src/stores', 'src/embedded'],
-  kysely: ['src/stores'],
+  pg: ['src/platform', 'src/embedded'],
+  kysely: ['src/platform'],
   koa: ['src/http'],
   '@koa/router': ['src/http'],
   '@temporalio/client': ['src/temporal', 'src/main', 'src/embedded'],
   '@temporalio/worker': ['src/temporal', 'src/main'],
   '@temporalio/workflow': ['workflows'],
   '@temporalio/activity': ['activities'],
-  '@temporalio/envconfig': ['shared'],
+  '@temporalio/envconfig': ['src/config'],
   '@temporalio/interceptors-opentelemetry': ['src/main', 'workflows'],
   '@opentelemetry/sdk-trace-base': ['src/main'],
   '@opentelemetry/exporter-trace-otlp-proto': ['src/main'],
   'prom-client': ['src/metrics'],
   sharp: ['src/media', 'src/providers'],
-  '@node-rs/argon2': ['src/passwords'],
-  'openid-client': ['src/oidc'],
-  '@simplewebauthn/server': ['src/http'],
+  '@node-rs/argon2': ['src/people'],
+  'openid-client': ['src/people'],
+  '@simplewebauthn/server': ['src/people'],
   '@aws-sdk/client-s3': ['src/media'],
   '@aws-sdk/s3-request-presigner': ['src/media'],
 };
@@ -108,13 +118,34 @@ test('a folder imports only the folders that the table allows', () => {
   const wrong = imports().filter(({ file, to, typeOnly }) => {
     const [from, target] = [folderOf(file), folderOf(to)];
     if (from === target || !isOurs(to)) return false;
-    const allowed = mayImport[from] ?? [];
+    const allowed = [
+      ...(isRequestFile(file) ? [...nouns, 'src/http'] : []),
+      ...(mayImport[from] ?? []),
+      'src/platform',
+    ];
     return !(allowed.includes(target) || (typeOnly && allowed.includes(`types:${target}`)));
   });
   assert.deepEqual(
     wrong.filter(({ to }) => isOurs(to)),
     [],
   );
+});
+
+test('the rules and the SQL of a noun do not import its routes and views', () => {
+  const wrong = imports().filter(
+    ({ file, to }) => nouns.includes(folderOf(file)) && !isRequestFile(file) && isRequestFile(to),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('what runs in a browser reaches no module of Node and not zod', () => {
+  const isValue = ({ typeOnly }: Import) => !typeOnly;
+  const shared = reachedFrom(filesUnder('src/console'), isValue).filter(
+    (file) => isOurs(file) && !file.startsWith('src/console/'),
+  );
+  assert.ok(shared.length > 0, 'shared files were found');
+  const outside = reachedFrom(shared, isValue).filter((name) => /^(?:node:|zod$)/.test(name));
+  assert.deepEqual(outside, []);
 });
 
 test('no file imports itself through others, not even for types', () => {
@@ -255,12 +286,15 @@ function packageOf(name: string): string {
     .join('/');
 }
 
+function isRequestFile(path: string): boolean {
+  return handlesRequests.test(path) || requestFiles.includes(path);
+}
+
 function isOurs(path: string): boolean {
   return /\.tsx?$/.test(path);
 }
 
 function folderOf(path: string): string {
-  if (sharedFiles.includes(path)) return 'shared';
   const [first = '', second = ''] = path.split('/');
   if (first !== 'src') return first;
   return entryPoints.includes(path) ? 'entry point' : `src/${second}`;

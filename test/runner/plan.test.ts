@@ -7,8 +7,8 @@ const files = [
   'console/people.full',
   'console/first-start',
   'production/rolling-restart.long',
-  'stores/query-plans.full',
-  'stores/tasks',
+  'platform/query-plans.full',
+  'tasks/tasks',
 ]
   .concat('survival/overload.long')
   .map((name) => `${name}.test.js`);
@@ -21,13 +21,12 @@ const planned = (selection: Parameters<typeof planRun>[1]) => {
 };
 
 test('a tier runs its files and those of the tiers before it', () => {
-  assert.deepEqual(planned(fast), { processes: ['console/first-start', 'config', 'stores/tasks'], exclusive: [] });
+  assert.deepEqual(planned(fast), { processes: ['console/first-start', 'config tasks/tasks'], exclusive: [] });
   assert.deepEqual(planned({ ...fast, tier: 'full' }).processes, [
     'console/people.full',
     'console/first-start',
-    'stores/query-plans.full',
-    'config',
-    'stores/tasks',
+    'platform/query-plans.full',
+    'config tasks/tasks',
   ]);
   assert.deepEqual(planned({ ...fast, tier: 'long' }).exclusive, [
     'production/rolling-restart.long',
@@ -38,19 +37,19 @@ test('a tier runs its files and those of the tiers before it', () => {
 test('the rest of a tier is what the fast tier leaves', () => {
   assert.deepEqual(planned({ ...fast, tier: 'full', withoutFast: true }).processes, [
     'console/people.full',
-    'stores/query-plans.full',
+    'platform/query-plans.full',
   ]);
 });
 
 test('parts of names select files of any tier', () => {
-  assert.deepEqual(planned({ ...fast, parts: ['stores/', 'rolling'] }), {
-    processes: ['stores/query-plans.full', 'stores/tasks'],
+  assert.deepEqual(planned({ ...fast, parts: ['tasks', 'rolling'] }), {
+    processes: ['tasks/tasks'],
     exclusive: ['production/rolling-restart.long'],
   });
 });
 
-test('fast files of one folder share processes, a bounded number in each', () => {
-  const many = Array.from({ length: 30 }, (_, index) => `stores/${index}.test.js`);
+test('fast files share processes, a bounded number in each', () => {
+  const many = Array.from({ length: 30 }, (_, index) => `tasks/${index}.test.js`);
   const { processes } = planRun(many, fast);
   assert.deepEqual(processes.flat().toSorted(), many.toSorted());
   assert.deepEqual(

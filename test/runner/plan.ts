@@ -3,35 +3,12 @@ import { type Tier, tierOf, tiers } from '../support/tier.ts';
 
 // Which test files run, in which processes, in which order. Names of files are relative to `test`, such as `stores/tasks.test.js`.
 
-/** Folders whose files of the fast tier share processes, since starting a process takes longer than most of these files. */
-const sharedFolders = [
-  '.',
-  'activities',
-  'chaos',
-  'clients',
-  'dialects',
-  'domain',
-  'embedded',
-  'http',
-  'main',
-  'media',
-  'metrics',
-].concat(['outbound', 'properties', 'providers', 'stores', 'temporal']);
+/** Folders whose fast files each run in a process of their own. Other fast files share one, since starting a process takes longer than most of them. */
+const separateFolders = ['cli', 'console', 'ops', 'production', 'runner', 'service', 'survival', 'workflows'];
 const filesPerProcess = 12;
 
 /** Folders whose tests drive real processes or a browser: the only ones whose files may run a second time. */
-const processFolders = [
-  'chaos',
-  'cli',
-  'clients',
-  'console',
-  'embedded',
-  'ops',
-  'production',
-  'roles',
-  'service',
-  'survival',
-];
+const processFolders = ['chaos', 'cli', 'clients', 'console', 'embedded', 'ops', 'production', 'service', 'survival'];
 
 /** Files that use the whole machine, or watch what it does under load, run when nothing else does. */
 const exclusive = /^(?:chaos\/chaos\.|production\/|survival\/(?:outages|overload)\.)/;
@@ -59,15 +36,13 @@ export function planRun(files: readonly string[], { tier, withoutFast, parts }: 
       : tiers.indexOf(tierOf(file)) <= tiers.indexOf(tier) && !(withoutFast && tierOf(file) === 'fast'),
   );
   const isShared = (file: string) =>
-    parts.length === 0 && tierOf(file) === 'fast' && sharedFolders.includes(topFolder(file));
+    parts.length === 0 && tierOf(file) === 'fast' && !separateFolders.includes(topFolder(file));
   const single = selected.filter((file) => !isShared(file));
-  const shared = selected.filter(isShared);
-  const folders = [...new Set(shared.map(topFolder))];
   return {
     // The ones that have a process of their own take longer and start first.
     processes: [
       ...single.filter((file) => !exclusive.test(file)).map((file) => [file]),
-      ...folders.flatMap((folder) => inChunks(shared.filter((file) => topFolder(file) === folder))),
+      ...inChunks(selected.filter(isShared)),
     ],
     exclusive: single.filter((file) => exclusive.test(file)).map((file) => [file]),
   };

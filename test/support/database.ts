@@ -27,9 +27,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 // Named for its migrations, so that a server that outlives a change of the schema makes a new one.
-const migrations = readdirSync('src/stores/migrations').toSorted();
+const migrations = readdirSync('src/platform/database/migrations').toSorted();
 const schema = createHash('sha256');
-for (const name of migrations) schema.update(readFileSync(`src/stores/migrations/${name}`));
+for (const name of migrations) schema.update(readFileSync(`src/platform/database/migrations/${name}`));
 const template = `videogen_template_${schema.digest('hex').slice(0, 12)}`;
 /** By server: resolves when its template exists. */
 const templates: Record<string, Promise<void>> = {};
