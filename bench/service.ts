@@ -6,7 +6,7 @@ import { freePort } from '../src/embedded/persisted-port.ts';
 import { createAccount, setAccountLimits } from '../src/accounts/accounts.ts';
 import { createApiKey } from '../src/accounts/keys.ts';
 import { createDatabase, type Database } from '../src/platform/database/database.ts';
-import { migrateToLatest } from '../src/platform/database/migrator.ts';
+import { migrateToLatest } from '../src/schema/migrator.ts';
 import { waitFor } from '../test/support/wait-for.ts';
 import type { Bench } from './bench.ts';
 import { startChild, type Child } from './child.ts';

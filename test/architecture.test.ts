@@ -18,7 +18,7 @@ const nouns = [
   .concat(['outbound', 'temporal'])
   .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
-const programs = ['src/config', 'src/doctor', 'src/http', 'src/main', 'src/metrics', 'activities'];
+const programs = ['src/config', 'src/doctor', 'src/http', 'src/main', 'src/metrics', 'src/schema', 'activities'];
 
 // Which folder may import which; all of them may import src/platform. `types:` allows imports of types only.
 const mayImport: Record<string, readonly string[]> = {
@@ -27,25 +27,26 @@ const mayImport: Record<string, readonly string[]> = {
   'src/callbacks': ['accounts', 'config', 'ingress', 'media', 'operators', 'outbound', 'tasks']
     .map((noun) => `src/${noun}`)
     .concat('types:src/models', 'types:activities'),
-  'src/credits': ['src/accounts', 'src/operators', 'types:src/models', 'types:src/temporal'],
+  'src/credits': ['src/accounts', 'src/operators', 'src/tasks', 'types:src/models', 'types:src/temporal'],
   'src/ingress': ['src/models', 'src/tasks', 'types:src/accounts'],
   'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'types:src/config', 'types:src/tasks'],
   'src/models': ['media', 'outbound', 'providers', 'tasks']
     .map((noun) => `src/${noun}`)
-    .concat('types:src/credits', 'types:src/temporal'),
+    .concat('types:src/credits', 'types:src/temporal', 'types:src/metrics'),
   'src/operators': ['src/accounts', 'src/people', 'src/tasks'],
   'src/outbound': ['src/callbacks', 'types:src/accounts'],
   'src/people': ['src/accounts', 'src/operators'],
   'src/providers': ['src/media', 'src/models', 'src/operators', 'src/outbound', 'src/tasks'],
   'src/tasks': ['accounts', 'callbacks', 'credits', 'operators', 'people', 'providers']
     .map((noun) => `src/${noun}`)
-    .concat('types:src/media', 'types:src/models'),
-  'src/temporal': ['src/models', 'types:src/config', 'types:src/metrics', 'types:src/tasks', 'types:workflows'],
-  activities: nouns.filter((folder) => folder !== 'src/ingress'),
+    .concat('types:src/media', 'types:src/models', 'types:src/metrics'),
+  'src/temporal': ['src/models', 'src/tasks', 'types:src/config', 'types:src/metrics', 'types:workflows'],
+  activities: [...nouns.filter((folder) => folder !== 'src/ingress'), 'types:src/metrics'],
   workflows: ['src/callbacks', 'src/tasks', 'src/temporal', 'types:activities'],
   'src/config': ['media', 'models', 'outbound', 'tasks', 'temporal'].map((noun) => `src/${noun}`),
   'src/metrics': [...nouns, 'types:src/http', 'activities'],
-  'src/http': nouns,
+  'src/http': [...nouns, 'types:src/metrics'],
+  'src/schema': nouns,
   'src/doctor': [...nouns, ...programs],
   'src/main': [...nouns, ...programs],
   'src/embedded': [...nouns, ...programs],
@@ -60,11 +61,12 @@ const handlesRequests = /-(?:routes|view)\.ts$/;
 const requestFiles = [
   'src/accounts/account-export.ts',
   'src/media/image-uploads.ts',
-  'src/media/media-gone.ts',
+  'src/media/deleted-media.ts',
   'src/people/answer-signed-in.ts',
   'src/people/authenticate-session.ts',
   'src/people/check-password.ts',
   'src/people/passkey-ceremony.ts',
+  'src/people/person-fields.ts',
   'src/people/session-cookie.ts',
   'src/tasks/accept-with-retry.ts',
   'src/tasks/long-poll.ts',
@@ -73,8 +75,8 @@ const requestFiles = [
 
 // One door to each outside thing: only these folders may import these packages.
 const doors: Record<string, readonly string[]> = {
-  pg: ['src/platform', 'src/embedded'],
-  kysely: ['src/platform'],
+  pg: ['src/platform', 'src/schema', 'src/embedded'],
+  kysely: ['src/schema'],
   koa: ['src/http'],
   '@koa/router': ['src/http'],
   '@temporalio/client': ['src/temporal', 'src/main', 'src/embedded'],

@@ -17,7 +17,7 @@ export function addMigrateCommand(program: Command): void {
 
 /** Runs missing migrations and registers search attributes. An embedded Temporal registers them at its start. */
 async function migrate(config: Config): Promise<Answer> {
-  const { migrateToLatest } = await import('../platform/database/migrator.ts');
+  const { migrateToLatest } = await import('../schema/migrator.ts');
   const migrations = await withDatabaseUrl(config, migrateToLatest).catch(explainConnectionError);
   const searchAttributes = config.temporal === undefined ? [] : await register(config.temporal);
   const lines = [

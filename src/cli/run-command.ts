@@ -32,7 +32,7 @@ export function createRunner(program: Command): RunOnDatabase {
 /** Runs a command on the database of `withDatabaseUrl`. An embedded one that is started for it has today's schema. */
 function withDatabase<T>(config: Config, work: (db: Database) => Promise<T>): Promise<T> {
   return withDatabaseUrl(config, async (url) => {
-    if (config.databaseUrl === undefined) await (await import('../platform/database/migrator.ts')).migrateToLatest(url);
+    if (config.databaseUrl === undefined) await (await import('../schema/migrator.ts')).migrateToLatest(url);
     const db = createDatabase({ url, poolSize: 2 });
     try {
       return await work(db);

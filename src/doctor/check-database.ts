@@ -9,8 +9,8 @@ import {
   listSealedSecrets,
   readDatabaseFacts,
 } from '../operators/inspection.ts';
-import { listMigrations } from '../platform/database/migrator.ts';
-import { readSchemaState } from '../platform/database/schema-state.ts';
+import { listMigrations } from '../schema/migrator.ts';
+import { readSchemaState } from '../schema/schema-state.ts';
 import { listWorkerReports } from '../models/worker-reports.ts';
 import { failure, type Finding, ok, unknown, warning } from './finding.ts';
 

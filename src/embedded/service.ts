@@ -12,7 +12,7 @@ import { startMetricsServer } from '../main/start-metrics.ts';
 import { type RunningWorker, startWorker } from '../main/start-worker.ts';
 import { startTracing } from '../main/tracing.ts';
 import { createMetrics } from '../metrics/metrics.ts';
-import { migrateToLatest } from '../platform/database/migrator.ts';
+import { migrateToLatest } from '../schema/migrator.ts';
 import { findFfmpeg } from './ffmpeg.ts';
 import { lockDataFolder, openLog, persistedSecret, recordAddress } from './data-folder.ts';
 import { freePort } from './persisted-port.ts';

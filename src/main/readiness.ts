@@ -4,8 +4,8 @@ import { errorCode } from '../platform/errors.ts';
 import type { Log } from '../platform/log.ts';
 import type { Events, PartName } from '../metrics/counters.ts';
 import { createDatabase, type Database } from '../platform/database/database.ts';
-import { listMigrations } from '../platform/database/migrator.ts';
-import { readSchemaState } from '../platform/database/schema-state.ts';
+import { listMigrations } from '../schema/migrator.ts';
+import { readSchemaState } from '../schema/schema-state.ts';
 import { readRetentionMs } from '../temporal/inspect.ts';
 import { repeat } from '../platform/repeat.ts';
 

@@ -8,7 +8,7 @@ import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
 import { externalSettings, type Settings } from '../../src/config/settings.ts';
-import { migrateToLatest } from '../../src/platform/database/migrator.ts';
+import { migrateToLatest } from '../../src/schema/migrator.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type SupervisedProcess, keepRunning } from './supervised-process.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import pg from 'pg';
-import { listMigrations, migrateToLatest } from '../../src/platform/database/migrator.ts';
+import { listMigrations, migrateToLatest } from '../../src/schema/migrator.ts';
 import { postgresUrl } from '../support/servers.ts';
 
 test('one of several concurrent processes runs each migration', async (t) => {

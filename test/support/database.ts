@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
-import { migrateToLatest } from '../../src/platform/database/migrator.ts';
+import { migrateToLatest } from '../../src/schema/migrator.ts';
 import { postgresUrl } from './servers.ts';
 
 /** A database of this test file's own, copied from a migrated template in some 50 ms, dropped by `close`. */
@@ -27,9 +27,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 }
 
 // Named for its migrations, so that a server that outlives a change of the schema makes a new one.
-const migrations = readdirSync('src/platform/database/migrations').toSorted();
+const migrations = readdirSync('src/schema/migrations').toSorted();
 const schema = createHash('sha256');
-for (const name of migrations) schema.update(readFileSync(`src/platform/database/migrations/${name}`));
+for (const name of migrations) schema.update(readFileSync(`src/schema/migrations/${name}`));
 const template = `videogen_template_${schema.digest('hex').slice(0, 12)}`;
 /** By server: resolves when its template exists. */
 const templates: Record<string, Promise<void>> = {};

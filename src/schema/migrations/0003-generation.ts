@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import type { GenerationQueue } from '../../../models/catalogue/served.ts';
-import { operatorActions } from '../../../operators/operator.ts';
-import { literals } from '../sql.ts';
-import { costBases, jobOutcomes } from '../../../providers/provider-jobs.ts';
-import { providerStates, cooldownReasons } from '../../../providers/provider-pools.ts';
+import type { GenerationQueue } from '../../models/catalogue/served.ts';
+import { operatorActions } from '../../operators/operator.ts';
+import { literals } from '../../platform/database/sql.ts';
+import { costBases, jobOutcomes } from '../../providers/provider-jobs.ts';
+import { providerStates, cooldownReasons } from '../../providers/provider-pools.ts';
 
 const generationQueues = ['generation', 'generation-remote'] as const satisfies readonly GenerationQueue[];
 

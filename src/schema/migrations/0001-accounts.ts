@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import { dialects, scopes } from '../../../accounts/api-key.ts';
-import { roles } from '../../../people/role.ts';
-import { literals } from '../sql.ts';
-import { linkPurposes } from '../../../people/one-time-links.ts';
-import type { ProofKind } from '../../../people/pending-proofs.ts';
+import { dialects, scopes } from '../../accounts/api-key.ts';
+import { roles } from '../../people/role.ts';
+import { literals } from '../../platform/database/sql.ts';
+import { linkPurposes } from '../../people/one-time-links.ts';
+import type { ProofKind } from '../../people/pending-proofs.ts';
 
 const proofKinds = ['passkey_registration', 'passkey_sign_in', 'oidc'] as const satisfies readonly ProofKind[];
 

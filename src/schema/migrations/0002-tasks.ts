@@ -1,12 +1,12 @@
 import { type Kysely, sql } from 'kysely';
-import { dialects } from '../../../accounts/api-key.ts';
-import { taskStates } from '../../../tasks/task.ts';
-import { ledgerKinds } from '../../../credits/credits.ts';
-import { deliveryStates } from '../../../callbacks/deliveries.ts';
-import { literals } from '../sql.ts';
-import { maxCreditsPerSecond, maxReasonLength } from '../../../credits/prices.ts';
-import { promptLexemes } from '../../../tasks/task-list.ts';
-import { isFinished, isUnfinished } from '../../../tasks/task-states.ts';
+import { dialects } from '../../accounts/api-key.ts';
+import { taskStates } from '../../tasks/task.ts';
+import { ledgerKinds } from '../../credits/credits.ts';
+import { deliveryStates } from '../../callbacks/deliveries.ts';
+import { literals } from '../../platform/database/sql.ts';
+import { maxCreditsPerSecond, maxReasonLength } from '../../credits/prices.ts';
+import { promptLexemes } from '../../tasks/task-list.ts';
+import { isFinished, isUnfinished } from '../../tasks/task-states.ts';
 
 /** Tasks, the ledger, prices and callbacks. */
 export async function up(db: Kysely<unknown>): Promise<void> {
