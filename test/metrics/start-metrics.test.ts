@@ -30,7 +30,7 @@ test('METRICS_PORT serves the metrics of this process, that it lives and whether
     for (const path of ['/', '/api/v1/credits', '/openapi.json', '/docs']) {
       assertRefused(await send('GET', path), 404, /unknown endpoint/);
     }
-    assertRefused(await send('POST', '/metrics'), 405, /^the method POST is not allowed; allowed: GET, HEAD, OPTIONS$/);
+    assertRefused(await send('POST', '/metrics'), 405, /^method POST not allowed; allowed: GET, HEAD, OPTIONS$/);
   } finally {
     await part.close();
   }
