@@ -7,7 +7,7 @@ import { type MadeAttempt, recordDeliveryAttempt } from '../src/callbacks/delive
 import type { ActivityDeps } from './deps.ts';
 
 export type CallbackAttempt =
-  | { readonly kind: 'delivered' | 'gone' }
+  | { readonly kind: 'delivered' | 'rejected' }
   | { readonly kind: 'failed'; readonly retryAfterMs: number | undefined };
 
 export type CallbackOrder = {
@@ -26,7 +26,7 @@ export type CallbackOrder = {
 export function createSendCallback(deps: ActivityDeps) {
   return async ({ taskId, isLast, nextPauseMs }: CallbackOrder): Promise<CallbackAttempt> => {
     const delivery = await deps.findCallback(taskId);
-    if (delivery === undefined) return { kind: 'gone' };
+    if (delivery === undefined) return { kind: 'rejected' };
     if (delivery.state === 'failed') return { kind: 'failed', retryAfterMs: undefined };
     if (delivery.state !== 'pending') return { kind: delivery.state };
     const signal = Context.current().cancellationSignal;
@@ -57,7 +57,7 @@ function retryWhenBusy(error: unknown): never {
 function judge({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs = 0): CallbackAttempt {
   if (status === undefined) return { kind: 'failed', retryAfterMs: nextPauseMs + callbackTimeoutMs - durationMs };
   if (status >= 200 && status < 300) return { kind: 'delivered' };
-  if (status === 410) return { kind: 'gone' };
+  if (status === 410) return { kind: 'rejected' };
   return { kind: 'failed', retryAfterMs };
 }
 

@@ -70,7 +70,7 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
 export async function deliverCallback({
   firstAttempt,
   ...delivery
-}: DeliverCallbackInput): Promise<'delivered' | 'gone' | 'failed'> {
+}: DeliverCallbackInput): Promise<'delivered' | 'rejected' | 'failed'> {
   const { sendCallback } = callbacksOf(delivery.accountId, 'scheduled');
   const redeliveries = countRedeliveries();
   let made = firstAttempt;

@@ -93,7 +93,7 @@ const adminListFailed = defineEndpoint({
   route: 'GET /api/admin/v1/callbacks/failed',
   summary: 'List undelivered callbacks of all accounts',
   description:
-    'Lists callbacks that failed (`failed`) or were rejected by their receiver with 410 (`gone`), newest first. A redelivery removes ' +
+    'Lists callbacks that failed (`failed`) or were rejected by their receiver with 410 (`rejected`), newest first. A redelivery removes ' +
     'one from the list without affecting paging.',
   query: strictQuery(pageFrom(cursorParameter.regex(cursorShape).transform(cursorOf))),
   data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),

@@ -7,8 +7,8 @@ import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { microseconds, pageStart } from '../platform/database/sql.ts';
 import { findTask } from '../tasks/tasks.ts';
 
-/** `gone`: the receiver responded with 410 Gone. */
-export const deliveryStates = ['pending', 'delivered', 'failed', 'gone'] as const;
+/** `rejected`: the receiver responded with 410 Gone. */
+export const deliveryStates = ['pending', 'delivered', 'failed', 'rejected'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
 /** The callback of a task. Times are Unix milliseconds. */
@@ -114,7 +114,7 @@ export const listFailedDeliveries = many<
   name: 'list-failed-deliveries',
   text: `
 select ${deliveryColumns}, ${microseconds('finished_at')} as "finishedAtUs" from callback_deliveries
-where state in ('failed', 'gone') and (finished_at, task_id) < ${pageStart('$1', '$2', 'infinity')}
+where state in ('failed', 'rejected') and (finished_at, task_id) < ${pageStart('$1', '$2', 'infinity')}
 order by finished_at desc, task_id desc limit $3`,
   values: ({ after, limit }) => [after?.finishedAtUs, after?.taskId, limit],
 });

@@ -113,11 +113,11 @@ export function ledgerWord(kind: string): string {
   return wordOf<string>(ledgerWords, kind, kind);
 }
 
-export const callbackWords: Readonly<Record<'pending' | 'delivered' | 'failed' | 'gone', Word>> = {
+export const callbackWords: Readonly<Record<'pending' | 'delivered' | 'failed' | 'rejected', Word>> = {
   pending: { word: 'Pending', tone: 'live' },
   delivered: { word: 'Delivered', tone: 'good' },
   failed: { word: 'Failed', tone: 'bad' },
-  gone: { word: 'Refused for good', tone: 'warn' },
+  rejected: { word: 'Refused for good', tone: 'warn' },
 };
 
 export function callbackWord(state: string): Word {

@@ -22,7 +22,7 @@ const findings = [
 
 const settledOutcomes = ['started', 'refunded'] as const;
 const uncertainOutcomes = ['none', 'refunded', 'too_late'] as const;
-const callbackOutcomes = ['delivered', 'gone', 'refused', 'unreachable'] as const;
+const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
 
 export type ServiceEvent =
   | {
@@ -287,6 +287,6 @@ function onUpstreamJob(sample: (job: EndedCall, names: Names) => Sample | undefi
 
 function callbackOutcomeOf(status: number | undefined): (typeof callbackOutcomes)[number] {
   if (status === undefined) return 'unreachable';
-  if (status === 410) return 'gone';
+  if (status === 410) return 'rejected';
   return status >= 200 && status < 300 ? 'delivered' : 'refused';
 }

@@ -73,7 +73,7 @@ select count(*)::int as pending, count(*) filter (where due_at <= now())::int as
   count(*) filter (where due_at < now() - interval '1 minute')::int as overdue,
   coalesce(greatest(0, extract(epoch from now() - min(due_at)) * 1000), 0)::bigint as "oldestDueMs",
   (select count(*)::int from (
-    select from callback_deliveries where state in ('failed', 'gone') and finished_at > now() - interval '1 day'
+    select from callback_deliveries where state in ('failed', 'rejected') and finished_at > now() - interval '1 day'
     limit ${maxCallbacksCounted}) ended) as undelivered
 from (
   select due_at from callback_deliveries where state = 'pending' order by due_at limit ${maxCallbacksCounted}

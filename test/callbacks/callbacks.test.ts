@@ -174,7 +174,7 @@ test('200 without a task the callbacks of the account are listed, newest first, 
   assert.deepEqual((await listed('', key)).ids, all);
   assert.deepEqual((await listed('state=delivered', key)).ids, [delivered]);
   assert.deepEqual((await listed('state=failed', key)).ids, [failed]);
-  assert.deepEqual((await listed('state=gone', key)).ids, []);
+  assert.deepEqual((await listed('state=rejected', key)).ids, []);
   const { callbacks } = await listed('state=pending', key);
   assert.deepEqual(
     callbacks.map(({ taskId, state, attempts }) => [taskId, state, attempts.length]),

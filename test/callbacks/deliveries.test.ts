@@ -79,7 +79,7 @@ test('each attempt is stored with all its bytes, and sets the state and the time
   for (const [state, outcome] of [
     ['delivered', { ...answered, status: 204 }],
     ['pending', { ...answered, status: 500 }],
-    ['gone', { ...answered, status: 410 }],
+    ['rejected', { ...answered, status: 410 }],
     ['failed', refused],
   ] as const) {
     const delivery = await newDelivery();
@@ -116,7 +116,7 @@ test('an attempt that was under way when a redelivery was requested is logged, b
   assert.equal((await listDeliveryAttempts(database.db, earlier.taskId)).length, 2);
 });
 
-for (const state of ['delivered', 'failed', 'gone'] as const) {
+for (const state of ['delivered', 'failed', 'rejected'] as const) {
   test(`a delivery that ended as ${state} is owed again when a redelivery is requested, and due immediately`, async () => {
     const delivery = await newDelivery();
     await note(delivery, state);

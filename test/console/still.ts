@@ -46,7 +46,7 @@ select task_id, further, started_at, duration_ms, 500 from callback_attempts, ge
   `update callback_attempts set started_at = ended + make_interval(secs => 4 * attempt ^ 3 - 3), duration_ms = 30 + attempt,
   status = case status when 410 then 500 else status end from dated where dated.id = task_id`,
   `update callback_deliveries as d set created_at = ended, finished_at = ended + interval '2 s',
-  state = case state when 'gone' then 'failed' else state end from dated where dated.id = d.task_id`,
+  state = case state when 'rejected' then 'failed' else state end from dated where dated.id = d.task_id`,
   `update accounts set created_at = ${begin}, name = case when unnamed.place = 1 then 'Harbour Films' else 'Night Owl Studio' end
 from (select id, row_number() over (order by created_at) as place from accounts) as unnamed where unnamed.id = accounts.id`,
   `update api_keys set created_at = ${begin}, name = 'production', hint = 'vg_4hTq…9sWd'`,

@@ -18,7 +18,7 @@ test('attempts at callbacks are counted by outcome, and each outcome exists from
   for (const status of [204, 500, 410, undefined, 200]) emit({ kind: 'callback_attempted', status, durationMs: 40 });
   assert.deepEqual(await linesOf(metrics, name), [
     '{outcome="delivered"} 2',
-    '{outcome="gone"} 1',
+    '{outcome="rejected"} 1',
     '{outcome="refused"} 1',
     '{outcome="unreachable"} 1',
   ]);
@@ -29,7 +29,7 @@ test('attempts at callbacks are counted by outcome, and each outcome exists from
 test('what is counted of a model that has left the catalogue has no name of its own', async () => {
   const metrics = createMetrics();
   const { emit } = metrics.eventsOf(() => ({ ...builtInCatalogue(), models: new Map() }));
-  emit({ kind: 'task_charged', model: 'gone', credits: 7 });
+  emit({ kind: 'task_charged', model: 'rejected', credits: 7 });
   const failure = { failCode: 'timeout', failMsg: 'A test.' } as const;
   emit({ kind: 'task_ended', task: { param: taskParam('a film'), state: 'fail', failure, creditsRefunded: 7 } });
   assert.deepEqual(await linesOf(metrics, 'videogen_credits_charged_total'), ['{model="(removed)"} 7']);

@@ -65,7 +65,7 @@ describe('callbacks to slow and hostile receivers', { concurrency: true }, () =>
   for (const [title, misbehave, status, error, state] of [
     ['never responds', (socket: Socket) => void socket.resume(), undefined, 'timeout', 'pending'],
     ['sends an endless body', neverEnding('HTTP/1.1 200 OK\r\n\r\n', 'x', 1_000), 200, undefined, 'delivered'],
-    ['responds 410', answering('HTTP/1.1 410 Gone\r\n\r\n'), 410, undefined, 'gone'],
+    ['responds 410', answering('HTTP/1.1 410 Gone\r\n\r\n'), 410, undefined, 'rejected'],
   ] as const) {
     test(`one that ${title} gets a bounded attempt, recorded as ${status ?? error}`, async () => {
       const { port } = await receiver(misbehave);

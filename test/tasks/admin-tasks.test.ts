@@ -192,7 +192,7 @@ type Failed = { readonly callbacks: readonly { taskId: string; state: string }[]
 test('200 callbacks that failed are listed over all accounts, and redelivering one does not disturb the pages', async () => {
   const { db } = service.database;
   const ids: string[] = [];
-  for (const state of ['failed', 'gone', 'failed', 'delivered', 'failed'] as const) {
+  for (const state of ['failed', 'rejected', 'failed', 'delivered', 'failed'] as const) {
     const { accountId } = await service.newAccount(1_000);
     const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/');
     const attempt = { startedAt: 0, durationMs: 1, status: 500, error: undefined, responseHead: undefined };

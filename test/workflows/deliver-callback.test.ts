@@ -171,9 +171,9 @@ test('the schedule ends with the first success', options, () =>
 
 test('410 ends it immediately', options, () =>
   withDelivery(
-    () => ({ kind: 'gone' }),
+    () => ({ kind: 'rejected' }),
     async ({ result, steps }) => {
-      assert.equal(await result(), 'gone');
+      assert.equal(await result(), 'rejected');
       assert.deepEqual(await steps(), ['attempt']);
     },
   ),

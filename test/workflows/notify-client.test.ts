@@ -112,7 +112,7 @@ test('a callback that is answered at the first attempt needs no workflow of its 
 });
 
 test('410 at the first attempt ends the delivery as well', options, async () => {
-  const { orders, ownWorkflow } = await notified(() => ({ kind: 'gone' }));
+  const { orders, ownWorkflow } = await notified(() => ({ kind: 'rejected' }));
   assert.deepEqual([orders.length, ownWorkflow], [1, undefined]);
 });
 

@@ -196,7 +196,7 @@ create table callback_deliveries (
   constraint finished_has_end check ((state = 'pending') = (finished_at is null))
 );
 create index callback_deliveries_due on callback_deliveries (due_at, task_id) where state = 'pending';
-create index callback_deliveries_failed on callback_deliveries (finished_at desc, task_id desc) where state in ('failed', 'gone');
+create index callback_deliveries_failed on callback_deliveries (finished_at desc, task_id desc) where state in ('failed', 'rejected');
 create index callback_deliveries_by_account on callback_deliveries (account_id, created_at desc, task_id desc);
 create index callback_deliveries_undelivered_by_account on callback_deliveries (account_id, created_at desc, task_id desc)
   where state <> 'delivered';

@@ -25,7 +25,7 @@ import { AttemptAnswer, RedeliverButton } from './task-callback.tsx';
 
 type Callback = Answer<'/api/v1/callbacks'>['callbacks'][number];
 
-const states = ['pending', 'delivered', 'failed', 'gone'] as const;
+const states = ['pending', 'delivered', 'failed', 'rejected'] as const;
 
 export function CallbacksPage() {
   const { get, hrefWith } = useAddress();
