@@ -4,7 +4,7 @@ import type { Engine, ReferenceImage } from '../src/tasks/ports.ts';
 import type { ParsedTaskRequest } from '../src/tasks/task-request.ts';
 import type { ResultStore } from '../src/media/result-store.ts';
 import type { VideoInspector } from '../src/media/inspect-video.ts';
-import type { VideoNormaliser } from '../src/media/normalise-video.ts';
+import type { VideoNormaliser } from '../src/media/normalize-video.ts';
 import type { ImageFetch } from '../src/media/reference-image.ts';
 import type { Events } from '../src/metrics/counters.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';

@@ -1,4 +1,4 @@
-import { payloadKeyFault } from '../src/temporal/payload-keys.ts';
+import { payloadKeyError } from '../src/temporal/payload-keys.ts';
 import type { CodeFailure, WorkflowDescription, WorkflowStatus } from '../src/tasks/ports.ts';
 import type { TaskFailure } from '../src/tasks/task.ts';
 import {
@@ -82,7 +82,7 @@ async function reportStuck(deps: ActivityDeps, { taskId }: UnfinishedTask, failu
 
 /** All tasks continue with the right key, so none is refunded for a missing one. */
 function isMissingKey({ message }: CodeFailure): boolean {
-  return message.startsWith(payloadKeyFault);
+  return message.startsWith(payloadKeyError);
 }
 
 /** Returns why the workflow will never end its task, or undefined when it may. */

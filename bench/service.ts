@@ -45,7 +45,7 @@ export async function benchService(
     VIDEOGEN_DATA: join(bench.folder, name),
     RESULT_STORE: join(bench.folder, name, 'results'),
     CALLBACK_ALLOW: '127.0.0.0/8',
-    PREVIEW_FAULTS: '1',
+    PREVIEW_FAILURES: '1',
     FFMPEG_PATH: await benchFfmpeg(),
     GENERATION_CONCURRENCY: '100',
     CREATE_RATE: 'off',

@@ -2,7 +2,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { TaskError } from '../../src/platform/errors.ts';
 import type { TaskFailure } from '../../src/tasks/task.ts';
-import type { Fault } from '../../src/providers/contract.ts';
+import type { UpstreamError } from '../../src/providers/contract.ts';
 import type { Stop } from './job.ts';
 
 /** Clients read these sentences, which contain no text of an upstream. */
@@ -24,7 +24,7 @@ const rejectedByPolicy = {
 } as const;
 
 /** Returns the failure of a task that no other provider can make either; undefined for an error that is only this provider's. */
-export function failureFor({ kind, about }: Fault): TaskFailure | undefined {
+export function failureFor({ kind, about }: UpstreamError): TaskFailure | undefined {
   if (kind === 'content') return { failCode: 'content_rejected', failMsg: rejectedByPolicy[about ?? 'unknown'] };
   return kind === 'image' ? providerFailures.image : undefined;
 }

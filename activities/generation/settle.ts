@@ -1,7 +1,7 @@
 import pTimeout from 'p-timeout';
 import { estimateCost } from '../../src/models/catalogue/cost.ts';
 import type { TaskFailure } from '../../src/tasks/task.ts';
-import type { CancelOutcome, Cost, Fault, NotAccepted, Refused } from '../../src/providers/contract.ts';
+import type { CancelOutcome, Cost, UpstreamError, NotAccepted, Refused } from '../../src/providers/contract.ts';
 import {
   endProviderJob,
   listProviderJobs,
@@ -70,12 +70,12 @@ export async function settleDeclined(
     await coolDown(deps, job, declined);
     return { kind: 'next' };
   }
-  const { fault } = declined;
-  deps.log.info({ ...logFields(job), fault }, 'job refused');
+  const { error } = declined;
+  deps.log.info({ ...logFields(job), error }, 'job refused');
   // Only the prompt can be refused for its content if the request has no images.
-  const isPrompt = fault.kind === 'content' && task.param.input.imageUrls.length === 0;
-  const failure = failureFor(isPrompt ? { ...fault, about: 'prompt' } : fault);
-  const end = { detail: fault.detail, cost: 'free' } as const;
+  const isPrompt = error.kind === 'content' && task.param.input.imageUrls.length === 0;
+  const failure = failureFor(isPrompt ? { ...error, about: 'prompt' } : error);
+  const end = { detail: error.detail, cost: 'free' } as const;
   if (failure !== undefined) return await failTask(attempt, job, failure, { outcome: 'fail', ...end });
   await endJob(deps, job, { outcome: 'refused', ...end });
   return { kind: 'next' };
@@ -85,15 +85,15 @@ export async function settleDeclined(
 export async function settleFailure(
   attempt: Attempt,
   job: JobBase & Submitted,
-  { fault, cost }: { readonly fault: Fault; readonly cost?: Cost },
+  { error, cost }: { readonly error: UpstreamError; readonly cost?: Cost },
 ): Promise<Outcome> {
   const { deps } = attempt;
   const { failedJobs } = job.open.terms;
-  deps.log.info({ ...logFields(job), fault }, 'provider job failed');
+  deps.log.info({ ...logFields(job), error }, 'provider job failed');
   const isFree = failedJobs === 'free' && cost === undefined;
   if (!isFree) await settleCost(attempt, job, cost);
-  const end = { outcome: 'fail', detail: fault.detail, cost: isFree ? 'free' : undefined } as const;
-  const failure = failureFor(fault) ?? (failedJobs === 'billed' ? providerFailures.failed : undefined);
+  const end = { outcome: 'fail', detail: error.detail, cost: isFree ? 'free' : undefined } as const;
+  const failure = failureFor(error) ?? (failedJobs === 'billed' ? providerFailures.failed : undefined);
   if (failure !== undefined) return await failTask(attempt, job, failure, end);
   await endJob(deps, job, end);
   return { kind: 'next' };

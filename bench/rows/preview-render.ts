@@ -41,7 +41,7 @@ const ffmpeg = createFfmpeg();
 const forever = new AbortController().signal;
 
 async function film(workFolder: string, duration: number): Promise<void> {
-  const provider = createPreviewProvider({ ffmpeg, faults: false });
+  const provider = createPreviewProvider({ ffmpeg, failures: false });
   const request = {
     taskId: 'bench',
     model: 'videogen-2.0-fast',

@@ -33,7 +33,7 @@ async function findingsFor(role: DoctorRole): Promise<readonly Finding[]> {
     return [isRead, ...(await examine(await withEmbeddedFfmpeg(config), await runningParts(config), role))];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const problems = error.faults.map((message) =>
+    const problems = error.problems.map((message) =>
       failure('configuration', message, 'Correct it, then run doctor again.'),
     );
     return [...problems, ...examineMachine()];

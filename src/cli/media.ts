@@ -106,9 +106,9 @@ async function copy(program: Command): Promise<Answer> {
     process.stderr.write(`${doneFiles} of ${files} files, ${gigabytes(doneBytes)} of ${gigabytes(bytes)} GB\n`);
   };
   const [from, to] = await Promise.all([openFiles(also, config), openFiles(resultStore, config)]);
-  const { copied, present, gone, failed, unfinished, files } = await copyFiles({ from, to, onProgress, signal });
+  const { copied, present, deleted, failed, unfinished, files } = await copyFiles({ from, to, onProgress, signal });
   for (const { key, error } of failed) process.stderr.write(`${key}: ${messageOf(error)}\n`);
-  const counts = `${copied} copied, ${present} already there, ${gone} deleted meanwhile, ${failed.length} failed`;
+  const counts = `${copied} copied, ${present} already there, ${deleted} deleted meanwhile, ${failed.length} failed`;
   if (signal.aborted) throw interrupted(`Interrupted: ${counts}. Repeat the command to continue.`);
   if (failed.length > 0) throw new CommandError(`${counts}. Repeat the command.`);
   const rest =
@@ -116,7 +116,7 @@ async function copy(program: Command): Promise<Answer> {
       ? `Nothing else is in ${names.from}: RESULT_STORE_ALSO can be removed.`
       : `${unfinished} files of unfinished tasks are still in ${names.from}: repeat the command later, until there are none.`;
   return {
-    json: { ...names, files, copied, present, gone, unfinished },
+    json: { ...names, files, copied, present, deleted, unfinished },
     lines: [`From ${names.from} to ${names.to}: ${counts}.`, rest],
   };
 }

@@ -10,7 +10,7 @@ import { withDefaults } from '../tasks/task-input.ts';
 import { findFfmpeg } from '../embedded/ffmpeg.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
-import { createVideoNormaliser } from '../media/normalise-video.ts';
+import { createVideoNormaliser } from '../media/normalize-video.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { createProviderClient } from '../outbound/provider-client.ts';
 import type { JsonObject } from '../providers/contract.ts';
@@ -87,7 +87,7 @@ async function checked(baseUrl: string, options: CheckOptions, asJson: boolean):
       baseUrl,
       ...(credentials !== undefined && { credentials: () => ({ authorization: `Bearer ${credentials}` }) }),
     });
-  const clients = { client: open(key), keyless: open(), wrong: open(`invalid-${uuid()}`) };
+  const clients = { client: open(key), keyless: open(), invalid: open(`invalid-${uuid()}`) };
   const workFolder = await mkdtemp(join(tmpdir(), 'videogen-check-'));
   const { ffmpegPath: explicitPath, cacheFolder } = readConfig();
   const progress = (line: string) => process.stderr.write(`${line}\n`);
@@ -153,11 +153,11 @@ async function bodiesOf({ model, prompt, parameters }: CheckOptions): Promise<Co
 /** Converts and measures a video as the worker does. */
 function createInspection(workFolder: string, ffmpegPath: string): Conformance['inspect'] {
   const ffmpeg = createFfmpeg({ path: ffmpegPath });
-  const [normalise, inspect] = [createVideoNormaliser(ffmpeg), createVideoInspector(ffmpeg)];
+  const [normalize, inspect] = [createVideoNormaliser(ffmpeg), createVideoInspector(ffmpeg)];
   return async (path, signal) => {
     try {
       const form = { audio: true, fit: 'keep', ratio: '16:9' } as const;
-      const videoPath = await normalise({ videoPath: path, targetPath: join(workFolder, 'fit.mp4'), form, signal });
+      const videoPath = await normalize({ videoPath: path, targetPath: join(workFolder, 'fit.mp4'), form, signal });
       const posterPath = join(workFolder, 'poster.jpg');
       const { measured } = await inspect({ videoPath, deliveredPoster: undefined, posterPath, signal });
       const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = measured;

@@ -126,8 +126,8 @@ function providerLines({ provider, kind, origin, state, reason, pools }: Provide
   ];
 }
 
-function workflowLines({ pool, workflow, faults, warnings, unchecked }: CheckedWorkflow): readonly string[] {
+function workflowLines({ pool, workflow, problems, warnings, unchecked }: CheckedWorkflow): readonly string[] {
   if (unchecked !== undefined) return [`  ${pool}  ${workflow} could not be checked: ${unchecked}`];
-  const problems = [...faults, ...warnings.map((warning) => `warning: ${warning}`)];
-  return problems.map((text) => `  ${pool}  ${workflow}: ${text}`);
+  const lines = [...problems, ...warnings.map((warning) => `warning: ${warning}`)];
+  return lines.map((text) => `  ${pool}  ${workflow}: ${text}`);
 }

@@ -164,7 +164,7 @@ const schema = z.object({
   stuckTaskMs: from('STUCK_TASK_SECONDS', seconds(86_400), '600'),
   apiKey: from('VIDEOGEN_API_KEY', anyText),
   ffmpegPath: from('FFMPEG_PATH', anyText),
-  previewFaults: from('PREVIEW_FAULTS', flag, '0'),
+  previewFailures: from('PREVIEW_FAILURES', flag, '0'),
   logLevel: from('LOG_LEVEL', level, 'info'),
   path: from('PATH', anyText, ''),
 });

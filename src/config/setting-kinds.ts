@@ -51,7 +51,7 @@ export function catalogueIn(file: string, context: z.RefinementCtx) {
     return { path, catalogue: readCatalogueFile({ path }) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const message of error.faults) context.addIssue({ code: 'custom', message });
+    for (const message of error.problems) context.addIssue({ code: 'custom', message });
     return z.NEVER;
   }
 }

@@ -72,7 +72,7 @@ export function createRequestParser(
   const parserFor = (offer: Catalogue) =>
     createTaskRequestParser({
       offer,
-      // An uploaded image is read from the store, whatever its address: only createTask knows whose it is.
+      // An uploaded image is read from the store, so its URL is not checked here; createTask checks its owner.
       refuseImageUrl: (url) => {
         if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its imageUrl';
         return uploadIdOf(publicUrl, url) === undefined ? literalRefusal(url, imageAllow) : undefined;

@@ -5,7 +5,7 @@ import { provideFontSettings } from '../config/config.ts';
 import { errorCode, messageOf } from '../platform/errors.ts';
 import { maxUploadBytes } from '../media/upload.ts';
 import { inspectFfmpeg } from '../media/ffmpeg-binary.ts';
-import { makePrivateFolder } from '../media/local-faults.ts';
+import { makePrivateFolder } from '../media/startup-errors.ts';
 import { mainQueue } from '../main/worker-options.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
 import { type Space, spaceFindings, spaceForVideos } from './check-store.ts';

@@ -111,7 +111,7 @@ export function checkCatalogue(
     });
     return [ok('catalogue', `${path}: ${models}${needsSecrets ? '; the secrets that it refers to are there' : ''}`)];
   } catch (error) {
-    const problems = error instanceof ConfigError ? error.faults : [messageOf(error)];
+    const problems = error instanceof ConfigError ? error.problems : [messageOf(error)];
     return problems.map((message) =>
       failure('catalogue', message, 'Correct the catalogue, or set the secret that it refers to.'),
     );

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { errorCode, SetupError } from '../platform/errors.ts';
 import { createLog, type Log } from '../platform/log.ts';
-import { folderError, makePrivateFolder } from '../media/local-faults.ts';
+import { folderError, makePrivateFolder } from '../media/startup-errors.ts';
 import { boundServerLog } from './server-log.ts';
 
 /**

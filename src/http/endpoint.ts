@@ -144,7 +144,7 @@ export function failuresOf(
     [scope !== 'none' || isOfConsole(path), ['cross_site_request', 'misdirected_request']],
     [isClient || scope === 'member' || scope === 'owner', ['account_not_found']],
     [scope === 'owner', ['owner_required']],
-    // The console's answer to a person who is not an operator.
+    // The console returns this to users who are not operators.
     [scope === 'operator', ['unknown_endpoint']],
     [isClient || isConsole, ['rate_limited']],
     [guards.needsRecentProof, ['reauthentication_required']],

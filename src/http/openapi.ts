@@ -128,7 +128,7 @@ function refusal(status: number, group: readonly ErrorCode[]) {
   const data = others.length === 0 ? first : z.union([first, ...others]);
   const error = z.enum(group).meta({ description: 'Stable; `msg` may change.' });
   const fixed = known.flatMap(({ headers }) => Object.entries(headers));
-  const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `For example \`${value}\`.`]));
+  const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `Example: \`${value}\`.`]));
   const added = Object.fromEntries(known.flatMap(({ addedHeaders }) => Object.entries(addedHeaders)));
   return {
     description: group.map((failure) => `${errorCatalogue[failure].msg} (${failure})`).join('; '),

@@ -28,7 +28,7 @@ import { revealSecret, rotateSecret } from '../callbacks/account-secrets.ts';
 import { createLiveCatalogue } from '../models/live-catalogue.ts';
 import { createImageUploads } from '../media/image-uploads.ts';
 import { createTestCallbacks } from '../callbacks/test-callback.ts';
-import { listenError, makePrivateFolder } from '../media/local-faults.ts';
+import { listenError, makePrivateFolder } from '../media/startup-errors.ts';
 import { openStore } from '../media/open-store.ts';
 import { retry } from '../platform/retry.ts';
 import { currentTracing } from './tracing.ts';

@@ -10,7 +10,7 @@ import { createMetrics } from '../metrics/metrics.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
-import { makePrivateFolder } from '../media/local-faults.ts';
+import { makePrivateFolder } from '../media/startup-errors.ts';
 import { openStore, openStoreForLinks } from '../media/open-store.ts';
 import { watchReadiness } from './readiness.ts';
 import { retry } from '../platform/retry.ts';

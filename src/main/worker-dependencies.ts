@@ -12,7 +12,7 @@ import { adapterOf } from '../ingress/dialect.ts';
 import type { Log } from '../platform/log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
-import { createVideoNormaliser } from '../media/normalise-video.ts';
+import { createVideoNormaliser } from '../media/normalize-video.ts';
 import { fetchReferenceImages } from '../media/reference-image.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';
@@ -146,10 +146,10 @@ type UpstreamSources = Pick<ProvidersDeps, 'catalogue' | 'readSecret'> & {
 
 function openUpstreams({ settings, own, log, ffmpeg, events, ...sources }: UpstreamSources) {
   const clients: ProviderClient[] = [];
-  const { previewFaults: faults, generationConcurrency: concurrency } = settings;
+  const { previewFailures: failures, generationConcurrency: concurrency } = settings;
   const providers = createProviders({
     ...sources,
-    preview: createPreviewProvider({ ffmpeg, faults, concurrency }),
+    preview: createPreviewProvider({ ffmpeg, failures, concurrency }),
     openClient: (upstream) => {
       const client = createProviderClient({ ...upstream, own, allow: settings.imageAllow });
       clients.push(client);

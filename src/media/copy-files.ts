@@ -28,7 +28,7 @@ export type CopyProgress = {
   /** The target had them already, from an earlier run or from a worker. */
   present: number;
   /** Deleted while they were copied; no copy is left. */
-  gone: number;
+  deleted: number;
   readonly failed: { readonly key: string; readonly error: unknown }[];
   /** Files of unfinished tasks, which stay where they are. */
   unfinished: number;
@@ -55,7 +55,7 @@ export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Pr
     doneBytes: 0,
     copied: 0,
     present: 0,
-    gone: 0,
+    deleted: 0,
     failed: [],
     unfinished: 0,
   };
@@ -99,12 +99,12 @@ async function totalOf(listed: AsyncIterable<StoredFile>): Promise<{ files: numb
   return total;
 }
 
-function copyOne(from: MediaFiles, to: MediaFiles, { key }: StoredFile): Promise<'copied' | 'present' | 'gone'> {
+function copyOne(from: MediaFiles, to: MediaFiles, { key }: StoredFile): Promise<'copied' | 'present' | 'deleted'> {
   return withScratch(async (folder) => {
     // A store shows a file whole or not at all, and one that a worker has written is newer.
     if ((await to.sizeOf(key)) !== undefined) return 'present';
     const [path, backPath] = ['file', 'back'].map((name) => join(folder, `${name}${extname(key)}`)) as [string, string]; // of two
-    if (!(await from.fetchTo(key, path))) return 'gone';
+    if (!(await from.fetchTo(key, path))) return 'deleted';
     await to.put(key, path);
     if (!(await to.fetchTo(key, backPath)) || (await sha256Of(path)) !== (await sha256Of(backPath))) {
       await to.delete(key);
@@ -113,7 +113,7 @@ function copyOne(from: MediaFiles, to: MediaFiles, { key }: StoredFile): Promise
     if ((await from.sizeOf(key)) !== undefined) return 'copied';
     // Its retention ended in between: deletes go to `from` first, so this copy may have come after the one at `to`.
     await to.delete(key);
-    return 'gone';
+    return 'deleted';
   });
 }
 

@@ -6,7 +6,7 @@ import type { Log } from '../platform/log.ts';
 import { createFolderFiles } from './folder-files.ts';
 import { createResultStore, type MediaFiles, type ResultStore } from './result-store.ts';
 import { createTwoStores } from './two-stores.ts';
-import { makePrivateFolder } from './local-faults.ts';
+import { makePrivateFolder } from './startup-errors.ts';
 import type { Settings } from '../config/settings.ts';
 
 /** The result store by default. */

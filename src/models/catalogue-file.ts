@@ -96,9 +96,9 @@ function parsedFile(readText: () => string): Parsed {
   try {
     text = readText();
   } catch (error) {
-    return faulty(`cannot be read (${errorCode(error) ?? 'unknown'})`);
+    return unreadable(`cannot be read (${errorCode(error) ?? 'unknown'})`);
   }
-  if (text.length > maxFileCharacters) return faulty(`must be at most ${maxFileCharacters} characters`);
+  if (text.length > maxFileCharacters) return unreadable(`must be at most ${maxFileCharacters} characters`);
   try {
     return bounded(JSON.parse(text));
   } catch {
@@ -110,28 +110,30 @@ function parsedYaml(text: string): Parsed {
   const lines = new LineCounter();
   try {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-    const faults = [...document.errors, ...document.warnings];
-    return faults.length > 0 ? faulty(...faults.map((fault) => yamlFault(fault, lines))) : bounded(document.toJS());
+    const problems = [...document.errors, ...document.warnings];
+    return problems.length > 0
+      ? unreadable(...problems.map((problem) => describeYamlError(problem, lines)))
+      : bounded(document.toJS());
   } catch {
     // The parser overflows where brackets nest by thousands, and refuses aliases that lead nowhere or multiply.
-    return faulty('is no usable YAML: it is nested too deeply, or an alias in it has no anchor');
+    return unreadable('is no usable YAML: it is nested too deeply, or an alias in it has no anchor');
   }
 }
 
 function bounded(data: unknown): Parsed {
-  return isDeep(data) ? faulty(`must not be nested deeper than ${maxDepth} levels`) : { data, problems: [] };
+  return isDeep(data) ? unreadable(`must not be nested deeper than ${maxDepth} levels`) : { data, problems: [] };
 }
 
-function faulty(...messages: readonly string[]): Parsed {
+function unreadable(...messages: readonly string[]): Parsed {
   return { problems: messages.map((message) => ({ path: [], message })) };
 }
 
 /** Messages with these codes contain no text of the file; of others only the code is shown. */
-const plainFaults: readonly YAMLError['code'][] = ['BAD_INDENT', 'MISSING_CHAR', 'DUPLICATE_KEY', 'TAB_AS_INDENT'];
+const codesWithMessage: readonly YAMLError['code'][] = ['BAD_INDENT', 'MISSING_CHAR', 'DUPLICATE_KEY', 'TAB_AS_INDENT'];
 
-function yamlFault({ code, message, pos }: YAMLError, lines: LineCounter): string {
+function describeYamlError({ code, message, pos }: YAMLError, lines: LineCounter): string {
   const { line, col } = lines.linePos(pos[0]);
-  const what = plainFaults.includes(code) ? message : code.toLowerCase().replaceAll('_', ' ');
+  const what = codesWithMessage.includes(code) ? message : code.toLowerCase().replaceAll('_', ' ');
   return `line ${line}, column ${col}: no valid YAML: ${what}`;
 }
 
@@ -144,10 +146,10 @@ function isDeep(data: unknown, levels = maxDepth): boolean {
 function referencedFile(kind: 'workflow' | 'http', { data, problems }: Parsed): ReferencedFile {
   if (problems[0] !== undefined) return { problem: `this file ${problems[0].message}` };
   if (kind === 'workflow') return { data, problem: workflowProblem(data) };
-  const { file, problems: wrong } = readProviderFile(data);
+  const { file, problems: found } = readProviderFile(data);
   if (file !== undefined) return { data, ...file };
-  const messages = wrong.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
-  return { problem: `this file is wrong: ${messages.join('; ')}` };
+  const messages = found.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
+  return { problem: `this file is invalid: ${messages.join('; ')}` };
 }
 
 function workflowProblem(data: unknown): string | undefined {

@@ -12,7 +12,7 @@ export type LiveCatalogue = {
   /** Returns the catalogue in force, which is immutable and replaced as a whole. */
   readonly current: () => Catalogue;
   /** Returns why the file on disk is invalid; empty if it is in force. */
-  readonly faults: () => readonly string[];
+  readonly problems: () => readonly string[];
   check(): Promise<void>;
   close(): void;
 };
@@ -37,7 +37,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   if (path === undefined) {
     const catalogue = builtInCatalogue();
     onRead(false);
-    return { current: () => catalogue, faults: () => [], check: async () => {}, close: () => {} };
+    return { current: () => catalogue, problems: () => [], check: async () => {}, close: () => {} };
   }
 
   /** The files of the last read, valid or not, with their digests. */
@@ -55,12 +55,12 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
 
   let catalogue = load();
   onRead(false);
-  let faults: readonly string[] = [];
+  let problems: readonly string[] = [];
   let changed = '';
   const checkFiles = async () => {
     const now = await digestsOf([...seen.keys()]);
     const isSame = now === JSON.stringify([...seen]);
-    if (isSame && faults.length === 0) return;
+    if (isSame && problems.length === 0) return;
     // A file may be half written, and its first half may be valid, so a change counts when two checks find the same.
     if (!isSame && now !== changed) {
       changed = now;
@@ -68,22 +68,22 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
     }
     try {
       catalogue = load();
-      faults = [];
+      problems = [];
       onRead(false);
       log.info({ path, models: [...catalogue.models.keys()] }, 'catalogue reloaded');
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      const isLogged = JSON.stringify(error.faults) === JSON.stringify(faults);
-      faults = error.faults;
+      const isLogged = JSON.stringify(error.problems) === JSON.stringify(problems);
+      problems = error.problems;
       onRead(true);
-      if (!isLogged) log.error({ path, faults }, 'changed catalogue refused, the one before stays in force');
+      if (!isLogged) log.error({ path, problems }, 'changed catalogue refused, the one before stays in force');
     }
   };
 
   const onError = (error: unknown) => log.error({ err: error }, 'catalogue check failed');
   const checks = createSharedPoll({ everyMs: checkEveryMs, poll: checkFiles, onError });
   const close = checks.watch('this catalogue');
-  return { current: () => catalogue, faults: () => faults, check: checks.run, close };
+  return { current: () => catalogue, problems: () => problems, check: checks.run, close };
 }
 
 async function digestsOf(files: readonly string[]): Promise<string> {

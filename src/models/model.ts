@@ -24,7 +24,7 @@ export type Model = {
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;
 
-/** What the installation offers: the parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
+/** The installation's models and limits. The parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
 export type Offer = { readonly models: ModelCatalogue; readonly limits: InputLimits };
 
 const thirtyMinutesMs = 30 * 60_000;

@@ -15,7 +15,7 @@ const [reportPauseMs, readPauseMs, statementLimitMs] = [5_000, 2_000, 3_000];
 const maxRefusalLength = 2_000;
 
 type Reporting = {
-  readonly catalogue: Pick<LiveCatalogue, 'current' | 'faults'>;
+  readonly catalogue: Pick<LiveCatalogue, 'current' | 'problems'>;
   readonly workerQueues: readonly QueueName[];
   readonly db: Database;
   readonly pauseMs?: number;
@@ -45,9 +45,9 @@ export function reportModels({ catalogue, workerQueues, db, pauseMs = reportPaus
 
 type Reporter = { readonly workerId: string; readonly queue: GenerationQueue };
 
-function reportOf({ workerId, queue }: Reporter, { current, faults }: Reporting['catalogue']): WorkerReport {
+function reportOf({ workerId, queue }: Reporter, { current, problems }: Reporting['catalogue']): WorkerReport {
   const models = [...current().models.values()].filter((model) => queueOf(model) === queue);
-  const refusal = faults().join('; ').slice(0, maxRefusalLength);
+  const refusal = problems().join('; ').slice(0, maxRefusalLength);
   return { workerId, queue, models: models.map(({ model }) => model), refusal: refusal === '' ? undefined : refusal };
 }
 

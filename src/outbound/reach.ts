@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { isLocalName, targetOf } from './guard.ts';
 
 /**
- * Whether an upstream can send requests to us, judged by the addresses alone. Addresses of one machine or network are useless
+ * Returns true if an upstream can send requests to us, judged by the addresses alone. Addresses of one machine or network are useless
  * elsewhere. A name with a dot counts as public, so an upstream with such a name does not reach a private address.
  */
 export function canReach(publicUrl: string, upstreamUrl: string): boolean {

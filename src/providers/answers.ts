@@ -66,7 +66,7 @@ export function classifyCreate(reply: Reply, rules: CreateRules): SubmitOutcome 
   if (status === 429) return { kind: 'not_accepted', reason: 'busy', ...retryOf(reply.answer), detail };
   if (error === undefined) return { kind: 'unknown', detail };
   const code = error.code === undefined ? {} : { code: error.code };
-  return { kind: 'refused', fault: { kind: 'upstream', ...code, detail } };
+  return { kind: 'refused', error: { kind: 'upstream', ...code, detail } };
 }
 
 /** LiteLLM packs names into the ids of jobs, which become longer than 300 characters. */

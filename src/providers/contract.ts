@@ -53,7 +53,7 @@ export type ResultUpload = { readonly url: string; readonly expireTime: number }
  * The reason of an upstream for rejecting a request or failing a job. `content` and `image` end the task; `input` (it cannot make
  * this video) and `upstream` (any other) let another provider try. `detail` is for operators, at most 8,192 characters.
  */
-export type Fault = {
+export type UpstreamError = {
   readonly kind: 'content' | 'image' | 'input' | 'upstream';
   /** The rejected part, where the upstream reports it. */
   readonly about?: 'prompt' | 'image' | 'output';
@@ -80,7 +80,7 @@ export type NotAccepted = {
 };
 
 /** No job exists, because of the request itself. */
-export type Refused = { readonly kind: 'refused'; readonly fault: Fault };
+export type Refused = { readonly kind: 'refused'; readonly error: UpstreamError };
 
 /** A create whose answer was lost. Times are Unix milliseconds of the database's clock. */
 export type LostCall = Omit<JobRequest, 'images' | 'imageLinks'> & {
@@ -118,7 +118,7 @@ export type JobStatus =
       /** The upstream reports that it wrote the video to `resultUpload`. */
       readonly isUploaded?: boolean;
     }
-  | { readonly state: 'failed'; readonly fault: Fault; readonly cost?: Cost }
+  | { readonly state: 'failed'; readonly error: UpstreamError; readonly cost?: Cost }
   /** The upstream reports that the job is unknown there. The engine decides what that means. */
   | { readonly state: 'missing' }
   /** No verdict: the job goes on. */
@@ -185,7 +185,7 @@ export type HeldProvider = Capabilities & {
 
 export type HeldEnd =
   | { readonly kind: 'video'; readonly video: GeneratedVideo; readonly cost?: Cost }
-  | { readonly kind: 'failed'; readonly fault: Fault; readonly cost?: Cost }
+  | { readonly kind: 'failed'; readonly error: UpstreamError; readonly cost?: Cost }
   /** The connection broke, and with it the job. */
   | { readonly kind: 'lost'; readonly detail: string }
   | NotAccepted

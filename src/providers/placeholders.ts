@@ -2,7 +2,7 @@ import { unknownName } from '../platform/did-you-mean.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import type { TaskInput } from '../tasks/task-input.ts';
 
-// Inputs of a model that anybody may have written: a map, or a graph of nodes, in which strings such as "{{prompt}}" stand for the
+// Inputs of a model of any author: a map, or a graph of nodes, in which strings such as "{{prompt}}" stand for the
 // values of a task. A string that is a placeholder and nothing else becomes the typed value; every other text stays as it is.
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;

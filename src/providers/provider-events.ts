@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { NotAccepted, RecoverOutcome, SubmitOutcome, HeldEnd, UpstreamClient } from './contract.ts';
 import type { PollOutcome } from './poller.ts';
 
-// What happens between us and upstreams, for those who count it. Outcomes are our own words, never an upstream's.
+// Metrics count these events of upstreams. Outcomes are our own words, never an upstream's.
 
 export type ProviderEvent = { readonly provider: string } & (
   | { readonly kind: 'provider_call'; readonly outcome: CallOutcome }
@@ -11,7 +11,7 @@ export type ProviderEvent = { readonly provider: string } & (
   | { readonly kind: 'provider_lookup'; readonly outcome: RecoverOutcome['kind'] }
   /** A lost job is abandoned, and another one may be made at the same provider. */
   | { readonly kind: 'provider_resubmission' }
-  /** Of a video: an interrupted download resumes, a failed one restarts. */
+  /** An interrupted download of a video resumes; a failed one restarts. */
   | { readonly kind: 'provider_download'; readonly outcome: 'interrupted' | 'failed' }
   | { readonly kind: 'provider_download'; readonly outcome: 'complete'; readonly bytes: number }
 );

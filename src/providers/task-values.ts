@@ -30,7 +30,7 @@ export async function taskValues(
   };
 }
 
-/** Of the name alone, so that a repeated create under one name asks for the same video. */
+/** Depends on the name alone, so that a repeated create under one name requests the same video. */
 export function seedOf({ jobKey }: Pick<JobRequest, 'jobKey'>): number {
   return hash('sha256', jobKey, 'buffer').readUInt32BE() >>> 1;
 }
@@ -40,7 +40,7 @@ export function filePrefix({ jobKey }: Pick<JobRequest, 'jobKey'>): string {
   return `videogen/${jobKey}`;
 }
 
-/** How clients refer to reference images: `@Image1` or `[Image1]`, also with a space or in lower case; no part of an address or of a longer number. */
+/** Matches clients' references to images: `@Image1` or `[Image1]`, also with a space or in lower case, but not within a URL or longer number. */
 const references = /(?<!\w)@Image\s?([1-9])(?!\w)|\[Image\s?([1-9])\]/gi;
 
 /**

@@ -66,7 +66,7 @@ async function checkAll(workflows: readonly Workflow[], deps: WorkflowCheckDeps)
       const where = { provider, pool, workflow };
       const found: CheckedWorkflow = await answer.then(
         (known) => ({ ...where, ...compareWorkflow(graph, known) }),
-        (error: unknown) => ({ ...where, faults: [], warnings: [], unchecked: messageOf(error) }),
+        (error: unknown) => ({ ...where, problems: [], warnings: [], unchecked: messageOf(error) }),
       );
       return { key, found };
     }),
@@ -103,7 +103,7 @@ type WatchDeps = Pick<WorkflowCheckDeps, 'readSecret' | 'own'> & {
  */
 export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): WorkflowWatch {
   const fitting = new Set<string>();
-  const told = new Map<string, string>();
+  const logged = new Map<string, string>();
   const stopping = new AbortController();
   const compareAll = async () => {
     if (stopping.signal.aborted) return;
@@ -113,18 +113,18 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
     const switches = await listProviderSwitches(db);
     const isOff = (name: string) => switches.some(({ provider, state }) => provider === name && state === 'off');
     for (const { key, found } of await checkAll(open, { ...deps, isOff, signal: stopping.signal })) {
-      const { provider, pool, faults, warnings, unchecked } = found;
-      if (faults.length > 0) await holdPool(db, { pool, provider, holdMs });
+      const { provider, pool, problems, warnings, unchecked } = found;
+      if (problems.length > 0) await holdPool(db, { pool, provider, holdMs });
       else if (unchecked === undefined) {
         // A server that answers is reachable; one whose workflow fits at last needs its operator no more.
         const reasons = fitting.has(key) ? (['unreachable'] as const) : (['unreachable', 'operator'] as const);
         await endCooldown(db, { pool, reasons });
         fitting.add(key);
       }
-      const isNew = told.get(key) !== JSON.stringify(found);
-      told.set(key, JSON.stringify(found));
+      const isNew = logged.get(key) !== JSON.stringify(found);
+      logged.set(key, JSON.stringify(found));
       if (!isNew || stopping.signal.aborted) continue;
-      if (faults.length > 0) log.error(found, 'provider needs its operator');
+      if (problems.length > 0) log.error(found, 'provider needs its operator');
       else if (unchecked !== undefined) log.warn(found, 'workflow not compared with ComfyUI, which does not answer');
       else if (warnings.length > 0) log.warn(found, 'workflow may not fit ComfyUI');
     }

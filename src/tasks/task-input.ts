@@ -16,7 +16,7 @@ export type Ratio = (typeof ratios)[number];
 /** Returns why an address is rejected, or undefined; the outbound guard's verdict on the literal. */
 export type RefuseUrl = (url: string) => string | undefined;
 
-/** What one installation accepts. */
+/** The limits of an installation, and the URLs that it rejects. */
 export type FieldRules = { readonly limits: InputLimits; readonly refuseImageUrl: RefuseUrl };
 
 type InputField<Value> = {

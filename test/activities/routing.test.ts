@@ -6,7 +6,7 @@ import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { incomingKeyOf } from '../../activities/task-files.ts';
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
-import type { Fault, PolledProvider } from '../../src/providers/contract.ts';
+import type { UpstreamError, PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
@@ -40,7 +40,7 @@ const busy = () => ({ kind: 'not_accepted', reason: 'busy', detail: '429' }) as 
 const outOfMemory = { kind: 'upstream', detail: 'out of memory' } as const;
 
 test('a provider that certainly made no job is followed by the next one, which receives one request', async () => {
-  for (const declines of [busy, () => ({ kind: 'refused', fault: { kind: 'input', detail: '' } }) as const]) {
+  for (const declines of [busy, () => ({ kind: 'refused', error: { kind: 'input', detail: '' } }) as const]) {
     renameProviders();
     const [first, second] = [upstreamOf('first', { declines }), upstreamOf('second')];
     const { end, calls } = await played({ upstreams: [first, second] });
@@ -70,7 +70,7 @@ test('the only provider is retried after its cooldown, under the same name, and 
 
 test('a content rejection of the create or the job ends the task without another provider', async () => {
   const content = { kind: 'content', detail: 'a face' } as const;
-  for (const options of [{ declines: () => ({ kind: 'refused', fault: content }) as const }, { fault: content }]) {
+  for (const options of [{ declines: () => ({ kind: 'refused', error: content }) as const }, { fault: content }]) {
     renameProviders();
     const [first, second] = [upstreamOf('first', options), upstreamOf('second')];
     const { end, calls } = await played({ upstreams: [first, second], terms: { failedJobs: 'free' } });
@@ -79,7 +79,7 @@ test('a content rejection of the create or the job ends the task without another
 });
 
 test('a task that every provider refuses is rejected', async () => {
-  const declines = () => ({ kind: 'refused', fault: { kind: 'input', detail: 'no 7 seconds' } }) as const;
+  const declines = () => ({ kind: 'refused', error: { kind: 'input', detail: 'no 7 seconds' } }) as const;
   const { end, calls } = await played({ upstreams: [upstreamOf('a', { declines }), upstreamOf('b', { declines })] });
   assert.deepEqual([end, calls], ['provider_rejected', ['a refused', 'b refused']]);
 });
@@ -214,7 +214,7 @@ for (const onLostAnswer of ['fail', 'resubmit'] as const) {
 test('each cause of a failure has its own message', async () => {
   const content = (about?: 'prompt' | 'image' | 'output') =>
     ({ kind: 'content', detail: '', ...(about && { about }) }) as const;
-  const refuses = (fault: Fault) => ({ declines: () => ({ kind: 'refused', fault }) as const });
+  const refuses = (error: UpstreamError) => ({ declines: () => ({ kind: 'refused', error }) as const });
   const cases: readonly (readonly [FakeOptions, 'billed' | 'free', string])[] = [
     [refuses(content()), 'billed', 'The prompt was rejected by the content policy.'],
     [{ fault: content('image') }, 'billed', 'A reference image was rejected by the content policy.'],

@@ -10,7 +10,7 @@ import { mediaKeysOf } from '../../activities/task-files.ts';
 import { createStoreResult } from '../../activities/store-result.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
-import { createVideoNormaliser } from '../../src/media/normalise-video.ts';
+import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';

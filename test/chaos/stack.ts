@@ -91,7 +91,7 @@ async function environmentOf(
     RESULT_STORE: join(folder, 'results'),
     CALLBACK_ALLOW: '127.0.0.0/8',
     IMAGE_ALLOW: '127.0.0.0/8',
-    PREVIEW_FAULTS: '1',
+    PREVIEW_FAILURES: '1',
     GENERATION_CONCURRENCY: '8',
     // Limits on rates are not under test here.
     CREATE_RATE: 'off',

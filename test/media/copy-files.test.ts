@@ -41,11 +41,11 @@ async function filled(tasks: number): Promise<MediaFiles> {
   return store;
 }
 
-const countsOf = ({ files, copied, present, gone, unfinished, failed }: Awaited<ReturnType<typeof copy>>) => ({
+const countsOf = ({ files, copied, present, deleted, unfinished, failed }: Awaited<ReturnType<typeof copy>>) => ({
   files,
   copied,
   present,
-  gone,
+  deleted,
   unfinished,
   failed: failed.length,
 });
@@ -55,7 +55,7 @@ test('finished files are copied and those of unfinished tasks are counted; a rep
   await putText(from, 'staging/7/video.mp4', 'x');
   await putText(from, 'images/7/1.jpg', 'x');
   await putText(from, 'uploads/7/image.jpg', 'an upload');
-  const none = { gone: 0, failed: 0, unfinished: 2 };
+  const none = { deleted: 0, failed: 0, unfinished: 2 };
   assert.deepEqual(countsOf(await copy(from, to)), { files: 31, copied: 31, present: 0, ...none });
   assert.equal(await textOf(to, 'uploads/7/image.jpg'), 'an upload');
   assert.equal(await textOf(to, 'results/17/video.mp4'), 'video 17');
@@ -82,7 +82,7 @@ test('a copy that was broken off is finished by the next one', async () => {
     files: 40,
     copied: 40 - copied,
     present: copied,
-    gone: 0,
+    deleted: 0,
     unfinished: 0,
     failed: 0,
   });
@@ -151,7 +151,7 @@ test('the command moves a folder to a bucket and says what is left to do', { ski
     assert.equal(await textOf(createS3Files({ location, s3: server.s3 }), 'results/b/video.mp4'), 'video b');
     await from.delete('staging/c/video.mp4');
     const again = await videogen(env, '--json', 'media', 'copy');
-    const counts = { files: 2, copied: 0, present: 2, gone: 0, unfinished: 0 };
+    const counts = { files: 2, copied: 0, present: 2, deleted: 0, unfinished: 0 };
     assert.deepEqual(JSON.parse(again.stdout), { from: folder, to: 's3://results/videos', ...counts });
     await server.kill();
     const failed = await videogen(env, 'media', 'copy');

@@ -7,7 +7,7 @@ import { TaskError } from '../../src/platform/errors.ts';
 import type { Ffmpeg, VideoForm } from '../../src/tasks/ports.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { sharp } from '../../src/media/image-library.ts';
-import { createVideoNormaliser } from '../../src/media/normalise-video.ts';
+import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 

@@ -32,7 +32,7 @@ function faultsOf(text: string | object, files: Files = {}): readonly string[] {
     return [];
   } catch (error) {
     assert.ok(error instanceof ConfigError, inspect(error));
-    return error.faults.map((fault) => fault.replace('/etc/videogen/catalogue: ', ''));
+    return error.problems.map((fault) => fault.replace('/etc/videogen/catalogue: ', ''));
   }
 }
 

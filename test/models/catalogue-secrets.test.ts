@@ -52,7 +52,7 @@ test('a missing secret is reported to a worker without its name, path or value; 
     (error) => {
       assert.ok(error instanceof ConfigError);
       assert.deepEqual(
-        error.faults.map((fault) => fault.replace(`${path}: `, '')),
+        error.problems.map((fault) => fault.replace(`${path}: `, '')),
         [
           'providers.p0.key: is not set where this refers to',
           'providers.p1.key: refers to a file that cannot be read (ENOENT)',

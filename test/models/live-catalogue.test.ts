@@ -38,7 +38,7 @@ function started(context: TestContext, text = catalogueOf(['a']), source: Partia
     await live.check();
     await live.check();
   };
-  const isStale = () => live.faults().length > 0;
+  const isStale = () => live.problems().length > 0;
   return { live, path, write, logged, names, settle, isStale };
 }
 

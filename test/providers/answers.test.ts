@@ -22,7 +22,7 @@ const rules: CreateRules = {
   jobOf: ({ id }) => (typeof id === 'string' ? { id } : undefined),
   classify: ({ code, detail }) => {
     if (code === 'full') return { kind: 'not_accepted', reason: 'overloaded', detail };
-    return code === 'nsfw' ? { kind: 'refused', fault: { kind: 'content', code, detail } } : undefined;
+    return code === 'nsfw' ? { kind: 'refused', error: { kind: 'content', code, detail } } : undefined;
   },
 };
 

@@ -20,7 +20,7 @@ describe('videogen start, with servers of its own', () => {
     data = await mkdtemp(join(tmpdir(), 'videogen-start-'));
     const port = await freePort();
     const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
-    env = { ...rest, VIDEOGEN_DATA: data, PORT: String(port), PREVIEW_FAULTS: '1', READ_RATE: 'off' };
+    env = { ...rest, VIDEOGEN_DATA: data, PORT: String(port), PREVIEW_FAILURES: '1', READ_RATE: 'off' };
     api = { baseUrl: `http://127.0.0.1:${port}`, key: '' };
   });
   after(async () => {

@@ -1,6 +1,6 @@
 import { TaskError } from '../../src/platform/errors.ts';
 import type {
-  Fault,
+  UpstreamError,
   GeneratedVideo,
   JobStatus,
   PolledProvider,
@@ -43,7 +43,7 @@ export type FakeOptions = {
   readonly declines?: () => Exclude<SubmitOutcome, { kind: 'accepted' }> | undefined;
   /** Looks a lost create up; by default the upstream finds it. */
   readonly recover?: (job: FakeJob | undefined) => RecoverOutcome;
-  readonly fault?: Fault;
+  readonly fault?: UpstreamError;
   /** Reference images reach it as files by default. */
   readonly images?: PolledProvider['images'];
   /** It loses every job that it has accepted, as by a restart. */
@@ -65,8 +65,8 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
   const statusOf = (job: FakeJob | undefined): JobStatus => {
     if (job === undefined || options.forgets === true) return { state: 'missing' };
     if (job.state === 'running') return { state: 'running' };
-    if (job.state === 'cancelled') return { state: 'failed', fault: { kind: 'upstream', detail: 'it was cancelled' } };
-    return fault === undefined ? { state: 'succeeded' } : { state: 'failed', fault };
+    if (job.state === 'cancelled') return { state: 'failed', error: { kind: 'upstream', detail: 'it was cancelled' } };
+    return fault === undefined ? { state: 'succeeded' } : { state: 'failed', error: fault };
   };
   const provider: PolledProvider = {
     ...traits,

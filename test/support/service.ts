@@ -37,7 +37,7 @@ export async function createTestEnvironment(extra: Environment = {}): Promise<Te
     PORT: String(port),
     CALLBACK_ALLOW: '127.0.0.0/8,::1,localhost',
     IMAGE_ALLOW: '127.0.0.0/8,::1,localhost',
-    PREVIEW_FAULTS: '1',
+    PREVIEW_FAILURES: '1',
     LOG_LEVEL: 'silent',
     CREATE_RATE: 'off',
     READ_RATE: 'off',

@@ -90,7 +90,7 @@ async function start(t: TestContext, extra: NodeJS.ProcessEnv): Promise<Started>
   t.after(() => rm(data, { recursive: true, force: true, maxRetries: 10 }));
   const port = String(await freePort());
   const { DATABASE_URL: _, TEMPORAL_ADDRESS: __, ...rest } = process.env;
-  const env = { ...rest, VIDEOGEN_DATA: data, PORT: port, PREVIEW_FAULTS: '1', READ_RATE: 'off', ...extra };
+  const env = { ...rest, VIDEOGEN_DATA: data, PORT: port, PREVIEW_FAILURES: '1', READ_RATE: 'off', ...extra };
   const running = spawnEntryPoint('cli', env, 'start');
   t.after(() => ended(running));
   const log = () => readFile(join(data, 'videogen.log'), 'utf8').catch(() => '');

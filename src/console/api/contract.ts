@@ -278,7 +278,7 @@ export type Callback = {
   /** The `webhook-id` header, the same for every attempt. */
   readonly webhookId: string;
   readonly url: string;
-  readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
+  readonly state: 'pending' | 'delivered' | 'failed' | 'rejected';
   readonly createTime: number;
   readonly completeTime: number | null;
   /** When the next attempt begins at the latest; null if there is none. */
@@ -744,7 +744,7 @@ export type Delivery = {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
-  readonly state: 'pending' | 'delivered' | 'failed' | 'gone';
+  readonly state: 'pending' | 'delivered' | 'failed' | 'rejected';
   /** Requested redeliveries. */
   readonly redeliveries: number;
   readonly createTime: number;
@@ -906,7 +906,7 @@ export type Reads = {
   readonly '/api/v1/callbacks': {
     readonly query: {
       readonly taskId?: string | undefined;
-      readonly state?: 'pending' | 'delivered' | 'failed' | 'gone' | undefined;
+      readonly state?: 'pending' | 'delivered' | 'failed' | 'rejected' | undefined;
       readonly cursor?: string | undefined;
       readonly limit?: number | undefined;
     };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type CreateRules, shownText } from '../answers.ts';
-import type { Fault, JsonObject, NotAccepted } from '../contract.ts';
+import type { UpstreamError, JsonObject, NotAccepted } from '../contract.ts';
 
 // Ark's error codes. A code may be followed by a dot and a detail.
 
@@ -52,11 +52,11 @@ export const classifyRefusal: CreateRules['classify'] = ({ status, code = '', me
   const meaning = refusals.has(status) ? meaningOf(code, message) : undefined;
   if (meaning === undefined) return undefined;
   if (meaning !== 'content' && meaning !== 'input') return { kind: 'not_accepted', reason: meaning, detail };
-  return { kind: 'refused', fault: { kind: meaning, ...aboutIn(code), code: shownText(code, 100), detail } };
+  return { kind: 'refused', error: { kind: meaning, ...aboutIn(code), code: shownText(code, 100), detail } };
 };
 
 /** The codes of content name the rejected part, such as `InputImageSensitiveContentDetected`. */
-function aboutIn(code: string): Pick<Fault, 'about'> {
+function aboutIn(code: string): Pick<UpstreamError, 'about'> {
   if (code.startsWith('InputText')) return { about: 'prompt' };
   if (code.startsWith('InputImage')) return { about: 'image' };
   return code.startsWith('Output') ? { about: 'output' } : {};
@@ -65,7 +65,7 @@ function aboutIn(code: string): Pick<Fault, 'about'> {
 const refusals: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 422, 429]);
 
 /** `state` is the code of a job that was cancelled or has expired. */
-export function jobFailure(record: JsonObject, state: string): Fault {
+export function jobFailure(record: JsonObject, state: string): UpstreamError {
   const { code, message } = errorOf(record) ?? { code: state, message: '' };
   const meaning = meaningOf(code, message);
   const kind = meaning === 'content' || meaning === 'input' ? meaning : 'upstream';

@@ -41,7 +41,7 @@ export function statusIn(record: ArkRecord, state: ArkState, job: Job, rules: Re
   if (state === 'queued' || state === 'running') return { state };
   const cost = costOf(record.body, job, rules.cost);
   const billed = cost === undefined ? {} : { cost };
-  if (state !== 'succeeded') return { state: 'failed', fault: jobFailure(record.body, state), ...billed };
+  if (state !== 'succeeded') return { state: 'failed', error: jobFailure(record.body, state), ...billed };
   const url = resultUrlOf(record, rules.resultPath);
   return { state, ...(url !== undefined && { result: { url } }), ...billed };
 }

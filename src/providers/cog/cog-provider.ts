@@ -153,9 +153,9 @@ async function ended(prediction: Prediction, client: UpstreamClient, to: Workspa
   const { status, error, output } = prediction;
   const detail = shownText(error ?? status);
   if (status === 'canceled' || error === crash) return { kind: 'lost', detail };
-  if (status !== 'succeeded') return { kind: 'failed', fault: { kind: 'upstream', detail } };
+  if (status !== 'succeeded') return { kind: 'failed', error: { kind: 'upstream', detail } };
   const video = videoIn(output);
-  if (video === undefined) return { kind: 'failed', fault: { kind: 'upstream', detail: 'the output is no video' } };
+  if (video === undefined) return { kind: 'failed', error: { kind: 'upstream', detail: 'the output is no video' } };
   if (video.startsWith('data:')) return { kind: 'video', video: { path: join(to.workFolder, 'video') } };
   return { kind: 'video', video: await downloadResult(client, async () => video, to, warn) };
 }
@@ -177,7 +177,7 @@ const rules: CreateRules = {
   // A prediction that runs or has ended is read before.
   jobOf: () => undefined,
   classify: ({ status, detail }) => {
-    if (status === 400 || status === 422) return { kind: 'refused', fault: { kind: 'input', detail } };
+    if (status === 400 || status === 422) return { kind: 'refused', error: { kind: 'input', detail } };
     if (status === 404 || status === 405) return { kind: 'not_accepted', reason: 'operator', detail };
     return status === 409 || status === 503 ? { kind: 'not_accepted', reason: 'busy', detail } : undefined;
   },
@@ -188,7 +188,7 @@ const deadStates = ['UNHEALTHY', 'DEFUNCT', 'SETUP_FAILED'];
 /** A server whose worker has died reports "at capacity" forever; only its health distinguishes it from a busy one. */
 async function notRun(client: UpstreamClient, reply: Reply, signal: AbortSignal): Promise<HeldEnd> {
   if ('error' in reply && reply.error instanceof OutboundError && reply.error.kind === 'too_large')
-    return { kind: 'failed', fault: { kind: 'upstream', detail: detailOf(reply) } };
+    return { kind: 'failed', error: { kind: 'upstream', detail: detailOf(reply) } };
   const outcome = classifyCreate(reply, rules);
   if (outcome.kind === 'unknown' || outcome.kind === 'accepted') return { kind: 'lost', detail: detailOf(reply) };
   if (outcome.kind === 'refused' || outcome.reason !== 'busy') return outcome;

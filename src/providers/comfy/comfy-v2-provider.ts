@@ -159,7 +159,7 @@ function statusIn(record: JobRecord, state: State): JobStatus {
   if (state === 'expired') return { state: 'missing' };
   const failed = (detail: string): JobStatus => ({
     state: 'failed',
-    fault: { kind: 'upstream', code: error?.code ?? status, detail: shownText(detail) },
+    error: { kind: 'upstream', code: error?.code ?? status, detail: shownText(detail) },
   });
   if (state !== 'succeeded') return failed(error?.message ?? status);
   const url = videoOf(record);

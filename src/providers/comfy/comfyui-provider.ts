@@ -8,7 +8,7 @@ import {
   replyOf,
   shownText,
 } from '../answers.ts';
-import type { Fault, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import type { UpstreamError, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { multipartBody } from '../image-parts.ts';
 import { createPolledProvider } from '../polled-provider.ts';
 import { filePrefix } from '../task-values.ts';
@@ -88,7 +88,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
       await call('POST', '/interrupt', signal, json({ prompt_id: job.jobKey }));
       const after = await statusOf(job, signal);
       if (after.state === 'missing' || after.state === 'succeeded') return 'ended';
-      if (after.state === 'failed') return after.fault.code === interrupted ? 'cancelled' : 'ended';
+      if (after.state === 'failed') return after.error.code === interrupted ? 'cancelled' : 'ended';
       // The server notices an interrupt at the next step of the sampler, so a job that still runs proves nothing.
       return 'unclear';
     },
@@ -129,15 +129,15 @@ function endOf(entry: unknown, reply: Reply): JobStatus {
   const { data } = historySchema.safeParse(entry);
   if (data === undefined) return noVerdict(reply).status;
   const { outputs, status } = data;
-  if (status.status_str !== 'success') return { state: 'failed', fault: faultOf(status.messages) };
+  if (status.status_str !== 'success') return { state: 'failed', error: upstreamErrorOf(status.messages) };
   const files = Object.values(outputs).flatMap((lists) => Object.values(lists).flat());
   const videos = files.map((file) => fileSchema.safeParse(file).data).filter((file) => file !== undefined);
   const video = videos.findLast(({ filename, type }) => type === 'output' && isVideoFile(filename));
   if (video !== undefined) return { state: 'succeeded', result: { url: viewPath(video) } };
-  return { state: 'failed', fault: { kind: 'upstream', detail: 'the workflow wrote no video' } };
+  return { state: 'failed', error: { kind: 'upstream', detail: 'the workflow wrote no video' } };
 }
 
-function faultOf(messages: readonly (readonly [string, unknown])[]): Fault {
+function upstreamErrorOf(messages: readonly (readonly [string, unknown])[]): UpstreamError {
   if (messages.some(([event]) => event === interrupted)) {
     return { kind: 'upstream', code: interrupted, detail: 'the job was interrupted' };
   }
@@ -201,7 +201,7 @@ function rulesFor(request: Named): CreateRules {
     jobOf: (body) => (body['prompt_id'] === request.jobKey ? { id: request.jobKey } : undefined),
     classify: ({ status, code, detail }) => {
       if (status !== 400) return undefined;
-      if (code === 'input') return { kind: 'refused', fault: { kind: 'input', detail } };
+      if (code === 'input') return { kind: 'refused', error: { kind: 'input', detail } };
       return { kind: 'not_accepted', reason: 'operator', detail };
     },
   };

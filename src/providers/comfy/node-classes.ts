@@ -24,7 +24,7 @@ function requiredOf(info: unknown): readonly string[] {
 
 export type WorkflowFindings = {
   /** With one of these the server refuses every task. */
-  readonly faults: readonly string[];
+  readonly problems: readonly string[];
   /** With these it may refuse them: some nodes accept other names of inputs than they list. */
   readonly warnings: readonly string[];
 };
@@ -33,12 +33,12 @@ const nodeSchema = z.object({ class_type: z.string(), inputs: z.record(z.string(
 
 /** Ignores inputs that no class has, because editors export some of their own. */
 export function compareWorkflow(workflow: JsonObject, classes: NodeClasses): WorkflowFindings {
-  const [faults, warnings]: [string[], string[]] = [[], []];
+  const [problems, warnings]: [string[], string[]] = [[], []];
   for (const [id, node] of Object.entries(workflow)) {
     const { class_type: name, inputs } = nodeSchema.parse(node);
     const required = classes.get(name);
     if (required === undefined)
-      faults.push(`node ${id}: the server has no class ${name}${meant(name, [...classes.keys()])}`);
+      problems.push(`node ${id}: the server has no class ${name}${meant(name, [...classes.keys()])}`);
     for (const input of required ?? []) {
       const given = Object.keys(inputs);
       // Inputs that a node multiplies are `image.1`, `image.2`.
@@ -46,7 +46,7 @@ export function compareWorkflow(workflow: JsonObject, classes: NodeClasses): Wor
       warnings.push(`node ${id}: ${name} needs the input ${input}${meant(input, given)}`);
     }
   }
-  return { faults, warnings };
+  return { problems: problems, warnings };
 }
 
 function meant(name: string, known: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { isObject } from '../../platform/json.ts';
 import { bodyOf, type CreateRules, type Reply, shownText, unprovenStatuses, type VendorError } from '../answers.ts';
-import type { Cost, Fault, JsonObject, JsonValue } from '../contract.ts';
+import type { Cost, UpstreamError, JsonObject, JsonValue } from '../contract.ts';
 import type { Expression } from './expression.ts';
 import type { ErrorRule, ProviderFile } from './file-schema.ts';
 import { type Reader, textOf } from './reader.ts';
@@ -28,7 +28,7 @@ export async function createRules({ file, reader }: Reading, reply: Reply, known
       const kind = rule?.kind ?? 'upstream';
       if (kind === 'busy' || kind === 'overloaded' || kind === 'operator')
         return { kind: 'not_accepted', reason: kind, detail };
-      return { kind: 'refused', fault: { kind, ...(code !== undefined && { code }), detail } };
+      return { kind: 'refused', error: { kind, ...(code !== undefined && { code }), detail } };
     },
   };
 }
@@ -52,7 +52,7 @@ async function jobIn(reader: Reader, field: string, { id, handle }: JobFields, d
 }
 
 /** Returns why a job failed. A temporary error of a create counts as `upstream` when it ends a job. */
-export async function failureIn(reading: Reading, data: JsonObject): Promise<Fault> {
+export async function failureIn(reading: Reading, data: JsonObject): Promise<UpstreamError> {
   const { code, message = '' } = (await vendorError(reading, data)) ?? {};
   const status = data['status'] as number; // `answerData` has put it there
   const { kind = 'upstream' } = ruleFor(reading.file.errors, { status, code, message }) ?? {};

@@ -116,7 +116,7 @@ async function outcomeOf(
     case 'status': {
       const status = (await provider.status([job], signal)).get(job.jobKey);
       if (status?.state === 'succeeded') return { means: status.state, url: status.result?.['url'] ?? null };
-      return { means: status?.state === 'failed' ? status.fault.kind : (status?.state ?? 'unclear') };
+      return { means: status?.state === 'failed' ? status.error.kind : (status?.state ?? 'unclear') };
     }
     case 'cancel':
       return { means: await provider.cancel(job, signal) };
@@ -128,7 +128,7 @@ async function outcomeOf(
 function createOutcome(outcome: SubmitOutcome): Outcome {
   if (outcome.kind === 'accepted') return { means: outcome.kind, job: outcome };
   if (outcome.kind === 'not_accepted') return { means: outcome.reason };
-  return { means: outcome.kind === 'refused' ? outcome.fault.kind : outcome.kind };
+  return { means: outcome.kind === 'refused' ? outcome.error.kind : outcome.kind };
 }
 
 function findOutcome(outcome: RecoverOutcome): Outcome {

@@ -109,7 +109,7 @@ async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Prom
   if (word === undefined) return noVerdict(reply).status;
   const state = readState(word);
   if (state === 'succeeded') return await endOf(upstream, data, limits);
-  if (state === 'failed') return { state, fault: await failureIn(upstream, data), ...(await costIn(upstream, data)) };
+  if (state === 'failed') return { state, error: await failureIn(upstream, data), ...(await costIn(upstream, data)) };
   const progress = Number((await reader.text('status.progress', file.status.progress, data)) ?? Number.NaN);
   return { state, ...(progress >= 0 && progress <= 100 && { progress }) };
 }
@@ -121,7 +121,7 @@ async function endOf(upstream: Upstream, last: JsonObject, limits: Limits): Prom
   const second = path === undefined ? undefined : await send(upstream, 'result', { method: 'GET', path }, last, limits);
   const data = second?.data ?? last;
   if (await reader.flag('result.failed', failed, data))
-    return { state: 'failed', fault: await failureIn(upstream, data), ...(await costIn(upstream, last)) };
+    return { state: 'failed', error: await failureIn(upstream, data), ...(await costIn(upstream, last)) };
   const poll = second === undefined ? undefined : classifyPoll(second.reply, () => false);
   if (poll !== undefined && 'status' in poll) return poll.status;
   const address = await reader.text('result.url', url, data);

@@ -12,7 +12,7 @@ import {
   shownText,
   type VendorError,
 } from '../answers.ts';
-import type { CancelOutcome, Fault, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import type { CancelOutcome, UpstreamError, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { findLostJob } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { createBody, type Dialect, dialectNames, dialects } from './dialects.ts';
@@ -126,8 +126,8 @@ function statusIn(record: z.output<typeof recordSchema>, state: State, result: J
   // OpenRouter bills in dollars.
   const cost = usage && { micros: Math.round(usage.cost * 1_000_000), currency: 'USD', basis: 'reported' as const };
   if (state === 'succeeded') return { state, result, ...(cost && { cost }) };
-  const fault = faultOf('upstream', { code: record.status, message: '', ...plain(error ?? {}) });
-  return { state, fault, ...(cost && { cost }) };
+  const failure = upstreamErrorOf('upstream', { code: record.status, message: '', ...plain(error ?? {}) });
+  return { state, error: failure, ...(cost && { cost }) };
 }
 
 /** Reads the servers' own error bodies: `error` of OpenAI and its resellers, `detail` of FastAPI. */
@@ -157,9 +157,11 @@ const createRules: CreateRules = {
     return id === undefined ? undefined : { id };
   },
   classify: ({ status, detail, ...error }) => {
-    if (status === 403 && error.code === moderated) return { kind: 'refused', fault: faultOf('content', error) };
+    if (status === 403 && error.code === moderated)
+      return { kind: 'refused', error: upstreamErrorOf('content', error) };
     if (status === 404) return { kind: 'not_accepted', reason: 'operator', detail };
-    if (status === 400 || status === 413 || status === 422) return { kind: 'refused', fault: faultOf('input', error) };
+    if (status === 400 || status === 413 || status === 422)
+      return { kind: 'refused', error: upstreamErrorOf('input', error) };
     return undefined;
   },
 };
@@ -167,7 +169,7 @@ const createRules: CreateRules = {
 const moderated = 'moderated';
 const contentWords = /content.?policy|moderat|safety|sensitive|nsfw|sentinel/i;
 
-function faultOf(otherwise: Fault['kind'], { code = '', message = '' }: VendorError): Fault {
+function upstreamErrorOf(otherwise: UpstreamError['kind'], { code = '', message = '' }: VendorError): UpstreamError {
   const isContent = contentWords.test(code.slice(0, 100)) || contentWords.test(message.slice(0, 1000));
   return { kind: isContent ? 'content' : otherwise, code: shownText(code, 100), detail: shownText(message) };
 }

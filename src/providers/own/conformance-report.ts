@@ -7,7 +7,7 @@ import type { JsonObject } from '../contract.ts';
 /** By their names, in the order of the report. Where a job is needed and there is none, a rule is not tested. */
 export const rules = {
   'key-missing': 'a request without the key is answered 401',
-  'key-wrong': 'a PUT with a wrong key is answered 401 and makes no job',
+  'key-invalid': 'a PUT with an invalid key gets 401 and creates no job',
   'get-unknown': 'GET of an unknown id is answered 404 not_found',
   'video-unknown': 'GET of the video of an unknown id is answered 404',
   'delete-unknown': 'DELETE of an unknown id is answered 404 not_found, 405, or 200 and canceled',

@@ -23,7 +23,7 @@ import {
 export type Conformance = {
   readonly client: UpstreamClient;
   /** The same without the key, and with another one; undefined for a server without a key. */
-  readonly strangers?: { readonly keyless: UpstreamClient; readonly wrong: UpstreamClient } | undefined;
+  readonly strangers?: { readonly keyless: UpstreamClient; readonly invalid: UpstreamClient } | undefined;
   /** Bodies of two PUTs for different videos. */
   readonly bodies: { readonly first: string; readonly other: string };
   /** Describes the video, or throws why it is invalid. */

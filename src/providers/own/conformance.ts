@@ -36,12 +36,12 @@ export async function checkConformance(check: Conformance): Promise<readonly Fin
 }
 
 async function checkStrangers({ strangers, bodies, send, test, skip }: Run): Promise<void> {
-  if (strangers === undefined) return skip(['key-missing', 'key-wrong'], 'no key was given');
-  const { keyless, wrong } = strangers;
+  if (strangers === undefined) return skip(['key-missing', 'key-invalid'], 'no key was given');
+  const { keyless, invalid } = strangers;
   await test('key-missing', async () => is(await send('GET', uuid(), { client: keyless }), [401]));
-  await test('key-wrong', async () => {
+  await test('key-invalid', async () => {
     const id = uuid();
-    const answer = await send('PUT', id, { client: wrong, body: bodies.first });
+    const answer = await send('PUT', id, { client: invalid, body: bodies.first });
     return answer.status === 401 ? is(await send('GET', id), [404]) : failed(answer.came);
   });
 }
@@ -136,9 +136,9 @@ async function checkCancel(run: Run): Promise<void> {
   const id = uuid();
   const isMade = await test('put-twice', async () => {
     const both = await putWhenFree(run, id, 2);
-    const wrong = both.map((one) => isRecord(one, [200, 201, 202])).find(({ outcome }) => outcome === 'fail');
+    const invalid = both.map((one) => isRecord(one, [200, 201, 202])).find(({ outcome }) => outcome === 'fail');
     const isDouble = both.every(({ status }) => status === 201);
-    return wrong ?? (isDouble ? failed('201 to both') : pass);
+    return invalid ?? (isDouble ? failed('201 to both') : pass);
   });
   if (!isMade) return skip(['cancel', ...ofCancelled], 'no job was made');
   if (isFinal(await send('GET', id))) return skip(['cancel', ...ofCancelled], 'the job ended too soon');

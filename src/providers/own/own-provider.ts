@@ -11,7 +11,7 @@ import {
 } from '../answers.ts';
 import type {
   CancelOutcome,
-  Fault,
+  UpstreamError,
   FrozenConfig,
   JobRequest,
   JobStatus,
@@ -111,14 +111,14 @@ function isMissing(body: JsonObject, status: number): boolean {
   return status === 404 && errorOf(body)?.code === 'not_found';
 }
 
-const faultKinds: Readonly<Record<string, Fault['kind']>> = {
+const errorKinds: Readonly<Record<string, UpstreamError['kind']>> = {
   content_rejected: 'content',
   image_invalid: 'image',
   input_invalid: 'input',
 };
 
-function faultOf(code: string, detail: string): Fault {
-  const kind = Object.hasOwn(faultKinds, code) ? faultKinds[code] : undefined;
+function upstreamErrorOf(code: string, detail: string): UpstreamError {
+  const kind = Object.hasOwn(errorKinds, code) ? errorKinds[code] : undefined;
   return { kind: kind ?? 'upstream', code: shownText(code, 100), detail: shownText(detail) };
 }
 
@@ -131,7 +131,7 @@ function rulesFor(request: Named): CreateRules {
       // There is such a job already, which is then looked up as after a lost answer.
       if (status === 409) return { kind: 'unknown', detail };
       const isRefused = status === 400 || status === 413 || status === 422;
-      return isRefused ? { kind: 'refused', fault: faultOf(code, detail) } : undefined;
+      return isRefused ? { kind: 'refused', error: upstreamErrorOf(code, detail) } : undefined;
     },
   };
 }
@@ -160,5 +160,5 @@ function statusIn({ id, progress, error, uploaded = false, cost: reported }: Job
   const cost = reported === undefined ? {} : { cost: { ...reported, basis: 'reported' as const } };
   const result = { url: `/jobs/${id}/video` };
   if (state === 'succeeded') return { state, result, ...(uploaded && { isUploaded: true }), ...cost };
-  return { state: 'failed', fault: faultOf(error?.code ?? state, error?.message ?? ''), ...cost };
+  return { state: 'failed', error: upstreamErrorOf(error?.code ?? state, error?.message ?? ''), ...cost };
 }

@@ -11,8 +11,8 @@ import { renderFilm } from './render-film.ts';
 
 export type PreviewDeps = {
   readonly ffmpeg: Ffmpeg;
-  /** Words in double square brackets in the prompt cause failures (`PREVIEW_FAULTS=1`). */
-  readonly faults: boolean;
+  /** Words in double square brackets in the prompt cause failures (`PREVIEW_FAILURES=1`). */
+  readonly failures: boolean;
   /** Films that are rendered at the same time; no limit without it. */
   readonly concurrency?: number;
 };
@@ -39,7 +39,7 @@ export function createPreviewProvider(deps: PreviewDeps): HeldProvider {
 }
 
 async function film(
-  { ffmpeg, faults: isObeyed }: PreviewDeps,
+  { ffmpeg, failures: isObeyed }: PreviewDeps,
   request: JobRequest,
   report: Report,
   { workFolder, signal }: Workspace,

@@ -9,9 +9,9 @@ describe('a create that is answered', () => {
   const busy = { kind: 'not_accepted', reason: 'busy' } as const;
   const overloaded = { kind: 'not_accepted', reason: 'overloaded' } as const;
   const operator = { kind: 'not_accepted', reason: 'operator' } as const;
-  const content = { kind: 'refused', fault: 'content' } as const;
-  const input = { kind: 'refused', fault: 'input' } as const;
-  const upstream = { kind: 'refused', fault: 'upstream' } as const;
+  const content = { kind: 'refused', error: 'content' } as const;
+  const input = { kind: 'refused', error: 'input' } as const;
+  const upstream = { kind: 'refused', error: 'upstream' } as const;
   const unknown = { kind: 'unknown' } as const;
   const cases: readonly (readonly [status: number, body: object, expected: object])[] = [
     [200, { id: 'cgt-1' }, { kind: 'accepted', id: 'cgt-1' }],
@@ -66,7 +66,7 @@ describe('a create that is answered', () => {
     test(`${status} ${JSON.stringify(body).slice(0, 80)} means ${JSON.stringify(expected)}`, async () => {
       const provider = arkProvider('http://ark.example', { client: answering(status, body) });
       const outcome = await provider.submit(jobRequest(), signal);
-      const seen = outcome.kind === 'refused' ? { kind: outcome.kind, fault: outcome.fault.kind } : outcome;
+      const seen = outcome.kind === 'refused' ? { kind: outcome.kind, fault: outcome.error.kind } : outcome;
       assert.deepEqual({ ...seen, ...expected }, seen);
     });
   }
@@ -80,7 +80,7 @@ test('a refusal for its content says what was refused', async () => {
   ] as const) {
     const provider = arkProvider('http://ark.example', { client: answering(400, error(code)) });
     const outcome = await provider.submit(jobRequest(), signal);
-    assert.equal(outcome.kind === 'refused' && outcome.fault.about, about);
+    assert.equal(outcome.kind === 'refused' && outcome.error.about, about);
   }
 });
 
@@ -88,7 +88,7 @@ describe('the record of a job', () => {
   const job = jobOf(jobRequest(), 'cgt-1');
   const failed = (kind: string, code: string, detail = 'words') => {
     const about = code.startsWith('Output') ? { about: 'output' } : {};
-    return { state: 'failed', fault: { kind, ...about, code, detail } };
+    return { state: 'failed', error: { kind, ...about, code, detail } };
   };
   const cases: readonly (readonly [status: number, record: object, expected: object])[] = [
     [200, { status: 'queued' }, { state: 'queued' }],

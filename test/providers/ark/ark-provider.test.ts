@@ -64,7 +64,7 @@ describe('the request for a job', () => {
     const { provider, begin } = await stage(t, { maxQueued: 1 });
     const forbidden = jobRequest({ input: withDefaults({ prompt: 'something forbidden' }) });
     const refused = await provider.submit(forbidden, signal);
-    assert.ok(refused.kind === 'refused' && refused.fault.kind === 'content');
+    assert.ok(refused.kind === 'refused' && refused.error.kind === 'content');
     await begin();
     const full = await provider.submit(jobRequest(), signal);
     assert.ok(full.kind === 'not_accepted' && full.reason === 'busy');

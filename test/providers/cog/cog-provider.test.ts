@@ -88,8 +88,8 @@ describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true },
     const { run } = await stage(t);
     const end = await run('refuse');
     assert.ok(end.kind === 'failed');
-    assert.equal(end.fault.kind, 'upstream');
-    assert.match(end.fault.detail, /cannot do that/);
+    assert.equal(end.error.kind, 'upstream');
+    assert.match(end.error.detail, /cannot do that/);
   });
 
   test('is busy while another prediction runs, and no second one begins', async (t) => {
@@ -210,7 +210,7 @@ describe('an answer of cog', () => {
     test(`${status} ${body} means ${expected}`, async (t) => {
       const { run } = await answering(t, status, body);
       const end = await run('x');
-      const why = end.kind === 'refused' ? ` ${end.fault.kind}` : end.kind === 'not_accepted' ? ` ${end.reason}` : '';
+      const why = end.kind === 'refused' ? ` ${end.error.kind}` : end.kind === 'not_accepted' ? ` ${end.reason}` : '';
       assert.equal(`${end.kind}${why}`, expected);
     });
   }

@@ -139,8 +139,8 @@ for (const kind of kinds) {
       await comfyui.books.end(job.id, 'failed');
       const ended = await status();
       assert.ok(ended.state === 'failed');
-      assert.match(ended.fault.detail, /out of memory/);
-      assert.equal(ended.fault.kind, 'upstream');
+      assert.match(ended.error.detail, /out of memory/);
+      assert.equal(ended.error.kind, 'upstream');
     });
 
     test('chooses the video among what a workflow wrote', async () => {
@@ -227,7 +227,7 @@ describe('the kind comfyui', () => {
     comfyui.refuse({ error: { type: 'x' }, node_errors: { '5': { errors: [{ type: 'value_bigger_than_max' }] } } });
     const outcome = await provider.submit(jobRequest(), signal);
     assert.ok(outcome.kind === 'refused');
-    assert.equal(outcome.fault.kind, 'input');
+    assert.equal(outcome.error.kind, 'input');
   });
 
   test('has lost a running job with its server, and says so', async (t) => {

@@ -166,7 +166,7 @@ describe('a question about a job', () => {
     const body = { status: 'failed', error: 'oh', usage: { cost: 0.1234567 } };
     const statuses = await providerOf(shippedFile('openrouter'), answering([200, body]).client).status([job], signal);
     const cost = { micros: 123_457, currency: 'USD', basis: 'reported' };
-    assert.deepEqual(statuses.get(job.jobKey), { state: 'failed', fault: { kind: 'upstream', detail: 'oh' }, cost });
+    assert.deepEqual(statuses.get(job.jobKey), { state: 'failed', error: { kind: 'upstream', detail: 'oh' }, cost });
   });
 
   test('with a strange word is told once, and the job goes on', async () => {

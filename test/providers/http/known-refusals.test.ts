@@ -58,6 +58,6 @@ test('the rules of a file of the kind http are checked as those of the catalogue
     () => read(catalogue, typo),
     (error) =>
       error instanceof ConfigError &&
-      /rules\[0\]\.imags: unknown field, did you mean images\?/.test(error.faults.join()),
+      /rules\[0\]\.imags: unknown field, did you mean images\?/.test(error.problems.join()),
   );
 });

@@ -13,7 +13,7 @@ import { key, signal, stage } from './videos-stage.ts';
 type Said = { readonly kind: SubmitOutcome['kind']; readonly why: string | undefined };
 
 function reasonOf(outcome: SubmitOutcome): string | undefined {
-  if (outcome.kind === 'refused') return outcome.fault.kind;
+  if (outcome.kind === 'refused') return outcome.error.kind;
   return outcome.kind === 'not_accepted' ? outcome.reason : undefined;
 }
 
@@ -70,8 +70,8 @@ describe('a job', () => {
       await upstream.books.end(job.id, 'failed');
       const ended = await status();
       assert.ok(ended?.state === 'failed');
-      assert.match(ended.fault.detail, /out of memory|the upstream failed/);
-      assert.equal(ended.fault.kind, 'upstream');
+      assert.match(ended.error.detail, /out of memory|the upstream failed/);
+      assert.equal(ended.error.kind, 'upstream');
     });
 
     test(`of ${dialect} whose output was moderated is the content's fault`, async (t) => {
@@ -80,7 +80,7 @@ describe('a job', () => {
       upstream.embellish({ status: 'failed', error: { code: 'content_policy_violation', message: 'no' } });
       const ended = await status();
       assert.ok(ended?.state === 'failed');
-      assert.equal(ended.fault.kind, 'content');
+      assert.equal(ended.error.kind, 'content');
     });
 
     test(`of ${dialect} with another id in its record is no verdict`, async (t) => {

@@ -27,7 +27,7 @@ async function checked(t: TestContext, { broken, earlierJob, signal, say }: Opti
   const baseUrl = `http://${server.address}`;
   const findings = await checkConformance({
     client: clientFor(baseUrl, key),
-    strangers: { keyless: clientFor(baseUrl), wrong: clientFor(baseUrl, 'another-key') },
+    strangers: { keyless: clientFor(baseUrl), invalid: clientFor(baseUrl, 'another-key') },
     bodies: { first: '{"input": {"prompt": "a"}}', other: '{"input": {"prompt": "b"}}' },
     // The command line tests this with ffmpeg.
     inspect: async (path) => {
@@ -58,7 +58,7 @@ test('a server that keeps the protocol passes every rule; what needs a restart i
 /** One way to break each rule, and no other one. */
 const breaks: Readonly<Record<Exclude<Rule, 'restart'>, () => Break>> = {
   'key-missing': () => (asked, tell) => (asked.method === 'GET' ? tell({ hasKey: true }) : tell()),
-  'key-wrong': () => (asked, tell) => (asked.method === 'PUT' ? tell({ hasKey: true }) : tell()),
+  'key-invalid': () => (asked, tell) => (asked.method === 'PUT' ? tell({ hasKey: true }) : tell()),
   'get-unknown':
     () =>
     ({ method, isVideo, hasKey }, tell, { job }) =>

@@ -81,7 +81,7 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
     const check = async (earlierJob?: string) => {
       const findings = await checkConformance({
         client: clientWith(`Bearer ${key}`),
-        strangers: { keyless: clientWith(), wrong: clientWith('Bearer wrong') },
+        strangers: { keyless: clientWith(), invalid: clientWith('Bearer wrong') },
         bodies: { first: '{}', other: '{"model": "other"}' },
         inspect: async () => 'a video',
         earlierJob,
@@ -134,7 +134,7 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
     });
     assert.equal(await provider.cancel(job, signal), 'cancelled');
     await waitFor('the end of the command', () => (lives(pid) ? undefined : true));
-    assert.deepEqual(await ended(), { state: 'failed', fault: { kind: 'upstream', code: 'canceled', detail: '' } });
+    assert.deepEqual(await ended(), { state: 'failed', error: { kind: 'upstream', code: 'canceled', detail: '' } });
     assert.equal(await provider.cancel(job, signal), 'cancelled');
   });
 

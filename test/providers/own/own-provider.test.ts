@@ -117,12 +117,12 @@ describe('an answer to PUT', () => {
     [200, { id: request.jobKey, status: 'failed' }, { kind: 'accepted', id: request.jobKey }],
     [201, { id: request.jobKey }, { kind: 'unknown' }],
     [200, { id: jobRequest().jobKey, status: 'running' }, { kind: 'unknown' }],
-    [400, error('content_rejected'), { kind: 'refused', fault: 'content' }],
-    [422, error('image_invalid'), { kind: 'refused', fault: 'image' }],
-    [422, error('input_invalid'), { kind: 'refused', fault: 'input' }],
-    [413, error('too_large'), { kind: 'refused', fault: 'upstream' }],
-    [400, error('constructor'), { kind: 'refused', fault: 'upstream' }],
-    [404, error('model_unknown'), { kind: 'refused', fault: 'upstream' }],
+    [400, error('content_rejected'), { kind: 'refused', error: 'content' }],
+    [422, error('image_invalid'), { kind: 'refused', error: 'image' }],
+    [422, error('input_invalid'), { kind: 'refused', error: 'input' }],
+    [413, error('too_large'), { kind: 'refused', error: 'upstream' }],
+    [400, error('constructor'), { kind: 'refused', error: 'upstream' }],
+    [404, error('model_unknown'), { kind: 'refused', error: 'upstream' }],
     [422, { detail: 'not the protocol' }, { kind: 'unknown' }],
     [409, error('exists'), { kind: 'unknown' }],
     [500, error('content_rejected'), { kind: 'unknown' }],
@@ -139,7 +139,7 @@ describe('an answer to PUT', () => {
 });
 
 function shown(outcome: SubmitOutcome) {
-  return outcome.kind === 'refused' ? { ...outcome, fault: outcome.fault.kind } : outcome;
+  return outcome.kind === 'refused' ? { ...outcome, fault: outcome.error.kind } : outcome;
 }
 
 describe('the record of a job', () => {
@@ -169,10 +169,10 @@ describe('the record of a job', () => {
     [{ status: 'succeeded', cost: { micros: 1, currency: 'credits' } }, { state: 'succeeded' }],
     [
       { status: 'failed', ...error('content_rejected') },
-      { state: 'failed', fault: { kind: 'content', code: 'content_rejected', detail: 'words' } },
+      { state: 'failed', error: { kind: 'content', code: 'content_rejected', detail: 'words' } },
     ],
-    [{ status: 'canceled' }, { state: 'failed', fault: { kind: 'upstream', code: 'canceled', detail: '' } }],
-    [{ status: 'cancelled' }, { state: 'failed', fault: { kind: 'upstream', code: 'canceled', detail: '' } }],
+    [{ status: 'canceled' }, { state: 'failed', error: { kind: 'upstream', code: 'canceled', detail: '' } }],
+    [{ status: 'cancelled' }, { state: 'failed', error: { kind: 'upstream', code: 'canceled', detail: '' } }],
     [{ status: 7 }, { state: 'unclear' }],
     [{ status: 'succeeded', id: jobRequest().jobKey }, { state: 'unclear' }],
   ];

@@ -13,7 +13,7 @@ const dies: Ffmpeg = async () => Promise.reject(new Error('killed by SIGSEGV'));
 const open = () => new AbortController().signal;
 
 test('a film reports progress that never falls and ends at 100', async (t) => {
-  const provider = createPreviewProvider({ ffmpeg, faults: false });
+  const provider = createPreviewProvider({ ffmpeg, failures: false });
   const seen: number[] = [];
   const request = generationRequest(await temporaryFolder(t));
   const video = await filmed(provider, request, (progress) => seen.push(progress), open());
@@ -26,7 +26,7 @@ test('a film reports progress that never falls and ends at 100', async (t) => {
 });
 
 test('an abort kills the renderer and comes back with its reason', async (t) => {
-  const provider = createPreviewProvider({ ffmpeg, faults: false });
+  const provider = createPreviewProvider({ ffmpeg, failures: false });
   const request = generationRequest(await temporaryFolder(t), { duration: 15 });
   const controller = new AbortController();
   const reason = new Error('cancelled by the test');
@@ -40,7 +40,7 @@ test('an abort kills the renderer and comes back with its reason', async (t) => 
 });
 
 test('a renderer that dies decides nothing about the task, so it is tried again', async (t) => {
-  const provider = createPreviewProvider({ ffmpeg: dies, faults: false });
+  const provider = createPreviewProvider({ ffmpeg: dies, failures: false });
   const request = generationRequest(await temporaryFolder(t));
   const film = filmed(provider, request, () => undefined, open());
   await assert.rejects(film, (error) => error instanceof Error && !(error instanceof TaskError));
@@ -86,7 +86,7 @@ test('[[slow 1s]] takes a second longer and shows progress meanwhile', async (t)
 });
 
 test('without the setting the brackets are ordinary words', async (t) => {
-  const provider = createPreviewProvider({ ffmpeg: async () => undefined, faults: false });
+  const provider = createPreviewProvider({ ffmpeg: async () => undefined, failures: false });
   const request = generationRequest(await temporaryFolder(t), { prompt: '[[reject]] [[hang]]' });
   assert.ok((await filmed(provider, request, () => undefined, open())).path);
 });
@@ -99,7 +99,7 @@ async function followed(
   signal = open(),
   report: (progress: number) => void = () => undefined,
 ) {
-  const provider = createPreviewProvider({ ffmpeg: renderer, faults: true });
+  const provider = createPreviewProvider({ ffmpeg: renderer, failures: true });
   return filmed(provider, generationRequest(await temporaryFolder(t), { ...changes, prompt }), report, signal);
 }
 

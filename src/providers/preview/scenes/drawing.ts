@@ -49,8 +49,8 @@ export function ellipse(x: number, y: number, radiusX: number, radiusY: number, 
   return `<ellipse cx="${x}" cy="${y}" rx="${radiusX}" ry="${radiusY}" fill="${fill}"/>`;
 }
 
-export function rectangle(x: number, y: number, widthPx: number, heightPx: number, fill: string, round = 0): string {
-  return `<rect x="${x}" y="${y}" width="${widthPx}" height="${heightPx}" rx="${round}" fill="${fill}"/>`;
+export function rectangle(x: number, y: number, widthPx: number, heightPx: number, fill: string, radius = 0): string {
+  return `<rect x="${x}" y="${y}" width="${widthPx}" height="${heightPx}" rx="${radius}" fill="${fill}"/>`;
 }
 
 export async function drawn({ widthPx, heightPx, body, x, y }: Drawing): Promise<Layer> {
