@@ -99,7 +99,7 @@ describe('a recipe about the database', { skip: skipWithoutPostgres15 }, () => {
         ['success', 'fail', undefined],
       );
       assert.equal(upstream.jobs.length, 3);
-      assert.match(await findingLine('indexes', environment.environment), /^ok: /);
+      assert.match(await findingLine('schema', environment.environment), /^ok: /);
 
       // What was restored once can be backed up and restored again, also as it is done with the compose file.
       await stopWorker();
