@@ -35,7 +35,7 @@ const outcomeWords: Readonly<Record<FailOutcome, Word>> = {
 
 /** A cancelled task, or one whose input was rejected, is not shown as failed. */
 export function taskWord({ state, failCode }: { readonly state: string; readonly failCode: string | null }): Word {
-  if (failCode !== null) return outcomeWords[failOutcome(failCode)];
+  if (state === 'fail' && failCode !== null) return outcomeWords[failOutcome(failCode)];
   return wordOf(stateWords, state, { word: state, tone: 'calm' });
 }
 

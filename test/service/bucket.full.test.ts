@@ -190,7 +190,7 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
       ],
       [
         { RESULT_STORE: 's3://elsewhere' },
-        /^The result store s3:\/\/elsewhere cannot be used \(NoSuchBucket\)\. There is no/,
+        /^The result store s3:\/\/elsewhere cannot be used \(NoSuchBucket\). The bucket does not exist/,
       ],
     ] as const;
     for (const name of ['worker', 'api'] as const)
