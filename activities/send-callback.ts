@@ -8,7 +8,11 @@ import type { ActivityDeps } from './deps.ts';
 
 export type CallbackAttempt =
   | { readonly kind: 'delivered' | 'rejected' }
+  /** Nothing was sent, because the delivery has ended or is not owed. */
+  | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly retryAfterMs: number | undefined };
+
+type SentAttempt = Exclude<CallbackAttempt, { kind: 'ended' }>;
 
 export type CallbackOrder = {
   readonly taskId: string;
@@ -26,17 +30,15 @@ export type CallbackOrder = {
 export function createSendCallback(deps: ActivityDeps) {
   return async ({ taskId, isLast, nextPauseMs }: CallbackOrder): Promise<CallbackAttempt> => {
     const delivery = await deps.findCallback(taskId);
-    if (delivery === undefined) return { kind: 'rejected' };
-    if (delivery.state === 'failed') return { kind: 'failed', retryAfterMs: undefined };
-    if (delivery.state !== 'pending') return { kind: delivery.state };
+    if (delivery?.state !== 'pending') return { kind: 'ended' };
     const signal = Context.current().cancellationSignal;
     const attempt = await deps.postCallback({ ...delivery, signal }).catch(retryWhenBusy);
     deps.events.emit({ kind: 'callback_attempted', status: attempt.status, durationMs: attempt.durationMs });
-    const outcome = judge(attempt, nextPauseMs);
+    const outcome = outcomeOf(attempt, nextPauseMs);
     await recordDeliveryAttempt(deps.db, {
       delivery,
       attempt,
-      verdict: verdict(attempt, outcome, isLast ? undefined : nextPauseMs),
+      verdict: newDeliveryState(attempt, outcome, isLast ? undefined : nextPauseMs),
     });
     return outcome;
   };
@@ -53,8 +55,8 @@ function retryWhenBusy(error: unknown): never {
   });
 }
 
-/** If no status was received, the pause counts from the latest time at which the attempt could have ended, as in `verdict`. */
-function judge({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs = 0): CallbackAttempt {
+/** If no status was received, the pause counts from the latest time at which the attempt could have ended, as the stored due time does. */
+function outcomeOf({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs = 0): SentAttempt {
   if (status === undefined) return { kind: 'failed', retryAfterMs: nextPauseMs + callbackTimeoutMs - durationMs };
   if (status >= 200 && status < 300) return { kind: 'delivered' };
   if (status === 410) return { kind: 'rejected' };
@@ -65,9 +67,9 @@ function judge({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs
  * The due time counts from the latest time at which this attempt could have ended: clients read it, and the duration
  * would reveal the kind of a network error.
  */
-function verdict(
+function newDeliveryState(
   { startedAt, retryAfterMs }: CallbackAnswer,
-  { kind }: CallbackAttempt,
+  { kind }: SentAttempt,
   nextPauseMs: number | undefined,
 ): MadeAttempt['verdict'] {
   const latestEnd = startedAt + callbackTimeoutMs;

@@ -70,7 +70,7 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
 export async function deliverCallback({
   firstAttempt,
   ...delivery
-}: DeliverCallbackInput): Promise<'delivered' | 'rejected' | 'failed'> {
+}: DeliverCallbackInput): Promise<Exclude<CallbackAttempt['kind'], 'failed'> | 'failed'> {
   const { sendCallback } = callbacksOf(delivery.accountId, 'scheduled');
   const redeliveries = countRedeliveries();
   let made = firstAttempt;

@@ -13,7 +13,7 @@ import { submitJob } from './submit.ts';
 //
 // | state of the job | step    | leads to                                                           |
 // | ---------------- | ------- | ------------------------------------------------------------------ |
-// | reserved         | submit  | held, running, or the next job; after a lost response: unanswered  |
+// | reserved         | submit  | held, running, or the next job; its row is unanswered without a response |
 // | held             | run     | the video, or the next job                                         |
 // | unanswered       | recover | running, or the next job                                           |
 // | running          | follow  | succeeded, or the next job                                         |
@@ -44,7 +44,7 @@ export async function generate(
   first: NextJob | undefined,
 ): Promise<Extract<Outcome, { kind: 'video' }> | Stop> {
   const { deps, task } = attempt;
-  // A task has no rows before its generation starts, so the first attempt need not read any.
+  // A task that is generated here has no rows before its first attempt, which therefore reads none.
   let outcome: Outcome | NextJob = first ?? (task.isFirst ? await nextJob(deps, task, []) : { kind: 'next' });
   for (;;) {
     if (outcome.kind === 'next') outcome = await nextJob(deps, task, await listProviderJobs(deps.db, task.taskId));
@@ -54,7 +54,7 @@ export async function generate(
   }
 }
 
-/** Reads the state of a job that an earlier attempt started. */
+/** Reads the state of a job whose intent was committed before, by an earlier attempt or by this one. */
 async function resumeJob(attempt: Attempt, { row, earlier }: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
   const { deps, task } = attempt;
   const open = await waitForProvider(attempt, row, () => deps.providers.ofJob(row));

@@ -31,7 +31,7 @@ type JobStates = {
   readonly reserved: { readonly entry: TierEntry };
   /** Its intent is committed; it lives in its request, and ends with it. */
   readonly held: { readonly provider: HeldProvider };
-  /** Its create was sent, and the response was lost. */
+  /** Its intent is committed; whether its create reached the upstream is unknown. */
   readonly unanswered: { readonly provider: PolledProvider } & Pick<ProviderJob, 'intendedAt' | 'ageMs'>;
   readonly running: UpstreamRun;
   readonly succeeded: UpstreamRun & { readonly success: Extract<JobStatus, { state: 'succeeded' }> };
@@ -56,7 +56,7 @@ export type Job = JobIn<keyof JobStates>;
 /** The result of a step. An exception is an error of our own, such as an unavailable database, and is retried. */
 export type Outcome =
   | { readonly kind: 'job'; readonly job: Job }
-  /** This job leads to no video, or its state is unknown; the task's rows determine the next step. */
+  /** The task's rows determine the next step: this job leads to no video, or its response was lost. */
   | { readonly kind: 'next' }
   | { readonly kind: 'video'; readonly staged: StagedVideo }
   | Stop;

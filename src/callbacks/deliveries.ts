@@ -106,7 +106,7 @@ order by due_at, task_id limit $4`,
 /** Includes the time, because a redelivery removes the callback from the list. */
 export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly taskId: string };
 
-/** Lists failed and refused callbacks of all accounts, the latest end first. */
+/** Lists failed and rejected callbacks of all accounts, the latest end first. */
 export const listFailedDeliveries = many<
   Delivery & FailedDeliveryCursor,
   [page: { after?: FailedDeliveryCursor | undefined; limit: number }]

@@ -7,7 +7,7 @@ import { openFiles, usualStore } from '../media/open-store.ts';
 import { copyFiles, type CopyProgress } from '../media/copy-files.ts';
 import type { MediaFiles } from '../media/result-store.ts';
 import type { Database } from '../platform/database/database.ts';
-import { type StoredResult, listStoredResults } from '../tasks/settlement.ts';
+import { type StoredResult, listStoredResults } from '../tasks/task-reports.ts';
 import { markMediaDeleted } from '../tasks/task-list.ts';
 import { interrupted, listenForInterruptions } from './interruption.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';

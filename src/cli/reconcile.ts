@@ -8,7 +8,7 @@ import type { TaskFailure } from '../tasks/task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { countUnfinishedTasks, readCallbackBacklog } from '../operators/installation.ts';
 import { auditLedger } from '../credits/ledger-audit.ts';
-import { countEndings, listKnownTasks } from '../tasks/settlement.ts';
+import { countEndings, listKnownTasks } from '../tasks/task-reports.ts';
 import { listUnfinishedTasks } from '../tasks/task-list.ts';
 import { refundTask } from '../tasks/tasks.ts';
 import { instant } from './arguments.ts';

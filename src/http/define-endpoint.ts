@@ -122,7 +122,8 @@ async function guardCreate(request: Request, proceed: Proceed): Promise<void> {
       authorize(operation, identity);
       await proceed(identity);
     } catch (error) {
-      // The caller may have changed: a revoked key or a suspended account is reported first. A 5xx may concern a charge, so it stands.
+      // The cached caller may be outdated, so a key revoked or an account suspended since then is reported first. A 5xx is not replaced,
+      // because its task may have been charged.
       if (cached !== undefined && isRefusal(error)) authorize(operation, await identify(request));
       throw error;
     }

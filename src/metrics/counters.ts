@@ -4,8 +4,8 @@ import type { ProviderEvent } from '../providers/provider-events.ts';
 import type { EndedCall } from '../providers/provider-jobs.ts';
 import type { Names } from './names.ts';
 
-// Metrics that a process derives from its own events. A new one needs an entry in a table below, an event in the union unless one fits,
-// and one `events.emit` where it happens.
+// Metrics that a process derives from its own events. To add one, add an entry to `counters` (or to `histograms` or `states`), an event to
+// `ServiceEvent` unless one fits, and one `events.emit` where it happens.
 
 /** The parts of a process; `npm start` has both. */
 export type PartName = 'api' | 'worker';
@@ -40,9 +40,9 @@ export type ServiceEvent =
   | { readonly kind: 'stage_ended'; readonly stage: TaskStage; readonly durationMs: number }
   /** A create returned 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`). */
   | { readonly kind: 'uncertain_create_settled'; readonly outcome: (typeof uncertainOutcomes)[number] }
-  /** `reconcile` found a task without a workflow. */
+  /** `reconcile` ended or started a task that its workflow did not. */
   | { readonly kind: 'task_settled'; readonly outcome: (typeof settledOutcomes)[number] }
-  /** `reconcile` corrected something else; `failed`: it could not, and retries in its next run. */
+  /** `reconcile`, housekeeping or the audit found something else; `failed`: it could not be corrected, and the next run retries. */
   | { readonly kind: 'reconcile_finding'; readonly finding: (typeof findings)[number] }
   | { readonly kind: 'callback_attempted'; readonly status: number | undefined; readonly durationMs: number }
   | { readonly kind: 'job_ended'; readonly job: EndedCall }
@@ -134,7 +134,7 @@ export const counters: readonly EventMetric[] = [
   },
   {
     name: 'videogen_tasks_settled_total',
-    help: 'Tasks without a workflow that reconcile found, by what it did',
+    help: 'Tasks that reconcile started or refunded instead of their workflow',
     labels: ['outcome'],
     zeros: settledOutcomes.map((outcome) => ({ outcome })),
     on: on('task_settled', ({ outcome }) => [{ outcome }, 1]),

@@ -11,7 +11,7 @@ export const costBases = ['reported', 'estimated', 'unknown'] as const;
 /** Micro-units of a currency: 1,000,000 are one dollar. */
 export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
 
-/** One create at an upstream. An intended one without `jobId` has lost its response: a job may exist or not. */
+/** One create at an upstream. For an intended one without `jobId` it is unknown whether a job exists. */
 export type ProviderJob = {
   readonly ordinal: number;
   readonly provider: string;

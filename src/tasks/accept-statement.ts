@@ -3,8 +3,8 @@ import type { NewTask } from './acceptance.ts';
 import { creditsPerSecondAt } from '../credits/prices.ts';
 
 // The rule of acceptance, for a batch of tasks of one or many accounts. A task must be new, its key active and its account not
-// suspended. Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow:
-// running sums over the earlier tasks give the same result as one statement per task.
+// suspended. Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow, by
+// running sums over the earlier tasks. A task that a batch leaves out is tried alone (task-acceptor.ts).
 
 type Column = { readonly type: string; readonly of: (task: NewTask) => unknown };
 type Columns = Readonly<Record<string, Column>>;
@@ -56,9 +56,8 @@ const keyIsActive = `coalesce((select revoked_at is null and (expires_at is null
         from api_keys where id = key_id and account_id = request.account_id), key_id is null)`;
 
 // Each account is locked once and read in its latest version, because every further read of a changed row costs as much as the first.
-// The inner selects hide the lengths of the arrays from the planner, which would make a plan for each length; a select of one value is
-// a look-up by key for any estimates of the planner. The clock is read when all locks are held, so that a create which waited for
-// a lock is not judged by an earlier time.
+// `(select $1::uuid[])` keeps the length of the array out of the plan, so one plan serves all batches. The clock is read when all locks
+// are held, so that a create which waited for a lock is not judged by an earlier time.
 const judged = (lock: string) => `
 request as (
   select position, task_id, ${valueOf('account_id')} as account_id, ${valueOf('key_id')} as key_id,
@@ -72,7 +71,7 @@ request as (
     case
       when (select id from tasks where id = request.task_id) is not null then 'known'
       when account.id is null then 'account_not_found'
-      when not ${keyIsActive} then 'key_not_active'
+      when not ${keyIsActive} then 'key_inactive'
       when suspended_at is not null then 'account_suspended'
       when (select id from tasks where account_id = request.account_id and idempotency_key = request.idempotency_key) is not null
         then 'known'
@@ -105,8 +104,8 @@ request as (
 const answer = `refusal, credits, quota, window_ms, (extract(epoch from
   case when refusal is null then due_after else create_due_at end - clock_timestamp()) * 1000)::float8 as due_in_ms`;
 
-// The account gets the absolute figures that were judged under its lock. Relative ones would be checked against its constraints as of
-// the snapshot, which is older than a lock that the statement waited for.
+// The account gets the absolute figures that were judged under its lock. `balance = balance - x` would start from the statement's
+// snapshot, which is older than a lock that it waited for.
 const acceptText = (lock: string) => `
 with ${judged(lock)}, accepted as not materialized (
   select * from judged where refusal is null

@@ -8,8 +8,9 @@ import { type Database, isDeadlock, violatedUniqueConstraint } from '../platform
 const maxTries = 5;
 
 /**
- * Accepts a task: one statement writes its price, charge, row and ledger entry, and its commit is the acceptance. Only `accepted` means
- * a charge. A repeated call with the same `taskId` returns `replayed`.
+ * Accepts one task, outside a batch. One statement writes its price, charge, row and ledger entry, and its commit is the acceptance;
+ * another, which only reads, explains a refusal. Only `accepted` means a charge. A repeated call with the same `taskId` returns
+ * `replayed`.
  */
 export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
@@ -93,7 +94,7 @@ type EarlierRow = {
 type ExplainedRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
     | { refusal: null }
     | { refusal: 'no_price' | 'too_many_unfinished_tasks' | 'too_fast' }
-    | { refusal: 'key_not_active' | 'account_suspended' | 'account_not_found' }
+    | { refusal: 'key_inactive' | 'account_suspended' | 'account_not_found' }
     | { refusal: 'insufficient_credits'; credits: number }
     | ({ refusal: 'known' } & EarlierRow)
   );
@@ -116,7 +117,7 @@ async function explainRefusal(db: Database, task: NewTask): Promise<Acceptance |
     }
     case 'no_price':
       throw new Error(`no price of ${task.param.model} is in force, not even in the catalogue`);
-    case 'key_not_active':
+    case 'key_inactive':
     case 'account_suspended':
     case 'account_not_found':
     default:

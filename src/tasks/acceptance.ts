@@ -35,7 +35,7 @@ export type Acceptance =
   | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
   | { readonly kind: 'too_many_unfinished_tasks'; readonly limit: number }
   | { readonly kind: 'too_fast'; readonly rate: CreateRate }
-  | { readonly kind: 'key_not_active' }
+  | { readonly kind: 'key_inactive' }
   | { readonly kind: 'account_suspended' }
   | { readonly kind: 'account_not_found' };
 

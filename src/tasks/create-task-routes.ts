@@ -138,7 +138,7 @@ function accepted(acceptance: Acceptance): Extract<Acceptance, { kind: 'accepted
       const { limit, left } = acceptance.rate;
       throw new HttpError('rate_limited', { headers: refusalHeaders('creates', limit, left) });
     }
-    case 'key_not_active':
+    case 'key_inactive':
       throw new HttpError('unauthorized');
     case 'account_suspended':
       throw new HttpError('account_suspended');

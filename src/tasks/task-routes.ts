@@ -125,7 +125,7 @@ const adminCancel = defineEndpoint({
   },
 });
 
-/** Stops the generation. For a task that had ended before, `reconcile` does. */
+/** Stops the generation of a task that this request has ended. */
 function ended({ changed, task, hasCallback }: EndedTask, { stopTask, events }: HttpDeps) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);

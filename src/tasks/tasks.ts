@@ -193,7 +193,7 @@ select ${taskColumns} from ended`,
   values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
 });
 
-/** The workflow of a cancelled task is terminated after this time. */
+/** The workflow of a cancelled task is terminated if it still runs after this time. */
 export const cancelGraceMs = 10 * 60_000;
 
 /**

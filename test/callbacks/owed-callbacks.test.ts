@@ -56,7 +56,7 @@ for (const { title, endsFirst } of [
     }
     await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
     if (!endsFirst) await end();
-    assert.equal((await attempt(taskId)).kind, 'rejected');
+    assert.equal((await attempt(taskId)).kind, 'ended');
     assert.equal(posted.length, endsFirst ? 1 : 0);
   });
 }

@@ -126,10 +126,14 @@ function onPaper(
     for (const name of namesOf(task)) known.add(name);
     book(task);
   }
+  const inBatch = new Set<string>();
   return requested.map((task) => {
     const account = books.get(task.accountId);
-    const isKnown = namesOf(task).some((name) => known.has(name));
-    if (!isKnown) for (const name of namesOf(task)) known.add(name);
+    const names = namesOf(task);
+    // A batch leaves out what shares a name with another of its tasks, also with one that is refused.
+    const isRepeated = names.some((name) => inBatch.has(name));
+    if (!isRepeated) for (const name of names) inBatch.add(name);
+    const isKnown = isRepeated || names.some((name) => known.has(name));
     const isBarred = account?.isSuspended === true || keyOf(task) === account?.deadKey;
     return !isKnown && !isBarred && book(task);
   });
@@ -232,7 +236,7 @@ async function assertExplained(
       return assert.ok(twins.some(({ taskId }) => taskId === answer.taskId));
     case 'key_reused':
       return assert.ok(twins.some(({ param }) => param.input.duration !== task.param.input.duration));
-    case 'key_not_active':
+    case 'key_inactive':
       return assert.ok(isDead);
     case 'account_suspended':
       return assert.ok(owner.isSuspended);
