@@ -67,10 +67,7 @@ test('200 a task is charged, stored with its defaults and handed to the engine b
 
 for (const [request, credits] of [
   [{ model, input: { ...input, duration: 3.5 } }, 4 * 33],
-  [
-    { model, input: { ...input, duration: 15.49, generateAudio: false, imageUrls: ['https://example.com/a.png'] } },
-    15 * 33,
-  ],
+  [{ model, input: { ...input, duration: 15.49, generateAudio: false, imageUrls: ['https://x.test/a.png'] } }, 15 * 33],
   [{ model: 'videogen-2.0', input }, 5 * 41],
 ] as const) {
   test(`200 ${JSON.stringify(request)} costs ${credits} credits`, async () => {
@@ -236,13 +233,10 @@ test('409 an Idempotency-Key that was used with another body', async () => {
   assert.equal(await balanceOf(accountId), 1000 - charge);
 });
 
-test('422 every fault of header and body at once, the first one as message', async () => {
+test('422 all errors of header and body are reported together, the first one as the message', async () => {
   const { accountId, key } = await service.newAccount(1000);
-  const body = {
-    model: 'sora',
-    input: { prompt: '', duration: 99, aspectRatio: '1:1', videoUrls: null },
-    callbackurl: 'x',
-  };
+  const wrongInput = { prompt: '', duration: 99, aspectRatio: '1:1', videoUrls: null };
+  const body = { model: 'sora', input: wrongInput, callbackurl: 'x' };
   const answer = await service.create(key, body, { 'idempotency-key': 'two words' });
   const errors = [
     { path: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' },
