@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdtemp, readdir, readlink, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -8,16 +7,11 @@ import type { ResultStore } from '../../src/media/result-store.ts';
 import { createFolderStore } from '../support/folder-store.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
-import { rawConnection } from '../support/http-raw.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { runsWholeMatrix } from '../support/tier.ts';
-import { waitFor } from '../support/wait-for.ts';
 
 const key = 'results/0193/video.mp4';
 /** Every byte tells where it stands. */
 const video = Buffer.from(Array.from({ length: 1000 }, (_, i) => i % 251));
-const bigKey = 'results/0193/big.mp4';
-const bigBytes = 64 * 1024 * 1024;
 
 let database: TestDatabase;
 let folder: string;
@@ -31,7 +25,6 @@ before(async () => {
   service = await startHttpService({ database, resultStore: store, now: () => now });
   await put(key, video);
   await put('results/0193/poster.jpg', Buffer.from('a picture'));
-  await put(bigKey, Buffer.alloc(bigBytes));
   await writeFile(join(folder, 'outside.mp4'), 'secret');
 });
 after(async () => {
@@ -282,49 +275,4 @@ test('200 a page on another site may ask for ranges', async () => {
   assert.equal(answer.json.code, 200);
   assert.equal(answer.headers['access-control-allow-origin'], '*');
   assert.match(String(answer.headers['access-control-allow-headers']), /Range/);
-});
-
-test('close lets a running download end and then closes its connection, which had been promised to stay', async () => {
-  const own = await startHttpService({ database, resultStore: store });
-  const client = rawConnection(own.server.port);
-  client.write(`GET ${linkTo(bigKey)} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  // The promise is in the head, which has been sent once anything has come.
-  await once(client.socket, 'data');
-  client.socket.pause();
-  assert.equal(await openBigFiles(), 1);
-  const closed = own.close(60_000);
-  client.socket.resume();
-  const text = await client.closed;
-  assert.match(text.slice(0, 1000), /^HTTP\/1\.1 200 OK.*Connection: keep-alive/s);
-  assert.equal(text.length - text.indexOf('\r\n\r\n') - 4, bigBytes);
-  await closed;
-});
-
-/** How many files this process has open under the store's name for the big file. */
-async function openBigFiles(): Promise<number> {
-  const links = await Promise.all(
-    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
-  );
-  return links.filter((link) => link.endsWith('big.mp4')).length;
-}
-
-function abortedBigFiles(): number {
-  return service.log.filter((line) => line['path'] === `/media/${bigKey}` && line['aborted'] === true).length;
-}
-
-test('a client that goes away in the middle closes the file, and the file was not read into memory', async () => {
-  const memory = process.memoryUsage().arrayBuffers;
-  const clients = Array.from({ length: 8 }, () => {
-    const client = rawConnection(service.server.port);
-    client.socket.pause();
-    client.write(`GET ${linkTo(bigKey)} HTTP/1.1\r\nHost: x\r\n\r\n`);
-    return client;
-  });
-  await waitFor('eight open files', async () => ((await openBigFiles()) === 8 ? true : undefined));
-  const grown = process.memoryUsage().arrayBuffers - memory;
-  // What other files of the process do counts, too, so the bound holds only for a process of its own.
-  if (runsWholeMatrix) assert.ok(grown < bigBytes, `${grown} bytes in buffers`);
-  for (const client of clients) client.socket.resetAndDestroy();
-  await waitFor('no open file', async () => ((await openBigFiles()) === 0 ? true : undefined));
-  await waitFor('eight lines of aborted requests', () => (abortedBigFiles() === 8 ? true : undefined));
 });
