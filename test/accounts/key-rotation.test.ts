@@ -19,7 +19,7 @@ test('200 a rotated key and its successor both work during the overlap, and only
   assert.deepEqual([await readStatus(next.key), await readStatus(last.key)], [401, 404]);
 });
 
-test('200 a successor lives as long as its predecessor, whose own end is never put off', async () => {
+test('200 a successor is valid as long as its predecessor, whose own expiry is never extended', async () => {
   const { key } = await owner();
   const expireTime = Date.now() + 3_600_000;
   const old = await made(post(key, '', { name: 'hourly', expireTime }));
@@ -28,7 +28,7 @@ test('200 a successor lives as long as its predecessor, whose own end is never p
   assert.ok(next.expireTime !== null && next.expireTime >= expireTime && next.expireTime < expireTime + 60_000);
 });
 
-test('200 the successor of a key with the last expiry there may be has one too, a little later', async () => {
+test('200 the successor of a key with the latest possible expiry expires, too, a little later', async () => {
   const { key } = await owner();
   const old = await made(post(key, '', { name: 'long', expireTime: maxUnixMs }));
   const { expireTime } = await made(post(key, '/rotate', { keyId: old.keyId }));

@@ -24,7 +24,7 @@ function fillKeys(accountId: string, count: number) {
   return service().database.db.run(manyKeys, [accountId, count]);
 }
 
-test('200 a key that was made works at once, with the scopes it was given and no others', async () => {
+test('200 a new key works immediately, with the scopes it was given and no others', async () => {
   const { key } = await owner();
   const reader = await made(post(key, '', { name: 'reader', scopes: ['tasks:read'] }));
   assert.match(reader.key, /^vg_[0-9A-Za-z]{36}$/);
@@ -33,7 +33,7 @@ test('200 a key that was made works at once, with the scopes it was given and no
   assertRefused(await service().create(reader.key, {}), 403, /tasks:write/);
 });
 
-test('a key has no scope by default for what a person may do only after a recent proof', () => {
+test('a key has no scope by default that needs a recent proof from a person', () => {
   const guarded = endpoints.filter(({ needsRecentProof }) => needsRecentProof === true).map(({ scope }) => scope);
   assert.ok(guarded.includes('callbacks:secret') && guarded.includes('keys:write'));
   assert.deepEqual(
@@ -42,14 +42,14 @@ test('a key has no scope by default for what a person may do only after a recent
   );
 });
 
-test('200 by default a key gets the ordinary scopes of its maker: none for keys, secrets or the deletion of content', async () => {
+test('200 by default a key gets the ordinary scopes of the key that creates it: none for keys, secrets or deleting content', async () => {
   const { accountId, key } = await owner();
   assert.deepEqual((await made(post(key, '', { name: 'a' }))).scopes, ['tasks:write', 'tasks:read', 'credits:read']);
   const narrow = await keyOf(accountId, ['keys:write', 'tasks:read']);
   assert.deepEqual((await made(post(narrow.key, '', { name: 'b', scopes: null }))).scopes, ['tasks:read']);
 });
 
-test('200 a key speaks the dialect it was made with, native without a wish, and every answer shows it', async () => {
+test('200 a key uses the dialect it was created with, native by default, and every response shows it', async () => {
   const { key } = await owner();
   const theirs = await made(post(key, '', { name: 'theirs', dialect: 'kie', scopes: ['tasks:read', 'keys:write'] }));
   assert.equal(theirs.dialect, 'kie');
@@ -88,7 +88,7 @@ test('200 the list shows every key of the account, active ones first, and never 
   for (const secret of [key, first.key, second.key, other.key, accountId]) assert.ok(!text.includes(secret));
 });
 
-test('200 a key with an end stops working then', async () => {
+test('200 a key stops working when it expires', async () => {
   const { accountId, key } = await owner();
   const expireTime = Date.now() + 60_000;
   const shortLived = await made(post(key, '', { name: 'x', expireTime }));
@@ -121,7 +121,7 @@ test('200 a key may revoke itself, and a suspended account may still revoke', as
   assert.equal(await readStatus(key), 401);
 });
 
-test('200 the last use is written down behind the answer, and not again within the minute', async () => {
+test('200 the last use is recorded after the response, and at most once a minute', async () => {
   const { accountId, key } = await owner();
   const used = await keyOf(accountId, ['tasks:read']);
   const lastUse = async () => (await listed(key)).find(({ keyId }) => keyId === used.keyId)?.lastUseTime ?? undefined;
@@ -140,17 +140,17 @@ test('200 the last use is written down behind the answer, and not again within t
   }
 });
 
-test('403 a key can never grant a scope that it has not, neither to a new key nor by rotating a stronger one', async () => {
+test('403 a key can never grant a scope that it lacks, neither to a new key nor by rotating a stronger one', async () => {
   const { accountId, key } = await owner();
   const weak = await keyOf(accountId, ['keys:write', 'tasks:read']);
   assertRefused(await post(weak.key, '', { name: 'x', scopes: ['tasks:read', 'tasks:write'] }), 403, /tasks:write/);
   const [strong] = (await listed(key)).filter(({ name }) => name === 'test');
   assertRefused(await post(weak.key, '/rotate', { keyId: strong?.keyId }), 403, /lacks the scope tasks:write/);
   assert.equal((await listed(key)).length, 2);
-  assert.equal(await readStatus(key), 404, 'and the stronger key lives on');
+  assert.equal(await readStatus(key), 404, 'the stronger key still works');
 });
 
-test('200 the list tells what each key was used for', async () => {
+test('200 the list shows what each key was used for', async () => {
   const { accountId, key } = await owner();
   const other = await keyOf(accountId, ['tasks:write']);
   const { json } = await service().create(key, plainRequest);
@@ -173,7 +173,7 @@ test('403 every key endpoint needs keys:write', async () => {
   for (const answer of await Promise.all(answers)) assertRefused(answer, 403, /keys:write/);
 });
 
-test("404 another account's key, no key and what is no id are one and the same", async () => {
+test("404 another account's key, an unknown key and an invalid id get the same response", async () => {
   const [mine, other] = [await owner(), await owner()];
   const { keyId } = await keyOf(other.accountId, ['tasks:read']);
   for (const id of [keyId, randomUUID(), 'x', '']) {
@@ -184,16 +184,16 @@ test("404 another account's key, no key and what is no id are one and the same",
   assert.equal((await listed(other.key)).filter(({ revokeTime }) => revokeTime !== null).length, 0);
 });
 
-test('409 the last place is given once: who asks meanwhile waits for the outcome, and is refused', async () => {
+test('409 the last free key is created once: a concurrent request waits for the outcome, and is refused', async () => {
   const { accountId } = await owner();
   const { db } = service().database;
-  const wanted = { accountId, name: 'x', scopes: ['tasks:read'] as const, expiresAt: undefined };
+  const request = { accountId, name: 'x', scopes: ['tasks:read'] as const, expiresAt: undefined };
   await fillKeys(accountId, maxActiveKeys - 2);
   let rival: ReturnType<typeof createAccountKey> | undefined;
   await db.transaction(async (run) => {
     await run({ name: 'test-lock', text: 'select 1 from accounts where id = $1 for no key update' }, [accountId]);
     await run(manyKeys, [accountId, 1]);
-    rival = createAccountKey(db, wanted);
+    rival = createAccountKey(db, request);
     const text = `
 select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%no key update%'`;
     await waitFor('the rival to wait', async () => (await db.run({ name: 'test-waiting', text }))[0]);
@@ -201,7 +201,7 @@ select 1 from pg_stat_activity where datname = current_database() and wait_event
   assert.deepEqual(await rival, { kind: 'too_many_keys' });
 });
 
-test('409 active keys are bounded, also when many are asked for at once; a revoked one frees its place', async () => {
+test('409 active keys are limited, also for concurrent requests; revoking one makes room for another', async () => {
   const { accountId, key } = await owner();
   await fillKeys(accountId, maxActiveKeys - 3);
   const answers = await Promise.all(Array.from({ length: 6 }, () => post(key, '', { name: 'x' })));
@@ -244,7 +244,7 @@ for (const [body, path] of [
   });
 }
 
-test('422 a key without an ordinary scope has nothing to pass on by default', async () => {
+test('422 a key without an ordinary scope has no default scopes to grant', async () => {
   const { accountId } = await owner();
   const { key } = await keyOf(accountId, ['keys:write']);
   assertRefused(await post(key, '', { name: 'x' }), 422, /scopes: is required/, {

@@ -67,7 +67,7 @@ test('200 a task that runs, and one without callBackUrl, has no callbacks', asyn
   }
 });
 
-test('200 a delivery is shown with its attempts, newest first, and without a word of what the receiver answered', async () => {
+test('200 a delivery is shown with its attempts, newest first, and without the response of the receiver', async () => {
   const taskId = await endedTask();
   await note(taskId, { status: 500, responseHead: Buffer.from('internal host 10.1.2.3') }, 'pending');
   const { createTime, ...pending } = await callbackOf(taskId);
@@ -89,7 +89,7 @@ test('200 a delivery is shown with its attempts, newest first, and without a wor
   assert.doesNotMatch((await get(taskId)).bytes.toString(), /10\.1\.2\.3/);
 });
 
-test('200 every network fault looks the same, byte for byte, whatever it was and however long it took', async () => {
+test('200 every network error is shown alike, byte for byte, regardless of its kind and duration', async () => {
   const answers = await Promise.all(
     ['blocked', 'dns', 'connect', 'tls', 'timeout', 'closed', 'protocol'].map(async (error, index) => {
       const taskId = await endedTask();
@@ -104,7 +104,7 @@ test('200 every network fault looks the same, byte for byte, whatever it was and
   );
 });
 
-test('200 an attempt without a status shows only when the longest one would have ended, and changes nothing before', async () => {
+test('200 an attempt without a status is shown only after the longest possible attempt would have ended, and changes nothing before', async () => {
   for (const error of ['blocked', 'connect', 'timeout', 'protocol']) {
     for (const state of ['pending', 'failed'] as const) {
       const taskId = await endedTask();
@@ -117,7 +117,7 @@ test('200 an attempt without a status shows only when the longest one would have
   }
 });
 
-test('200 nor does the end of a delivery tell how long its last attempt took', async () => {
+test('200 the end of a delivery does not reveal how long its last attempt took', async () => {
   const taskId = await endedTask();
   const startedAt = Date.now() - 15_001;
   await note(taskId, { error: 'connect', durationMs: 3, startedAt }, 'failed', startedAt + 15_000);
@@ -126,7 +126,7 @@ test('200 nor does the end of a delivery tell how long its last attempt took', a
   assert.deepEqual([state, completeTime, Array.isArray(attempts) && attempts.length], ['failed', latestEnd, 1]);
 });
 
-test('200 redelivery owes the callback anew and has it sent, the same webhook-id as before', async () => {
+test('200 redelivery sends the callback again, with the same webhook-id', async () => {
   const taskId = await endedTask();
   await note(taskId, { status: 204 }, 'delivered');
   const answer = await post('/redeliver', { taskId });
@@ -185,14 +185,14 @@ test('200 without a task the callbacks of the account are listed, newest first, 
   assert.deepEqual([...first.ids, ...second.ids, second.nextCursor], [...all, null]);
 });
 
-test("200 nobody lists another account's callbacks, nor learns anything by a cursor of them", async () => {
+test("200 an account cannot list another account's callbacks, nor learn anything by a cursor of them", async () => {
   const { failed } = await withCallbacks();
   const { key } = await service.newAccount(0);
   assert.deepEqual((await listed('', key)).ids, []);
   assert.deepEqual((await listed(`cursor=${failed}`, account.key)).ids, []);
 });
 
-test('200 all that has failed since a time is sent again, and nothing else', async () => {
+test('200 all callbacks that failed since a time are sent again, and no others', async () => {
   const { key, accountId, failed, hidden } = await withCallbacks();
   const none = await post('/redeliver-failed', { since: Date.now() + 60_000 }, key);
   assert.deepEqual(none.json.data, { redelivered: 0, hasMore: false });
@@ -222,12 +222,12 @@ test('409 the callback of a task that runs cannot be redelivered', async () => {
   assertRefused(await post('/redeliver', { taskId: await newTask() }), 409, /has not ended/);
 });
 
-test('422 nor can that of a task without callBackUrl', async () => {
+test('422 the callback of a task without callBackUrl cannot be redelivered', async () => {
   const errors = [{ path: 'taskId', message: 'this task was created without callBackUrl' }];
   assertRefused(await post('/redeliver', { taskId: await endedTask(null) }), 422, /without callBackUrl/, { errors });
 });
 
-test("404 another account's task, no task and what is no id are one and the same, to read and to redeliver", async () => {
+test("404 another account's task, an unknown task and an invalid id get the same response, to read and to redeliver", async () => {
   const earlier = service.redelivered.length;
   const other = await service.newAccount(1_000);
   for (const taskId of [await endedTask(), randomUUID(), 'x']) {

@@ -26,13 +26,13 @@ test('403 the secret needs the scope callbacks:secret, which no key has by defau
 
 test('403 a member cannot reveal or rotate the secret in the console; an owner can', async () => {
   const { accountId } = await service.newAccount(0);
-  const ask = async (role: 'member' | 'owner', path: string) => {
+  const request = async (role: 'member' | 'owner', path: string) => {
     const person = await newPerson(service, { roles: { [accountId]: role } });
     return person.ask('POST', `/api/v1/callbacks${path}`, { accountId, body: {} });
   };
   for (const path of ['/secret', '/secret/rotate']) {
-    assertRefused(await ask('member', path), 403, /your role in this account lacks the scope callbacks:secret/);
-    assert.equal((await ask('owner', path)).status, 200);
+    assertRefused(await request('member', path), 403, /your role in this account lacks the scope callbacks:secret/);
+    assert.equal((await request('owner', path)).status, 200);
   }
 });
 

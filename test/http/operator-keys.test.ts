@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { newApiKey } from '../../src/accounts/key-format.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { isOfConsole } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
@@ -19,7 +20,11 @@ before(async () => {
   service = await startHttpService();
   operator = await createTestOperator(service);
 });
-after(() => service.close());
+after(async () => {
+  const violations = await auditLedger(service.database.db);
+  await service.close();
+  assert.deepEqual(violations, []);
+});
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
 const send = (method: string, path: string, headers: Record<string, string>): Promise<Answer> =>
@@ -35,7 +40,7 @@ test('the endpoints for operators are those under /api/admin/v1, and all take th
 });
 
 for (const { method, path, operationId } of operatorEndpoints) {
-  test(`401 ${operationId} does not know the key of a client, whatever its scopes, nor requests without one`, async () => {
+  test(`401 ${operationId} rejects the key of a client, even with all scopes, and requests without one`, async () => {
     const { accountId } = await service.newAccount(0);
     const created = await createApiKey(service.database.db, { accountId, name: 'all', scopes });
     assert.ok(created);
@@ -49,7 +54,7 @@ for (const { method, path, operationId } of operatorEndpoints) {
 
 for (const { method, path, operationId, scope } of endpoints) {
   if (scope === 'none' || scope === 'operator') continue;
-  test(`401 ${operationId} does not know the key of an operator`, async () => {
+  test(`401 ${operationId} rejects the key of an operator`, async () => {
     const answer = await send(method, path, bearer(operator.key));
     if (isOfConsole(path)) return assertRefused(answer, 401, /sign in/);
     assertRefused(answer, 401, /valid API key/);
@@ -74,7 +79,7 @@ test('401 a revoked operator from the next request on, and one that has expired'
   assert.equal((await operator.ask('GET', '/api/admin/v1/accounts')).status, 200);
 });
 
-test('only the hash of a key is kept, and its use is noted', async () => {
+test('only the hash of a key is stored, and its use is recorded', async () => {
   const { operatorId, key, ask } = await createTestOperator(service);
   const shown = async () => (await listOperators(service.database.db)).find((one) => one.operatorId === operatorId);
   assert.equal((await shown())?.lastUsedAt, undefined);
@@ -89,7 +94,7 @@ test('only the hash of a key is kept, and its use is noted', async () => {
   assert.match((await shown())?.hint ?? '', /^vgop_.{4}…/);
 });
 
-test('429 whoever tries keys of operators is slowed down like any other, operators who were good lately are not', async () => {
+test('429 guessing keys of operators is rate-limited like any other guessing; operators with a recent valid key are not', async () => {
   const badKeys = createBadKeys(createRateLimiter({ quota: 3, windowMs: 3_600_000 }));
   const slow = await startHttpService({ badKeys, database: service.database });
   try {

@@ -66,7 +66,6 @@ async function newPriceId(): Promise<number> {
   return setting.price.priceId;
 }
 
-/** Of a person with a session. */
 async function newUserId(): Promise<string> {
   return (await newPerson(service)).userId;
 }
@@ -239,7 +238,7 @@ test('500 when the audit log cannot be written, nothing is changed: neither cred
       assert.equal(await everything(), untouched, operationId);
     }
   } finally {
-    await db.run({ name: 'test-mend-log', text: 'alter table operator_actions drop constraint broken' });
+    await db.run({ name: 'test-fix-log', text: 'alter table operator_actions drop constraint broken' });
   }
 });
 

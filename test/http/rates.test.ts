@@ -13,7 +13,7 @@ const { database, withService } = useDatabase();
 // So slow that nothing comes back while a test runs, unless the test moves the clock.
 const creates = { quota: 5, windowMs: 3_600_000 };
 
-/** As if this much time had passed for the account's creates. */
+/** Shifts the rate of the account's creates as if this much time had passed. */
 function age(accountId: string, ms: number) {
   const text = `update accounts set create_due_at = create_due_at - $2 * interval '1 millisecond' where id = $1`;
   return database().db.run({ name: 'test-age-creates', text }, [accountId, ms]);
@@ -36,7 +36,7 @@ test('429 two API processes share one quota, exactly, and charge nothing for wha
   });
 });
 
-test('200 every answer tells what is left, and a client that obeys is never refused', async () => {
+test('200 every response states what is left, and a client that obeys is never refused', async () => {
   let now = 0;
   await withService({ createRate: creates, now: () => now }, async (service) => {
     const { accountId, key } = await service.newAccount(100_000);
@@ -65,7 +65,7 @@ test('200 every answer tells what is left, and a client that obeys is never refu
   });
 });
 
-/** What gathered while a client waited longer than it had to is used up first. */
+/** A client that waited longer than necessary has collected a surplus, which is used up first. */
 async function createUntilRefused(service: HttpService, key: string): Promise<Answer> {
   for (let tries = 0; tries <= creates.quota; tries += 1) {
     const answer = await service.create(key, plainRequest);
@@ -74,7 +74,7 @@ async function createUntilRefused(service: HttpService, key: string): Promise<An
   throw new Error('more was accepted than the quota');
 }
 
-test('429 clients of one account that are refused together are told different times', async () => {
+test('429 clients of one account that are refused together get different Retry-After times', async () => {
   await withService({ createRate: creates }, async (service) => {
     const { key } = await service.newAccount(100_000);
     const all = await Promise.all(Array.from({ length: 10 }, () => service.create(key, plainRequest)));

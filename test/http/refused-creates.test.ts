@@ -9,7 +9,7 @@ import { retryAfterMs, useDatabase } from './rates-stage.ts';
 
 const { database, withService } = useDatabase();
 
-test('429 refused creates have a limit of their own, per account; whatever was accepted or replayed does not count', async () => {
+test('429 refused creates have a limit of their own, per account; accepted and replayed creates do not count', async () => {
   let now = 0;
   const refusedCreates = createRateLimiter({ quota: 3, windowMs: 30_000 }, () => now);
   await withService({ refusedCreates, now: () => now }, async (service) => {
@@ -38,7 +38,7 @@ test('429 refused creates have a limit of their own, per account; whatever was a
   });
 });
 
-test('429 an account without credits cannot send creates without end; what the others pay for is not delayed', async () => {
+test('429 an account without credits cannot send unlimited creates, and delays no paying account', async () => {
   const refusedCreates = createRateLimiter({ quota: 10, windowMs: 3_600_000 });
   await withService({ refusedCreates }, async (service) => {
     const [poor, rich] = [await service.newAccount(0), await service.newAccount(100_000)];
@@ -66,7 +66,7 @@ test('403 of a suspended account count as refused, and 429 of the rate of create
   });
 });
 
-test('403 of a key without the scope, and of an account suspended all along, count as refused; 429 asks no database', async () => {
+test('403 of a key without the scope, and of an account suspended all along, count as refused; 429 needs no database', async () => {
   const refusedCreates = createRateLimiter({ quota: 2, windowMs: 3_600_000 });
   let statements = 0;
   const run: Database['run'] = (statement, values) => {
@@ -83,14 +83,14 @@ test('403 of a key without the scope, and of an account suspended all along, cou
       [suspended, /suspended/],
     ] as const) {
       for (const _ of [1, 2]) assertRefused(await service.create(key, plainRequest), 403, why);
-      const asked = statements;
+      const earlier = statements;
       assertRefused(await service.create(key, plainRequest), 429, /too many creates of this account were refused/);
-      assert.equal(statements, asked);
+      assert.equal(statements, earlier);
     }
   });
 });
 
-test('200 an account that is suspended no longer creates at once, though its refusal was a moment ago', async () => {
+test('200 an account can create immediately after its suspension ends, despite a recent refusal', async () => {
   await withService({}, async (service) => {
     const { accountId, key } = await service.newAccount(1_000);
     const suspend = (value: string) =>

@@ -98,7 +98,7 @@ test('422 names the fields as the client wrote them, and charges nothing', async
   assert.equal(await balanceOf(accountId), 10_000);
 });
 
-test('422 a task that is not there, with the words that its clients know; a native key reads 404', async () => {
+test('422 an unknown task, with the message that clients of that API expect; a native key gets 404', async () => {
   const { kie, native } = await newAccount();
   const stranger = await newAccount();
   const others = await createdBy(stranger.kie);
@@ -137,7 +137,7 @@ test('200 chat/credit answers the balance as a bare number', async () => {
   assert.equal(bare(await get(kie, '/api/v1/chat/credit')), 4321);
 });
 
-test('200 download-url makes a fresh link of an old one, whatever its signature and host', async () => {
+test('200 download-url makes a fresh link of an old one, with any signature and host', async () => {
   const { kie } = await newAccount();
   const taskId = await createdBy(kie);
   await succeeded(taskId);
@@ -148,7 +148,7 @@ test('200 download-url makes a fresh link of an old one, whatever its signature 
   }
 });
 
-test('422 download-url gives nothing for what is not a video of the caller', async () => {
+test('422 download-url refuses anything but a video of the caller', async () => {
   const { kie } = await newAccount();
   const stranger = await newAccount();
   const [unfinished, own, others] = [await createdBy(kie), await createdBy(kie), await createdBy(stranger.kie)];
@@ -176,7 +176,7 @@ test('422 download-url gives nothing for what is not a video of the caller', asy
   });
 });
 
-test('410 download-url for a video that is no longer kept', async () => {
+test('410 download-url for a video that was deleted', async () => {
   const { kie } = await newAccount();
   const taskId = await createdBy(kie);
   await succeeded(taskId);

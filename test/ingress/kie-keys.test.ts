@@ -9,7 +9,7 @@ const { service, newAccount, createdBy, record, balanceOf, post, get, succeeded 
 
 const howTo = /dialect kie.*POST \/api\/v1\/keys \{"name": "…", "dialect": "kie"\}.*videogen key create --dialect kie$/;
 
-test('the reader’s key decides the shape, whoever created the task', async () => {
+test('the key that reads a task decides the shape, not the key that created it', async () => {
   const { kie, native } = await newAccount();
   for (const taskId of [await createdBy(kie), await createdBy(native, plainRequest)]) {
     assert.deepEqual((await record(native, taskId))['resultJson'], { resultUrls: [] });
@@ -32,7 +32,7 @@ test('the task keeps the dialect of the key that created it, for its callback', 
   }
 });
 
-test('a native key that sends such a request is refused, and told of the dialect and how to get a key of it', async () => {
+test('a native key that sends such a request is refused with a message that names the dialect and how to get a key of it', async () => {
   const { native, accountId } = await newAccount();
   const plain = plainRequest.input;
   const theirs = [
@@ -59,7 +59,7 @@ test('a native key that sends such a request is refused, and told of the dialect
   assert.equal(await balanceOf(accountId), 10_000);
 });
 
-test('200 any key reads and writes the native dialect when it says so, for that request alone', async () => {
+test('200 any key reads and writes the native dialect if the header requests it, for that request alone', async () => {
   const { kie, native } = await newAccount();
   const headers = { 'videogen-dialect': 'native' };
   const created = await service().create(kie, plainRequest, headers);
@@ -71,7 +71,7 @@ test('200 any key reads and writes the native dialect when it says so, for that 
   assert.deepEqual(read.json.data, await record(native, taskId));
   assert.equal((await record(kie, taskId))['resultJson'], '');
   assert.equal((await service().create(kie, request, headers)).status, 422);
-  assert.equal((await service().create(kie, request)).status, 200, 'the header is not remembered with the key');
+  assert.equal((await service().create(kie, request)).status, 200, 'the header is not stored with the key');
 });
 
 test('200 a key of the dialect is shown the callback secret, the key of its X-Webhook-Signature', async () => {
@@ -81,7 +81,7 @@ test('200 a key of the dialect is shown the callback secret, the key of its X-We
   assert.match(String(json.data['secret']), /^whsec_/);
 });
 
-test('a native key sees none of it: aliases, snake case and extras are refused', async () => {
+test('a native key gets nothing of the dialect: aliases, snake case and extras are refused', async () => {
   const { native, accountId } = await newAccount();
   const refused = [
     { ...plainRequest, model: 'bytedance/seedance-2-fast' },
@@ -95,13 +95,13 @@ test('a native key sees none of it: aliases, snake case and extras are refused',
   assert.deepEqual(Object.keys(data), ['taskId', 'creditsCharged']);
 });
 
-test('403 the dialect gives no scope that the key has not', async () => {
+test('403 the dialect grants no scope that the key lacks', async () => {
   const { kie } = await newAccount(10, ['tasks:write']);
   assertRefused(await get(kie, '/api/v1/chat/credit'), 403, /credits:read/);
   assertRefused(await post(kie, '/api/v1/common/download-url', { url: 'x' }), 403, /tasks:read/);
 });
 
-test('what that API does not have answers such a key as it answers any other', async () => {
+test('endpoints that the other API lacks answer such a key like any other', async () => {
   const { kie } = await newAccount(777);
   const taskId = await createdBy(kie);
   assert.equal((await get(kie, '/api/v1/credits')).json.data['balance'], 777 - 165);

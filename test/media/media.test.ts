@@ -10,7 +10,7 @@ import { type Answer, assertRefused, type SendOptions } from '../support/http-cl
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 
 const key = 'results/0193/video.mp4';
-/** Every byte tells where it stands. */
+/** Every byte depends on its position. */
 const video = Buffer.from(Array.from({ length: 1000 }, (_, i) => i % 251));
 
 let database: TestDatabase;
@@ -49,7 +49,7 @@ function get(headers: SendOptions['headers'] = {}, path = linkTo(key), method = 
   return service.send(method, path, { headers });
 }
 
-test('200 the whole file, with everything a player wants to know', async () => {
+test('200 the whole file, with all headers that a player needs', async () => {
   const { status, headers, bytes } = await get();
   assert.equal(status, 200);
   assert.ok(bytes.equals(video));
@@ -139,7 +139,7 @@ for (const range of [
 }
 
 for (const range of ['bytes=1000-', 'bytes=1000-2000', 'bytes=5-1', 'bytes=99999999999999999999-', 'bytes=-0']) {
-  test(`416 a range beyond the end tells the size: ${range}`, async () => {
+  test(`416 a range beyond the end returns the size: ${range}`, async () => {
     const answer = await get({ range });
     assertRefused(answer, 416, /does not contain this range/);
     assert.equal(answer.headers['content-range'], 'bytes */1000');
@@ -161,7 +161,7 @@ test('206 or 200 If-Range: the rest of the same file, or all of another one', as
   }
 });
 
-test('304 what the client has already is not sent again, and 304 has no body', async () => {
+test('304 a file that the client has is not sent again, and 304 has no body', async () => {
   const { headers } = await get();
   for (const condition of [
     { 'if-none-match': String(headers.etag) },
@@ -176,7 +176,7 @@ test('304 what the client has already is not sent again, and 304 has no body', a
   assert.equal((await get({ 'if-none-match': '"another"' })).status, 200);
 });
 
-test('412 a condition on another file than there is', async () => {
+test('412 a condition on another version of the file', async () => {
   assertRefused(await get({ 'if-match': '"another"' }), 412, /has changed/);
 });
 
@@ -190,7 +190,7 @@ test('200 a file that was replaced has another tag', async () => {
   assert.notEqual(later.headers.etag, earlier.headers.etag);
 });
 
-test('410 a good link to a file that was deleted', async () => {
+test('410 a valid link to a deleted file', async () => {
   const name = 'results/0199/video.mp4';
   await put(name, video);
   const link = linkTo(name);
@@ -228,7 +228,7 @@ const outside = [
   'results/0193/poster.jpg',
 ];
 
-test('403 every link that is not good is refused alike, whatever is wrong with it', async () => {
+test('403 all invalid links get the same response', async () => {
   const query = linkTo(key).slice(`/media/${key}`.length);
   const reference = await get({}, `/media/${key}`);
   assertRefused(reference, 403, /invalid or has expired/);

@@ -49,7 +49,7 @@ test('close lets a running download end and then closes its keep-alive connectio
   const own = await startHttpService({ database, resultStore: store });
   const client = rawConnection(own.server.port);
   client.write(`GET ${link} HTTP/1.1\r\nHost: x\r\n\r\n`);
-  // The head says keep-alive, and it has been sent as soon as anything arrives.
+  // The head contains keep-alive, and it has been sent as soon as anything arrives.
   await once(client.socket, 'data');
   client.socket.pause();
   assert.equal(openBigFiles(), 1);

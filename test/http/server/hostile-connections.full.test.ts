@@ -76,7 +76,7 @@ for (const [name, bytes] of [
   ['a length beyond counting', `${post}Content-Length: 99999999999999999999999\r\n\r\nhello`],
   ['a length, then chunks', `${post}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n${emptyChunks}`],
   ['chunks, then a length', `${chunked}Content-Length: 5\r\n${emptyChunks}`],
-  ['a coding that looks like chunked', `${post}Transfer-Encoding: xchunked\r\n${emptyChunks}`],
+  ['a coding that resembles chunked', `${post}Transfer-Encoding: xchunked\r\n${emptyChunks}`],
   ['a coding over chunked', `${post}Transfer-Encoding: chunked, identity\r\n${emptyChunks}`],
   ['a coding under chunked', `${post}Transfer-Encoding: gzip, chunked\r\n${emptyChunks}`],
   ['two codings, chunked first', `${chunked}Transfer-Encoding: identity\r\n${emptyChunks}`],
@@ -116,21 +116,21 @@ test('413 the size of chunk extensions is limited', async () => {
 
 for (const name of ['Host', 'Authorization', 'Content-Type']) {
   test(`400 two of ${name}, of which a proxy may have judged the other`, async () => {
-    const asked = `GET /healthz HTTP/1.1\r\n${name}: a\r\n${name}: b\r\nHost: x\r\nConnection: close\r\n\r\n`;
-    assertRefused(parseAnswer(await rawExchange(service.server.port, asked)), 400, /given twice/);
+    const request = `GET /healthz HTTP/1.1\r\n${name}: a\r\n${name}: b\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    assertRefused(parseAnswer(await rawExchange(service.server.port, request)), 400, /given twice/);
   });
 }
 
 test('400 a header after the thousandth counts like the first', async () => {
-  const asked = `${post}${'a:b\r\n'.repeat(2_100)}Transfer-Encoding: gzip, chunked\r\n${emptyChunks}${smuggled}`;
-  assertRefused(parseAnswer(await rawExchange(service.server.port, asked)), 400, /malformed/);
+  const request = `${post}${'a:b\r\n'.repeat(2_100)}Transfer-Encoding: gzip, chunked\r\n${emptyChunks}${smuggled}`;
+  assertRefused(parseAnswer(await rawExchange(service.server.port, request)), 400, /malformed/);
 });
 
 test('414 an address over 4 KiB, and 431 one over the bound of all headers', async () => {
-  const asked = (length: number) => `GET /${'a'.repeat(length)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
-  assertRefused(parseAnswer(await rawExchange(service.server.port, asked(4_095))), 404, /unknown endpoint/);
-  assertRefused(parseAnswer(await rawExchange(service.server.port, asked(4_096))), 414, /longer than 4096/);
-  assertRefused(parseAnswer(await rawExchange(service.server.port, asked(20_000))), 431, /headers are larger/);
+  const request = (length: number) => `GET /${'a'.repeat(length)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+  assertRefused(parseAnswer(await rawExchange(service.server.port, request(4_095))), 404, /unknown endpoint/);
+  assertRefused(parseAnswer(await rawExchange(service.server.port, request(4_096))), 414, /longer than 4096/);
+  assertRefused(parseAnswer(await rawExchange(service.server.port, request(20_000))), 431, /headers are larger/);
 });
 
 /** Ends a test whose server lacks the limit and would therefore never close the connection. */
