@@ -1,63 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { ordinaryScopes, type Scope, scopes } from '../../src/accounts/api-key.ts';
+import { test } from 'node:test';
+import { ordinaryScopes } from '../../src/accounts/api-key.ts';
+import { createAccountKey, maxActiveKeys } from '../../src/accounts/keys.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { maxUnixMs } from '../../src/http/fields.ts';
-import { createAccountKey, createApiKey, maxActiveKeys, revokeApiKey } from '../../src/accounts/keys.ts';
-import { type Answer, assertRefused } from '../support/http-client.ts';
 import { refundTask } from '../../src/tasks/tasks.ts';
-import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { assertRefused } from '../support/http-client.ts';
+import { plainRequest } from '../support/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';
+import { useKeys } from './keys-stage.ts';
 
-let service: HttpService;
-before(async () => {
-  service = await startHttpService();
-});
-after(() => service.close());
-
-type Shown = {
-  readonly keyId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly dialect: string;
-  readonly expireTime: number | null;
-  readonly lastUseTime: number | null;
-  readonly revokeTime: number | null;
-  readonly uses: { readonly tasks: number; readonly credits: number };
-};
-type Made = Shown & { readonly key: string; readonly oldExpireTime: number };
-
-function post(key: string, path: string, body: unknown): Promise<Answer> {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  return service.send('POST', `/api/v1/keys${path}`, { headers, body: JSON.stringify(body) });
-}
-
-/** What a good answer shows; the service holds it against the schema of the endpoint. */
-async function made(answer: Promise<Answer>): Promise<Made> {
-  const { status, bytes, json } = await answer;
-  assert.equal(status, 200, bytes.toString());
-  return json.data as Made;
-}
-
-async function listed(key: string): Promise<readonly Shown[]> {
-  const answer = await service.send('GET', '/api/v1/keys', { headers: { authorization: `Bearer ${key}` } });
-  assert.equal(answer.status, 200, answer.bytes.toString());
-  return answer.json.data['keys'] as readonly Shown[];
-}
-
-/** What the key may do: 404 with it, 401 without a good key, 403 without the scope. */
-async function readStatus(key: string): Promise<number> {
-  return (await service.recordInfo(key, randomUUID())).status;
-}
-
-async function keyOf(accountId: string, granted: readonly Scope[], expiresAt?: number) {
-  const created = await createApiKey(service.database.db, { accountId, name: 'given', scopes: granted, expiresAt });
-  assert.ok(created);
-  return created;
-}
-
-const owner = () => service.newAccount(1000, scopes);
+const { service, post, made, listed, readStatus, keyOf, owner } = useKeys();
 
 const manyKeys = {
   name: 'test-many-keys',
@@ -67,19 +21,19 @@ select gen_random_uuid(), $1, 'many', sha256(gen_random_uuid()::text::bytea), ''
 };
 
 function fillKeys(accountId: string, count: number) {
-  return service.database.db.run(manyKeys, [accountId, count]);
+  return service().database.db.run(manyKeys, [accountId, count]);
 }
 
-test('200 a key that was made works at once, with the scopes it was given and no others', async () => {
+test('200 a new key works immediately, with the scopes it was given and no others', async () => {
   const { key } = await owner();
   const reader = await made(post(key, '', { name: 'reader', scopes: ['tasks:read'] }));
   assert.match(reader.key, /^vg_[0-9A-Za-z]{36}$/);
   assert.deepEqual([reader.name, reader.scopes, reader.expireTime], ['reader', ['tasks:read'], null]);
   assert.equal(await readStatus(reader.key), 404);
-  assertRefused(await service.create(reader.key, {}), 403, /tasks:write/);
+  assertRefused(await service().create(reader.key, {}), 403, /tasks:write/);
 });
 
-test('a key has no scope by default for what a person may do only after a recent proof', () => {
+test('a key has no scope by default that needs a recent proof from a person', () => {
   const guarded = endpoints.filter(({ needsRecentProof }) => needsRecentProof === true).map(({ scope }) => scope);
   assert.ok(guarded.includes('callbacks:secret') && guarded.includes('keys:write'));
   assert.deepEqual(
@@ -88,14 +42,14 @@ test('a key has no scope by default for what a person may do only after a recent
   );
 });
 
-test('200 by default a key gets the ordinary scopes of its maker: none for keys, secrets or the deletion of content', async () => {
+test('200 by default a key gets the ordinary scopes of the key that creates it: none for keys, secrets or deleting content', async () => {
   const { accountId, key } = await owner();
   assert.deepEqual((await made(post(key, '', { name: 'a' }))).scopes, ['tasks:write', 'tasks:read', 'credits:read']);
   const narrow = await keyOf(accountId, ['keys:write', 'tasks:read']);
   assert.deepEqual((await made(post(narrow.key, '', { name: 'b', scopes: null }))).scopes, ['tasks:read']);
 });
 
-test('200 a key speaks the dialect it was made with, native without a wish, and every answer shows it', async () => {
+test('200 a key uses the dialect it was created with, native by default, and every response shows it', async () => {
   const { key } = await owner();
   const theirs = await made(post(key, '', { name: 'theirs', dialect: 'kie', scopes: ['tasks:read', 'keys:write'] }));
   assert.equal(theirs.dialect, 'kie');
@@ -134,14 +88,14 @@ test('200 the list shows every key of the account, active ones first, and never 
   for (const secret of [key, first.key, second.key, other.key, accountId]) assert.ok(!text.includes(secret));
 });
 
-test('200 a key with an end stops working then', async () => {
+test('200 a key stops working when it expires', async () => {
   const { accountId, key } = await owner();
   const expireTime = Date.now() + 60_000;
   const shortLived = await made(post(key, '', { name: 'x', expireTime }));
   assert.equal(shortLived.expireTime, expireTime);
   assert.equal(await readStatus(shortLived.key), 404);
   const text = `update api_keys set expires_at = now() where id = $1 and account_id = $2`;
-  await service.database.db.run({ name: 'test-expire', text }, [shortLived.keyId, accountId]);
+  await service().database.db.run({ name: 'test-expire', text }, [shortLived.keyId, accountId]);
   assert.equal(await readStatus(shortLived.key), 401);
 });
 
@@ -158,7 +112,7 @@ test('200 a key may revoke itself, and a suspended account may still revoke', as
   const { accountId, key } = await owner();
   const { keyId } = await made(post(key, '', { name: 'x' }));
   const text = 'update accounts set suspended_at = now() where id = $1';
-  await service.database.db.run({ name: 'test-suspend', text }, [accountId]);
+  await service().database.db.run({ name: 'test-suspend', text }, [accountId]);
   await made(post(key, '/revoke', { keyId }));
   assertRefused(await post(key, '', { name: 'y' }), 403, /suspended/);
   assertRefused(await post(key, '/rotate', { keyId }), 403, /suspended/);
@@ -167,35 +121,7 @@ test('200 a key may revoke itself, and a suspended account may still revoke', as
   assert.equal(await readStatus(key), 401);
 });
 
-test('200 a rotated key and its successor both work during the overlap, and only the new one after it', async () => {
-  const { key } = await owner();
-  const old = await made(post(key, '', { name: 'rotating', scopes: ['tasks:read'] }));
-  const beforeMs = Date.now();
-  const next = await made(post(key, '/rotate', { keyId: old.keyId, overlapSeconds: 3600 }));
-  assert.ok(Math.abs(next.oldExpireTime - beforeMs - 3_600_000) < 60_000, String(next.oldExpireTime));
-  assert.deepEqual([next.name, next.scopes, next.expireTime], ['rotating', ['tasks:read'], null]);
-  assert.deepEqual([await readStatus(old.key), await readStatus(next.key)], [404, 404]);
-  const last = await made(post(key, '/rotate', { keyId: next.keyId, overlapSeconds: 0 }));
-  assert.deepEqual([await readStatus(next.key), await readStatus(last.key)], [401, 404]);
-});
-
-test('200 a successor lives as long as its predecessor, whose own end is never put off', async () => {
-  const { key } = await owner();
-  const expireTime = Date.now() + 3_600_000;
-  const old = await made(post(key, '', { name: 'hourly', expireTime }));
-  const next = await made(post(key, '/rotate', { keyId: old.keyId }));
-  assert.equal(next.oldExpireTime, expireTime, 'the day of overlap does not outlast the hour');
-  assert.ok(next.expireTime !== null && next.expireTime >= expireTime && next.expireTime < expireTime + 60_000);
-});
-
-test('200 the successor of a key with the last expiry there may be has one too, a little later', async () => {
-  const { key } = await owner();
-  const old = await made(post(key, '', { name: 'long', expireTime: maxUnixMs }));
-  const { expireTime } = await made(post(key, '/rotate', { keyId: old.keyId }));
-  assert.ok(expireTime !== null && expireTime >= maxUnixMs && expireTime < maxUnixMs + 60_000, String(expireTime));
-});
-
-test('200 the last use is written down behind the answer, and not again within the minute', async () => {
+test('200 the last use is recorded after the response, and at most once a minute', async () => {
   const { accountId, key } = await owner();
   const used = await keyOf(accountId, ['tasks:read']);
   const lastUse = async () => (await listed(key)).find(({ keyId }) => keyId === used.keyId)?.lastUseTime ?? undefined;
@@ -205,7 +131,7 @@ test('200 the last use is written down behind the answer, and not again within t
   assert.ok(Math.abs(first - Date.now()) < 60_000);
   for (const shift of ['59 seconds', '61 seconds']) {
     const text = `update api_keys set last_used_at = now() - $2::interval where id = $1`;
-    await service.database.db.run({ name: 'test-age-use', text }, [used.keyId, shift]);
+    await service().database.db.run({ name: 'test-age-use', text }, [used.keyId, shift]);
     const aged = await lastUse();
     await readStatus(used.key);
     const isNoted = shift === '61 seconds';
@@ -214,22 +140,22 @@ test('200 the last use is written down behind the answer, and not again within t
   }
 });
 
-test('403 a key can never grant a scope that it has not, neither to a new key nor by rotating a stronger one', async () => {
+test('403 a key can never grant a scope that it lacks, neither to a new key nor by rotating a stronger one', async () => {
   const { accountId, key } = await owner();
   const weak = await keyOf(accountId, ['keys:write', 'tasks:read']);
   assertRefused(await post(weak.key, '', { name: 'x', scopes: ['tasks:read', 'tasks:write'] }), 403, /tasks:write/);
   const [strong] = (await listed(key)).filter(({ name }) => name === 'test');
   assertRefused(await post(weak.key, '/rotate', { keyId: strong?.keyId }), 403, /lacks the scope tasks:write/);
   assert.equal((await listed(key)).length, 2);
-  assert.equal(await readStatus(key), 404, 'and the stronger key lives on');
+  assert.equal(await readStatus(key), 404, 'the stronger key still works');
 });
 
-test('200 the list tells what each key was used for', async () => {
+test('200 the list shows what each key was used for', async () => {
   const { accountId, key } = await owner();
   const other = await keyOf(accountId, ['tasks:write']);
-  const { json } = await service.create(key, plainRequest);
-  await service.create(other.key, plainRequest);
-  await refundTask(service.database.db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'Too long.' });
+  const { json } = await service().create(key, plainRequest);
+  await service().create(other.key, plainRequest);
+  await refundTask(service().database.db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'Too long.' });
   const uses = (await listed(key)).map(({ name, uses: { tasks, credits } }) => [name, tasks, credits]);
   assert.deepEqual(uses, [
     ['given', 1, 165],
@@ -238,16 +164,16 @@ test('200 the list tells what each key was used for', async () => {
 });
 
 test('403 every key endpoint needs keys:write', async () => {
-  const { key } = await service.newAccount(0, ['tasks:write', 'tasks:read', 'credits:read']);
+  const { key } = await service().newAccount(0, ['tasks:write', 'tasks:read', 'credits:read']);
   const headers = { authorization: `Bearer ${key}` };
   const answers = [
-    service.send('GET', '/api/v1/keys', { headers }),
+    service().send('GET', '/api/v1/keys', { headers }),
     ...['', '/revoke', '/rotate'].map((path) => post(key, path, { name: 'x', keyId: randomUUID() })),
   ];
   for (const answer of await Promise.all(answers)) assertRefused(answer, 403, /keys:write/);
 });
 
-test("404 another account's key, no key and what is no id are one and the same", async () => {
+test("404 another account's key, an unknown key and an invalid id get the same response", async () => {
   const [mine, other] = [await owner(), await owner()];
   const { keyId } = await keyOf(other.accountId, ['tasks:read']);
   for (const id of [keyId, randomUUID(), 'x', '']) {
@@ -258,26 +184,16 @@ test("404 another account's key, no key and what is no id are one and the same",
   assert.equal((await listed(other.key)).filter(({ revokeTime }) => revokeTime !== null).length, 0);
 });
 
-test('409 a key that is revoked or has expired cannot be rotated', async () => {
-  const { accountId, key } = await owner();
-  const revoked = await keyOf(accountId, ['tasks:read']);
-  await revokeApiKey(service.database.db, revoked.keyId);
-  const expired = await keyOf(accountId, ['tasks:read'], 1_000);
-  for (const { keyId } of [revoked, expired]) {
-    assertRefused(await post(key, '/rotate', { keyId }), 409, /revoked or has expired/);
-  }
-});
-
-test('409 the last place is given once: who asks meanwhile waits for the outcome, and is refused', async () => {
+test('409 the last free key is created once: a concurrent request waits for the outcome, and is refused', async () => {
   const { accountId } = await owner();
-  const { db } = service.database;
-  const wanted = { accountId, name: 'x', scopes: ['tasks:read'] as const, expiresAt: undefined };
+  const { db } = service().database;
+  const request = { accountId, name: 'x', scopes: ['tasks:read'] as const, expiresAt: undefined };
   await fillKeys(accountId, maxActiveKeys - 2);
   let rival: ReturnType<typeof createAccountKey> | undefined;
   await db.transaction(async (run) => {
     await run({ name: 'test-lock', text: 'select 1 from accounts where id = $1 for no key update' }, [accountId]);
     await run(manyKeys, [accountId, 1]);
-    rival = createAccountKey(db, wanted);
+    rival = createAccountKey(db, request);
     const text = `
 select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%no key update%'`;
     await waitFor('the rival to wait', async () => (await db.run({ name: 'test-waiting', text }))[0]);
@@ -285,7 +201,7 @@ select 1 from pg_stat_activity where datname = current_database() and wait_event
   assert.deepEqual(await rival, { kind: 'too_many_keys' });
 });
 
-test('409 active keys are bounded, also when many are asked for at once; a revoked one frees its place', async () => {
+test('409 active keys are limited, also for concurrent requests; revoking one makes room for another', async () => {
   const { accountId, key } = await owner();
   await fillKeys(accountId, maxActiveKeys - 3);
   const answers = await Promise.all(Array.from({ length: 6 }, () => post(key, '', { name: 'x' })));
@@ -328,7 +244,7 @@ for (const [body, path] of [
   });
 }
 
-test('422 a key without an ordinary scope has nothing to pass on by default', async () => {
+test('422 a key without an ordinary scope has no default scopes to grant', async () => {
   const { accountId } = await owner();
   const { key } = await keyOf(accountId, ['keys:write']);
   assertRefused(await post(key, '', { name: 'x' }), 422, /scopes: is required/, {
@@ -338,12 +254,3 @@ test('422 a key without an ordinary scope has nothing to pass on by default', as
   });
   assert.equal((await post(key, '', { name: 'x', scopes: ['keys:write'] })).status, 200);
 });
-
-for (const overlapSeconds of [-1, 1.5, 2_592_001, '60', null]) {
-  test(`422 an overlap of ${overlapSeconds}`, async () => {
-    const { key } = await owner();
-    const [own] = await listed(key);
-    assert.equal((await post(key, '/rotate', { keyId: own?.keyId, overlapSeconds })).status, 422);
-    assert.equal((await listed(key)).length, 1);
-  });
-}

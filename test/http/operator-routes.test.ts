@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { isOfConsole } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
-import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
-import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
-import { askWith, createTestOperator, type TestOperator } from '../support/operator.ts';
+import { createTestOperator, type TestOperator } from '../support/operator.ts';
 import { newPerson } from '../support/person.ts';
 import { owedCallback } from '../support/owed-callback.ts';
 import { scopes } from '../../src/accounts/api-key.ts';
-import { newApiKey } from '../../src/accounts/key-format.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
-import { createOperator, listOperators, revokeOperator } from '../../src/operators/operators.ts';
 import { listProviderSwitches } from '../../src/providers/provider-pools.ts';
 import { setPrice } from '../../src/credits/prices.ts';
 
@@ -30,89 +25,6 @@ after(async () => {
   const violations = await auditLedger(service.database.db);
   await service.close();
   assert.deepEqual(violations, []);
-});
-
-const bearer = (key: string) => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' });
-const send = (method: string, path: string, headers: Record<string, string>): Promise<Answer> =>
-  service.send(method.toUpperCase(), path, { headers, ...(method === 'post' && { body: '{}' }) });
-
-/** The answer that every bad key gets. */
-const badKeyAnswer = async () => (await send('get', '/api/v1/credits', {})).bytes.toString();
-
-test('the endpoints for operators are those under /api/admin/v1, and all take the keys of operators only', () => {
-  assert.ok(operatorEndpoints.length >= 18);
-  for (const { path, scope, operationId } of endpoints) {
-    assert.equal(path.startsWith('/api/admin/v1/'), scope === 'operator', operationId);
-  }
-});
-
-for (const { method, path, operationId } of operatorEndpoints) {
-  test(`401 ${operationId} does not know the key of a client, whatever its scopes, nor requests without one`, async () => {
-    const { accountId } = await service.newAccount(0);
-    const created = await createApiKey(service.database.db, { accountId, name: 'all', scopes });
-    assert.ok(created);
-    for (const headers of [bearer(created.key), bearer(newApiKey('operator')), {}]) {
-      const answer = await send(method, path, headers);
-      assertRefused(answer, 401, /valid API key/);
-      assert.equal(answer.bytes.toString(), await badKeyAnswer());
-    }
-  });
-}
-
-for (const { method, path, operationId, scope } of endpoints) {
-  if (scope === 'none' || scope === 'operator') continue;
-  test(`401 ${operationId} does not know the key of an operator`, async () => {
-    const answer = await send(method, path, bearer(operator.key));
-    if (isOfConsole(path)) return assertRefused(answer, 401, /sign in/);
-    assertRefused(answer, 401, /valid API key/);
-    assert.equal(answer.bytes.toString(), await badKeyAnswer());
-  });
-}
-
-test('401 a revoked operator from the next request on, and one that has expired', async () => {
-  const { db } = service.database;
-  const [leaving, expired] = [
-    await createTestOperator(service),
-    await createOperator(db, { name: 'a', expiresAt: 1000 }),
-  ];
-  assert.equal((await leaving.ask('GET', '/api/admin/v1/accounts')).status, 200);
-  const revoked = await revokeOperator(db, leaving.operatorId);
-  assert.equal(revoked?.changed, true);
-  assert.deepEqual(await revokeOperator(db, leaving.operatorId), { ...revoked, changed: false });
-  for (const { key } of [leaving, expired]) {
-    const answer = await askWith(service, key)('GET', '/api/admin/v1/accounts');
-    assert.equal(answer.bytes.toString(), await badKeyAnswer());
-  }
-  assert.equal((await operator.ask('GET', '/api/admin/v1/accounts')).status, 200);
-});
-
-test('only the hash of a key is kept, and its use is noted', async () => {
-  const { operatorId, key, ask } = await createTestOperator(service);
-  const shown = async () => (await listOperators(service.database.db)).find((one) => one.operatorId === operatorId);
-  assert.equal((await shown())?.lastUsedAt, undefined);
-  await ask('GET', '/api/admin/v1/accounts');
-  const first = (await shown())?.lastUsedAt;
-  assert.ok(first);
-  await ask('GET', '/api/admin/v1/accounts');
-  assert.equal((await shown())?.lastUsedAt, first, 'at most once a minute');
-  const text = `select to_jsonb(operators)::text as row from operators`;
-  const rows = await service.database.db.run<{ row: string }>({ name: 'test-operators', text });
-  assert.ok(rows.every(({ row }) => !row.includes(key)));
-  assert.match((await shown())?.hint ?? '', /^vgop_.{4}…/);
-});
-
-test('429 whoever tries keys of operators is slowed down like any other, operators who were good lately are not', async () => {
-  const badKeys = createBadKeys(createRateLimiter({ quota: 3, windowMs: 3_600_000 }));
-  const slow = await startHttpService({ badKeys, database: service.database });
-  try {
-    const ask = (key: string) => askWith(slow, key)('GET', '/api/admin/v1/accounts');
-    assert.equal((await ask(operator.key)).status, 200);
-    for (const bad of [newApiKey('operator'), newApiKey(), 'x']) assertRefused(await ask(bad), 401, /valid API key/);
-    assertRefused(await ask(newApiKey('operator')), 429, /too many invalid API keys/);
-    assert.equal((await ask(operator.key)).status, 200);
-  } finally {
-    await slow.close();
-  }
 });
 
 /** A body that changes something, one that is refused, and whether doing it again changes anything. */
@@ -154,7 +66,6 @@ async function newPriceId(): Promise<number> {
   return setting.price.priceId;
 }
 
-/** Of a person with a session. */
 async function newUserId(): Promise<string> {
   return (await newPerson(service)).userId;
 }
@@ -327,7 +238,7 @@ test('500 when the audit log cannot be written, nothing is changed: neither cred
       assert.equal(await everything(), untouched, operationId);
     }
   } finally {
-    await db.run({ name: 'test-mend-log', text: 'alter table operator_actions drop constraint broken' });
+    await db.run({ name: 'test-fix-log', text: 'alter table operator_actions drop constraint broken' });
   }
 });
 

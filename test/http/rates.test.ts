@@ -1,46 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { createBadKeys, createRateLimiter } from '../../src/http/limits/rate-limits.ts';
-import { findAccount, setAccountLimits } from '../../src/accounts/accounts.ts';
-import type { Database } from '../../src/platform/database/database.ts';
+import { setAccountLimits } from '../../src/accounts/accounts.ts';
 import { newApiKey } from '../../src/accounts/key-format.ts';
-import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
-import { type HttpService, type HttpServiceOptions, plainRequest, startHttpService } from '../support/http-service.ts';
+import { type HttpService, plainRequest } from '../support/http-service.ts';
 import { newPerson, type Person } from '../support/person.ts';
+import { retryAfterMs, useDatabase } from './rates-stage.ts';
 
-let database: TestDatabase;
-before(async () => {
-  database = await createTestDatabase();
-});
-after(async () => {
-  const violations = await auditLedger(database.db);
-  await database.close();
-  assert.deepEqual(violations, []);
-});
-
-async function withService(options: HttpServiceOptions, work: (service: HttpService) => Promise<void>): Promise<void> {
-  const service = await startHttpService({ database, ...options });
-  try {
-    await work(service);
-  } finally {
-    await service.close();
-  }
-}
+const { database, withService } = useDatabase();
 
 // So slow that nothing comes back while a test runs, unless the test moves the clock.
 const creates = { quota: 5, windowMs: 3_600_000 };
 
-/** As if this much time had passed for the account's creates. */
+/** Shifts the rate of the account's creates as if this much time had passed. */
 function age(accountId: string, ms: number) {
   const text = `update accounts set create_due_at = create_due_at - $2 * interval '1 millisecond' where id = $1`;
-  return database.db.run({ name: 'test-age-creates', text }, [accountId, ms]);
-}
-
-function retryAfterMs({ headers }: Answer): number {
-  assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
-  return Number(headers['retry-after']) * 1000;
+  return database().db.run({ name: 'test-age-creates', text }, [accountId, ms]);
 }
 
 test('429 two API processes share one quota, exactly, and charge nothing for what they refuse', async () => {
@@ -55,12 +31,12 @@ test('429 two API processes share one quota, exactly, and charge nothing for wha
         assertRefused(answer, 429, /too many requests/);
       }
       const text = `select 100000 - balance as charged from accounts where id = $1`;
-      assert.deepEqual(await database.db.run({ name: 'test-charged', text }, [accountId]), [{ charged: 5 * 165 }]);
+      assert.deepEqual(await database().db.run({ name: 'test-charged', text }, [accountId]), [{ charged: 5 * 165 }]);
     });
   });
 });
 
-test('200 every answer tells what is left, and a client that obeys is never refused', async () => {
+test('200 every response states what is left, and a client that obeys is never refused', async () => {
   let now = 0;
   await withService({ createRate: creates, now: () => now }, async (service) => {
     const { accountId, key } = await service.newAccount(100_000);
@@ -89,7 +65,7 @@ test('200 every answer tells what is left, and a client that obeys is never refu
   });
 });
 
-/** What gathered while a client waited longer than it had to is used up first. */
+/** A client that waited longer than necessary has collected a surplus, which is used up first. */
 async function createUntilRefused(service: HttpService, key: string): Promise<Answer> {
   for (let tries = 0; tries <= creates.quota; tries += 1) {
     const answer = await service.create(key, plainRequest);
@@ -98,7 +74,7 @@ async function createUntilRefused(service: HttpService, key: string): Promise<An
   throw new Error('more was accepted than the quota');
 }
 
-test('429 clients of one account that are refused together are told different times', async () => {
+test('429 clients of one account that are refused together get different Retry-After times', async () => {
   await withService({ createRate: creates }, async (service) => {
     const { key } = await service.newAccount(100_000);
     const all = await Promise.all(Array.from({ length: 10 }, () => service.create(key, plainRequest)));
@@ -134,8 +110,10 @@ test('402 and 422 take no room: only what was accepted counts', async () => {
     const { accountId, key } = await service.newAccount(0);
     assert.equal((await service.create(key, plainRequest)).status, 402);
     assert.equal((await service.create(key, {})).status, 422);
-    await database.db.run({ name: 'test-fill', text: 'update accounts set balance = 165 where id = $1' }, [accountId]);
-    await database.db.run(
+    await database().db.run({ name: 'test-fill', text: 'update accounts set balance = 165 where id = $1' }, [
+      accountId,
+    ]);
+    await database().db.run(
       {
         name: 'test-fill-entry',
         text: `insert into ledger_entries (account_id, kind, amount, balance_after) values ($1, 'grant', 165, 165)`,
@@ -146,107 +124,11 @@ test('402 and 422 take no room: only what was accepted counts', async () => {
   });
 });
 
-test('429 refused creates have a limit of their own, per account; whatever was accepted or replayed does not count', async () => {
-  let now = 0;
-  const refusedCreates = createRateLimiter({ quota: 3, windowMs: 30_000 }, () => now);
-  await withService({ refusedCreates, now: () => now }, async (service) => {
-    const { accountId, key } = await service.newAccount(7 * 165);
-    const other = await service.newAccount(1_000);
-    const headers = { 'idempotency-key': 'k' };
-    for (const _ of [1, 2, 3, 4, 5]) assert.equal((await service.create(key, plainRequest, headers)).status, 200);
-    for (const _ of [1, 2, 3, 4]) assert.equal((await service.create(key, plainRequest)).status, 200);
-    const dear = { ...plainRequest, input: { prompt: 'x', duration: 15 } };
-    const statuses = [await service.create(key, dear), await service.create(key, {}), await service.create(key, '{')];
-    assert.deepEqual(
-      statuses.map(({ status }) => status),
-      [402, 422, 400],
-    );
-    const refused = await service.create(key, dear);
-    assertRefused(refused, 429, /too many creates of this account were refused/);
-    assert.ok(retryAfterMs(refused) >= 10_000 && retryAfterMs(refused) <= 25_000, 'room, and half a window');
-    assert.equal(refused.headers['ratelimit-policy'], '"refused-creates";q=3;w=30');
-    assert.equal((await service.create(key, '{')).status, 429);
-    assert.equal((await service.create(other.key, plainRequest)).status, 200, 'another account goes on');
-    now += 10_000;
-    assert.equal((await service.create(key, plainRequest)).status, 200);
-    assert.equal((await service.create(key, dear)).status, 402);
-    assert.equal((await service.create(key, dear)).status, 429);
-    assert.equal((await findAccount(database.db, accountId))?.balance, 165);
-  });
-});
-
-test('429 an account without credits cannot send creates without end; what the others pay for is not delayed', async () => {
-  const refusedCreates = createRateLimiter({ quota: 10, windowMs: 3_600_000 });
-  await withService({ refusedCreates }, async (service) => {
-    const [poor, rich] = [await service.newAccount(0), await service.newAccount(100_000)];
-    const statuses: number[] = [];
-    for (let sent = 0; sent < 50; sent += 1) statuses.push((await service.create(poor.key, plainRequest)).status);
-    assert.equal(statuses.filter((status) => status === 402).length, 10);
-    assert.equal(statuses.filter((status) => status === 429).length, 40);
-    assert.equal((await service.create(rich.key, plainRequest)).status, 200);
-  });
-});
-
-test('403 of a suspended account count as refused, and 429 of the rate of creates does not', async () => {
-  const refusedCreates = createRateLimiter({ quota: 2, windowMs: 3_600_000 });
-  await withService({ refusedCreates, createRate: { quota: 1, windowMs: 3_600_000 } }, async (service) => {
-    const { accountId, key } = await service.newAccount(1_000);
-    assert.equal((await service.create(key, plainRequest)).status, 200);
-    for (const _ of [1, 2, 3, 4]) {
-      assertRefused(await service.create(key, plainRequest), 429, /too many requests/);
-    }
-    const text = 'update accounts set suspended_at = now() where id = $1';
-    await database.db.run({ name: 'test-suspend-refused', text }, [accountId]);
-    const statuses = [];
-    for (const _ of [1, 2, 3]) statuses.push((await service.create(key, plainRequest)).status);
-    assert.deepEqual(statuses, [403, 403, 429]);
-  });
-});
-
-test('403 of a key without the scope, and of an account suspended all along, count as refused; 429 asks no database', async () => {
-  const refusedCreates = createRateLimiter({ quota: 2, windowMs: 3_600_000 });
-  let statements = 0;
-  const run: Database['run'] = (statement, values) => {
-    statements += 1;
-    return database.db.run(statement, values);
-  };
-  await withService({ refusedCreates, db: { ...database.db, run } }, async (service) => {
-    const reader = await service.newAccount(1_000, ['tasks:read']);
-    const suspended = await service.newAccount(1_000);
-    const text = 'update accounts set suspended_at = now() where id = $1';
-    await database.db.run({ name: 'test-suspend-refused', text }, [suspended.accountId]);
-    for (const [{ key }, why] of [
-      [reader, /lacks the scope tasks:write/],
-      [suspended, /suspended/],
-    ] as const) {
-      for (const _ of [1, 2]) assertRefused(await service.create(key, plainRequest), 403, why);
-      const asked = statements;
-      assertRefused(await service.create(key, plainRequest), 429, /too many creates of this account were refused/);
-      assert.equal(statements, asked);
-    }
-  });
-});
-
-test('200 an account that is suspended no longer creates at once, though its refusal was a moment ago', async () => {
-  await withService({}, async (service) => {
-    const { accountId, key } = await service.newAccount(1_000);
-    const suspend = (value: string) =>
-      database.db.run(
-        { name: `test-suspend-${value}`, text: `update accounts set suspended_at = ${value} where id = $1` },
-        [accountId],
-      );
-    await suspend('now()');
-    for (const body of [plainRequest, {}]) assertRefused(await service.create(key, body), 403, /suspended/);
-    await suspend('null');
-    assert.equal((await service.create(key, plainRequest)).status, 200);
-  });
-});
-
 test("200 an account's own rate counts instead of the installation's, faster or slower", async () => {
   await withService({ createRate: { quota: 1, windowMs: 3_600_000 } }, async (service) => {
     const { accountId, key } = await service.newAccount(100_000);
     const createRate = { quota: 3, windowMs: 3_600_000 };
-    assert.ok(await setAccountLimits(database.db, accountId, { createRate, maxUnfinishedTasks: 10 }));
+    assert.ok(await setAccountLimits(database().db, accountId, { createRate, maxUnfinishedTasks: 10 }));
     const shown = await service.send('GET', '/api/v1/models', { headers: { authorization: `Bearer ${key}` } });
     assert.deepEqual(shown.json.data['limits'], {
       creates: { quota: 3, windowSeconds: 3_600 },

@@ -26,7 +26,7 @@ async function taskCount(accountId: string): Promise<number> {
   return row?.tasks ?? NaN;
 }
 
-/** A refused create leaves the books and the engine alone. */
+/** A refused create changes neither the ledger nor the workflows. */
 async function assertUntouched(accountId: string, credits: number): Promise<void> {
   assert.equal(await balanceOf(accountId), credits);
   assert.equal(await taskCount(accountId), 0);
@@ -67,10 +67,7 @@ test('200 a task is charged, stored with its defaults and handed to the engine b
 
 for (const [request, credits] of [
   [{ model, input: { ...input, duration: 3.5 } }, 4 * 33],
-  [
-    { model, input: { ...input, duration: 15.49, generateAudio: false, imageUrls: ['https://example.com/a.png'] } },
-    15 * 33,
-  ],
+  [{ model, input: { ...input, duration: 15.49, generateAudio: false, imageUrls: ['https://x.test/a.png'] } }, 15 * 33],
   [{ model: 'videogen-2.0', input }, 5 * 41],
 ] as const) {
   test(`200 ${JSON.stringify(request)} costs ${credits} credits`, async () => {
@@ -109,7 +106,7 @@ test('200 a prompt of 5000 emoji comes back letter by letter', async () => {
   assert.match(record.bytes.toString(), /🎬{5000}/u);
 });
 
-test('200 the same Idempotency-Key and body, spelt otherwise, gets the first answer again: one task, one charge', async () => {
+test('200 the same Idempotency-Key and body, spelled differently, returns the first response again: one task, one charge', async () => {
   const { accountId, key } = await service.newAccount(1000);
   const headers = { 'idempotency-key': 'order-17' };
   const first = await service.create(key, plainRequest, headers);
@@ -126,7 +123,7 @@ test('200 the same Idempotency-Key and body, spelt otherwise, gets the first ans
   assert.equal(await balanceOf(accountId), 1000 - charge);
 });
 
-test('200 a replay is answered also when the balance is gone and no place is free', async () => {
+test('200 a replay returns the task also with a balance of zero and no free task slot', async () => {
   const { accountId, key } = await service.newAccount(charge);
   const headers = { 'idempotency-key': 'k' };
   const first = await service.create(key, plainRequest, headers);
@@ -151,7 +148,7 @@ test('200 without an Idempotency-Key two identical requests are two tasks', asyn
   assert.equal(await balanceOf(accountId), 1000 - 2 * charge);
 });
 
-test('200 identical creates at the same moment on two replicas make one task and one charge', async () => {
+test('200 identical concurrent creates on two replicas make one task and one charge', async () => {
   const other = await startHttpService({ database: service.database });
   try {
     for (let round = 0; round < 5; round += 1) {
@@ -173,7 +170,7 @@ test('200 identical creates at the same moment on two replicas make one task and
   }
 });
 
-test('402 of 50 creates at once with credits for 10, exactly 10 are accepted and the remainder is exact', async () => {
+test('402 of 50 concurrent creates with credits for 10, exactly 10 are accepted and the remainder is exact', async () => {
   const { accountId, key } = await service.newAccount(10 * charge + 7);
   const answers = await Promise.all(Array.from({ length: 50 }, () => service.create(key, plainRequest)));
   assert.equal(answers.filter(({ status }) => status === 200).length, 10);
@@ -186,7 +183,7 @@ test('402 of 50 creates at once with credits for 10, exactly 10 are accepted and
   assert.equal(service.started.filter((task) => task.accountId === accountId).length, 10);
 });
 
-test('402 a balance one credit short tells what is required and what is there', async () => {
+test('402 a balance one credit short is refused with the required and the available credits', async () => {
   const { accountId, key } = await service.newAccount(charge - 1);
   const answer = await service.create(key, plainRequest);
   assertRefused(answer, 402, /^the balance is too low: 165 credits required, 164 available$/, {
@@ -236,13 +233,10 @@ test('409 an Idempotency-Key that was used with another body', async () => {
   assert.equal(await balanceOf(accountId), 1000 - charge);
 });
 
-test('422 every fault of header and body at once, the first one as message', async () => {
+test('422 all errors of header and body are reported together, the first one as the message', async () => {
   const { accountId, key } = await service.newAccount(1000);
-  const body = {
-    model: 'sora',
-    input: { prompt: '', duration: 99, aspectRatio: '1:1', videoUrls: null },
-    callbackurl: 'x',
-  };
+  const invalidInput = { prompt: '', duration: 99, aspectRatio: '1:1', videoUrls: null };
+  const body = { model: 'sora', input: invalidInput, callbackurl: 'x' };
   const answer = await service.create(key, body, { 'idempotency-key': 'two words' });
   const errors = [
     { path: 'Idempotency-Key', message: 'must be 1 to 255 visible ASCII characters' },
@@ -291,7 +285,7 @@ for (const [name, prompt] of [
   });
 }
 
-test('429 an account with too many unfinished tasks is told when to come back, and not charged', async () => {
+test('429 an account with too many unfinished tasks gets a Retry-After, and is not charged', async () => {
   const { accountId, key } = await service.newAccount(1000);
   await setAccount(accountId, 'max_unfinished_tasks = 1');
   assert.equal((await service.create(key, plainRequest)).status, 200);
