@@ -96,9 +96,9 @@ function parsedFile(readText: () => string): Parsed {
   try {
     text = readText();
   } catch (error) {
-    return unreadable(`cannot be read (${errorCode(error) ?? 'unknown'})`);
+    return failedWith(`cannot be read (${errorCode(error) ?? 'unknown'})`);
   }
-  if (text.length > maxFileCharacters) return unreadable(`must be at most ${maxFileCharacters} characters`);
+  if (text.length > maxFileCharacters) return failedWith(`must be at most ${maxFileCharacters} characters`);
   try {
     return bounded(JSON.parse(text));
   } catch {
@@ -112,19 +112,19 @@ function parsedYaml(text: string): Parsed {
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
     const problems = [...document.errors, ...document.warnings];
     return problems.length > 0
-      ? unreadable(...problems.map((problem) => describeYamlError(problem, lines)))
+      ? failedWith(...problems.map((problem) => describeYamlError(problem, lines)))
       : bounded(document.toJS());
   } catch {
     // The parser overflows where brackets nest by thousands, and refuses aliases that lead nowhere or multiply.
-    return unreadable('is no usable YAML: it is nested too deeply, or an alias in it has no anchor');
+    return failedWith('is no usable YAML: it is nested too deeply, or an alias in it has no anchor');
   }
 }
 
 function bounded(data: unknown): Parsed {
-  return isDeep(data) ? unreadable(`must not be nested deeper than ${maxDepth} levels`) : { data, problems: [] };
+  return isDeep(data) ? failedWith(`must not be nested deeper than ${maxDepth} levels`) : { data, problems: [] };
 }
 
-function unreadable(...messages: readonly string[]): Parsed {
+function failedWith(...messages: readonly string[]): Parsed {
   return { problems: messages.map((message) => ({ path: [], message })) };
 }
 
