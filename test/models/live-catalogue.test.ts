@@ -70,11 +70,11 @@ test('an invalid file leaves the catalogue in force, and all its problems are lo
   await settle();
   await settle();
   assert.deepEqual([names(), isStale()], [['a'], true]);
-  const faults = [
+  const problems = [
     `${path}: models[0].deadlineSeconds: must be at least 10`,
     `${path}: models[0].fit: must be one of keep, 720p`,
   ];
-  assert.deepEqual(logged, [{ path, faults, message: 'changed catalogue refused, the one before stays in force' }]);
+  assert.deepEqual(logged, [{ path, problems, message: 'changed catalogue refused, the one before stays in force' }]);
   write(catalogueOf(['a', 'b']));
   await settle();
   assert.deepEqual([names(), isStale()], [['a', 'b'], false]);

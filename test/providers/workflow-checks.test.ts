@@ -15,7 +15,7 @@ const misspelt = {
   '5': { class_type: 'Wan22ImageToVideoLatnt', inputs: { width: '{{width:32}}' } },
   '7': { class_type: 'FilmGrain', inputs: {} },
 };
-const faults = [
+const problems = [
   'node 5: the server has no class Wan22ImageToVideoLatnt, did you mean Wan22ImageToVideoLatent?',
   'node 7: the server has no class FilmGrain',
 ];
@@ -68,7 +68,7 @@ describe('workflows of ComfyUI', () => {
     const { watch, logged } = watched(t, catalogueWith(`http://${comfyui.address}`, misspelt));
     await watch.check();
     const where = { provider: 'comfy', pool: 'comfy/wan', workflow: './w.json' };
-    assert.deepEqual(logged, [{ ...where, faults, warnings: [], event: 'provider needs its operator' }]);
+    assert.deepEqual(logged, [{ ...where, problems, warnings: [], event: 'provider needs its operator' }]);
     await watch.check();
     assert.equal(logged.length, 1, 'logged once');
     const place = await placeFor();
@@ -113,7 +113,7 @@ describe('workflows of ComfyUI', () => {
     await watch.check();
     await watch.check();
     assert.deepEqual(
-      logged.map(({ event, faults: none }) => [event, none]),
+      logged.map(({ event, problems: none }) => [event, none]),
       [['workflow not compared with ComfyUI, which does not answer', []]],
     );
     assert.match(String(logged[0]?.['unchecked']), /could not be reached/);

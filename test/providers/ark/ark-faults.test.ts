@@ -66,7 +66,7 @@ describe('a create that is answered', () => {
     test(`${status} ${JSON.stringify(body).slice(0, 80)} means ${JSON.stringify(expected)}`, async () => {
       const provider = arkProvider('http://ark.example', { client: answering(status, body) });
       const outcome = await provider.submit(jobRequest(), signal);
-      const seen = outcome.kind === 'refused' ? { kind: outcome.kind, fault: outcome.error.kind } : outcome;
+      const seen = outcome.kind === 'refused' ? { kind: outcome.kind, error: outcome.error.kind } : outcome;
       assert.deepEqual({ ...seen, ...expected }, seen);
     });
   }

@@ -99,7 +99,7 @@ describe('a job', () => {
       upstream.embellish({ error: { code, message: 'out of memory' } });
       assert.deepEqual(await status(), {
         state: 'failed',
-        fault: { kind: 'upstream', code: String(code), detail: 'out of memory' },
+        error: { kind: 'upstream', code: String(code), detail: 'out of memory' },
       });
     });
   }

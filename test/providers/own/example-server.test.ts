@@ -120,9 +120,9 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
     await provider.submit(request, signal);
     await server.restart();
     const fault = { kind: 'upstream', code: 'internal', detail: 'the server was restarted' };
-    assert.deepEqual(await ended(), { state: 'failed', fault });
+    assert.deepEqual(await ended(), { state: 'failed', error: fault });
     await provider.submit(request, signal);
-    assert.deepEqual(await ended(), { state: 'failed', fault });
+    assert.deepEqual(await ended(), { state: 'failed', error: fault });
   });
 
   test('a cancelled job ends with its command and all that this has started', async (t) => {

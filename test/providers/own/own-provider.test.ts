@@ -93,7 +93,7 @@ describe('the request for a job of our own protocol', () => {
     await upstream.books.end(request.jobKey, 'failed');
     const status = (await provider().status([jobOf(request, request.jobKey)], signal)).get(request.jobKey);
     const fault = { kind: 'upstream', code: 'internal', detail: 'The fake answers internal.' };
-    assert.deepEqual(status, { state: 'failed', fault, cost: { ...jobCost, basis: 'reported' } });
+    assert.deepEqual(status, { state: 'failed', error: fault, cost: { ...jobCost, basis: 'reported' } });
   });
 
   test('several jobs are asked about at a time', async () => {
@@ -139,7 +139,7 @@ describe('an answer to PUT', () => {
 });
 
 function shown(outcome: SubmitOutcome) {
-  return outcome.kind === 'refused' ? { ...outcome, fault: outcome.error.kind } : outcome;
+  return outcome.kind === 'refused' ? { ...outcome, error: outcome.error.kind } : outcome;
 }
 
 describe('the record of a job', () => {
