@@ -218,7 +218,7 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
     /** Undefined for the built-in catalogue. */
     catalogueFile: settings.catalogue?.path,
     // A proxy in front of a shared service needs time to notice that `/readyz` is 503.
-    shutdownDelayMs: settings.shutdownDelayMs ?? (isEmbedded ? 0 : 5_000),
+    shutdownDelayMs: settings.shutdownDelayMs ?? (isEmbedded ? 0 : 8_000),
   };
 }
 

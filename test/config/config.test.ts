@@ -57,7 +57,7 @@ describe('readConfig', () => {
   test('a delay before stopping is for shared services, unless it is set', () => {
     const shared = { DATABASE_URL: 'postgres://db/x', VIDEOGEN_SECRET: 'x'.repeat(32) };
     const delayOf = (environment: Record<string, string>) => readConfig(environment).shutdownDelayMs;
-    assert.deepEqual([delayOf({}), delayOf(shared)], [0, 5_000]);
+    assert.deepEqual([delayOf({}), delayOf(shared)], [0, 8_000]);
     const set = ['0', '500ms', '20s', '5m'].map((delay) => delayOf({ ...shared, SHUTDOWN_DELAY: delay }));
     assert.deepEqual(set, [0, 500, 20_000, 300_000]);
     for (const delay of ['5', '-1s', '6m', 'soon'])

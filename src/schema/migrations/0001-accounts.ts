@@ -151,7 +151,6 @@ create table sign_in_tries (
   created_at timestamptz not null default now()
 );
 create index sign_in_tries_by_email on sign_in_tries (email_hash, created_at);
-create index sign_in_tries_by_address on sign_in_tries (address, created_at);
 create index sign_in_tries_by_time on sign_in_tries (created_at);
 
 create table passkeys (
