@@ -60,3 +60,29 @@ for (const { title, endsFirst } of [
     assert.equal(posted.length, endsFirst ? 1 : 0);
   });
 }
+
+test('a delivery that has ended sends nothing, and a repeated workflow has nothing left to wait for', async () => {
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
+  const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
+  await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  const posted: string[] = [];
+  const sendCallback = createSendCallback({
+    ...activityDeps(db, folder, []),
+    findCallback: createOwedCallbacks(
+      db,
+      createSecretBox('s'.repeat(32)),
+      createFolderStore(folder, { publicUrl: 'http://media.test' }),
+      () => builtInCatalogue().models,
+    ),
+    postCallback: ({ url }) => {
+      posted.push(url);
+      const response = { error: undefined, retryAfterMs: undefined, responseHead: undefined };
+      return Promise.resolve({ ...response, status: 500, startedAt: Date.now(), durationMs: 1 });
+    },
+  });
+  const lastAttempt = () => silentActivity({ workflowId: taskId }, () => sendCallback({ taskId, isLast: true }));
+  assert.equal((await lastAttempt()).kind, 'failed');
+  assert.equal((await lastAttempt()).kind, 'ended');
+  assert.equal(posted.length, 1);
+});
