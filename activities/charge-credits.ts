@@ -3,6 +3,7 @@ import { describeFieldError } from '../src/platform/field-errors.ts';
 import { isFinal } from '../src/tasks/task.ts';
 import { taskWorkflowId } from '../src/temporal/task-queues.ts';
 import { isUuid } from '../src/platform/uuid.ts';
+import { taskTerms } from '../src/tasks/task-terms.ts';
 import { acceptTask } from '../src/tasks/accept-task.ts';
 import { saveTaskTiers } from '../src/providers/task-tiers.ts';
 import { confirmCharge, type ConfirmedTask } from '../src/tasks/tasks.ts';
@@ -62,8 +63,7 @@ async function chargeOrder(deps: ActivityDeps, taskId: string, order: TaskOrder 
   const { param } = parsed;
   const model = deps.models.get(param.model);
   if (model === undefined) throw refused(`unknown model ${param.model}`);
-  const { prices: listedPrices, deadlineMs, providers } = model;
-  const request = { taskId, accountId: order.accountId, param, listedPrices, deadlineMs, providers };
+  const request = { taskId, accountId: order.accountId, ...taskTerms(model, param) };
   const acceptance = await acceptTask(deps.db, request);
   if (acceptance.kind === 'accepted')
     deps.events.emit({ kind: 'task_charged', model: param.model, credits: acceptance.creditsCharged });

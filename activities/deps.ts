@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { CatalogueModel } from '../src/models/catalogue/models.ts';
-import type { Engine, ReferenceImage } from '../src/tasks/ports.ts';
+import type { Engine, ReferenceMedia } from '../src/tasks/ports.ts';
 import type { ParsedTaskRequest } from '../src/tasks/task-request.ts';
 import type { ResultStore } from '../src/media/result-store.ts';
 import type { VideoInspector } from '../src/media/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/normalize-video.ts';
-import type { ImageFetch } from '../src/media/reference-image.ts';
+import type { MediaFetch } from '../src/media/reference-media.ts';
 import type { Events } from '../src/metrics/counters.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
 import type { Providers } from '../src/providers/registry.ts';
@@ -31,7 +31,7 @@ export type ActivityDeps = {
   readonly switches: Switches;
   /** Identifies an account to upstreams without naming it. */
   readonly hashAccount: (accountId: string) => string;
-  readonly fetchImages: (fetch: ImageFetch) => Promise<readonly ReferenceImage[]>;
+  readonly fetchMedia: (fetch: MediaFetch) => Promise<ReferenceMedia>;
   readonly media: Pick<
     ResultStore,
     'put' | 'fetchTo' | 'move' | 'sizeOf' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'

@@ -1,6 +1,7 @@
 import { Context } from '@temporalio/activity';
 import { TaskError } from '../src/platform/errors.ts';
-import type { ReferenceImage, TaskStage, VideoForm } from '../src/tasks/ports.ts';
+import type { ReferenceMedia, TaskStage, VideoForm } from '../src/tasks/ports.ts';
+import { mediaUrlsOf } from '../src/tasks/task-input.ts';
 import { listProviderJobs } from '../src/providers/provider-jobs.ts';
 import {
   findGeneration,
@@ -66,25 +67,27 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Attem
   const context = Context.current();
   const { workFolder, isRemote, first } = start;
   const { taskId } = task;
-  const { imageUrls: urls } = task.param.input;
+  const { input } = task.param;
+  const hasMedia = mediaUrlsOf(input).length > 0;
   const deadline = deps.startDeadline(task.leftMs);
   const alive = deps.attempts.begin(taskId);
   const progress = heartbeatProgress(context, isRemote);
   const signalWithoutDeadline = AbortSignal.any([context.cancellationSignal, alive.signal]);
   const signal = AbortSignal.any([signalWithoutDeadline, deadline.signal]);
   const { markGenerating, measureEnd } = trackStart(deps, task);
-  let fetched: Promise<readonly ReferenceImage[]> | undefined;
-  const images = () => (fetched ??= deps.fetchImages({ urls, folder: workFolder, signal }));
+  let fetched: Promise<ReferenceMedia> | undefined;
+  const bounds = deps.models.get(task.param.model)?.input;
+  const media = () => (fetched ??= deps.fetchMedia({ input, bounds, folder: workFolder, signal }));
   const form = formOf(deps, task, isRemote);
   const signals = { signal, signalWithoutDeadline };
   try {
-    const attempt = { deps, task, form, workFolder, ...signals, images, report: progress.report, markGenerating };
+    const attempt = { deps, task, form, workFolder, ...signals, media, report: progress.report, markGenerating };
     const outcome = await generate(attempt, first);
     if (outcome.kind === 'waits') await pauseGeneration(deps.db, taskId);
     if (outcome.kind !== 'video') throw errorOf(outcome);
     measureEnd();
     // The upstream has fetched them. `housekeeping` deletes those that a failed task or a crash leaves.
-    if (urls.length > 0) await deps.media.deleteFolder(imageFolderOf(taskId));
+    if (hasMedia) await deps.media.deleteFolder(imageFolderOf(taskId));
     return outcome.staged;
   } finally {
     deadline.stop();

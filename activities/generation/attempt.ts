@@ -19,8 +19,8 @@ export type Attempt = {
   readonly signal: AbortSignal;
   /** Aborts when the attempt must end. A video that is paid for is fetched beyond the deadline. */
   readonly signalWithoutDeadline: AbortSignal;
-  /** The reference images, fetched once in an attempt. */
-  readonly images: JobRequest['images'];
+  /** The reference media, fetched once in an attempt. */
+  readonly media: JobRequest['media'];
   readonly report: (progress: number) => void;
   /** Records that the task has had a job for `sinceMs`, which makes it `generating`. Idempotent. */
   readonly markGenerating: (sinceMs?: number) => Promise<void>;

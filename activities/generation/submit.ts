@@ -1,6 +1,8 @@
 import { estimateCost } from '../../src/models/catalogue/cost.ts';
 import { refuseImageSize } from '../../src/models/catalogue/rules.ts';
+import { extname } from 'node:path';
 import { TaskError } from '../../src/platform/errors.ts';
+import { type MediaLinks, noMedia } from '../../src/tasks/ports.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, PolledProvider } from '../../src/providers/contract.ts';
@@ -51,7 +53,8 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
 /** An invalid image ends the task before anything is sent, and releases the slot. */
 async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<Stop | undefined> {
   try {
-    for (const image of await attempt.images()) {
+    const { images, firstFrame, lastFrame } = await attempt.media();
+    for (const image of [...images, firstFrame, lastFrame].filter((one) => one !== undefined)) {
       const refusal = refuseImageSize(job.entry.rules, image);
       if (refusal !== undefined)
         throw new TaskError('image_invalid', `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`);
@@ -64,11 +67,11 @@ async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<St
   }
 }
 
-export function requestFor({ deps, task, images }: Attempt, { open, jobKey, ordinal }: JobBase): JobRequest {
+export function requestFor({ deps, task, media }: Attempt, { open, jobKey, ordinal }: JobBase): JobRequest {
   const { taskId, accountId, deadlineMs, param } = task;
   const accountHash = deps.hashAccount(accountId);
   const input = spelledInput(open, param.input);
-  return { taskId, ordinal, accountHash, jobKey, model: param.model, input, images, imageLinks: [], deadlineMs };
+  return { taskId, ordinal, accountHash, jobKey, model: param.model, input, media, mediaLinks: noMedia, deadlineMs };
 }
 
 /** Spells the prompt as the provider reads it, which is also how its list of jobs shows it. */
@@ -81,22 +84,52 @@ export function spelledInput({ imageReference }: Pick<OpenProvider, 'imageRefere
 const linkGraceMs = 60 * 60_000;
 
 async function linksFor(
-  { deps, task, images: readImages }: Attempt,
+  { deps, task, media }: Attempt,
   { taskId, jobKey }: JobBase,
-  { images, uploads }: PolledProvider,
-): Promise<Pick<JobRequest, 'imageLinks' | 'resultUpload'>> {
+  { images, clips, uploads }: PolledProvider,
+): Promise<Pick<JobRequest, 'mediaLinks' | 'resultUpload'>> {
   const lifeMs = task.deadlineMs + linkGraceMs;
   const expireTime = Date.now() + lifeMs;
-  const imageLinks: string[] = [];
-  // The upstream fetches copies of the checked images, and never the client's own.
-  for (const [index, { path }] of (images === 'link' ? await readImages() : []).entries()) {
-    const key = `${imageFolderOf(taskId)}/${index + 1}.jpg`;
+  // The upstream fetches copies of the checked media, and never the client's own.
+  const linkTo = async (name: string, { path }: { readonly path: string }) => {
+    const key = `${imageFolderOf(taskId)}/${name}${extname(path)}`;
     await deps.media.put(key, path);
-    imageLinks.push(deps.media.link(key, lifeMs));
-  }
+    return deps.media.link(key, lifeMs);
+  };
+  const mediaLinks = await linksTo({ images, clips }, media, linkTo);
   // A store that others cannot write to has no upload links; the video is then downloaded.
   const url = uploads === true ? await deps.media.uploadLink(incomingKeyOf(taskId, jobKey), lifeMs) : undefined;
-  return { imageLinks, ...(url !== undefined && { resultUpload: { url, expireTime } }) };
+  return { mediaLinks, ...(url !== undefined && { resultUpload: { url, expireTime } }) };
+}
+
+type LinkTo = (name: string, file: { readonly path: string }) => Promise<string>;
+
+/** Stores the media of the kinds that the upstream fetches, one after the other. */
+async function linksTo(
+  {
+    images: imagesBy,
+    clips: clipsBy = 'file',
+  }: { readonly images: 'file' | 'link'; readonly clips?: 'file' | 'link' | undefined },
+  read: Attempt['media'],
+  linkTo: LinkTo,
+): Promise<MediaLinks> {
+  if (imagesBy === 'file' && clipsBy === 'file') return noMedia;
+  const { images, firstFrame, lastFrame, videos, audios } = await read();
+  const linksOf = async (name: string, files: readonly { readonly path: string }[], by: 'file' | 'link') => {
+    const links: string[] = [];
+    for (const [index, file] of (by === 'link' ? files : []).entries())
+      links.push(await linkTo(`${name}${index + 1}`, file));
+    return links;
+  };
+  const [first] = await linksOf('first-frame-', firstFrame === undefined ? [] : [firstFrame], imagesBy);
+  const [last] = await linksOf('last-frame-', lastFrame === undefined ? [] : [lastFrame], imagesBy);
+  return {
+    images: await linksOf('', images, imagesBy),
+    ...(first !== undefined && { firstFrame: first }),
+    ...(last !== undefined && { lastFrame: last }),
+    videos: await linksOf('video-', videos, clipsBy),
+    audios: await linksOf('audio-', audios, clipsBy),
+  };
 }
 
 /** Commits the intent. A job that lives in its request has its id from then on. */

@@ -1,3 +1,4 @@
+import { noMedia } from '../../src/tasks/ports.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createFfmpeg } from '../../src/media/ffmpeg.ts';
@@ -57,8 +58,8 @@ async function film(workFolder: string, duration: number): Promise<void> {
     accountHash: '',
     jobKey: 'bench',
     deadlineMs: 1_800_000,
-    images: () => Promise.resolve([]),
-    imageLinks: [],
+    media: () => Promise.resolve(noMedia),
+    mediaLinks: noMedia,
   } as const;
   await provider.run(request, () => {}, { workFolder, signal: forever, onStarted: () => {} });
 }

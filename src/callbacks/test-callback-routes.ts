@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { noTaskId, webhookId } from './callback.ts';
-import { urlSchema } from '../tasks/task-input.ts';
+import { urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
 

@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../clients/typescript/src/index.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
-import { inputFieldNames, inputFields, type InputOption } from '../tasks/task-input.ts';
 import { isUrl, type LocalServer, serveFile } from './local-files.ts';
 
 /** The options of `demo` and `generate`, which the service validates. Input fields declare their options in their table. */
@@ -11,12 +10,13 @@ export type GenerationOptions = {
   [option: string]: unknown;
 };
 
-const inputOptions = inputFieldNames.flatMap((name) => {
-  const declared: InputOption | undefined = inputFields[name].option;
-  if (declared === undefined) return [];
-  const option = new Option(declared.flags, declared.description);
-  return [{ name, option: declared.isNumber === true ? option.argParser(number) : option }];
-});
+/** Short forms of the fields that most models have. */
+const inputOptions = [
+  { name: 'resolution', option: new Option('--resolution <resolution>', 'such as 720p') },
+  { name: 'duration', option: new Option('--duration <seconds>', 'such as 5').argParser(number) },
+  { name: 'ratio', option: new Option('--ratio <ratio>', 'such as 16:9') },
+  { name: 'generateAudio', option: new Option('--no-audio', 'a silent video') },
+] as const;
 
 export function addGenerationOptions(command: Command): Command {
   command.option('--image <file-or-url>', 'reference image; may be repeated', collect, []);

@@ -1,4 +1,5 @@
 import { v7 as uuid } from 'uuid';
+import { noMedia } from '../tasks/ports.ts';
 import type { TaskInput } from '../tasks/task.ts';
 import type { JobRequest } from '../providers/contract.ts';
 
@@ -15,8 +16,8 @@ export function trialRequest(input: TaskInput): JobRequest {
     jobKey,
     model: 'try',
     input,
-    images: async () => [],
-    imageLinks: [],
+    media: async () => noMedia,
+    mediaLinks: noMedia,
     deadlineMs: trialDeadlineMs,
   };
 }

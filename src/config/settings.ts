@@ -73,7 +73,7 @@ export function createRequestParser(
     createTaskRequestParser({
       offer,
       // An uploaded image is read from the store, so its URL is not checked here; createTask checks its owner.
-      refuseImageUrl: (url) => {
+      refuseMediaUrl: (url) => {
         if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its imageUrl';
         return uploadIdOf(publicUrl, url) === undefined ? literalRefusal(url, imageAllow) : undefined;
       },

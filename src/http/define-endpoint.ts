@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { Caller } from '../accounts/api-key.ts';
 import type { Actor } from '../operators/operator.ts';
 import { type FieldError, fieldPath, maxFieldErrors } from '../platform/field-errors.ts';
-import { isPlainText, notPlainText } from '../tasks/task-input.ts';
+import { isPlainText, notPlainText } from '../tasks/request-text.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../people/authenticate-session.ts';

@@ -4,7 +4,7 @@ import type { Catalogue } from '../models/catalogue/models.ts';
 import type { DeliveryToStart, TaskToStart } from '../tasks/ports.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import type { ParsedTaskRequest } from '../tasks/task-request.ts';
-import type { RefuseUrl } from '../tasks/task-input.ts';
+import type { RefuseUrl } from '../tasks/request-text.ts';
 import type { Task } from '../tasks/task.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';

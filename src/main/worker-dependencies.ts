@@ -13,7 +13,7 @@ import type { Log } from '../platform/log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalize-video.ts';
-import { fetchReferenceImages } from '../media/reference-image.ts';
+import { fetchReferenceMedia } from '../media/reference-media.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -98,7 +98,7 @@ export function openWorkerDependencies(
       onError: (error) => log.warn({ err: error }, 'provider switches not read'),
     }),
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
-    fetchImages: (job) => fetchReferenceImages({ client: imageClient, readUpload, ...job }),
+    fetchMedia: (job) => fetchReferenceMedia({ client: imageClient, readUpload, ...job }),
     media,
     normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),

@@ -12,6 +12,11 @@ export const frameSizes: Record<FixedRatio, FrameSize> = {
   '4:3': { widthPx: 1112, heightPx: 834 },
   '3:4': { widthPx: 834, heightPx: 1112 },
   '21:9': { widthPx: 1470, heightPx: 630 },
+  '9:21': { widthPx: 630, heightPx: 1470 },
+  '3:2': { widthPx: 1176, heightPx: 784 },
+  '2:3': { widthPx: 784, heightPx: 1176 },
+  '5:4': { widthPx: 1080, heightPx: 864 },
+  '4:5': { widthPx: 864, heightPx: 1080 },
 };
 
 /** The size of the video: `adaptive` takes the ratio nearest to the first reference image, 16:9 without one. */

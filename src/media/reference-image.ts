@@ -10,8 +10,11 @@ import { createSlots } from '../outbound/limits.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { decodeImage, ImageRefusal } from './image-decode.ts';
 
+export type ImageSource = { readonly url: string; readonly path: string };
+
 export type ImageFetch = {
-  readonly urls: readonly string[];
+  /** The images, and where a message says that they are. */
+  readonly sources: readonly ImageSource[];
   /** An existing folder of this attempt. The images become `image-0.jpg`, `image-1.jpg`, … in it. */
   readonly folder: string;
   readonly signal: AbortSignal;
@@ -36,7 +39,7 @@ const maxParallel = 3;
 const decoding = createSlots({ maxHeld: 2, maxWaiting: 1000, maxWaitMs: 10 * 60_000 });
 
 /**
- * Fetches, checks and re-encodes the reference images, in the order of `urls`. Throws `TaskError` for the first bad one and stops
+ * Fetches, checks and re-encodes the reference images, in the order of `sources`. Throws `TaskError` for the first bad one and stops
  * the others; ends after the last fetch has ended, because the folder is deleted then. An error that no image caused is
  * thrown unchanged and may be retried.
  */
@@ -44,7 +47,9 @@ export async function fetchReferenceImages(request: FetchReferenceImages): Promi
   const stop = new AbortController();
   const signal = AbortSignal.any([request.signal, stop.signal]);
   const limited = pLimit(maxParallel);
-  const fetches = request.urls.map((url, index) => limited(() => fetchOne({ ...request, signal }, index, url)));
+  const fetches = request.sources.map((source, index) =>
+    limited(() => fetchOne({ ...request, signal }, index, source)),
+  );
   try {
     return await Promise.all(fetches);
   } catch (error) {
@@ -54,46 +59,48 @@ export async function fetchReferenceImages(request: FetchReferenceImages): Promi
   }
 }
 
-async function fetchOne(request: FetchReferenceImages, index: number, url: string): Promise<ReferenceImage> {
+async function fetchOne(request: FetchReferenceImages, index: number, source: ImageSource): Promise<ReferenceImage> {
   const fetchedPath = join(request.folder, `image-${index}.fetched`);
-  await download(request, index, url, fetchedPath);
+  await download(request, source, fetchedPath);
   const path = join(request.folder, `image-${index}.jpg`);
-  const size = await decoding.hold('image', request.signal, () => reencode(index, fetchedPath, path));
+  const size = await decoding.hold('image', request.signal, () => reencode(source, fetchedPath, path));
   await rm(fetchedPath);
   return { path, ...size };
 }
 
-async function download(request: FetchReferenceImages, index: number, url: string, path: string): Promise<void> {
+async function download(request: FetchReferenceImages, source: ImageSource, path: string): Promise<void> {
+  const { url } = source;
   const { client, signal, readUpload } = request;
   const isThere = await readUpload?.(url, path);
   if (isThere === true) return;
-  if (isThere === false) throw imageError('image_unreachable', index, 'has expired; upload it again');
+  if (isThere === false) throw imageError('image_unreachable', source, 'has expired; upload it again');
   const answer = await client.download(url, path, { ...limits, headers, signal }).catch((error: unknown) => {
-    throw toImageError(error, index);
+    throw toImageError(error, source);
   });
   if (answer.status < 200 || answer.status > 299) {
-    throw imageError('image_unreachable', index, `could not be fetched: its server answered ${answer.status}`);
+    throw imageError('image_unreachable', source, `could not be fetched: its server answered ${answer.status}`);
   }
 }
 
 /** The message is the same for every network error, so that it reveals nothing about our network. */
-function toImageError(error: unknown, index: number): unknown {
+function toImageError(error: unknown, source: ImageSource): unknown {
   if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') return error;
-  if (error.kind === 'too_large') return imageError('image_invalid', index, `is larger than ${maxMegabytes} MB`, error);
+  if (error.kind === 'too_large')
+    return imageError('image_invalid', source, `is larger than ${maxMegabytes} MB`, error);
   const detail = new Error(`${error.kind}: ${error.detail}`, { cause: error });
-  return imageError('image_unreachable', index, 'could not be fetched', detail);
+  return imageError('image_unreachable', source, 'could not be fetched', detail);
 }
 
-async function reencode(index: number, fetchedPath: string, path: string): Promise<FrameSize> {
+async function reencode(source: ImageSource, fetchedPath: string, path: string): Promise<FrameSize> {
   const bytes = await readFile(fetchedPath);
   const { jpeg, widthPx, heightPx } = await decodeImage(bytes).catch((error: unknown) => {
-    throw error instanceof ImageRefusal ? imageError('image_invalid', index, error.message, error) : error;
+    throw error instanceof ImageRefusal ? imageError('image_invalid', source, error.message, error) : error;
   });
   await writeFile(path, jpeg);
   return { widthPx, heightPx };
 }
 
 /** Final, because retrying only where it might help would show a client which addresses we refuse. */
-function imageError(failCode: FailCode, index: number, why: string, cause?: unknown): TaskError {
-  return new TaskError(failCode, `input.imageUrls[${index}] ${why}.`, { cause });
+function imageError(failCode: FailCode, { path }: ImageSource, why: string, cause?: unknown): TaskError {
+  return new TaskError(failCode, `${path} ${why}.`, { cause });
 }

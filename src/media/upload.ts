@@ -1,3 +1,4 @@
+import { mediaUrlsOf, type TaskParam } from '../tasks/task-input.ts';
 import { uuidPattern } from '../platform/uuid.ts';
 
 // Reference images that clients upload: they lie in our own store, and a task names them by an address of ours, which is never fetched.
@@ -35,9 +36,9 @@ export function isUploadPreview(publicUrl: string, url: string): boolean {
   return query !== undefined && uploadIdOf(publicUrl, address) !== undefined;
 }
 
-type NamesImages = { readonly input: { readonly imageUrls: readonly string[] } };
-
-/** The images that a request names. */
-export function uploadIdsOf(publicUrl: string, { input }: NamesImages): readonly string[] {
-  return input.imageUrls.map((url) => uploadIdOf(publicUrl, url)).filter((uploadId) => uploadId !== undefined);
+/** The uploaded media that a request names. */
+export function uploadIdsOf(publicUrl: string, { input }: Pick<TaskParam, 'input'>): readonly string[] {
+  return mediaUrlsOf(input)
+    .map(({ url }) => uploadIdOf(publicUrl, url))
+    .filter((uploadId) => uploadId !== undefined);
 }

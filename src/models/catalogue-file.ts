@@ -64,7 +64,7 @@ function shippedPath(file: string): string | undefined {
 
 /** The catalogue of an installation without a file. */
 export function builtInCatalogue(): Catalogue {
-  const models = defaultModels.map(({ prices, deadlineMs, ...model }) => ({
+  const models = defaultModels.map(({ prices, deadlineMs, input: _standard, ...model }) => ({
     ...model,
     prices: prices.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, from: new Date(fromMs).toISOString() })),
     deadlineSeconds: deadlineMs / 1000,

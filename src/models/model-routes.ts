@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unknownModel } from './model.ts';
-import { ratios } from '../tasks/task-input.ts';
+import { inputJsonSchema, sampleRequest } from '../tasks/task-request.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import { listPrices, maxCreditsPerSecond, priceLeadMs, setPriceAs, withdrawPriceAs } from '../credits/prices.ts';
 import { ownAccount } from '../http/authentication.ts';
@@ -25,16 +25,16 @@ const limitsSchema = z
 const modelSchema = z
   .strictObject({
     ...pricedModel,
-    resolutions: z.array(z.literal('720p')),
-    ratios: z.array(z.enum(ratios)),
-    minDuration: z.int(),
-    maxDuration: z.int(),
-    maxPromptLength: z.int().meta({ description: 'In Unicode code points.' }),
-    maxImages: z.int(),
+    inputSchema: z
+      .record(z.string(), z.unknown())
+      .meta({
+        description: 'The JSON Schema of `input` in a request for this model: its fields, bounds and defaults.',
+      }),
+    sampleRequest: z
+      .strictObject({ model: z.string(), input: z.record(z.string(), z.unknown()) })
+      .meta({ description: 'The smallest body of `createTask`, with sample values.' }),
   })
   .meta({ id: 'Model' });
-
-const inputs = { resolutions: ['720p' as const], ratios: [...ratios] };
 
 const listModels = defineEndpoint({
   operationId: 'listModels',
@@ -44,13 +44,17 @@ const listModels = defineEndpoint({
   description: 'Omits models that no worker can generate at present.',
   data: z.strictObject({ models: z.array(modelSchema), limits: limitsSchema }),
   handler: async ({ caller }, deps) => {
+    const { models } = deps.catalogue();
     const prices = await presentPrices(deps, caller.accountId);
     const { createRate, unfinishedTasks, maxUnfinishedTasks } = await ownAccount(deps.db, caller);
     const creates = presentRate(createRate ?? deps.createRate);
     return {
       models: prices
         .filter(({ model }) => deps.isSold(model))
-        .map((price) => ({ ...price, ...inputs, ...deps.catalogue().limits })),
+        .map((price) => {
+          const { input } = existing(models.get(price.model), 'model_unavailable');
+          return { ...price, inputSchema: inputJsonSchema(input), sampleRequest: sampleRequest(price.model, input) };
+        }),
       limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
     };
   },

@@ -1,5 +1,5 @@
 import { didYouMean } from '../platform/did-you-mean.ts';
-import type { InputLimits } from '../tasks/task-input.ts';
+import { type ModelInput, standardInput } from '../tasks/task-input.ts';
 
 /** The price of a second of video from an instant on. */
 export type Price = {
@@ -15,6 +15,7 @@ export type Model = {
   readonly title: string;
   /** Further names that clients of the dialect `kie` may use; their records show the first one. */
   readonly aliases?: readonly string[];
+  readonly input: ModelInput;
   readonly prices: readonly Price[];
   /** Providers in the order in which they are tried. */
   readonly providers: readonly string[];
@@ -24,8 +25,8 @@ export type Model = {
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;
 
-/** The installation's models and limits. The parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
-export type Offer = { readonly models: ModelCatalogue; readonly limits: InputLimits };
+/** The installation's models. The parser of requests, the OpenAPI document and `GET /models` are made from this one value. */
+export type Offer = { readonly models: ModelCatalogue };
 
 const thirtyMinutesMs = 30 * 60_000;
 
@@ -40,6 +41,7 @@ export const defaultModels: readonly Model[] = [
       'bytedance/seedance-1.5-pro',
       'bytedance/v1-pro-text-to-video',
     ],
+    input: standardInput,
     prices: [{ creditsPerSecond: 41, fromMs: 0 }],
     providers: ['preview'],
     deadlineMs: thirtyMinutesMs,
@@ -48,6 +50,7 @@ export const defaultModels: readonly Model[] = [
     model: 'videogen-2.0-fast',
     title: 'Faster video generation',
     aliases: ['bytedance/seedance-2-fast', 'bytedance/seedance-2-mini', 'bytedance/v1-lite-text-to-video'],
+    input: standardInput,
     prices: [{ creditsPerSecond: 33, fromMs: 0 }],
     providers: ['preview'],
     deadlineMs: thirtyMinutesMs,

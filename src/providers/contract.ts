@@ -1,7 +1,7 @@
 import type { EstimatedCost } from '../models/catalogue/cost.ts';
 import type { ProviderKind } from '../models/catalogue/providers.ts';
 import type { JsonObject, JsonValue } from './placeholders.ts';
-import type { ReferenceImage } from '../tasks/ports.ts';
+import type { MediaLinks, ReferenceMedia } from '../tasks/ports.ts';
 import type { TaskInput } from '../tasks/task.ts';
 import type { ProviderClient } from '../outbound/provider-client.ts';
 
@@ -37,10 +37,10 @@ export type JobRequest = {
   readonly model: string;
   /** References to images in `prompt` are in the provider's spelling already. */
   readonly input: TaskInput;
-  /** The reference images in order, fetched on the first call; throws a `TaskError` for an invalid one. */
-  readonly images: () => Promise<readonly ReferenceImage[]>;
-  /** Signed links to copies of the images in our store, in order; empty unless the provider has `images: 'link'`. */
-  readonly imageLinks: readonly string[];
+  /** The reference media, fetched on the first call; throws a `TaskError` for an invalid one. */
+  readonly media: () => Promise<ReferenceMedia>;
+  /** Signed links to copies of the media in our store, of those kinds for which the provider has `link`. */
+  readonly mediaLinks: MediaLinks;
   /** The upstream may write the video of this job there; only for providers with `uploads`. */
   readonly resultUpload?: ResultUpload;
   readonly deadlineMs: number;
@@ -83,7 +83,7 @@ export type NotAccepted = {
 export type Refused = { readonly kind: 'refused'; readonly error: UpstreamError };
 
 /** A create whose answer was lost. Times are Unix milliseconds of the database's clock. */
-export type LostCall = Omit<JobRequest, 'images' | 'imageLinks'> & {
+export type LostCall = Omit<JobRequest, 'media' | 'mediaLinks'> & {
   readonly intendedAt: number;
   /** Returns those of the upstream ids that belong to other jobs of ours. */
   readonly claimed: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -134,8 +134,10 @@ type Capabilities = {
   readonly namesJobs: boolean;
   /** Jobs are in the upstream's memory only: one that is missing after its acceptance died in a restart. */
   readonly forgetsJobs: boolean;
-  /** Reference images are in the request, or the upstream fetches them from our signed links. */
+  /** Reference images and frames are in the request, or the upstream fetches them from our signed links. */
   readonly images: 'file' | 'link';
+  /** The same for reference video and audio; `file` by default. */
+  readonly clips?: 'file' | 'link';
 };
 
 /**

@@ -19,7 +19,9 @@ export async function taskValues(
   images: PlaceholderTask['images'],
 ): Promise<PlaceholderTask> {
   const parameters = parametersSchema.parse(options['parameters'] ?? {});
-  const [first] = await request.images();
+  const {
+    images: [first],
+  } = await request.media();
   return {
     input: request.input,
     seed: seedOf(request),

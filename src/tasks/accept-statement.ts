@@ -1,4 +1,3 @@
-import { fingerprint } from './task-input.ts';
 import type { NewTask } from './acceptance.ts';
 import { creditsPerSecondAt } from '../credits/prices.ts';
 
@@ -26,7 +25,7 @@ const decisive = {
 const content = {
   param: { type: 'json', of: ({ param }) => JSON.stringify(param) },
   callback_url: { type: 'text', of: ({ param }) => param.callBackUrl },
-  request_sha256: { type: 'bytea', of: ({ param }) => fingerprint(param) },
+  request_sha256: { type: 'bytea', of: ({ requestSha256 }) => requestSha256 },
   dialect: { type: 'text', of: ({ dialect = 'native' }) => dialect },
   deadline_ms: { type: 'integer', of: ({ deadlineMs }) => deadlineMs },
   user_id: { type: 'uuid', of: ({ by }) => (by?.kind === 'person' ? by.userId : undefined) },

@@ -1,5 +1,4 @@
 import { rateLeft } from '../platform/rate-limit.ts';
-import { fingerprint } from './task-input.ts';
 import type { TaskState } from './task.ts';
 import { acceptTasks, acceptTasksOfOne, acceptValues, explainTask, explainValues } from './accept-statement.ts';
 import type { Acceptance, Accepted, CreateRate, NewTask } from './acceptance.ts';
@@ -125,8 +124,8 @@ async function explainRefusal(db: Database, task: NewTask): Promise<Acceptance |
   }
 }
 
-function earlierAcceptance({ param }: NewTask, row: EarlierRow): Acceptance {
+function earlierAcceptance({ requestSha256 }: NewTask, row: EarlierRow): Acceptance {
   if (row.content_deleted_at !== null) return { kind: 'content_deleted' };
-  if (!row.request_sha256.equals(fingerprint(param))) return { kind: 'key_reused' };
+  if (!row.request_sha256.equals(requestSha256)) return { kind: 'key_reused' };
   return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };
 }

@@ -14,6 +14,8 @@ export type NewTask = {
   /** A key must be active; the caller has checked a person's session. */
   readonly by?: TaskMaker | undefined;
   readonly param: TaskParam;
+  /** The fingerprint of the request, for the comparison with an earlier one under the same Idempotency-Key. */
+  readonly requestSha256: Buffer;
   /** The catalogue's prices, which apply where no operator has set one. */
   readonly listedPrices: readonly Price[];
   readonly deadlineMs: number;

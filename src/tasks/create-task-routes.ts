@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { adapterOf } from '../ingress/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../ingress/kie-record.ts';
 import type { Acceptance, NewTask } from './acceptance.ts';
+import { mediaUrlsOf } from './task-input.ts';
 import { uploadIdOf } from '../media/upload.ts';
 import { listUsableUploads } from '../media/uploads.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
@@ -12,6 +13,7 @@ import type { HttpDeps } from '../http/http-deps.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../http/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../http/limits/rate-headers.ts';
 import { presentTask, taskRecordSchema } from './task-view.ts';
+import { taskTerms } from './task-terms.ts';
 import { acceptWithRetry } from './accept-with-retry.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
 
@@ -78,10 +80,7 @@ async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
     taskId: uuidv7(),
     accountId: caller.accountId,
     by: caller.by,
-    param,
-    listedPrices: model.prices,
-    deadlineMs: model.deadlineMs,
-    providers: model.providers,
+    ...taskTerms(model, param),
     idempotencyKey: idempotency.key,
     createRate: deps.createRate,
     dialect,
@@ -95,12 +94,13 @@ async function readRequest(
   const { models } = catalogue();
   const { taskRequest } = adapterOf(dialect);
   const request = taskRequest(input, { parse: parseTaskRequest, models });
-  const uploads = request.ok ? request.param.input.imageUrls.map((url) => uploadIdOf(publicUrl, url)) : [];
-  const named = uploads.filter((uploadId) => uploadId !== undefined);
+  const media = request.ok ? mediaUrlsOf(request.param.input) : [];
+  const uploads = media.map(({ path, url }) => ({ path, uploadId: uploadIdOf(publicUrl, url) }));
+  const named = uploads.flatMap(({ uploadId }) => uploadId ?? []);
   if (named.length === 0) return request;
   const usable = new Set((await listUsableUploads(db, caller.accountId, named)).map(({ uploadId }) => uploadId));
-  const errors = uploads.flatMap((uploadId, index) =>
-    uploadId === undefined || usable.has(uploadId) ? [] : [{ path: `input.imageUrls[${index}]`, message: notUsable }],
+  const errors = uploads.flatMap(({ path, uploadId }) =>
+    uploadId === undefined || usable.has(uploadId) ? [] : [{ path, message: notUsable }],
   );
   // Parses again, so that errors name the field in the client's spelling.
   return errors.length === 0 ? request : taskRequest(input, { parse: () => ({ ok: false, errors }), models });

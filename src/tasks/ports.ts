@@ -56,6 +56,25 @@ export const generationHeartbeat = z.object({ progress: z.number() });
 /** A reference image that was fetched, checked and re-encoded by us: an upright JPEG that no other program writes to. */
 export type ReferenceImage = FrameSize & { readonly path: string };
 
+/** A reference video (MP4 with H.264 and AAC) or reference audio (M4A with AAC) that was fetched, checked and re-encoded by us. */
+export type ReferenceClip = { readonly path: string; readonly seconds: number };
+
+/** The reference media of a task by role, each in the order of the request. */
+export type MediaByRole<Image, Clip = Image> = {
+  readonly images: readonly Image[];
+  readonly firstFrame?: Image;
+  readonly lastFrame?: Image;
+  readonly videos: readonly Clip[];
+  readonly audios: readonly Clip[];
+};
+
+export type ReferenceMedia = MediaByRole<ReferenceImage, ReferenceClip>;
+
+/** Signed links to copies in our store. */
+export type MediaLinks = MediaByRole<string>;
+
+export const noMedia = { images: [], videos: [], audios: [] } as const satisfies ReferenceMedia;
+
 /** The stored video has this form, which the upstream's may need to be converted to. Part of workflow histories. */
 export type VideoForm = {
   /** False removes the sound. A silent video stays silent. */

@@ -2,19 +2,23 @@ import { z } from 'zod';
 import { didYouMean } from '../platform/did-you-mean.ts';
 import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from '../platform/field-errors.ts';
 import type { Offer } from '../models/model.ts';
+import { requiredBy } from '../models/catalogue/model-input.ts';
 import {
+  type FieldName,
+  fieldSchema,
+  fieldsOfModel,
   inputFieldNames,
-  inputRequestSchema,
-  type RefuseUrl,
-  required,
-  urlSchema,
+  isPresent,
+  type ModelInput,
   withDefaults,
 } from './task-input.ts';
+import { type RefuseUrl, required, urlSchema } from './request-text.ts';
 import type { TaskParam } from './task.ts';
 
 export type TaskRequestRules = {
   readonly offer: Offer;
-  readonly refuseImageUrl: RefuseUrl;
+  /** Returns why reference media may not be fetched from this URL. */
+  readonly refuseMediaUrl: RefuseUrl;
   readonly refuseCallbackUrl: RefuseUrl;
   /** Returns errors of a valid request for its model. */
   readonly refuseInput?: (param: TaskParam) => readonly FieldError[];
@@ -24,44 +28,139 @@ export type ParsedTaskRequest =
   | { readonly ok: true; readonly param: TaskParam }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
 
-/** Reports all errors together, fills in defaults and rounds the duration. */
+/** Reports all errors together, fills in the model's defaults and rounds the duration. */
 export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown) => ParsedTaskRequest {
-  const schema = taskRequestSchema(rules);
+  const { models } = rules.offer;
+  const schemas = new Map([...models].map(([name, { input }]) => [name, bodySchema(rules, name, input)] as const));
+  const otherwise = bodySchema(rules, 'this model', commonInput(rules.offer));
   return (body) => {
-    const parsed = schema.safeParse(body);
-    if (!parsed.success)
-      return { ok: false, errors: firstOfEachPath(parsed.error.issues.flatMap(fieldErrors)).slice(0, maxFieldErrors) };
-    const param = taskParam(parsed.data);
-    const errors = rules.refuseInput?.(param) ?? [];
+    const { data: named } = z.object({ model: z.string() }).safeParse(body);
+    const model = named && models.get(named.model);
+    const parsed = ((named && schemas.get(named.model)) ?? otherwise).safeParse(body);
+    if (!parsed.success) {
+      const errors = parsed.error.issues.flatMap((issue) =>
+        fieldErrors(issue, model?.input ?? commonInput(rules.offer)),
+      );
+      return { ok: false, errors: firstOfEachPath(errors).slice(0, maxFieldErrors) };
+    }
+    if (model === undefined) throw new Error('a request was valid for a model that is not in the catalogue');
+    const { input, callBackUrl } = parsed.data;
+    const param: TaskParam = {
+      model: model.model,
+      input: withDefaults(input, model.input),
+      ...(typeof callBackUrl === 'string' && { callBackUrl }),
+    };
+    const errors = [...relationErrors(model.input, param), ...(rules.refuseInput?.(param) ?? [])];
     return errors.length > 0 ? { ok: false, errors } : { ok: true, param };
   };
 }
 
-type TaskRequestBody = z.output<ReturnType<typeof taskRequestSchema>>;
-
-/** Omits `videoUrls`, which exists only to be refused. */
-export function documentedTaskRequest(offer: Offer) {
-  const schema = taskRequestSchema({ offer, refuseImageUrl: () => undefined, refuseCallbackUrl: () => undefined });
-  return schema.extend({ input: schema.shape.input.omit({ videoUrls: true }) }).meta({
-    id: 'TaskRequest',
-    example: { model: [...offer.models.keys()].at(-1), input: { prompt: 'A lighthouse in the fog', duration: 5 } },
-  });
+/** The input that all models have in common; undefined if they differ, and then a request with an unknown model is checked no further. */
+function commonInput({ models }: Offer): ModelInput | undefined {
+  const [first, ...others] = [...models.values()].map(({ input }) => input);
+  const text = JSON.stringify(first);
+  return others.every((other) => JSON.stringify(other) === text) ? first : undefined;
 }
 
-/** `meta` documents rules that JSON Schema cannot derive. */
-function taskRequestSchema(rules: TaskRequestRules) {
+const videoNotSupported = 'reference video is not supported; leave this field out';
+
+function bodySchema(rules: TaskRequestRules, model: string, input: ModelInput | undefined) {
   return z.strictObject(
     {
       model: modelSchema([...rules.offer.models.keys()]),
-      input: inputRequestSchema({ limits: rules.offer.limits, refuseImageUrl: rules.refuseImageUrl }).extend({
-        videoUrls: z.undefined({ error: 'reference video is not supported; leave this field out' }).optional(),
-      }),
+      input: input === undefined ? z.unknown() : inputSchema(input, { model, refuseMediaUrl: rules.refuseMediaUrl }),
       callBackUrl: urlSchema(rules.refuseCallbackUrl)
         .meta({ description: 'Receives a callback when the task succeeds or fails.' })
         .nullish(),
     },
     { error: 'must be a JSON object' },
+  ) as unknown as z.ZodType<{ input: Parameters<typeof withDefaults>[0]; callBackUrl?: string | null | undefined }>;
+}
+
+type InputRules = { readonly model: string; readonly refuseMediaUrl: RefuseUrl };
+
+/** The schema of `input` in a request for a model. Fields of other models exist in it only to be refused with a reason. */
+function inputSchema(input: ModelInput, rules: InputRules) {
+  const refused = (name: FieldName) => {
+    const error = name === 'videoUrls' ? videoNotSupported : `is not supported by ${rules.model}; leave this field out`;
+    return z.null({ error }).optional();
+  };
+  const shape = inputFieldNames.map((name) => [
+    name,
+    input.fields[name] === undefined ? refused(name) : fieldSchema(input, name, rules),
+  ]);
+  return z.strictObject(Object.fromEntries(shape) as Record<FieldName, z.ZodType>, {
+    error: required('must be an object'),
+  });
+}
+
+const acceptAll: RefuseUrl = () => undefined;
+
+/** The schema of `input` for documents: the fields that the model takes. `exclusive` and `requires` are in the words of JSON Schema. */
+export function documentedInput(input: ModelInput) {
+  const fields = fieldsOfModel(input);
+  const shape = fields.map((name) => [name, fieldSchema(input, name, { model: '', refuseMediaUrl: acceptAll })]);
+  const dependent = fields.flatMap((name) => {
+    const others = requiredBy(input, name);
+    return others.length === 0 ? [] : [[name, others] as const];
+  });
+  const pairs = input.exclusive.flatMap((names) =>
+    names.flatMap((a, index) => names.slice(index + 1).map((b) => ({ not: { required: [a, b] } }))),
   );
+  return z.strictObject(Object.fromEntries(shape) as Record<string, z.ZodType>).meta({
+    ...(dependent.length > 0 && { dependentRequired: Object.fromEntries(dependent) }),
+    ...(pairs.length > 0 && { allOf: pairs }),
+  });
+}
+
+/** The JSON Schema of `input` for a model. */
+export function inputJsonSchema(input: ModelInput): Readonly<Record<string, unknown>> {
+  const { $schema: _draft, ...schema } = z.toJSONSchema(documentedInput(input), {
+    io: 'input',
+    unrepresentable: 'any',
+  });
+  return schema;
+}
+
+/** The smallest request for a model: what it requires, and nothing else. */
+export function sampleRequest(model: string, input: ModelInput) {
+  const { required: names = [] } = inputJsonSchema(input) as { readonly required?: readonly string[] };
+  const samples: Readonly<Record<string, unknown>> = {
+    prompt: 'A lighthouse in the fog',
+    imageUrls: ['https://example.com/image.jpg'],
+    firstFrameUrl: 'https://example.com/first.jpg',
+    lastFrameUrl: 'https://example.com/last.jpg',
+    videoUrls: ['https://example.com/video.mp4'],
+    audioUrls: ['https://example.com/audio.mp3'],
+  };
+  return { model, input: Object.fromEntries(names.map((name) => [name, samples[name]])) };
+}
+
+/** The documented body: one shape for all models with the same input. */
+export function documentedTaskRequest({ models }: Offer) {
+  const groups = new Map<string, { readonly names: string[]; readonly input: ModelInput }>();
+  for (const { model, input } of models.values()) {
+    const key = JSON.stringify(input);
+    const group = groups.get(key) ?? { names: [], input };
+    groups.set(key, group);
+    group.names.push(model);
+  }
+  const shapes = [...groups.values()].map(({ names, input }) =>
+    z.strictObject({
+      model: modelSchema(names),
+      input: documentedInput(input),
+      callBackUrl: urlSchema(acceptAll)
+        .meta({ description: 'Receives a callback when the task succeeds or fails.' })
+        .nullish(),
+    }),
+  );
+  const [first, ...others] = shapes;
+  if (first === undefined) throw new Error('a catalogue has at least one model');
+  const schema = others.length === 0 ? first : z.union([first, ...others]);
+  return schema.meta({
+    id: 'TaskRequest',
+    example: { model: [...models.keys()].at(-1), input: { prompt: 'A lighthouse in the fog', duration: 5 } },
+  });
 }
 
 function modelSchema(models: readonly string[]) {
@@ -72,30 +171,55 @@ function modelSchema(models: readonly string[]) {
     .meta({ enum: [...models] });
 }
 
-const fieldsAt: Record<string, readonly string[]> = {
-  '': ['model', 'input', 'callBackUrl'],
-  input: inputFieldNames,
-};
+/** What single fields cannot say: fields that need each other, and fields that exclude each other. */
+function relationErrors(input: ModelInput, { model, input: given }: TaskParam): readonly FieldError[] {
+  const present = fieldsOfModel(input).filter((name) => isPresent(given, name));
+  const missing = present.flatMap((name) =>
+    requiredBy(input, name)
+      .filter((other) => !present.some((one) => one === other))
+      .map((other) => ({ path: `input.${other}`, message: `is required together with ${name} for ${model}` })),
+  );
+  const excluded = input.exclusive.flatMap((names) => {
+    const [first, ...others] = names.filter((name) => present.includes(name));
+    return others.map((name) => ({
+      path: `input.${name}`,
+      message: `must be left out together with ${first}: ${model} takes one of ${names.join(', ')}`,
+    }));
+  });
+  return firstOfEachPath([...missing, ...excluded]);
+}
 
-function fieldErrors(issue: z.core.$ZodIssue): readonly FieldError[] {
+const bodyFields = ['model', 'input', 'callBackUrl'];
+
+function fieldErrors(issue: z.core.$ZodIssue, input: ModelInput | undefined): readonly FieldError[] {
   const path = fieldPath(issue.path);
   if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
+  const fields = input === undefined ? inputFieldNames : fieldsOfModel(input);
+  const known = path === '' ? bodyFields : path === 'input' ? fields : optionsOf(input, path);
   return issue.keys.slice(0, maxFieldErrors).map((key) => ({
     path: fieldPath([...issue.path, key]),
-    message: unknownField(path, key),
+    message: unknownField(path, key, { known, fields, options: optionsOf(input, 'input.options') }),
   }));
 }
 
-/** A request with a typo or a misplaced field must not be charged. */
-function unknownField(parent: string, key: string): string {
-  const meant = didYouMean(key, fieldsAt[parent] ?? []);
-  if (meant !== undefined) return `unknown field, did you mean ${meant}?`;
-  const elsewhere = parent === '' ? 'input' : '';
-  const misplaced = didYouMean(key, fieldsAt[elsewhere] ?? []);
-  if (misplaced === undefined) return 'unknown field';
-  return `unknown field, did you mean ${elsewhere === '' ? `${misplaced} beside input` : `${elsewhere}.${misplaced}`}?`;
+function optionsOf(input: ModelInput | undefined, path: string): readonly string[] {
+  return path === 'input.options' ? Object.keys(input?.fields.options ?? {}) : [];
 }
 
-function taskParam({ model, input, callBackUrl }: TaskRequestBody): TaskParam {
-  return { model, input: withDefaults(input), ...(typeof callBackUrl === 'string' && { callBackUrl }) };
+type Known = {
+  readonly known: readonly string[];
+  readonly fields: readonly string[];
+  readonly options: readonly string[];
+};
+
+/** A request with a typo or a misplaced field must not be charged. */
+function unknownField(parent: string, key: string, { known, fields, options }: Known): string {
+  const meant = didYouMean(key, known);
+  if (meant !== undefined) return `unknown field, did you mean ${meant}?`;
+  if (parent === 'input.options') return `unknown option, must be one of ${known.join(', ')}`;
+  const option = didYouMean(key, options);
+  if (option !== undefined) return `unknown field, did you mean input.options.${option}?`;
+  const misplaced = didYouMean(key, parent === '' ? fields : bodyFields);
+  if (misplaced === undefined) return 'unknown field';
+  return `unknown field, did you mean ${parent === '' ? `input.${misplaced}` : `${misplaced} beside input`}?`;
 }

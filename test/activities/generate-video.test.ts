@@ -18,7 +18,7 @@ import { interruptedDeps } from '../support/interrupted-deps.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { playTask } from '../support/play-task.ts';
 import { createTestAccount } from '../support/service.ts';
-import { listedPrices, taskParam } from '../support/tasks.ts';
+import { listedPrices, taskParam, requestOf } from '../support/tasks.ts';
 
 const deadlineMs = 60_000;
 
@@ -38,7 +38,7 @@ after(async () => {
 async function accepted(): Promise<string> {
   const taskId = uuidv7();
   const terms = { listedPrices, deadlineMs, providers: ['preview'] };
-  await acceptTask(database.db, { taskId, accountId, param: taskParam('generated'), ...terms });
+  await acceptTask(database.db, { taskId, accountId, ...requestOf(taskParam('generated')), ...terms });
   return taskId;
 }
 

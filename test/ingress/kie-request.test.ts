@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultModels, modelCatalogue } from '../../src/models/model.ts';
-import { inputLimits } from '../../src/tasks/task-input.ts';
 import { createTaskRequestParser } from '../../src/tasks/task-request.ts';
 import { presentKieTask } from '../../src/ingress/kie-record.ts';
 import { parseKieTaskRequest } from '../../src/ingress/kie-request.ts';
 
 const models = modelCatalogue(defaultModels);
 const parseOurs = createTaskRequestParser({
-  offer: { models, limits: inputLimits },
-  refuseImageUrl: (url) => (url.includes('//10.') ? 'must not be a private address' : undefined),
+  offer: { models },
+  refuseMediaUrl: (url) => (url.includes('//10.') ? 'must not be a private address' : undefined),
   refuseCallbackUrl: () => undefined,
 });
 const image = 'https://images.example/cat.png';
@@ -198,8 +197,8 @@ test('a model of the catalogue goes before an alias of its name', () => {
   const own = modelCatalogue([standard, { ...fast, model: 'bytedance/seedance-2', aliases: [] }]);
   const refuse = () => undefined;
   const parseOwn = createTaskRequestParser({
-    offer: { models: own, limits: inputLimits },
-    refuseImageUrl: refuse,
+    offer: { models: own },
+    refuseMediaUrl: refuse,
     refuseCallbackUrl: refuse,
   });
   for (const model of ['bytedance/seedance-2', 'videogen-2.0']) {

@@ -43,8 +43,12 @@ function urlOf(index: number): string {
   return `http://127.0.0.1:${address.port}/${index}`;
 }
 
+function sourcesOf(urls: readonly string[]) {
+  return urls.map((url, index) => ({ url, path: `input.imageUrls[${index}]` }));
+}
+
 async function fetchUrls(urls: readonly string[], signal = new AbortController().signal) {
-  return await fetchReferenceImages({ client, urls, folder, signal });
+  return await fetchReferenceImages({ client, sources: sourcesOf(urls), folder, signal });
 }
 
 async function fetchBodies(...bodies: readonly Buffer[]) {
@@ -126,10 +130,13 @@ test('a server of our own is image_unreachable like any other, and only the oper
   const own = [{ host: '127.0.0.1', port: Number(port) }];
   const guarded = createGuardedClient({ allow: parseAllowList('127.0.0.1'), own });
   const signal = new AbortController().signal;
-  await assert.rejects(fetchReferenceImages({ client: guarded, urls: [urlOf(0)], folder, signal }), (error) => {
-    assert.match(error instanceof Error ? String(error.cause) : '', /blocked: 127\.0\.0\.1 leads to .*our own/);
-    return isImageFault('image_unreachable', unreachable)(error);
-  });
+  await assert.rejects(
+    fetchReferenceImages({ client: guarded, sources: sourcesOf([urlOf(0)]), folder, signal }),
+    (error) => {
+      assert.match(error instanceof Error ? String(error.cause) : '', /blocked: 127\.0\.0\.1 leads to .*our own/);
+      return isImageFault('image_unreachable', unreachable)(error);
+    },
+  );
 });
 
 test('an image that was uploaded is read from the store, and its address is never asked', async () => {
@@ -141,9 +148,15 @@ test('an image that was uploaded is read from the store, and its address is neve
     return true;
   };
   const { signal } = new AbortController();
-  const [image] = await fetchReferenceImages({ client, readUpload, urls: [urlOf(0)], folder, signal });
+  const [image] = await fetchReferenceImages({ client, readUpload, sources: sourcesOf([urlOf(0)]), folder, signal });
   assert.deepEqual([image?.widthPx, image?.heightPx], [320, 300]);
-  const gone = fetchReferenceImages({ client, readUpload: async () => false, urls: [urlOf(0)], folder, signal });
+  const gone = fetchReferenceImages({
+    client,
+    readUpload: async () => false,
+    sources: sourcesOf([urlOf(0)]),
+    folder,
+    signal,
+  });
   const message = 'input.imageUrls[0] has expired; upload it again.';
   await assert.rejects(gone, isImageFault('image_unreachable', message));
 });

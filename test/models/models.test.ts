@@ -1,3 +1,4 @@
+import { standardInput } from '../../src/tasks/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
@@ -15,7 +16,9 @@ const { model } = plainRequest;
 
 let service: HttpService;
 before(async () => {
-  const catalogue = catalogueOf([{ model, title: 'Fast', prices, providers: ['preview'], deadlineMs: 1 }]);
+  const catalogue = catalogueOf([
+    { model, title: 'Fast', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 },
+  ]);
   service = await startHttpService({ catalogue: () => catalogue });
 });
 after(() => service.close());

@@ -16,7 +16,7 @@ import * as tasks from '../../src/tasks/tasks.ts';
 import { listExpiredUploads } from '../../src/media/uploads.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount, type TestAccount } from '../support/service.ts';
-import { acceptTestTask, listedTerms, madeUpResult, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, listedTerms, madeUpResult, taskParam, requestOf } from '../support/tasks.ts';
 
 // PostgreSQL explains the hot statements, on tables with tens of thousands of rows: once for the given values, and once for any values,
 // which is what it does after five runs of a prepared statement.
@@ -50,7 +50,7 @@ after(async () => {
 
 const cases: Record<string, (hot: Case) => Promise<unknown>> = {
   'create a task': async ({ watched, taskId, account: { accountId } }) => {
-    const task = { taskId, accountId, param: taskParam('another'), ...listedTerms };
+    const task = { taskId, accountId, ...requestOf(taskParam('another')), ...listedTerms };
     await acceptTask(watched, task);
     for (const waits of [false, true]) await acceptBatch(watched, [task], { waits });
   },

@@ -12,7 +12,7 @@ import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
-import { listedTerms, taskParam } from '../support/tasks.ts';
+import { listedTerms, taskParam, requestOf } from '../support/tasks.ts';
 
 /** So slow that nothing comes back while a test runs. */
 const windowMs = 3_600_000;
@@ -86,7 +86,7 @@ function tasksOf(opened: readonly Opened[], drawn: readonly Order[]): readonly N
       taskId,
       accountId: owner.accountId,
       by: { kind: 'key', keyId },
-      param: taskParam('p', { duration }),
+      ...requestOf(taskParam('p', { duration })),
       ...listedTerms,
       idempotencyKey,
     };

@@ -13,7 +13,7 @@ import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
-import { listedTerms, madeUpResult, taskParam } from '../support/tasks.ts';
+import { listedTerms, madeUpResult, taskParam, requestOf } from '../support/tasks.ts';
 import {
   bodySeconds,
   emptyModel,
@@ -148,7 +148,7 @@ async function acceptAs(
   const answer = await accept({
     taskId: taskIds[index] ?? '',
     accountId,
-    param: params[bodyIndex],
+    ...requestOf(params[bodyIndex]),
     ...listedTerms,
     idempotencyKey: keyIndex === undefined ? undefined : `key ${keyIndex}`,
   });
@@ -215,7 +215,7 @@ test('of any number of concurrent creates exactly as many are accepted as the ba
       const { accountId, accept } = await newAccount(credits, isShared);
       const param = params[0];
       const accepting = Array.from({ length: creates }, () =>
-        accept({ taskId: uuidv7(), accountId, param, ...listedTerms }),
+        accept({ taskId: uuidv7(), accountId, ...requestOf(param), ...listedTerms }),
       );
       const accepted = (await Promise.all(accepting)).filter(({ kind }) => kind === 'accepted');
       assert.equal(accepted.length, Math.min(creates, affordable, maxUnfinished));

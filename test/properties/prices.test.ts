@@ -1,3 +1,4 @@
+import { standardInput } from '../../src/tasks/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
@@ -13,7 +14,7 @@ import { listPrices, priceLeadMs, readPrices, setPrice, withdrawPrice } from '..
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
-import { listedPrices, listedTerms, taskParam } from '../support/tasks.ts';
+import { listedPrices, listedTerms, taskParam, requestOf } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let database: TestDatabase;
@@ -55,7 +56,13 @@ function priceAt({ own, general, listed: inCatalogue }: Decisions, atMs: number)
 
 function accept({ accountId, model, duration = 4, listed = listedPrices }: Order): Promise<Acceptance> {
   const param = { ...taskParam('priced', { duration }), model };
-  return acceptTask(database.db, { taskId: uuidv7(), accountId, param, ...listedTerms, listedPrices: listed });
+  return acceptTask(database.db, {
+    taskId: uuidv7(),
+    accountId,
+    ...requestOf(param),
+    ...listedTerms,
+    listedPrices: listed,
+  });
 }
 
 /** Hours, so that nothing that is in the future is reached while the test runs. */
@@ -110,7 +117,7 @@ test('charges, refusals and price lists follow the rule on paper, for any prices
       assert.equal(accepted.kind === 'accepted' && accepted.creditsCharged, expected * duration);
       const refused = await accept({ accountId: poorId, model, duration, listed: unique });
       assert.deepEqual(refused, { kind: 'insufficient_credits', required: expected * duration, balance: 1 });
-      const catalogue = [{ model, title: model, prices: unique, providers: [], deadlineMs: 1 }];
+      const catalogue = [{ model, title: model, input: standardInput, prices: unique, providers: [], deadlineMs: 1 }];
       const shown = (await readPrices(database.db, accountId, catalogue)).get(model) ?? [];
       const [current] = shown;
       assert.ok(current);

@@ -2,15 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { defaultModels, modelCatalogue } from '../../src/models/model.ts';
-import { inputLimits } from '../../src/tasks/task-input.ts';
 import { createTaskRequestParser } from '../../src/tasks/task-request.ts';
 import type { TaskParam } from '../../src/tasks/task.ts';
 import { runs } from '../support/property.ts';
 
 const models = modelCatalogue(defaultModels);
 const parse = createTaskRequestParser({
-  offer: { models, limits: inputLimits },
-  refuseImageUrl: () => undefined,
+  offer: { models },
+  refuseMediaUrl: () => undefined,
   refuseCallbackUrl: () => undefined,
 });
 

@@ -1,10 +1,16 @@
 import { hash } from 'node:crypto';
 import { v4 as uuid } from 'uuid';
 import { withDefaults } from '../../src/tasks/task-input.ts';
+import { noMedia, type ReferenceImage } from '../../src/tasks/ports.ts';
 import type { Job, JobRequest } from '../../src/providers/contract.ts';
 
+export type JobChanges = Partial<JobRequest> & {
+  readonly images?: () => Promise<readonly ReferenceImage[]>;
+  readonly imageLinks?: readonly string[];
+};
+
 /** A request for a job; its name and its prompt are its own unless they are given. */
-export function jobRequest(changes: Partial<JobRequest> = {}): JobRequest {
+export function jobRequest({ images, imageLinks = [], ...changes }: JobChanges = {}): JobRequest {
   const jobKey = changes.jobKey ?? uuid();
   return {
     taskId: jobKey,
@@ -14,8 +20,8 @@ export function jobRequest(changes: Partial<JobRequest> = {}): JobRequest {
     jobKey,
     model: 'videogen-2.0',
     input: withDefaults({ prompt: `a story about ${jobKey}` }),
-    images: async () => [],
-    imageLinks: [],
+    media: async () => ({ ...noMedia, images: (await images?.()) ?? [] }),
+    mediaLinks: { ...noMedia, images: imageLinks },
     deadlineMs: 60_000,
     ...changes,
   };

@@ -1,3 +1,4 @@
+import { noMedia } from '../../src/tasks/ports.ts';
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -30,7 +31,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     }),
     switches: createSwitches({ list: () => listProviderSwitches(db), onError: () => {} }),
     hashAccount: (accountId) => accountId,
-    fetchImages: () => Promise.resolve([]),
+    fetchMedia: () => Promise.resolve(noMedia),
     media: createFolderStore(folder),
     normalizeVideo: async ({ videoPath }) => videoPath,
     inspectVideo: async ({ videoPath, deliveredPoster, posterPath }) => {

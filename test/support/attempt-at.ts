@@ -1,5 +1,6 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Attempt } from '../../activities/generation/attempt.ts';
+import { noMedia } from '../../src/tasks/ports.ts';
 import type { Task } from '../../src/tasks/task.ts';
 
 /** An attempt at the generation of a task, without its timers. */
@@ -13,7 +14,7 @@ export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): A
     workFolder,
     signal,
     signalWithoutDeadline: signal,
-    images: () => Promise.resolve([]),
+    media: () => Promise.resolve(noMedia),
     report: () => {},
     markGenerating: async () => {},
   };

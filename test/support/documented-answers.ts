@@ -43,7 +43,7 @@ type CheckedDocument = {
 const documents = new Map<string, CheckedDocument>();
 
 function documentOf(offer: Offer): CheckedDocument {
-  const key = JSON.stringify([[...offer.models], offer.limits]);
+  const key = JSON.stringify([...offer.models]);
   const known = documents.get(key);
   if (known !== undefined) return known;
   const document: unknown = JSON.parse(JSON.stringify(openApiDocument(offer)));

@@ -77,7 +77,7 @@ export async function startHttpService({
     retentionMs: 14 * 86_400_000,
     catalogue,
     parseTaskRequest: (body) =>
-      createTaskRequestParser({ offer: catalogue(), refuseImageUrl: allow, refuseCallbackUrl: allow })(body),
+      createTaskRequestParser({ offer: catalogue(), refuseMediaUrl: allow, refuseCallbackUrl: allow })(body),
     refuseCallbackUrl: allow,
     startTask: (task) => started.push(task),
     stopTask: (task) => stopped.push(task),

@@ -1,3 +1,6 @@
+import type { NewTask } from '../../src/tasks/acceptance.ts';
+import { fingerprint } from '../../src/tasks/fingerprint.ts';
+import { standardInput } from '../../src/tasks/task-input.ts';
 import type { Price } from '../../src/models/model.ts';
 import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/tasks/task.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
@@ -28,6 +31,11 @@ export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
 
 export const madeUpResult: TaskResult = { videoKey: 'video', posterKey: 'poster', ...madeUpMeasures };
 
+/** A validated request for a model without an input of its own. */
+export function requestOf(param: TaskParam): Pick<NewTask, 'param' | 'requestSha256'> {
+  return { param, requestSha256: fingerprint(param, standardInput) };
+}
+
 /** The catalogue's price of the tests, and with its deadline all terms of a model. */
 export const listedPrices: readonly Price[] = [{ creditsPerSecond: 33, fromMs: 0 }];
 export const listedTerms = { listedPrices, deadlineMs: 30 * 60_000 };
@@ -35,7 +43,7 @@ export const listedTerms = { listedPrices, deadlineMs: 30 * 60_000 };
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */
 export async function acceptTestTask(db: Database, accountId: string, param: TaskParam): Promise<string> {
   const taskId = uuidv7();
-  const acceptance = await acceptTask(db, { taskId, accountId, param, ...listedTerms });
+  const acceptance = await acceptTask(db, { taskId, accountId, ...requestOf(param), ...listedTerms });
   if (acceptance.kind !== 'accepted') throw new Error(`not accepted: ${acceptance.kind}`);
   return taskId;
 }

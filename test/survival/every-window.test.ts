@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { mediaKeysOf } from '../../activities/task-files.ts';
-import type { ReferenceImage } from '../../src/tasks/ports.ts';
+import { noMedia, type ReferenceMedia } from '../../src/tasks/ports.ts';
 import type { Task } from '../../src/tasks/task.ts';
-import type { ImageFetch } from '../../src/media/reference-image.ts';
+import type { MediaFetch } from '../../src/media/reference-media.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
@@ -192,7 +192,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
     const deadlines = createTestDeadlines();
     const asked = isLate === true ? upstreamAtDeadline(upstream, () => passDeadline(deadlines, taskId)) : upstream;
     const { startDeadline } = deadlines;
-    const clean = { ...activityDeps(db, folder, [asked, spare]), startDeadline, fetchImages: fetchNothing };
+    const clean = { ...activityDeps(db, folder, [asked, spare]), startDeadline, fetchMedia: fetchNothing };
     const first = interruptedDeps(clean, death);
     let hasDied = false;
     const lives = { next: () => (hasDied ? clean : first.deps) };
@@ -211,10 +211,14 @@ describe('a process that dies anywhere, before a call or before it receives the 
     return { outcome, calls: first.calls };
   }
 
-  async function fetchNothing({ urls, folder: workFolder }: ImageFetch): Promise<readonly ReferenceImage[]> {
-    const images = urls.map((_, index) => ({ path: join(workFolder, `${index}.jpg`), widthPx: 400, heightPx: 300 }));
+  async function fetchNothing({ input, folder: workFolder }: MediaFetch): Promise<ReferenceMedia> {
+    const images = input.imageUrls.map((_, index) => ({
+      path: join(workFolder, `${index}.jpg`),
+      widthPx: 400,
+      heightPx: 300,
+    }));
     for (const { path } of images) await writeFile(path, 'a picture');
-    return images;
+    return { ...noMedia, images };
   }
 
   /** The keys in the store under the task's id. */

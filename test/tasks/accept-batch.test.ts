@@ -9,7 +9,7 @@ import { createDatabase } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { listedPrices, listedTerms, taskParam } from '../support/tasks.ts';
+import { listedPrices, listedTerms, taskParam, requestOf } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // test/properties/accept-batch.test.ts covers acceptances and refusals.
@@ -32,7 +32,7 @@ function newAccount(credits = 100 * price): Promise<string> {
 }
 
 function taskOf(accountId: string, more: Partial<NewTask> = {}): NewTask {
-  return { taskId: uuidv7(), accountId, param: taskParam('batch'), ...listedTerms, ...more };
+  return { taskId: uuidv7(), accountId, ...requestOf(taskParam('batch')), ...listedTerms, ...more };
 }
 
 async function balanceOf(accountId: string): Promise<number | undefined> {

@@ -1,3 +1,4 @@
+import { standardInput } from '../../src/tasks/task-input.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../src/accounts/accounts.ts';
@@ -83,7 +84,9 @@ test('200 the price in force counts, and stays on the task when the price change
     { creditsPerSecond: 10, fromMs: 2_000 },
     { creditsPerSecond: 15, fromMs: Date.now() + 3_600_000 },
   ];
-  const catalogue = catalogueOf([{ model, title: '', prices, providers: ['preview'], deadlineMs: 1 }]);
+  const catalogue = catalogueOf([
+    { model, title: '', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 },
+  ]);
   const own = await startHttpService({ catalogue: () => catalogue });
   try {
     const { key } = await own.newAccount(1000);

@@ -13,7 +13,7 @@ import {
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { createTaskAcceptor, maxBatchSize } from '../../src/tasks/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { listedTerms, taskParam } from '../support/tasks.ts';
+import { listedTerms, taskParam, requestOf } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 const price = 132;
@@ -33,7 +33,7 @@ function newAccount(credits = 500 * price): Promise<string> {
 }
 
 function taskOf(accountId: string, more: Partial<NewTask> = {}): NewTask {
-  return { taskId: uuidv7(), accountId, param: taskParam('acceptor'), ...listedTerms, ...more };
+  return { taskId: uuidv7(), accountId, ...requestOf(taskParam('acceptor')), ...listedTerms, ...more };
 }
 
 async function tasksPaidBy(accountId: string): Promise<number> {

@@ -3,13 +3,12 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { maxFieldErrors } from '../../src/platform/field-errors.ts';
 import { defaultModels, modelCatalogue } from '../../src/models/model.ts';
-import { inputLimits } from '../../src/tasks/task-input.ts';
 import { createTaskRequestParser } from '../../src/tasks/task-request.ts';
 import type { TaskParam } from '../../src/tasks/task.ts';
 
 const parse = createTaskRequestParser({
-  offer: { models: modelCatalogue(defaultModels), limits: inputLimits },
-  refuseImageUrl: (url) => (url.includes('//10.') ? 'must not point into a private network' : undefined),
+  offer: { models: modelCatalogue(defaultModels) },
+  refuseMediaUrl: (url) => (url.includes('//10.') ? 'must not point into a private network' : undefined),
   refuseCallbackUrl: (url) => (url.includes('//127.') ? 'must not point to this machine' : undefined),
 });
 

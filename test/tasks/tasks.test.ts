@@ -14,7 +14,7 @@ import type { Database } from '../../src/platform/database/database.ts';
 import { v7 as uuidv7 } from 'uuid';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount } from '../support/service.ts';
-import { acceptTestTask, listedPrices, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, listedPrices, taskParam, requestOf } from '../support/tasks.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -64,7 +64,7 @@ describe('the deadline of a task', () => {
       (task: Parameters<typeof acceptTask>[1]) => acceptBatch(database.db, [task], { waits: true }),
     ]) {
       const taskId = uuidv7();
-      await accept({ taskId, accountId, param: taskParam('stored'), listedPrices, ...terms });
+      await accept({ taskId, accountId, ...requestOf(taskParam('stored')), listedPrices, ...terms });
       assert.equal((await confirmCharge(database.db, taskId))?.deadlineMs, 2 * hourMs);
       const begun = await startGeneration(database.db, taskId);
       assert.deepEqual([begun?.leftMs, begun?.providers], [2 * hourMs, terms.providers]);

@@ -11,7 +11,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventsInto } from '../support/events.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
-import { listedTerms, madeUpResult, taskParam } from '../support/tasks.ts';
+import { listedTerms, madeUpResult, taskParam, requestOf } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
@@ -96,7 +96,7 @@ test('a statement that commits long after its client was told 503 is found: abse
   looks = 0;
   patient.add(task);
   await waitFor('a look in vain', () => (looks > 0 ? true : undefined));
-  await acceptTask(database.db, { ...task, param: taskParam('late'), ...listedTerms });
+  await acceptTask(database.db, { ...task, ...requestOf(taskParam('late')), ...listedTerms });
   await patient.drain(180_000);
   assert.deepEqual(outcomes.splice(0), ['refunded']);
   assert.equal((await findTask(database.db, task.taskId))?.failure?.failCode, 'cancelled');
@@ -105,7 +105,7 @@ test('a statement that commits long after its client was told 503 is found: abse
 test('a task that has succeeded meanwhile stays delivered and charged; one that never was is forgotten', async () => {
   const accountId = await createAccount(database.db, { name: 'done', credits: 132 });
   const task = { taskId: uuidv7(), accountId };
-  await acceptTask(database.db, { ...task, param: taskParam('done'), ...listedTerms });
+  await acceptTask(database.db, { ...task, ...requestOf(taskParam('done')), ...listedTerms });
   await completeTask(database.db, task.taskId, madeUpResult);
   uncertainCreates.add(task);
   uncertainCreates.add({ taskId: uuidv7(), accountId });

@@ -77,7 +77,7 @@ export type TaskRequest = {
     readonly duration?: number | null | undefined;
     /** Default 16:9; `adaptive` takes the ratio nearest to the first image. */
     readonly ratio?: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9' | null | undefined;
-    /** Default true; does not affect the price. */
+    /** Default true. */
     readonly generateAudio?: boolean | null | undefined;
     /** Reference images; none for text-to-video. */
     readonly imageUrls?: readonly string[] | null | undefined;
@@ -101,12 +101,31 @@ export type TaskRecord = {
     readonly model: string;
     readonly input: {
       readonly prompt: string;
-      readonly resolution: '720p';
+      readonly negativePrompt?: string | undefined;
+      readonly resolution: '480p' | '540p' | '720p' | '768p' | '1080p' | '1440p' | '2160p';
       /** Whole seconds. */
       readonly duration: number;
-      readonly ratio: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9';
+      readonly ratio:
+        | 'adaptive'
+        | '16:9'
+        | '9:16'
+        | '1:1'
+        | '4:3'
+        | '3:4'
+        | '21:9'
+        | '9:21'
+        | '3:2'
+        | '2:3'
+        | '5:4'
+        | '4:5';
       readonly generateAudio: boolean;
       readonly imageUrls: readonly string[];
+      readonly firstFrameUrl?: string | undefined;
+      readonly lastFrameUrl?: string | undefined;
+      readonly videoUrls?: readonly string[] | undefined;
+      readonly audioUrls?: readonly string[] | undefined;
+      readonly seed?: number | undefined;
+      readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
   };
@@ -147,12 +166,31 @@ export type ListedTask = {
     readonly model: string;
     readonly input: {
       readonly prompt: string;
-      readonly resolution: '720p';
+      readonly negativePrompt?: string | undefined;
+      readonly resolution: '480p' | '540p' | '720p' | '768p' | '1080p' | '1440p' | '2160p';
       /** Whole seconds. */
       readonly duration: number;
-      readonly ratio: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9';
+      readonly ratio:
+        | 'adaptive'
+        | '16:9'
+        | '9:16'
+        | '1:1'
+        | '4:3'
+        | '3:4'
+        | '21:9'
+        | '9:21'
+        | '3:2'
+        | '2:3'
+        | '5:4'
+        | '4:5';
       readonly generateAudio: boolean;
       readonly imageUrls: readonly string[];
+      readonly firstFrameUrl?: string | undefined;
+      readonly lastFrameUrl?: string | undefined;
+      readonly videoUrls?: readonly string[] | undefined;
+      readonly audioUrls?: readonly string[] | undefined;
+      readonly seed?: number | undefined;
+      readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
   };
@@ -241,13 +279,13 @@ export type Model = {
     readonly creditsPerSecond: number;
     readonly fromTime: number;
   }[];
-  readonly resolutions: readonly '720p'[];
-  readonly ratios: readonly ('adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9')[];
-  readonly minDuration: number;
-  readonly maxDuration: number;
-  /** In Unicode code points. */
-  readonly maxPromptLength: number;
-  readonly maxImages: number;
+  /** The JSON Schema of `input` in a request for this model: its fields, bounds and defaults. */
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** The smallest body of `createTask`, with sample values. */
+  readonly sampleRequest: {
+    readonly model: string;
+    readonly input: Readonly<Record<string, unknown>>;
+  };
 };
 
 export type Limits = {

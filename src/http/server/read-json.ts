@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 import { isObject } from '../../platform/json.ts';
 import { fieldPath } from '../../platform/field-errors.ts';
-import { isPlainText, notPlainText } from '../../tasks/task-input.ts';
+import { isPlainText, notPlainText } from '../../tasks/request-text.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest, maxBodyBytes } from '../errors.ts';
 

@@ -1,6 +1,6 @@
 import { unknownName } from '../../platform/did-you-mean.ts';
 import { defaultModels } from '../model.ts';
-import { inputLimits } from '../../tasks/task-input.ts';
+import { standardInput } from '../../tasks/task-input.ts';
 import { type CatalogueFiles, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
 import { type Catalogue, type CatalogueData, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
@@ -69,7 +69,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
   ]);
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
   const built = models.map((one): CatalogueModel => {
-    const { model, title, prices, fit } = one;
+    const { model, title, prices, fit, input = standardInput } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
     const short = [...new Set(one.providers ?? [previewProvider])].map((provider): EntryData[] => [
       { provider, weight: 1, parameters: {} },
@@ -85,6 +85,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
       model,
       title,
       aliases: one.aliases ?? defaultAliases.filter((alias) => !taken.has(alias)),
+      input,
       prices: prices.map(({ creditsPerSecond, from }) => ({ creditsPerSecond, fromMs: Date.parse(from) })),
       providers: names,
       deadlineMs: one.deadlineSeconds * 1000,
@@ -95,7 +96,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
   });
   const contents = [...files].map(([name, file]) => [name, file.data] as const);
   const byName = new Map(built.map((one) => [one.model, one]));
-  return { creditValue, providers, limits: inputLimits, models: byName, files: new Map(contents) };
+  return { creditValue, providers, models: byName, files: new Map(contents) };
 }
 
 type ModelData = CatalogueData['models'][number];
@@ -117,7 +118,7 @@ function buildEntry(
     weight,
     limit: entry.limit ?? shared.limit,
     parameters,
-    rules: effectiveRules([...known, model.rules, shared.rules, entry.rules]),
+    rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
     ...(cost !== undefined && { cost }),
   };
 }

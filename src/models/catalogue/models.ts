@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Model, Offer } from '../model.ts';
+import type { Model } from '../model.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
 import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
+import { modelInput } from './model-input.ts';
 import { type InputRules, rules } from './rules.ts';
 
 // The schema of the catalogue's file, and the values that it becomes.
@@ -44,6 +45,7 @@ const model = z.strictObject({
   model: modelName,
   title: z.string().min(1).max(200),
   aliases: z.array(modelName).max(50).optional(),
+  input: modelInput.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
   prices,
   deadlineSeconds: z.int().min(10).max(86_400).default(1800),
   tiers: z
@@ -100,7 +102,7 @@ export type CatalogueModel = Model & {
   readonly isRemote: boolean;
 };
 
-export type Catalogue = Pick<Offer, 'limits'> & {
+export type Catalogue = {
   readonly creditValue: { readonly micros: number; readonly currency: string };
   /** Includes the built-in one. */
   readonly providers: ReadonlyMap<string, ProviderSettings>;

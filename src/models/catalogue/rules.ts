@@ -1,11 +1,19 @@
 import { z } from 'zod';
 import type { FieldError } from '../../platform/field-errors.ts';
 import type { FrameSize } from '../../media/frame-size.ts';
-import { inputLimits, type Ratio, ratios, type TaskInput } from '../../tasks/task-input.ts';
+import {
+  durationsOf,
+  inputLimits,
+  type ModelInput,
+  type Ratio,
+  ratios,
+  standardInput,
+  type TaskInput,
+} from '../../tasks/task-input.ts';
 
 // Limits of a model, a provider or an entry of a tier. Rules narrow the bounds of a create request and never widen them.
 
-const { minDuration, maxDuration, maxPromptLength, maxImages } = inputLimits;
+const { maxPromptLength, maxImages } = inputLimits;
 
 const seconds = z.int().min(1).max(3600);
 const pixels = z.int().min(1).max(100_000);
@@ -74,19 +82,25 @@ export type InputRules = {
   readonly audio: 'optional' | 'always' | 'never';
 };
 
-/** The bounds of a create request. */
-const specification: InputRules = {
-  durations: Array.from({ length: maxDuration - minDuration + 1 }, (_, index) => minDuration + index),
-  ratios,
-  ratiosWithImages: ratios,
-  images: { min: 0, max: maxImages, minPx: 1, maxPx: 100_000, minAspect: 0.001, maxAspect: 1000 },
-  maxPromptCharacters: maxPromptLength,
-  audio: 'optional',
-};
+/** What the model itself accepts. */
+function rulesOfInput({ fields }: ModelInput): InputRules {
+  const { min = 0, max } = fields.imageUrls;
+  return {
+    durations: durationsOf(fields.duration),
+    ratios: fields.ratio.values,
+    ratiosWithImages: fields.ratio.values,
+    images: { min, max, minPx: 1, maxPx: 100_000, minAspect: 0.001, maxAspect: 1000 },
+    maxPromptCharacters: fields.prompt.maxCharacters,
+    audio: 'optional',
+  };
+}
 
-/** The rules together, from the general to the special one. Only `audio`, which rejects nothing, is that of the last one. */
-export function effectiveRules(all: readonly (Rules | undefined)[]): InputRules {
-  return all.reduce<InputRules>((before, by) => (by === undefined ? before : narrowed(before, by)), specification);
+/** The rules together, from the model's input over the general to the special one. Only `audio`, which rejects nothing, is the last one's. */
+export function effectiveRules(all: readonly (Rules | undefined)[], input = standardInput): InputRules {
+  return all.reduce<InputRules>(
+    (before, by) => (by === undefined ? before : narrowed(before, by)),
+    rulesOfInput(input),
+  );
 }
 
 function narrowed(before: InputRules, by: Rules): InputRules {
@@ -118,7 +132,7 @@ function takesDuration(durations: Rules['durations'], value: number): boolean {
 
 /** Why no request at all can follow the rules; undefined when one can. */
 export function contradictionIn({ durations, ratios: left, ratiosWithImages, images }: InputRules): string | undefined {
-  if (durations.length === 0) return `allow no duration from ${minDuration} to ${maxDuration} seconds`;
+  if (durations.length === 0) return 'allow no duration of the model';
   if (left.length === 0) return 'allow no ratio';
   if (images.min > images.max) return `want at least ${images.min} images and at most ${images.max}`;
   if (images.max > 0 && ratiosWithImages.length === 0)

@@ -133,7 +133,7 @@ const optionsSchema = z.object({
 
 async function requestBody(request: JobRequest, { upstreamModel, options }: FrozenConfig): Promise<RequestBody> {
   const { prompt, ratio, duration, resolution, generateAudio } = request.input;
-  const images = await imageDataUrls(await request.images(), maxImageBytes);
+  const images = await imageDataUrls((await request.media()).images, maxImageBytes);
   const parameters = z.record(z.string(), z.json()).catch({}).parse(options['parameters']);
   const body = {
     resolution,

@@ -111,7 +111,7 @@ async function whileCheckingStart<T>(
 async function predictionBody(request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
   const { input: template } = inputSchema.parse(config.options['parameters']);
   const hasImages = usesPlaceholder(template, ['image', 'images']);
-  const images = hasImages ? await imageDataUrls(await request.images(), maxImageBytes) : [];
+  const images = hasImages ? await imageDataUrls((await request.media()).images, maxImageBytes) : [];
   const input = fillPlaceholders(template, await taskValues(request, config, images));
   return { contentType: 'application/json', bytes: JSON.stringify({ input }) };
 }

@@ -31,7 +31,7 @@ export async function filledWorkflow(
   upload: Upload,
 ): Promise<{ readonly graph: JsonValue | undefined } | NotAccepted> {
   const references: JsonValue[] = [];
-  const jpegs = usesPlaceholder(workflow, ['image', 'images']) ? await request.images() : [];
+  const jpegs = usesPlaceholder(workflow, ['image', 'images']) ? (await request.media()).images : [];
   for (const jpeg of await fittingImages(jpegs, maxImageBytes)) {
     const reference = await uploaded(await upload.form(jpeg, references.length + 1), upload);
     if ('notAccepted' in reference) return reference.notAccepted;

@@ -1,3 +1,4 @@
+import { noMedia } from '../../tasks/ports.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,8 +53,8 @@ async function exampleRequest({ example }: ProviderFile, folder: string): Promis
     jobKey,
     model,
     input: withDefaults({ ...input, imageUrls: links }),
-    images: async () => images,
-    imageLinks: links,
+    media: async () => ({ ...noMedia, images }),
+    mediaLinks: { ...noMedia, images: links },
     deadlineMs: 1_800_000,
   };
 }

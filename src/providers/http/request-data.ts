@@ -19,10 +19,10 @@ export async function createData(
   frozen: Frozen,
 ): Promise<{ readonly data: JsonObject; readonly contents: Contents }> {
   const { accountHash, deadlineMs, input, jobKey } = request;
-  const files = await request.images();
+  const { images: files } = await request.media();
   const { widthPx: width, heightPx: height } = frameSize(input.ratio, files[0]);
   const isLink = frozen.file.images === 'link';
-  const links = isLink ? request.imageLinks : await imageDataUrls(files, frozen.file.maxImageBytes);
+  const links = isLink ? request.mediaLinks.images : await imageDataUrls(files, frozen.file.maxImageBytes);
   const contents = new Map<string, string>();
   const images = links.map((url, index) => {
     if (isLink) return { url };

@@ -121,7 +121,7 @@ export const dialects: Record<DialectName, Dialect> = {
 /** The body of the create. Two requests under one `jobKey` ask for the same video. */
 export async function createBody(dialect: Dialect, request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
   const parameters = parametersSchema.parse(config.options['parameters'] ?? {});
-  const images = await request.images();
+  const { images } = await request.media();
   return await dialect.body({
     input: request.input,
     model: config.upstreamModel,

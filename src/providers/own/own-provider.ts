@@ -73,7 +73,7 @@ export async function requestBody(
   { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,
 ): Promise<RequestBody> {
   const { imageUrls: _theirs, ...input } = request.input;
-  const images = await request.images();
+  const { images } = await request.media();
   const { widthPx, heightPx } = frameSize(input.ratio, images[0]);
   const body = {
     model: upstreamModel,

@@ -55,7 +55,7 @@ async function film(
   // It demonstrates the task's deadline, so nothing else ends it.
   if (directives.has('hang')) await once(signal, 'abort');
   signal.throwIfAborted();
-  const images = await request.images();
+  const { images } = await request.media();
   const video = directives.has('instant')
     ? await copyInstantClip(workFolder)
     : await renderFilm(ffmpeg, { ...request, workFolder, title, images }, report, signal);

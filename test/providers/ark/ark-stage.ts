@@ -11,7 +11,7 @@ import type {
 import { type ArkProviderDeps, createArkProvider } from '../../../src/providers/ark/ark-provider.ts';
 import { startArkUpstream } from '../../fakes/ark.ts';
 import { clientFor } from '../provider-client.ts';
-import { jobOf, jobRequest } from '../job-request.ts';
+import { jobOf, jobRequest, type JobChanges } from '../job-request.ts';
 
 // The provider for Ark, in front of the fake.
 
@@ -54,7 +54,7 @@ export async function stage(t: TestContext, changes: Changes & { readonly maxQue
   t.after(() => upstream.close());
   const baseUrl = `http://${upstream.address}`;
   const provider = arkProvider(baseUrl, changes);
-  const begin = async (wanted: Partial<JobRequest> = {}) => {
+  const begin = async (wanted: JobChanges = {}) => {
     const request = jobRequest(wanted);
     const outcome = await provider.submit(request, signal);
     assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome));

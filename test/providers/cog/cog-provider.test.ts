@@ -9,12 +9,12 @@ import { describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
 import { type CogProviderDeps, createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
-import type { HeldEnd, JobRequest } from '../../../src/providers/contract.ts';
+import type { HeldEnd } from '../../../src/providers/contract.ts';
 import { cogVideo, skipWithoutCog, startCogServer } from '../../fakes/cog-server.ts';
 import { faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { clientFor } from '../provider-client.ts';
-import { jobRequest } from '../job-request.ts';
+import { jobRequest, type JobChanges } from '../job-request.ts';
 
 // The real server of the package `cog`, with a model that hands out a file.
 
@@ -47,7 +47,7 @@ async function stage(t: TestContext) {
 async function runner(t: TestContext, baseUrl: string) {
   const provider = providerAt(baseUrl);
   const progress: number[] = [];
-  const run = async (prompt: string, changes: Partial<JobRequest> = {}, { signal } = new AbortController()) => {
+  const run = async (prompt: string, changes: JobChanges = {}, { signal } = new AbortController()) => {
     const request = jobRequest({ input: withDefaults({ prompt }), ...changes });
     return await provider.run(request, (percent) => void progress.push(percent), {
       workFolder: await folderFor(t),

@@ -7,12 +7,12 @@ import sharp from 'sharp';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
 import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from '../../../src/providers/comfy/comfyui-provider.ts';
-import type { Job, JobRequest, PolledProvider } from '../../../src/providers/contract.ts';
+import type { Job, PolledProvider } from '../../../src/providers/contract.ts';
 import { skipWithoutComfyProxy, startComfyProxy } from '../../fakes/comfy-api-proxy.ts';
 import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfyui.ts';
 import { waitFor } from '../../support/wait-for.ts';
 import { clientFor } from '../provider-client.ts';
-import { jobOf, jobRequest } from '../job-request.ts';
+import { jobOf, jobRequest, type JobChanges } from '../job-request.ts';
 
 const { signal } = new AbortController();
 const token = 'test-token';
@@ -81,7 +81,7 @@ for (const kind of kinds) {
     });
     after(() => server.close());
 
-    async function begun(changes: Partial<JobRequest> = {}, graph = workflow) {
+    async function begun(changes: JobChanges = {}, graph = workflow) {
       const { comfyui } = server.stage;
       const provider = server.stage.provider(graph);
       const request = jobRequest(changes);

@@ -8,7 +8,7 @@ import type { JobRequest, JsonObject, LostCall } from '../../../src/providers/co
 import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { startVideosUpstream } from '../../fakes/videos.ts';
-import { jobOf, jobRequest } from '../job-request.ts';
+import { jobOf, jobRequest, type JobChanges } from '../job-request.ts';
 import { clientFor } from '../provider-client.ts';
 
 export const key = 'test-key';
@@ -31,7 +31,7 @@ export async function stage(
     submitTimeoutMs: 60_000,
     warn: () => undefined,
   });
-  const begin = async (changes: Partial<JobRequest> = {}) => {
+  const begin = async (changes: JobChanges = {}) => {
     const request = jobRequest(changes);
     const outcome = await provider.submit(request, signal);
     assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome));

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import {
+  fieldsOfModel,
+  type FieldName,
+  inputFieldNames,
+  inputFields,
+  type ModelInput,
+} from '../../tasks/task-input.ts';
+
+// What a model of the catalogue says about its input: the fields that it takes, and how they depend on each other.
+
+const named = z.enum(inputFieldNames as [FieldName, ...FieldName[]]);
+
+/** Fields that every record shows, so a model must say what it sells. */
+const declaredByAll = ['resolution', 'duration', 'ratio', 'generateAudio'] as const;
+
+const shape = Object.fromEntries(inputFieldNames.map((name) => [name, inputFields[name].bounds.optional()])) as {
+  [Name in FieldName]: z.ZodOptional<(typeof inputFields)[Name]['bounds']>;
+};
+
+export const modelInput = z
+  .strictObject({
+    ...shape,
+    prompt: inputFields.prompt.bounds.prefault({}),
+    imageUrls: inputFields.imageUrls.bounds.prefault({ max: 0 }),
+    exclusive: z
+      .array(z.array(named).min(2))
+      .max(20)
+      .default([])
+      .meta({ description: 'Of each list, a request may have one field at most.' }),
+  })
+  .superRefine((input, context) => {
+    for (const name of declaredByAll.filter((one) => input[one] === undefined))
+      context.addIssue({ code: 'custom', path: [name], message: 'is required in input' });
+  })
+  .transform(({ exclusive, ...fields }): ModelInput => ({ fields: fields as ModelInput['fields'], exclusive }))
+  .superRefine((input, context) => {
+    const selected = fieldsOfModel(input);
+    const mustBeSelected = (name: string, path: (string | number)[]) => {
+      if (selected.some((one) => one === name)) return;
+      context.addIssue({ code: 'custom', path, message: `must name a field of this input: ${selected.join(', ')}` });
+    };
+    for (const name of selected) for (const other of requiredBy(input, name)) mustBeSelected(other, [name, 'requires']);
+    for (const [index, names] of input.exclusive.entries())
+      for (const name of names) mustBeSelected(name, ['exclusive', index]);
+  });
+
+/** The fields that must be sent together with this one. */
+export function requiredBy({ fields }: ModelInput, name: FieldName): readonly string[] {
+  const { data } = z.object({ requires: z.array(z.string()) }).safeParse(fields[name]);
+  return name === 'options' ? [] : (data?.requires ?? []);
+}

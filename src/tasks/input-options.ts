@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { anyOf, fitsCharacters, isPlainText, notPlainText } from './request-text.ts';
+
+// The options of one model: scalars that the vocabulary does not have, such as a style or a number of steps.
+
+export type OptionValue = boolean | number | string;
+
+const optionName = z
+  .string()
+  .regex(/^[a-z][A-Za-z0-9]{0,39}$/, { error: 'must be 1 to 40 letters or digits, the first one a small letter' });
+const optionText = z.string().max(500).refine(isPlainText, { error: notPlainText });
+const option = z
+  .discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('boolean'), default: z.boolean().optional() }),
+    z.strictObject({
+      type: z.enum(['integer', 'number']),
+      min: z.number().optional(),
+      max: z.number().optional(),
+      values: z.array(z.number()).min(1).max(100).optional(),
+      default: z.number().optional(),
+    }),
+    z.strictObject({
+      type: z.literal('string'),
+      values: z.array(optionText).min(1).max(100).optional(),
+      maxCharacters: z.int().min(1).max(500).default(500),
+      default: optionText.optional(),
+    }),
+  ])
+  .superRefine((bounds, context) => {
+    const { default: standard } = bounds;
+    if (standard === undefined) return;
+    const [issue] = optionSchema(bounds).safeParse(standard).error?.issues ?? [];
+    if (issue !== undefined) context.addIssue({ code: 'custom', path: ['default'], message: issue.message });
+  });
+export type OptionBounds = z.output<typeof option>;
+
+/** What a model of the catalogue says about its options. */
+export const inputOptions = z
+  .record(optionName, option)
+  .refine((all) => Object.keys(all).length > 0 && Object.keys(all).length <= 50, {
+    error: 'must hold 1 to 50 options',
+  });
+
+/** The values of one option. */
+export function optionSchema(bounds: OptionBounds): z.ZodType<OptionValue> {
+  if (bounds.type === 'boolean') return z.boolean({ error: 'must be true or false' });
+  const { values } = bounds;
+  if (values !== undefined) return z.literal(values, { error: `must be ${anyOf(values)}` });
+  if (bounds.type === 'string') {
+    const { maxCharacters } = bounds;
+    return z
+      .string({ error: 'must be a string' })
+      .refine((text) => fitsCharacters(text, maxCharacters), { error: `must be at most ${maxCharacters} characters` })
+      .refine(isPlainText, { error: notPlainText })
+      .meta({ maxLength: maxCharacters });
+  }
+  const kind = bounds.type === 'integer' ? 'a whole number' : 'a number';
+  const { min = -1_000_000_000, max = 1_000_000_000 } = bounds;
+  const error = `must be ${kind} from ${min} to ${max}`;
+  const number = bounds.type === 'integer' ? z.int({ error }) : z.number({ error });
+  return number.min(min, { error }).max(max, { error });
+}

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+// Texts and addresses in requests.
+
+export const maxUrlLength = 2048;
+
+/** Returns why an address is rejected, or undefined; the outbound guard's verdict on the literal. */
+export type RefuseUrl = (url: string) => string | undefined;
+
+/** The schema of an address that a client gives. */
+export function urlSchema(refuse: RefuseUrl) {
+  return z
+    .string({ error: required('must be an http or https URL') })
+    .superRefine((url, context) => {
+      const message = urlProblem(url) ?? refuse(url);
+      if (message !== undefined) context.addIssue({ code: 'custom', message });
+    })
+    .meta({ format: 'uri', maxLength: maxUrlLength, pattern: '^[hH][tT][tT][pP][sS]?://' });
+}
+
+function urlProblem(url: string): string | undefined {
+  if (url.length > maxUrlLength) return `must be at most ${maxUrlLength} characters`;
+  const notHttp = 'must be an http or https URL';
+  if (!/^\s*https?:\/\//i.test(url)) return notHttp;
+  // White space and control characters are dropped or encoded by URL parsers, each in its own way.
+  if (!isPlainText(url) || /[\s\p{Cc}]/u.test(url)) return 'must not contain white space or control characters';
+  return URL.canParse(url) ? undefined : notHttp;
+}
+
+/** PostgreSQL can hold neither, so no request may bring them, in any field. */
+export const notPlainText = 'must not contain NUL characters or unpaired surrogates';
+
+export function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+/** Counts code points, but only of a string short enough to matter: a code point is at most two UTF-16 units. */
+export function fitsCharacters(text: string, maxLength: number): boolean {
+  if (text.length > 2 * maxLength) return false;
+  return [...text].length <= maxLength;
+}
+
+/** Distinguishes a missing value from an invalid one. */
+export function required(otherwise: string) {
+  return (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is required' : otherwise);
+}
+
+/** Words for the allowed values in a message that begins with `must be`. */
+export function anyOf(values: readonly (string | number)[]): string {
+  return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
+}
