@@ -7,7 +7,7 @@ import { type Task, type TaskState, taskStates } from '../tasks/task.ts';
 import { cancelTaskAs, findTask } from '../tasks/tasks.ts';
 import { maxReasonLength } from '../credits/prices.ts';
 import { deleteTaskContentAs } from '../tasks/content-deletion.ts';
-import { uploadIdsOf } from '../media/upload.ts';
+import { uploadIdsOf } from '../media/named-uploads.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listTasks, readTaskDetail } from '../tasks/task-list.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';

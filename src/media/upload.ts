@@ -1,4 +1,3 @@
-import { mediaUrlsOf, type TaskParam } from '../tasks/task-input.ts';
 import { uuidPattern } from '../platform/uuid.ts';
 
 // Reference images that clients upload: they lie in our own store, and a task names them by an address of ours, which is never fetched.
@@ -34,11 +33,4 @@ export function uploadIdOf(publicUrl: string, url: string): string | undefined {
 export function isUploadPreview(publicUrl: string, url: string): boolean {
   const [address = '', query] = url.split('?', 2);
   return query !== undefined && uploadIdOf(publicUrl, address) !== undefined;
-}
-
-/** The uploaded media that a request names. */
-export function uploadIdsOf(publicUrl: string, { input }: Pick<TaskParam, 'input'>): readonly string[] {
-  return mediaUrlsOf(input)
-    .map(({ url }) => uploadIdOf(publicUrl, url))
-    .filter((uploadId) => uploadId !== undefined);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { uploadIdsOf } from '../media/upload.ts';
+import { uploadIdsOf } from '../media/named-uploads.ts';
 import type { Task } from './task.ts';
 import { type ContentDeletion, deleteTaskContent, deleteTaskContentAs } from './content-deletion.ts';
 import { findTask } from './tasks.ts';
