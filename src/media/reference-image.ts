@@ -13,7 +13,7 @@ import { decodeImage, ImageRefusal } from './image-decode.ts';
 export type ImageSource = { readonly url: string; readonly path: string };
 
 export type ImageFetch = {
-  /** The images, and where a message says that they are. */
+  /** The images, each with the path of its field in messages. */
   readonly sources: readonly ImageSource[];
   /** An existing folder of this attempt. The images become `image-0.jpg`, `image-1.jpg`, … in it. */
   readonly folder: string;

@@ -25,11 +25,9 @@ const limitsSchema = z
 const modelSchema = z
   .strictObject({
     ...pricedModel,
-    inputSchema: z
-      .record(z.string(), z.unknown())
-      .meta({
-        description: 'The JSON Schema of `input` in a request for this model: its fields, bounds and defaults.',
-      }),
+    inputSchema: z.record(z.string(), z.unknown()).meta({
+      description: 'The JSON Schema of `input` in a request for this model: its fields, bounds and defaults.',
+    }),
     sampleRequest: z
       .strictObject({ model: z.string(), input: z.record(z.string(), z.unknown()) })
       .meta({ description: 'The smallest body of `createTask`, with sample values.' }),

@@ -83,7 +83,7 @@ type InputRules = { readonly model: string; readonly refuseMediaUrl: RefuseUrl }
 function inputSchema(input: ModelInput, rules: InputRules) {
   const refused = (name: FieldName) => {
     const error = name === 'videoUrls' ? videoNotSupported : `is not supported by ${rules.model}; leave this field out`;
-    return z.null({ error }).optional();
+    return z.undefined({ error }).optional();
   };
   const shape = inputFieldNames.map((name) => [
     name,
@@ -171,7 +171,7 @@ function modelSchema(models: readonly string[]) {
     .meta({ enum: [...models] });
 }
 
-/** What single fields cannot say: fields that need each other, and fields that exclude each other. */
+/** The errors that single fields cannot have: fields that need each other, and fields that exclude each other. */
 function relationErrors(input: ModelInput, { model, input: given }: TaskParam): readonly FieldError[] {
   const present = fieldsOfModel(input).filter((name) => isPresent(given, name));
   const missing = present.flatMap((name) =>

@@ -7,7 +7,7 @@ import {
   type ModelInput,
 } from '../../tasks/task-input.ts';
 
-// What a model of the catalogue says about its input: the fields that it takes, and how they depend on each other.
+// The declaration of a model's input: the fields that it takes, and how they depend on each other.
 
 const named = z.enum(inputFieldNames as [FieldName, ...FieldName[]]);
 
@@ -27,7 +27,7 @@ export const modelInput = z
       .array(z.array(named).min(2))
       .max(20)
       .default([])
-      .meta({ description: 'Of each list, a request may have one field at most.' }),
+      .meta({ description: 'A request may have at most one field of each list.' }),
   })
   .superRefine((input, context) => {
     for (const name of declaredByAll.filter((one) => input[one] === undefined))

@@ -8,7 +8,9 @@ import {
   refuseImageSize,
   rules,
 } from '../../../src/models/catalogue/rules.ts';
-import { ratios, withDefaults } from '../../../src/tasks/task-input.ts';
+import { standardInput, withDefaults } from '../../../src/tasks/task-input.ts';
+
+const ratios = standardInput.fields.ratio.values;
 
 function inputOf(fields: Parameters<typeof withDefaults>[0], images = 0) {
   const imageUrls = Array.from({ length: images }, (_, index) => `https://x.example/${index}.png`);
