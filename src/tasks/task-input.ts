@@ -343,7 +343,7 @@ export const inputFields = {
 function requestedOption(bounds: OptionBounds) {
   const { default: standard } = bounds;
   const schema = optionSchema(bounds);
-  return (standard === undefined ? schema : schema.meta({ description: `Default ${standard}.` })).nullish();
+  return (standard === undefined ? schema : schema.meta({ default: standard })).nullish();
 }
 
 function mapValues<Value, Made>(values: Readonly<Record<string, Value>>, make: (value: Value) => Made) {
@@ -503,4 +503,10 @@ export function mediaUrlsOf(input: TaskInput): readonly MediaUrl[] {
 export function isPresent(input: TaskInput, name: FieldName): boolean {
   const value = input[name];
   return Array.isArray(value) ? value.length > 0 : value !== undefined;
+}
+
+/** The fields that must be sent together with this one. */
+export function requiredBy({ fields }: ModelInput, name: FieldName): readonly string[] {
+  const { data } = z.object({ requires: z.array(z.string()) }).safeParse(fields[name]);
+  return name === 'options' ? [] : (data?.requires ?? []);
 }

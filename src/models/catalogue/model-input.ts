@@ -5,6 +5,7 @@ import {
   inputFieldNames,
   inputFields,
   type ModelInput,
+  requiredBy,
 } from '../../tasks/task-input.ts';
 
 // The declaration of a model's input: the fields that it takes, and how they depend on each other.
@@ -44,9 +45,3 @@ export const modelInput = z
     for (const [index, names] of input.exclusive.entries())
       for (const name of names) mustBeSelected(name, ['exclusive', index]);
   });
-
-/** The fields that must be sent together with this one. */
-export function requiredBy({ fields }: ModelInput, name: FieldName): readonly string[] {
-  const { data } = z.object({ requires: z.array(z.string()) }).safeParse(fields[name]);
-  return name === 'options' ? [] : (data?.requires ?? []);
-}
