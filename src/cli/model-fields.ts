@@ -96,7 +96,7 @@ export function describeFields(model: OfferedModel): readonly string[] {
 function lineOf({ name, isRequired, schema, types }: Field, width: number): string {
   const values = (schema.enum ?? []).filter((value) => value !== null);
   const facts = [
-    values.length > 0 ? values.join(', ') : boundsOf(schema, types),
+    values.length > 0 ? values.map(String).join(', ') : boundsOf(schema, types),
     isRequired ? 'required' : undefined,
     schema.description,
   ];
