@@ -44,7 +44,7 @@ test('a field that is given twice in JSON counts the second time', () => {
 });
 
 const kindPages = readdirSync('docs/providers').map((page) => `docs/providers/${page}`);
-for (const document of ['README.md', 'docs/tutorial.md', ...kindPages]) {
+for (const document of ['README.md', 'docs/tutorial.md', 'docs/models.md', ...kindPages]) {
   const recipes = [...readFileSync(document, 'utf8').matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
   for (const [index, recipe] of recipes.entries()) {
     test(`recipe ${index + 1} of ${document} is a whole catalogue`, () => {
