@@ -117,7 +117,9 @@ function webmContainer({ bytes }: File, start: Buffer): ClipContainer | undefine
 function numberAt(bytes: Buffer, at: number) {
   const length = Math.clz32(bytes[at] ?? 0) - 23;
   if (length > 8 || at + length > bytes.length) return undefined;
-  const digits = [...bytes.subarray(at, at + length)].map((byte, index) => (index === 0 ? byte & (0xff >> length) : byte));
+  const digits = [...bytes.subarray(at, at + length)].map((byte, index) =>
+    index === 0 ? byte & (0xff >> length) : byte,
+  );
   const isUnknown = digits.every((digit, index) => digit === (index === 0 ? 0xff >> length : 0xff));
   return { value: digits.reduce((sum, digit) => sum * 256 + digit, 0), isUnknown, endsAt: at + length };
 }

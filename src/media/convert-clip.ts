@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
+import { errorCode } from '../platform/errors.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { type ClipContainer, type ClipKind, ClipRefusal } from './clip-container.ts';
 import { FfmpegError } from './ffmpeg.ts';
@@ -27,9 +28,9 @@ export const conversionThreads = 2;
 const maxFrameRate = 120;
 /** Encoders fill their last frame. */
 const paddingSeconds = 0.25;
-/** The most memory that ffmpeg reserves at once. A few bytes can declare an index of gigabytes. */
+/** The largest piece of memory that ffmpeg may reserve. A few bytes can declare an index of gigabytes. */
 const maxAllocatedBytes = 512 * 1024 * 1024;
-/** Decoders round sides up, to 64 pixels at most. The exact limit is checked on the converted clip. */
+/** Decoders work on whole blocks of at most 64 pixels a side. The exact limit is checked on the converted clip. */
 const largestBlock = 64;
 
 /** A busy machine takes many times as long as a free one. Frames that are never shown would take hours. */
@@ -38,11 +39,10 @@ const limitMsPerSecond = 20_000;
 
 /** Decoders of what cameras, phones and editors write. The others are rarely used and rarely tested. */
 const decoders = [
-  ...['h264', 'hevc', 'av1', 'libdav1d', 'libaom-av1', 'vp8', 'vp9', 'libvpx', 'libvpx-vp9', 'mpeg4', 'prores', 'mjpeg'],
-  ...['aac', 'mp3', 'mp3float', 'alac', 'ac3', 'eac3', 'opus', 'libopus', 'vorbis', 'libvorbis', 'flac'],
-  ...['pcm_u8', 'pcm_s16le', 'pcm_s16be', 'pcm_s24le', 'pcm_s24be', 'pcm_s32le', 'pcm_s32be', 'pcm_f32le', 'pcm_f64le'],
-  ...['pcm_f32be', 'pcm_f64be', 'pcm_alaw', 'pcm_mulaw', 'adpcm_ms', 'adpcm_ima_wav'],
-];
+  'h264,hevc,av1,libdav1d,libaom-av1,vp8,vp9,libvpx,libvpx-vp9,mpeg4,prores,mjpeg',
+  'aac,mp3,mp3float,alac,ac3,eac3,opus,libopus,vorbis,libvorbis,flac,pcm_alaw,pcm_mulaw,adpcm_ms,adpcm_ima_wav',
+  'pcm_u8,pcm_s16le,pcm_s16be,pcm_s24le,pcm_s24be,pcm_s32le,pcm_s32be,pcm_f32le,pcm_f32be,pcm_f64le,pcm_f64be',
+].join();
 
 /**
  * Converts a checked container to an MP4 with H.264 and AAC, or to an M4A with AAC, and returns its length in seconds. Only the first
@@ -63,24 +63,24 @@ export async function convertClip(conversion: Conversion): Promise<number> {
 
 function inputArgs({ demuxer, limits: { maxPixels }, fetchedPath }: Conversion): string[] {
   const side = maxPixels === undefined ? 0 : Math.ceil(Math.sqrt(maxPixels)) + largestBlock;
-  return [
-    ...['-threads', `${conversionThreads}`, '-max_alloc', `${maxAllocatedBytes}`, '-codec_whitelist', decoders.join()],
-    ...(maxPixels === undefined ? [] : ['-max_pixels', `${Math.max(side * side, 2 * maxPixels)}`]),
-    // Another file that an MP4 refers to must never be opened.
-    ...(demuxer === 'mov' ? ['-enable_drefs', '0'] : []),
-    // Left to guess, ffmpeg takes a text for a playlist, and reads the files that it names.
-    ...['-f', demuxer, '-i', fetchedPath],
-  ];
+  const pixels = maxPixels === undefined ? [] : ['-max_pixels', `${Math.max(side * side, 2 * maxPixels)}`];
+  // Another file that an MP4 refers to must never be opened.
+  const references = demuxer === 'mov' ? ['-enable_drefs', '0'] : [];
+  return ['-threads', `${conversionThreads}`, '-max_alloc', `${maxAllocatedBytes}`, '-codec_whitelist', decoders]
+    .concat(pixels, references)
+    .concat(
+      // Left to guess, ffmpeg takes a text for a playlist, and reads the files that it names.
+      ['-f', demuxer, '-i', fetchedPath],
+    );
 }
 
 /** Square pixels and even sides, which H.264 needs; without B-frames, as in `encodedPicture` of normalize-video.ts. */
 function pictureArgs({ maxSeconds }: ClipLimits): string[] {
-  return [
-    ...['-map', '0:V:0', '-vf', 'scale=iw*sar:ih,setsar=1,crop=trunc(iw/2)*2:trunc(ih/2)*2'],
-    ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-bf', '0', '-pix_fmt', 'yuv420p'],
-    // Captions are text of the client's, hidden in the picture.
-    ...['-a53cc', '0', '-frames:v', `${frameLimit(maxSeconds)}`],
-  ];
+  const filters = 'scale=iw*sar:ih,setsar=1,crop=trunc(iw/2)*2:trunc(ih/2)*2';
+  const encoder = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-bf', '0', '-pix_fmt', 'yuv420p'];
+  // Captions are text of the client's, hidden in the picture.
+  const withoutCaptions = ['-a53cc', '0'];
+  return ['-map', '0:V:0', '-vf', filters].concat(encoder, withoutCaptions, ['-frames:v', `${frameLimit(maxSeconds)}`]);
 }
 
 function frameLimit(maxSeconds: number): number {
@@ -94,10 +94,16 @@ function soundArgs(kind: ClipKind): string[] {
 
 /** A longer clip is cut here, which shows that it is too long. */
 function outputArgs({ maxSeconds, maxMegabytes }: ClipLimits): string[] {
-  return [
-    ...['-threads', `${conversionThreads}`, '-t', `${maxSeconds + 1}`, '-fs', `${maxMegabytes * 1024 * 1024}`],
-    ...['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn', '-movflags', '+faststart', '-f', 'mp4'],
+  const limits = [
+    '-threads',
+    `${conversionThreads}`,
+    '-t',
+    `${maxSeconds + 1}`,
+    '-fs',
+    `${maxMegabytes * 1024 * 1024}`,
   ];
+  const withoutMetadata = ['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'];
+  return [...limits, ...withoutMetadata, '-movflags', '+faststart', '-f', 'mp4'];
 }
 
 /** If ffmpeg was not started, was killed by the system or filled the disk, this machine is the cause, and the error may be retried. */
@@ -106,9 +112,12 @@ function explainFailure(error: unknown, kind: ClipKind, { maxPixels }: ClipLimit
   const { exitCode, timedOut, stderr } = error.failure;
   const refusal = (why: string) => new ClipRefusal(why, { cause: error });
   if (timedOut) return refusal('takes too long to decode');
+  const cannot = refusal(kind === 'video' ? 'cannot be played as a video' : 'cannot be played as audio');
+  // It was killed because the clip has millions of errors.
+  if (errorCode(error.failure.cause) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return cannot;
   if (exitCode === null || stderr.includes('No space left on device')) return error;
   if (stderr.includes('exceeds specified max pixel count')) return refusal(tooLarge(maxPixels));
-  return refusal(kind === 'video' ? 'cannot be played as a video' : 'cannot be played as audio');
+  return cannot;
 }
 
 function tooLarge(maxPixels: number | undefined): string {

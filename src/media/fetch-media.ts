@@ -7,7 +7,7 @@ import type { MediaKind } from '../tasks/task-input.ts';
 
 export type MediaSource = {
   readonly url: string;
-  /** Where a message says that it is: `input.imageUrls[0]`. */
+  /** Messages name it by this path in the request: `input.imageUrls[0]`. */
   readonly path: string;
 };
 

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
 import { TaskError } from '../../src/platform/errors.ts';
-import { type ClipLimits } from '../../src/media/convert-clip.ts';
+import type { ClipLimits } from '../../src/media/convert-clip.ts';
+import { FfmpegError, type FfmpegFailure } from '../../src/media/ffmpeg.ts';
 import { fetchReferenceClips } from '../../src/media/reference-clip.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
@@ -31,7 +32,9 @@ let answer: (response: ServerResponse) => void;
 let requests = 0;
 let server: Server;
 let made: string;
+/** The folder of the last fetch. */
 let folder: string;
+let root: string;
 
 before(async () => {
   server = createServer((_request, response) => {
@@ -45,10 +48,10 @@ before(async () => {
   for (const [name, args] of Object.entries(hostile.clips)) await ffmpeg({ args: [...args, name], cwd: made, signal });
 });
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'reference-clip-'));
+  root = await mkdtemp(join(tmpdir(), 'reference-clip-'));
   requests = 0;
 });
-afterEach(() => rm(folder, { recursive: true }));
+afterEach(() => rm(root, { recursive: true }));
 after(async () => {
   await client.close();
   server.closeAllConnections();
@@ -74,6 +77,8 @@ type Fetch = {
 };
 
 async function fetchClip({ kind, url = `${origin()}/clip.txt`, ...changed }: Fetch) {
+  // Each attempt has its own folder.
+  folder = await mkdtemp(join(root, 'attempt-'));
   const { signal } = new AbortController();
   const sources = [{ url, path: fieldOf(kind) }];
   const settings = { client, ffmpeg, folder, signal, ...changed, limits: { ...limits[kind], ...changed.limits } };
@@ -129,7 +134,7 @@ for (const name of ['sound.mp3', 'sound.wav', 'sound.m4a', 'sound.mp4'] as const
   });
 }
 
-test('nothing that a clip says about its author is passed on', async () => {
+test('no metadata of a clip is passed on', async () => {
   for (const [kind, name] of [
     ['video', 'noted.mov'],
     ['audio', 'noted.mp3'],
@@ -169,17 +174,25 @@ test('a playlist or script inside an MP4 leads ffmpeg to no file and no address'
   }
 });
 
-test('a reference to another file or address is not followed', async () => {
-  for (const url of [`${origin()}/other.mp4`, `file://${join(made, 'film.mp4')}`]) {
-    requests = 0;
-    const referring = hostile.referring(await clip('silent.mp4'), url);
-    const outcome = await fetchBytes(referring, { kind: 'video' }).catch((error: unknown) => error);
-    // The clip is refused, or read from its own bytes.
-    if (outcome instanceof Error) assert.ok(isRefused('media_invalid', `${fieldOf('video')} cannot be played as a video.`)(outcome));
-    assert.equal(requests, 1, 'the clip itself');
-    await rm(folder, { recursive: true });
-    await mkdir(folder);
-  }
+test('a reference to another file is not followed', async () => {
+  const referring = hostile.referring(await clip('silent.mp4'), join(made, 'silent.mp4'));
+  await writeFile(join(root, 'referring.mov'), referring);
+  const follow = [
+    '-enable_drefs',
+    '1',
+    '-use_absolute_path',
+    '1',
+    '-f',
+    'mov',
+    '-i',
+    'referring.mov',
+    '-f',
+    'null',
+    '-',
+  ];
+  // This is what the file would make an open ffmpeg do.
+  await ffmpeg({ args: follow, cwd: root, signal: new AbortController().signal });
+  await assertInvalid('video', referring, 'cannot be played as a video');
 });
 
 test('empty, truncated and damaged files are refused', async () => {
@@ -193,13 +206,18 @@ test('empty, truncated and damaged files are refused', async () => {
   const damaged = await clip('film.mp4');
   damaged.fill(0x55, damaged.indexOf('mdat') + 4);
   await assertInvalid('video', damaged, 'cannot be played as a video');
-  await assertInvalid('audio', Buffer.concat([Buffer.from('ID3'), Buffer.alloc(5000, 0x41)]), 'cannot be played as audio');
+  await assertInvalid(
+    'audio',
+    Buffer.concat([Buffer.from('ID3'), Buffer.alloc(5000, 0x41)]),
+    'cannot be played as audio',
+  );
 });
 
 test('clips beyond the limits of the model are refused, not cut', async () => {
   await assertInvalid('video', await clip('three-seconds.mp4'), 'is longer than 2 seconds');
   await assertInvalid('audio', await clip('three-seconds.wav'), 'is longer than 2 seconds');
-  await assertInvalid('video', await clip('large.mp4'), 'has more than 20000 pixels (width × height)');
+  for (const name of ['large.mp4', 'larger.webm', 'huge.webm'] as const)
+    await assertInvalid('video', await clip(name), 'has more than 20000 pixels (width × height)');
   await assertInvalid('video', await clip('dense.mp4'), 'has more than 120 frames per second');
   await assertInvalid('video', Buffer.alloc(1024 * 1024 + 1), 'is larger than 1 MB', { ffmpeg: never });
   const { seconds } = await fetchBytes(await clip('three-seconds.mp4'), { kind: 'video', limits: { maxSeconds: 3 } });
@@ -208,7 +226,7 @@ test('clips beyond the limits of the model are refused, not cut', async () => {
 
 test('a clip of a few bytes that declares gigabytes is refused', async () => {
   const silent = await clip('silent.mp4');
-  await assertInvalid('video', hostile.declaringSamples(silent, 0x0fff_ffff), 'cannot be played as a video');
+  await assertInvalid('video', hostile.declaringSamples(silent, 0x04ff_ffff), 'cannot be played as a video');
   // The size in the stream counts, not the one that the index claims.
   const { path } = await fetchBytes(hostile.declaring(silent, 65_000, 65_000), { kind: 'video' });
   assert.equal((await probeVideo(path)).widthPx, 64);
@@ -243,7 +261,7 @@ test('private and broken servers are media_unreachable with one sentence', async
 test('an uploaded clip is read from the store, and its address is never requested', async () => {
   const sources = [{ url: `${origin()}/x`, path: fieldOf('video') }];
   const { signal } = new AbortController();
-  const settings = { client, ffmpeg, folder, signal, kind: 'video', limits: limits.video, sources } as const;
+  const settings = { client, ffmpeg, folder: root, signal, kind: 'video', limits: limits.video, sources } as const;
   const readUpload = async (_url: string, path: string) => {
     await writeFile(path, await clip('film.mp4'));
     return true;
@@ -262,4 +280,24 @@ test('the end of the attempt ends ffmpeg, and is no error of the clip', async ()
   };
   const fetched = fetchBytes(await clip('film.mp4'), { kind: 'video', ffmpeg: stopping, signal: stop.signal });
   await assert.rejects(fetched, /the attempt ended/);
+});
+
+const failure = { exitCode: null, killedBy: 'SIGKILL', stalled: false, timedOut: false, stderr: '' };
+const failing = (changes: Partial<FfmpegFailure>): Ffmpeg => {
+  return () => Promise.reject(new FfmpegError({ ...failure, ...changes }));
+};
+
+test('a clip that keeps ffmpeg busy without an end, or that fills its log, is refused', async () => {
+  const bytes = await clip('film.mp4');
+  await assertInvalid('video', bytes, 'takes too long to decode', { ffmpeg: failing({ timedOut: true }) });
+  const cause = Object.assign(new Error('too much'), { code: 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER' });
+  await assertInvalid('video', bytes, 'cannot be played as a video', { ffmpeg: failing({ cause }) });
+});
+
+test('a failure of this machine is no error of the clip, and may be retried', async () => {
+  const full = { exitCode: 1, killedBy: null, stderr: 'No space left on device' };
+  for (const changes of [{}, full]) {
+    const fetched = fetchBytes(await clip('film.mp4'), { kind: 'video', ffmpeg: failing(changes) });
+    await assert.rejects(fetched, FfmpegError);
+  }
 });

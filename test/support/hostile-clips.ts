@@ -2,7 +2,10 @@
 
 const seconds = 1;
 export const picture = (size = '64x48', length = seconds) => [
-  ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=12:duration=${length}`],
+  '-f',
+  'lavfi',
+  '-i',
+  `testsrc2=size=${size}:rate=12:duration=${length}`,
 ];
 export const sound = (length = seconds) => ['-f', 'lavfi', '-i', `sine=duration=${length}`];
 const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
@@ -11,11 +14,13 @@ const indexFirst = ['-movflags', '+faststart'];
 
 /** A text that no clip may carry past us. */
 export const privateText = 'taken at 52.5200 N 13.4050 E by Ada';
+const tags = ['title', 'comment', 'artist', 'location', 'com.apple.quicktime.location.ISO6709'];
 const privateNotes = [
-  ...['title', 'comment', 'artist', 'location', 'com.apple.quicktime.location.ISO6709'].flatMap((name) => [
-    ...['-metadata', `${name}=${privateText}`],
-  ]),
-  ...['-metadata:s', `handler_name=${privateText}`, '-metadata:s', `title=${privateText}`],
+  ...tags.flatMap((tag) => ['-metadata', `${tag}=${privateText}`]),
+  '-metadata:s',
+  `handler_name=${privateText}`,
+  '-metadata:s',
+  `title=${privateText}`,
 ];
 
 /** Arguments of ffmpeg without the name of the file. */
@@ -28,6 +33,9 @@ export const clips = {
   'odd.webm': [...picture('97x65'), ...vp9],
   'three-seconds.mp4': [...picture('64x48', 3), ...h264],
   'large.mp4': [...picture('320x240'), ...h264],
+  'larger.webm': [...picture('202x100'), ...vp9],
+  // One color, because a picture would take seconds to make.
+  'huge.webm': ['-f', 'lavfi', '-i', 'color=size=9000x4000', '-frames:v', '1', ...vp9],
   'dense.mp4': ['-f', 'lavfi', '-i', 'color=size=16x16:rate=1000:duration=1', ...h264],
   'noted.mov': [...picture(), ...sound(), ...h264, '-c:a', 'aac', ...privateNotes, '-movflags', '+use_metadata_tags'],
   'sound.mp3': [...sound(), '-c:a', 'libmp3lame'],
@@ -92,10 +100,14 @@ export function declaringSamples(mp4: Buffer, samples: number): Buffer {
   return changed;
 }
 
-/** Refers to the data of its tracks in another file, as QuickTime may. */
-export function referring(mp4: Buffer, url: string): Buffer {
+/** Has no data of its own, and an alias of QuickTime, which refers to a file on this machine. */
+export function referring(mp4: Buffer, path: string): Buffer {
   const from = at(mp4, 'dref') - 4;
-  const reference = box('dref', '\0\0\0\0\0\0\0\x01', box('url ', '\0\0\0\0', `${url}\0`));
+  const [head, skipped, end] = [Buffer.alloc(4), Buffer.alloc(150), Buffer.from([0xff, 0xff, 0, 0])];
+  const name = Buffer.from(path.length % 2 === 0 ? path : `${path}\0`);
+  head.writeUInt16BE(2, 0);
+  head.writeUInt16BE(name.length, 2);
+  const reference = box('dref', '\0\0\0\0\0\0\0\x01', box('alis', '\0\0\0\0', skipped, head, name, end));
   const growth = reference.length - mp4.readUInt32BE(from);
   const changed = Buffer.concat([mp4.subarray(0, from), reference, mp4.subarray(from + mp4.readUInt32BE(from))]);
   // Its parents grow with it.
@@ -103,5 +115,5 @@ export function referring(mp4: Buffer, url: string): Buffer {
     const size = mp4.lastIndexOf(parent, from, 'latin1') - 4;
     changed.writeUInt32BE(changed.readUInt32BE(size) + growth, size);
   }
-  return changed;
+  return changed.fill(0, at(changed, 'mdat') + 4, at(changed, 'moov') - 4);
 }
