@@ -6,7 +6,7 @@ import type { CatalogueFiles } from './cross-checks.ts';
 import type { TierEntry } from './models.ts';
 import type { ProviderKind, ProviderSettings } from './providers.ts';
 
-// The fields of an input that each kind of provider sends to its upstream. Clients must not be able to buy a field that is ignored.
+// The fields of an input that each kind of provider sends to its upstream. Clients must not be able to buy one that is ignored.
 
 type Entry = Pick<TierEntry, 'upstreamModel' | 'parameters'>;
 
@@ -114,8 +114,9 @@ export function passedFields(
     case 'own':
     case 'ark':
     case 'preview':
-      return decided(settings.kind, entry, () => canFetch(settings));
+      break;
   }
+  return decided(settings.kind, entry, () => canFetch(settings));
 }
 
 function decided(sender: Sender, entry: Entry, canFetch: () => boolean): PassedFields {
