@@ -163,6 +163,7 @@ function buildEntry(
   };
 }
 
+const onlyFrames = { framesWithReferences: false };
 const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
 
 /** Returns what an upstream is known to refuse, before the operator's own rules. */
@@ -180,11 +181,20 @@ export function knownRules(
   // Other paths mean another upstream with the same protocol.
   if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
     const isFixed = upstreamModel.includes('seedance-2-5');
-    return [{ images: arkImages, framesWithReferences: false, ...(isFixed && { ratiosWithImages: ['adaptive'] }) }];
+    return [
+      { images: arkImages, ...onlyFrames, lastFrameAlone: false, ...(isFixed && { ratiosWithImages: ['adaptive'] }) },
+    ];
   }
   if (settings.kind !== 'openai-videos') return [];
   // These servers and OpenRouter begin the video with the frame and drop the references. SGLang stores the first image only.
-  return [{ framesWithReferences: false, ...(settings.dialect === 'sglang' && { images: { max: 1 } }) }];
+  const { dialect } = settings;
+  return [
+    {
+      ...onlyFrames,
+      ...(dialect === 'vllm-omni' && { lastFrameAlone: false }),
+      ...(dialect === 'sglang' && { images: { max: 1 } }),
+    },
+  ];
 }
 
 function ruleProblems({ models }: Catalogue): readonly Problem[] {

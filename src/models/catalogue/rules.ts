@@ -46,6 +46,7 @@ export const rules = z
     framesWithReferences: z.boolean().optional().meta({
       description: 'False where a first or last frame excludes reference images, videos and audio.',
     }),
+    lastFrameAlone: z.boolean().optional().meta({ description: 'False where a last frame needs a first one.' }),
     maxPromptCharacters: z.int().min(1).max(maxPromptLength).optional(),
     audio: z.enum(['optional', 'always', 'never']).optional().meta({
       description:
@@ -85,6 +86,7 @@ export type InputRules = {
   readonly ratiosWithImages: readonly Ratio[];
   readonly images: Readonly<Record<'min' | 'max' | 'minPx' | 'maxPx' | 'minAspect' | 'maxAspect', number>>;
   readonly framesWithReferences: boolean;
+  readonly lastFrameAlone: boolean;
   readonly maxPromptCharacters: number;
   readonly audio: 'optional' | 'always' | 'never';
 };
@@ -99,6 +101,7 @@ function rulesOfInput({ fields }: ModelInput): InputRules {
     ratiosWithImages: fields.ratio.values,
     images: { min, max, minPx: 1, maxPx: 100_000, minAspect: 0.001, maxAspect: 1000 },
     framesWithReferences: true,
+    lastFrameAlone: true,
     maxPromptCharacters: fields.prompt.maxCharacters,
     audio: 'optional',
   };
@@ -130,6 +133,7 @@ function narrowed(before: InputRules, by: Rules): InputRules {
       maxAspect: Math.min(before.images.maxAspect, images.maxAspect ?? Infinity),
     },
     framesWithReferences: before.framesWithReferences && by.framesWithReferences !== false,
+    lastFrameAlone: before.lastFrameAlone && by.lastFrameAlone !== false,
     maxPromptCharacters: Math.min(before.maxPromptCharacters, by.maxPromptCharacters ?? Infinity),
     audio: by.audio ?? before.audio,
   };
@@ -179,6 +183,7 @@ export function refusals(by: InputRules, model: string, input: TaskInput): reado
       frame ?? 'firstFrameUrl',
       `not be combined with ${references.join(', ')} ${suffix}`,
     ],
+    [by.lastFrameAlone || frame !== 'lastFrameUrl', 'lastFrameUrl', `be combined with firstFrameUrl ${suffix}`],
   ];
   return checks.flatMap(([isTaken, field, allows]) =>
     isTaken ? [] : [{ path: `input.${field}`, message: `must ${allows}` }],

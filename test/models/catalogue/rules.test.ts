@@ -116,6 +116,16 @@ test('a frame and references exclude each other where a rule requires it', () =>
   assert.deepEqual(refusals(effectiveRules([]), 'm', inputOf(frame, 1)), []);
 });
 
+test('a last frame needs a first one where a rule requires it', () => {
+  const both = effectiveRules([{ lastFrameAlone: false }, {}]);
+  const last = { lastFrameUrl: 'https://x.example/l.png' };
+  assert.deepEqual(refusals(both, 'm', inputOf({ ...last, firstFrameUrl: 'https://x.example/f.png' })), []);
+  assert.deepEqual(refusals(both, 'm', inputOf(last)), [
+    { path: 'input.lastFrameUrl', message: 'must be combined with firstFrameUrl for m' },
+  ]);
+  assert.deepEqual(refusals(effectiveRules([]), 'm', inputOf(last)), []);
+});
+
 test('ratios with images apply to a frame, too', () => {
   const fixed = effectiveRules([{ ratiosWithImages: ['adaptive'] }]);
   assert.deepEqual(refusals(fixed, 'm', inputOf({ ratio: '16:9', firstFrameUrl: 'https://x.example/f.png' })), [
