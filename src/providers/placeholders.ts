@@ -1,6 +1,6 @@
 import { unknownName } from '../platform/did-you-mean.ts';
 import type { FrameSize } from '../media/frame-size.ts';
-import type { TaskInput } from '../tasks/task-input.ts';
+import type { FieldName, TaskInput } from '../tasks/task-input.ts';
 
 // Inputs of a model of any author: a map, or a graph of nodes, in which strings such as "{{prompt}}" stand for the
 // values of a task. A string that is a placeholder and nothing else becomes the typed value; every other text stays as it is.
@@ -63,6 +63,28 @@ export function placeholderProblems(template: unknown): readonly string[] {
     return step !== undefined && !stepped.includes(name) ? [`the placeholder ${name} takes no number`] : [];
   });
   return [...new Set(problems)];
+}
+
+/** The fields of an input whose values the placeholders contain. */
+const fieldsOfPlaceholder: Record<keyof typeof placeholders, readonly FieldName[]> = {
+  prompt: ['prompt'],
+  seconds: ['duration'],
+  fps: [],
+  frames: ['duration'],
+  width: ['resolution', 'ratio'],
+  height: ['resolution', 'ratio'],
+  ratio: ['ratio'],
+  audio: ['generateAudio'],
+  seed: ['seed'],
+  image: ['imageUrls'],
+  images: ['imageUrls'],
+  prefix: [],
+};
+
+/** The fields of an input that a template passes on. */
+export function passedByTemplate(template: unknown): ReadonlySet<string> {
+  const used = stringsIn(template).map((text) => form.exec(text)?.[1] ?? '');
+  return new Set(used.flatMap((name) => (isPlaceholder(name) ? fieldsOfPlaceholder[name] : [])));
 }
 
 /** True if the inputs use one of these placeholders. */
