@@ -9,19 +9,18 @@ export const videoType = { contentType: 'video/mp4', extension: 'mp4' } as const
 export const audioType = { contentType: 'audio/mp4', extension: 'm4a' } as const;
 
 /**
- * Data URLs of all media, by role: the images of at most `maxImageBytes` characters, for which they are made smaller, and the clips
- * of what is left of `maxBytes`. Undefined when the clips do not fit, because they are not made smaller.
+ * Data URLs of all media, by role: the images of at most `maxImageBytes` characters in all, for which they are made smaller, and the
+ * clips of at most `maxClipBytes`. Undefined when the clips do not fit, because they are not made smaller.
  */
 export async function mediaDataUrls(
   { images, firstFrame, lastFrame, videos, audios }: ReferenceMedia,
-  { maxImageBytes, maxBytes }: { readonly maxImageBytes: number; readonly maxBytes: number },
+  { maxImageBytes, maxClipBytes }: { readonly maxImageBytes: number; readonly maxClipBytes: number },
 ): Promise<MediaByRole<string> | undefined> {
   const frames = [firstFrame, lastFrame].filter((frame) => frame !== undefined);
-  const urls = await imageDataUrls([...images, ...frames], Math.min(maxImageBytes, maxBytes));
-  const clipBytes = urls.reduce((left, url) => left - url.length, maxBytes);
+  const urls = await imageDataUrls([...images, ...frames], maxImageBytes);
   const clips = await clipDataUrls(
     [...videos.map((clip) => ({ ...clip, ...videoType })), ...audios.map((clip) => ({ ...clip, ...audioType }))],
-    clipBytes,
+    maxClipBytes,
   );
   if (clips === undefined) return undefined;
   return byRole({ images, firstFrame, lastFrame, videos }, urls, clips);

@@ -73,8 +73,12 @@ export const placeholdersOfField = {
   options: ['option'],
 } as const satisfies Record<FieldName, readonly PlaceholderName[]>;
 
-/** The fields of the input, and of them the options, that reach an upstream. */
-export type PassedFields = { readonly fields: ReadonlySet<FieldName>; readonly options: ReadonlySet<string> };
+/** The fields of the input that reach an upstream, and the options. `all` is a request that passes on whatever options there are. */
+export type PassedFields = { readonly fields: ReadonlySet<FieldName>; readonly options: ReadonlySet<string> | 'all' };
+
+export function passesOption({ options }: PassedFields, name: string): boolean {
+  return options === 'all' || options.has(name);
+}
 
 const names = Object.keys(placeholders);
 const form = /^\{\{([^{}:]{0,100})(?::([^{}:]{1,100}))?\}\}$/;

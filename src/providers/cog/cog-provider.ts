@@ -33,8 +33,8 @@ export type CogProviderDeps = {
   readonly startCheckMs?: number;
 };
 
-/** The images of a request as data URLs, and these together with its clips. */
-const [maxImageBytes, maxMediaBytes] = [40_000_000, 60_000_000];
+/** All images of a request as data URLs, and all of its clips. */
+const [maxImageBytes, maxClipBytes] = [30_000_000, 30_000_000];
 /** The answer carries the video and the images in base64. */
 const maxAnswerBytes = 1.5 * maxVideoBytes;
 const [healthTimeoutMs, joinedPauseMs, defaultStartCheckMs] = [10_000, 2_000, 5_000];
@@ -113,7 +113,7 @@ async function whileCheckingStart<T>(
 async function predictionBody(request: JobRequest, config: FrozenConfig): Promise<RequestBody | Refused> {
   const { input: template } = inputSchema.parse(config.options['parameters']);
   const { used, shape } = await mediaFor(template, request);
-  const media = await mediaDataUrls(used, { maxImageBytes, maxBytes: maxMediaBytes });
+  const media = await mediaDataUrls(used, { maxImageBytes, maxClipBytes });
   if (media === undefined) return tooLarge('reference media of this size');
   const input = fillPlaceholders(template, taskValues(request, config, shape, media));
   return { contentType: 'application/json', bytes: JSON.stringify({ input }) };

@@ -97,7 +97,7 @@ describe('the inputs of a model', () => {
 
   test('are not sent with a clip that is too large, so that another provider may take the task', async (t) => {
     const media = await allMedia(t);
-    await truncate(media.videos[0]?.path ?? '', 45_000_001);
+    await truncate(media.videos[0]?.path ?? '', 22_500_001);
     const { end, inputs } = await receivedInputs(t, { video: '{{video}}' }, { media: async () => media });
     assert.ok(end.kind === 'refused' && end.error.kind === 'input');
     assert.equal(inputs, undefined);
