@@ -1,6 +1,6 @@
 import { passedByFile } from '../../providers/http/passed-fields.ts';
 import { isMinimaxH3, passesOption } from '../../providers/option-fields.ts';
-import { passedByTemplate } from '../../providers/placeholders.ts';
+import { passedByTemplate, readsOption, type TemplateFields } from '../../providers/placeholders.ts';
 import type { FieldName } from '../../tasks/task-input.ts';
 import type { CatalogueFiles } from './cross-checks.ts';
 import type { TierEntry } from './models.ts';
@@ -105,9 +105,9 @@ export function passedFields(
       return named(passedByTemplate(entry.parameters['input']));
     case 'http': {
       const { data, images } = files.get(settings.file) ?? {};
-      const passed = passedByFile(data);
+      const { fields, options } = passedByFile(data);
       const unreachable = canFetch(settings) ? [] : images === 'link' ? mediaFields : clipFields;
-      return named(new Set([...passed].filter((field) => !unreachable.includes(field))));
+      return named({ fields: new Set([...fields].filter((field) => !unreachable.includes(field))), options });
     }
     case 'openai-videos':
       return decided(settings.dialect, entry, () => canFetch(settings));
@@ -132,9 +132,10 @@ function decided(sender: Sender, entry: Entry, canFetch: () => boolean): PassedF
   };
 }
 
-/** A template that contains all options as one value passes each of them on. */
-function named(fields: ReadonlySet<string>): PassedFields {
-  return { has: (field) => fields.has(field) || (isOption(field) && fields.has('options')) };
+function named(read: TemplateFields): PassedFields {
+  return {
+    has: (field) => (isOption(field) ? readsOption(read, field.slice('options.'.length)) : read.fields.has(field)),
+  };
 }
 
 function decisionIn<Subject>(decision: DecisionOf<Subject>, subject: Subject): Decision {
