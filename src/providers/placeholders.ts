@@ -73,7 +73,7 @@ export const placeholdersOfField = {
   options: ['option'],
 } as const satisfies Record<FieldName, readonly PlaceholderName[]>;
 
-/** The fields of the input that reach an upstream, and the options. `all` is a request that passes on whatever options there are. */
+/** The fields of the input that reach an upstream, and the options. `all` is a request that passes on every option. */
 export type TemplateFields = { readonly fields: ReadonlySet<FieldName>; readonly options: ReadonlySet<string> | 'all' };
 
 export function readsOption({ options }: TemplateFields, name: string): boolean {
