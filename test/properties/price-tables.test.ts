@@ -80,17 +80,17 @@ const input: fc.Arbitrary<Partial<TaskInput>> = fc.record(
   { requiredKeys: [] },
 );
 const table = fc.array(fc.record({ when: conditions, rates: fc.array(rate, { minLength: 1, maxLength: 3 }) }), {
-  maxLength: 5,
+  maxLength: 2,
 });
 const decision = fc.record({
   whose: fc.constantFrom('own' as const, 'general' as const, 'of another account' as const),
   /** The position of the price; beyond the table there is none. */
-  price: fc.nat({ max: 6 }),
+  price: fc.nat({ max: 3 }),
   amounts: fc.option(amounts, { nil: undefined, freq: 3 }),
   inMs,
-  isWithdrawn: fc.boolean(),
+  isWithdrawn: fc.constantFrom(false, false, false, true),
 });
-const story = fc.record({ table, input, last: rate, decisions: fc.array(decision, { maxLength: 10 }) });
+const story = fc.record({ table, input, last: rate, decisions: fc.array(decision, { maxLength: 24 }) });
 type Story = typeof story extends fc.Arbitrary<infer T> ? T : never;
 
 type Amounts = { readonly creditsPerSecond: number; readonly creditsPerVideo: number };
