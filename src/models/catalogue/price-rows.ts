@@ -69,6 +69,8 @@ export const pricesSchema = z
   .min(1)
   .max(1000)
   .superRefine((rows, context) => {
+    // Rows with invalid conditions cannot be compared.
+    if (context.issues.some(({ path }) => path?.[1] === 'when')) return;
     const issue = (path: PropertyKey[], message: string) => context.addIssue({ code: 'custom', path, message });
     const prices = pricesOf(rows);
     for (const price of prices) for (const [path, message] of timeProblems(price)) issue([...path], message);
