@@ -73,7 +73,7 @@ export const placeholdersOfField = {
   options: ['option'],
 } as const satisfies Record<FieldName, readonly PlaceholderName[]>;
 
-/** The fields of the input that reach an upstream, and the options. `all` is a request that passes on whatever options there are. */
+/** The fields of the input that reach an upstream, and the options. `all`: the request passes on every option that a model has. */
 export type PassedFields = { readonly fields: ReadonlySet<FieldName>; readonly options: ReadonlySet<string> | 'all' };
 
 export function passesOption({ options }: PassedFields, name: string): boolean {

@@ -152,9 +152,10 @@ const errorRule = z.strictObject({
     .optional()
     .meta({ description: 'The whole code; ABC* for every code that begins so.' }),
   contains: z.string().min(1).max(100).optional().meta({ description: 'A part of the message; case does not count.' }),
-  kind: z.enum([...failureKinds, ...temporaryKinds]).meta({
+  kind: z.enum([...failureKinds, ...temporaryKinds, 'unknown']).meta({
     description:
-      'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for.',
+      'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for; ' +
+      'unknown: a job may have been created.',
   }),
 });
 
@@ -185,7 +186,7 @@ const exchange = z.strictObject({
       audioCount: mediaCount.optional(),
     })
     .optional()
-    .meta({ description: 'What the task of this exchange has in place of the input and the media of the example.' }),
+    .meta({ description: 'The input and the media of this exchange where they differ from those of the example.' }),
   request: z.string().regex(/^[A-Z]+ \S+$/, { error: 'must be a method and a path, such as GET /tasks/1' }),
   sends: z.json().optional(),
   status: z.int().min(100).max(599).default(200),
