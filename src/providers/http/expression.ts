@@ -99,7 +99,8 @@ function pathOf({ type, steps }: Node): readonly (readonly string[])[] {
   const all = steps as readonly Node[];
   const [first] = all;
   // `$` and `$$` are the data, mostly the same.
-  const named = first?.['type'] === 'variable' && (first['value'] === '' || first['value'] === '$') ? all.slice(1) : all;
+  const named =
+    first?.['type'] === 'variable' && (first['value'] === '' || first['value'] === '$') ? all.slice(1) : all;
   const end = named.findIndex((step) => step['type'] !== 'name');
   const names = named.slice(0, end === -1 ? named.length : end).map(({ value }) => String(value));
   return names.length === 0 ? [] : [names];

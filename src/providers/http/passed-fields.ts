@@ -33,7 +33,10 @@ export function passedByFile(data: unknown): PassedFields {
 }
 
 /** True if the request that creates a job has media of one of these roles. */
-export function usesMedia({ create }: Pick<ProviderFile, 'create'>, roles: readonly (keyof MediaByRole<never>)[]): boolean {
+export function usesMedia(
+  { create }: Pick<ProviderFile, 'create'>,
+  roles: readonly (keyof MediaByRole<never>)[],
+): boolean {
   return [create.path, create.json].some(({ paths }) => paths.some(([first]) => roles.some((role) => role === first)));
 }
 
