@@ -128,7 +128,10 @@ function hasOrigin(url: string, { origin }: URL): boolean {
 /** Fewer characters are no secret, and could stand anywhere. */
 const minSecretLength = 8;
 
-/** Upstreams repeat a wrong key in their answers, which operators read and the database keeps; some JSON writes `/` as `\\/`, and addresses encode it. */
+/**
+ * Upstreams repeat a wrong key in their answers, which operators read and the database keeps; some JSON writes `/` as `\\/`, and
+ * addresses encode it.
+ */
 function redacted(body: Buffer, credentials: readonly string[]): Buffer {
   const words = credentials.flatMap((value) => value.split(' '));
   const spellings = words.flatMap((word) => [word, word.replaceAll('/', '\\/'), encodeURIComponent(word)]);
