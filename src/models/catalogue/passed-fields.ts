@@ -1,6 +1,6 @@
 import { passedByFile } from '../../providers/http/passed-fields.ts';
 import { isMinimaxH3, passesOption } from '../../providers/option-fields.ts';
-import { passedByTemplate } from '../../providers/placeholders.ts';
+import { type PassedFields as NamedFields, passedByTemplate } from '../../providers/placeholders.ts';
 import type { FieldName } from '../../tasks/task-input.ts';
 import type { CatalogueFiles } from './cross-checks.ts';
 import type { TierEntry } from './models.ts';
@@ -78,8 +78,8 @@ const decisions: Readonly<Record<Exclude<FieldName, 'options'>, Row<Entry>>> & {
   },
 };
 
-const clipFields: readonly string[] = ['videoUrls', 'audioUrls'] satisfies FieldName[];
-const mediaFields = [...clipFields, ...(['imageUrls', 'firstFrameUrl', 'lastFrameUrl'] satisfies FieldName[])];
+const imageFields = ['imageUrls', 'firstFrameUrl', 'lastFrameUrl'] as const satisfies FieldName[];
+const clipFields = ['videoUrls', 'audioUrls'] as const satisfies FieldName[];
 
 function videosOption(name: string): Decision {
   return passesOption('openai-videos', name) ? sent : ignored;
@@ -104,10 +104,9 @@ export function passedFields(
     case 'cog':
       return named(passedByTemplate(entry.parameters['input']));
     case 'http': {
-      const { data, images } = files.get(settings.file) ?? {};
-      const passed = passedByFile(data);
-      const unreachable = canFetch(settings) ? [] : images === 'link' ? mediaFields : clipFields;
-      return named(new Set([...passed].filter((field) => !unreachable.includes(field))));
+      const { data, images, clips: clipsBy = 'link' } = files.get(settings.file) ?? {};
+      const isFetched = [...(images === 'link' ? imageFields : []), ...(clipsBy === 'link' ? clipFields : [])];
+      return named(passedByFile(data), canFetch(settings) ? [] : isFetched);
     }
     case 'openai-videos':
       return decided(settings.dialect, entry, () => canFetch(settings));
@@ -132,9 +131,14 @@ function decided(sender: Sender, entry: Entry, canFetch: () => boolean): PassedF
   };
 }
 
-/** A template that contains all options as one value passes each of them on. */
-function named(fields: ReadonlySet<string>): PassedFields {
-  return { has: (field) => fields.has(field) || (isOption(field) && fields.has('options')) };
+function named({ fields, options }: NamedFields, excluded: readonly FieldName[] = []): PassedFields {
+  const passes = (field: FieldName) => fields.has(field) && !excluded.includes(field);
+  return {
+    has: (field) => {
+      if (!isOption(field)) return passes(field);
+      return options === 'all' || options.has(field.slice('options.'.length));
+    },
+  };
 }
 
 function decisionIn<Subject>(decision: DecisionOf<Subject>, subject: Subject): Decision {

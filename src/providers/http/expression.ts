@@ -6,6 +6,8 @@ import type { JsonObject, JsonValue } from '../contract.ts';
 
 export type Expression = {
   readonly text: string;
+  /** The names of fields that it reads, such as `input.prompt`, without what follows a step that is no name. */
+  readonly paths: readonly (readonly string[])[];
   /** The value as JSON; undefined for nothing. Throws an `ExpressionError`. Evaluations of one expression must not overlap. */
   evaluate(data: JsonObject): Promise<JsonValue | undefined>;
 };
@@ -43,6 +45,7 @@ export function compileExpression(text: string): Expression {
   hooks.assign(Symbol.for('jsonata.__evaluate_exit'), countSize);
   return {
     text,
+    paths: nodesOf(compiled.ast()).flatMap(pathOf),
     evaluate: async (data) => {
       try {
         return await evaluated(compiled, data);
@@ -88,6 +91,19 @@ function nodesOf(value: unknown): readonly Node[] {
   // Any object has fields of unknown kinds.
   const node = value as Node;
   return [node, ...Object.values(node).flatMap(nodesOf)];
+}
+
+function pathOf({ type, steps }: Node): readonly (readonly string[])[] {
+  if (type !== 'path' || !Array.isArray(steps)) return [];
+  // The steps of a path are parts of an expression.
+  const all = steps as readonly Node[];
+  const [first] = all;
+  // `$` and `$$` are the data, mostly the same.
+  const named =
+    first?.['type'] === 'variable' && (first['value'] === '' || first['value'] === '$') ? all.slice(1) : all;
+  const end = named.findIndex((step) => step['type'] !== 'name');
+  const names = named.slice(0, end === -1 ? named.length : end).map(({ value }) => String(value));
+  return names.length === 0 ? [] : [names];
 }
 
 function boundNames(nodes: readonly Node[]): ReadonlySet<string> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currency } from '../../models/catalogue/cost.ts';
 import { check, type Problem } from '../../models/catalogue/problems.ts';
 import { modelRules } from '../../models/catalogue/rules.ts';
-import { inputLimits, ratios } from '../../tasks/task-input.ts';
+import { inputLimits, ratios, resolutions } from '../../tasks/task-input.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 
 // The schema of a file that describes a job API over HTTP.
@@ -44,9 +44,11 @@ const expression = z
   .meta({
     id: 'Expression',
     description:
-      'JSONata. It reads model, parameters, input (prompt, duration, ratio, resolution, generateAudio), width, height, imageCount, ' +
-      'jobKey; when a job is created also images (url, base64), accountHash, deadlineSeconds; later also job (id, handle); ' +
-      'of an answer status and body. A list of one collapses unless it is written as [images.url]. $fromJson reads JSON in a text.',
+      'JSONata. It reads model, parameters, input (prompt, negativePrompt, resolution, duration, ratio, generateAudio, seed, options; ' +
+      'written alone it is all of them), imageCount, hasFirstFrame, hasLastFrame, videoCount, audioCount, jobKey; when a job is ' +
+      'created also width, height, images, firstFrame, lastFrame, videos, audios (each with url, and as a data URL with base64), ' +
+      'accountHash, deadlineSeconds; later also job (id, handle); of an answer status and body. A list of one collapses unless it ' +
+      'is written as [images.url]. $fromJson reads JSON in a text.',
   });
 
 const secretName = z
@@ -54,12 +56,14 @@ const secretName = z
   .regex(/^[A-Za-z0-9][\w.-]{0,59}$/, { error: 'must be a name in `secrets` of the provider' });
 const headerName = z.string().regex(/^[\w-]{1,100}$/, { error: 'must be the name of a header' });
 const headerValue = z.string().regex(/^[\x20-\x7e]{0,1000}$/, { error: 'must be plain ASCII text' });
+const queryName = z.string().regex(/^[\w.-]{1,100}$/, { error: 'must be the name of a query parameter' });
 
 const auth = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('none') }),
     z.strictObject({ kind: z.literal('bearer') }),
     z.strictObject({ kind: z.literal('header'), name: headerName, prefix: headerValue.default('') }),
+    z.strictObject({ kind: z.literal('query'), name: queryName }),
     z
       .strictObject({
         kind: z.literal('jwtHs256'),
@@ -74,7 +78,8 @@ const auth = z
   .meta({ description: 'The authentication of requests; the catalogue names the key itself.' });
 
 const method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-const request = { method: method.default('GET'), path: expression };
+const json = expression.optional().meta({ description: 'The body of the request; none without it.' });
+const request = { method: method.default('GET'), path: expression, json };
 
 const create = z.strictObject({
   method: method.default('POST'),
@@ -120,7 +125,9 @@ const status = z.strictObject({
 });
 
 const result = z.strictObject({
+  method: method.default('GET'),
   path: expression.optional().meta({ description: 'A second request about a job that succeeded, for its video.' }),
+  json,
   url: expression.meta({ description: 'The address of the video.' }),
   failed: expression.optional().meta({ description: 'True when the second answer reports that the job failed.' }),
 });
@@ -128,6 +135,7 @@ const result = z.strictObject({
 const cancel = z.strictObject({
   method,
   path: expression,
+  json,
   cancelled: expression.meta({ description: 'True when the job is stopped.' }),
   ended: expression.optional().meta({ description: 'True when the job was over already.' }),
 });
@@ -144,16 +152,41 @@ const errorRule = z.strictObject({
     .optional()
     .meta({ description: 'The whole code; ABC* for every code that begins so.' }),
   contains: z.string().min(1).max(100).optional().meta({ description: 'A part of the message; case does not count.' }),
-  kind: z.enum([...failureKinds, ...temporaryKinds]).meta({
+  kind: z.enum([...failureKinds, ...temporaryKinds, 'unknown']).meta({
     description:
-      'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for.',
+      'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for; ' +
+      'unknown: a job may have been created.',
   }),
 });
 
 export type ErrorRule = z.output<typeof errorRule>;
 
+const exampleInput = z.strictObject({
+  prompt: z.string(),
+  negativePrompt: z.string().optional(),
+  resolution: z.enum(resolutions).optional(),
+  duration: z.int().optional(),
+  ratio: z.enum(ratios).optional(),
+  generateAudio: z.boolean().optional(),
+  seed: z.int().optional(),
+  options: z.record(z.string(), z.union([z.boolean(), z.number(), z.string()])).optional(),
+});
+const mediaCount = z.int().min(0).max(inputLimits.maxImages);
+
 const exchange = z.strictObject({
   step: z.enum(['create', 'find', 'status', 'cancel']),
+  given: z
+    .strictObject({
+      ...exampleInput.partial().shape,
+      model: z.string().optional(),
+      imageCount: mediaCount.optional(),
+      firstFrame: z.boolean().optional(),
+      lastFrame: z.boolean().optional(),
+      videoCount: mediaCount.optional(),
+      audioCount: mediaCount.optional(),
+    })
+    .optional()
+    .meta({ description: 'The input and the media of this exchange where they differ from those of the example.' }),
   request: z.string().regex(/^[A-Z]+ \S+$/, { error: 'must be a method and a path, such as GET /tasks/1' }),
   sends: z.json().optional(),
   status: z.int().min(100).max(599).default(200),
@@ -176,13 +209,8 @@ const example = z
     baseUrl: z.url(),
     model: z.string(),
     parameters: z.record(z.string(), z.json()).default({}),
-    input: z.strictObject({
-      prompt: z.string(),
-      duration: z.int().optional(),
-      ratio: z.enum(ratios).optional(),
-      generateAudio: z.boolean().optional(),
-    }),
-    imageCount: z.int().min(0).max(inputLimits.maxImages).default(0),
+    input: exampleInput,
+    imageCount: mediaCount.default(0),
     jobKey: z.uuid().default('019abc12-3456-7def-8901-234567890abc'),
     job: z.strictObject({ id: z.string(), handle: z.record(z.string(), z.json()).default({}) }),
     video: z.url(),
@@ -194,7 +222,14 @@ const example = z
 
 const providerFile = z.strictObject({
   auth,
-  headers: z.record(headerName, headerValue).default({}).meta({ description: 'Sent with every request. No secrets.' }),
+  headers: z.record(headerName, headerValue).default({}).meta({
+    description: 'Sent with every request. No secrets. The value $uuid is another UUID for each request.',
+  }),
+  keyOrigins: z
+    .array(z.string().regex(/^https:\/\/[\w.-]+(?::\d{1,5})?$/, { error: 'must be an https origin' }))
+    .max(5)
+    .default([])
+    .meta({ description: 'Other origins that get the key when a video is downloaded from them.' }),
   images: z.enum(['link', 'data-url']).meta({
     description:
       'link: the upstream fetches images from us, so PUBLIC_URL must be reachable; data-url: they are in the request.',
@@ -205,6 +240,15 @@ const providerFile = z.strictObject({
     .max(60_000_000)
     .default(20_000_000)
     .meta({ description: 'The limit of all data URLs together.' }),
+  clips: z.enum(['link', 'data-url']).default('link').meta({
+    description: 'The same for reference video and audio.',
+  }),
+  maxClipBytes: z
+    .int()
+    .min(10_000)
+    .max(60_000_000)
+    .default(20_000_000)
+    .meta({ description: 'The limit of the data URLs of all reference video and audio together.' }),
   imageReference: z.string().max(50).includes('{n}').optional().meta({
     description: 'The form in which prompts refer to images there, such as [Image{n}].',
   }),

@@ -1,33 +1,68 @@
-import { fieldOf } from '../../models/catalogue/problems.ts';
-import { type FieldName, inputFieldNames } from '../../tasks/task-input.ts';
+import type { MediaByRole } from '../../tasks/ports.ts';
+import type { FieldName } from '../../tasks/task-input.ts';
+import type { PassedFields } from '../placeholders.ts';
+import { compileExpression, ExpressionError } from './expression.ts';
+import type { ProviderFile } from './file-schema.ts';
 
-// The fields of an input that the file of an `http` provider passes on.
+// The fields of the input that reach an upstream through the request by which a file creates jobs. A field counts as passed on when
+// the request reads it, also where only a condition does.
 
-const media: Readonly<Record<string, FieldName>> = {
-  images: 'imageUrls',
-  firstFrame: 'firstFrameUrl',
-  lastFrame: 'lastFrameUrl',
-  videos: 'videoUrls',
-  audios: 'audioUrls',
-};
+type Path = readonly string[];
 
-/** The fields that expressions of the file mention, and single options as `options.NAME`. */
-export function passedByFile(data: unknown): ReadonlySet<string> {
-  // Examples and errors mention fields that no request contains.
-  const texts = textsIn(fieldOf(data, 'create'));
-  const passed = new Set<string>();
-  for (const text of texts) {
-    for (const [, option] of text.matchAll(/\binput\.options\b(?:\.(\w+))?/g))
-      passed.add(option === undefined ? 'options' : `options.${option}`);
-    for (const name of inputFieldNames)
-      if (name !== 'options' && new RegExp(`\\binput\\.${name}\\b`).test(text)) passed.add(name);
-    for (const [name, field] of Object.entries(media)) if (new RegExp(`\\b${name}\\b`).test(text)) passed.add(field);
-    if (/\b(?:width|height)\b/.test(text)) passed.add('ratio').add('resolution');
-  }
-  return passed;
+/** The data by which expressions read each field. */
+const dataOfField = {
+  prompt: [['input', 'prompt']],
+  negativePrompt: [['input', 'negativePrompt']],
+  resolution: [['input', 'resolution'], ['width'], ['height']],
+  duration: [['input', 'duration']],
+  ratio: [['input', 'ratio'], ['width'], ['height']],
+  generateAudio: [['input', 'generateAudio']],
+  imageUrls: [['images']],
+  firstFrameUrl: [['firstFrame']],
+  lastFrameUrl: [['lastFrame']],
+  videoUrls: [['videos']],
+  audioUrls: [['audios']],
+  seed: [['input', 'seed']],
+  options: [['input', 'options']],
+} as const satisfies Record<FieldName, readonly Path[]>;
+
+/** Reads the data of a file; one that is invalid passes on nothing. */
+export function passedByFile(data: unknown): PassedFields {
+  const { create } = (data ?? {}) as { readonly create?: { readonly path?: unknown; readonly json?: unknown } | null };
+  return passedByPaths([create?.path, create?.json].flatMap(pathsIn));
 }
 
-function textsIn(data: unknown): readonly string[] {
-  if (typeof data === 'string') return [data];
-  return typeof data === 'object' && data !== null ? Object.values(data).flatMap(textsIn) : [];
+/** True if the request that creates a job has media of one of these roles. */
+export function usesMedia(
+  { create }: Pick<ProviderFile, 'create'>,
+  roles: readonly (keyof MediaByRole<never>)[],
+): boolean {
+  return [create.path, create.json].some(({ paths }) => paths.some(([first]) => roles.some((role) => role === first)));
+}
+
+function pathsIn(text: unknown): readonly Path[] {
+  if (typeof text !== 'string') return [];
+  try {
+    return compileExpression(text).paths;
+  } catch (error) {
+    if (error instanceof ExpressionError) return [];
+    throw error;
+  }
+}
+
+function passedByPaths(paths: readonly Path[]): PassedFields {
+  const all = Object.entries(dataOfField) as [FieldName, readonly Path[]][];
+  const isRead = (data: Path) => paths.some((path) => begins(path, data) || begins(data, path));
+  const fields = all.filter(([, data]) => data.some(isRead)).map(([field]) => field);
+  const options = paths.filter((path) => begins(path, ['input', 'options'])).map(([, , name]) => name);
+  // The whole input, or all of its options, read without a name.
+  const isWhole = paths.some((path) => begins(['input', 'options'], path));
+  return {
+    fields: new Set(fields),
+    options: isWhole ? 'all' : new Set(options.filter((name) => name !== undefined)),
+  };
+}
+
+function begins(path: Path, start: Path): boolean {
+  return start.every((name, index) => path[index] === name);
 }

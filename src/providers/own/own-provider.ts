@@ -78,13 +78,13 @@ export async function requestBody(
   { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,
 ): Promise<RequestBody> {
   const media = await request.media();
-  const { seed = seedOf(request), options: chosen = {}, ...input } = request.input;
+  const { options: chosen = {}, ...input } = request.input;
   const { widthPx, heightPx } = frameSize(input.resolution, input.ratio, leadingImage(media));
   const { videos, audios } = request.mediaLinks;
   const body = {
     version: protocolVersion,
     model: upstreamModel,
-    input: { ...withoutAddresses(input), seed, options: chosen, width: widthPx, height: heightPx },
+    input: { ...withoutAddresses(input), seed: seedOf(request), options: chosen, width: widthPx, height: heightPx },
     media: { ...(await imageParts(media, (images) => imageDataUrls(images, maxImageBytes))), videos, audios },
     parameters: options['parameters'] ?? {},
     deadlineSeconds: Math.ceil(request.deadlineMs / 1000),
