@@ -27,7 +27,7 @@ export async function imageParts<Part>(
 
 /** The image that an adaptive ratio follows. */
 export function leadingImage({ firstFrame, lastFrame, images }: ReferenceMedia): ReferenceImage | undefined {
-  return firstFrame ?? lastFrame ?? images[0];
+  return firstFrame ?? images[0] ?? lastFrame;
 }
 
 /** `data:` URLs of the images, in order, of at most `maxBytes` characters in all. Throws as `fittingImages` does. */

@@ -60,7 +60,7 @@ type PlaceholderName = keyof typeof placeholders;
 export const placeholdersOfField = {
   prompt: ['prompt'],
   negativePrompt: ['negativePrompt'],
-  resolution: ['resolution'],
+  resolution: ['resolution', 'width', 'height'],
   duration: ['seconds', 'frames'],
   ratio: ['ratio', 'width', 'height'],
   generateAudio: ['generateAudio'],

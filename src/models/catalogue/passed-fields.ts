@@ -78,8 +78,8 @@ const decisions: Readonly<Record<Exclude<FieldName, 'options'>, Row<Entry>>> & {
   },
 };
 
-const clipFields: readonly string[] = ['videoUrls', 'audioUrls'] satisfies FieldName[];
-const mediaFields = [...clipFields, ...(['imageUrls', 'firstFrameUrl', 'lastFrameUrl'] satisfies FieldName[])];
+const imageFields = ['imageUrls', 'firstFrameUrl', 'lastFrameUrl'] as const satisfies FieldName[];
+const clipFields = ['videoUrls', 'audioUrls'] as const satisfies FieldName[];
 
 function videosOption(name: string): Decision {
   return passesOption('openai-videos', name) ? sent : ignored;
@@ -104,10 +104,9 @@ export function passedFields(
     case 'cog':
       return named(passedByTemplate(entry.parameters['input']));
     case 'http': {
-      const { data, images } = files.get(settings.file) ?? {};
-      const { fields, options } = passedByFile(data);
-      const unreachable = canFetch(settings) ? [] : images === 'link' ? mediaFields : clipFields;
-      return named({ fields: new Set([...fields].filter((field) => !unreachable.includes(field))), options });
+      const { data, images, clips: clipsBy = 'link' } = files.get(settings.file) ?? {};
+      const isFetched = [...(images === 'link' ? imageFields : []), ...(clipsBy === 'link' ? clipFields : [])];
+      return named(passedByFile(data), canFetch(settings) ? [] : isFetched);
     }
     case 'openai-videos':
       return decided(settings.dialect, entry, () => canFetch(settings));
@@ -132,9 +131,13 @@ function decided(sender: Sender, entry: Entry, canFetch: () => boolean): PassedF
   };
 }
 
-function named(read: TemplateFields): PassedFields {
+function named(read: TemplateFields, excluded: readonly FieldName[] = []): PassedFields {
+  const passes = (field: FieldName) => read.fields.has(field) && !excluded.includes(field);
   return {
-    has: (field) => (isOption(field) ? readsOption(read, field.slice('options.'.length)) : read.fields.has(field)),
+    has: (field) => {
+      if (!isOption(field)) return passes(field);
+      return readsOption(read, field.slice('options.'.length));
+    },
   };
 }
 

@@ -13,7 +13,7 @@ type Path = readonly string[];
 const dataOfField = {
   prompt: [['input', 'prompt']],
   negativePrompt: [['input', 'negativePrompt']],
-  resolution: [['input', 'resolution']],
+  resolution: [['input', 'resolution'], ['width'], ['height']],
   duration: [['input', 'duration']],
   ratio: [['input', 'ratio'], ['width'], ['height']],
   generateAudio: [['input', 'generateAudio']],

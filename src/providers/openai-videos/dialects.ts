@@ -104,7 +104,7 @@ export async function createBody(dialect: Dialect, request: JobRequest, config: 
     mediaLinks,
     model: config.upstreamModel,
     size: sizeOf(input, leadingImage(media), parameters),
-    seed: input.seed ?? seedOf(request),
+    seed: seedOf(request),
     media,
     parameters,
   });

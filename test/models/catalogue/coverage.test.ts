@@ -56,7 +56,12 @@ const fields: readonly (readonly [object, passed: readonly object[], ignored: re
   ],
   [
     { generateAudio: { default: false } },
-    [entry('own'), entry('vllm'), template({ sound: '{{audio}}' }), entry('sglang', { rules: { audio: 'always' } })],
+    [
+      entry('own'),
+      entry('vllm'),
+      template({ sound: '{{generateAudio}}' }),
+      entry('sglang', { rules: { audio: 'always' } }),
+    ],
     [entry('sglang'), entry('generic'), entry('own', { rules: { audio: 'never' } })],
   ],
   [
