@@ -313,6 +313,37 @@ export type Model = {
   };
 };
 
+export type ModelPrice = {
+  readonly name: string;
+  /** The conditions, which must all hold; without any, every input meets them. */
+  readonly when: {
+    readonly resolution?: '480p' | '540p' | '720p' | '768p' | '1080p' | '1440p' | '2160p' | undefined;
+    readonly generateAudio?: boolean | undefined;
+    readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
+    readonly imageUrls?: 'present' | 'absent' | undefined;
+    readonly firstFrameUrl?: 'present' | 'absent' | undefined;
+    readonly lastFrameUrl?: 'present' | 'absent' | undefined;
+    readonly videoUrls?: 'present' | 'absent' | undefined;
+    readonly audioUrls?: 'present' | 'absent' | undefined;
+  };
+  /** The amounts, which add up: those in force, if the price has begun, and announced ones. A task keeps the price of its creation. */
+  readonly rates: readonly {
+    readonly creditsPerSecond: number;
+    readonly creditsPerVideo: number;
+    readonly fromTime: number;
+  }[];
+};
+
+export type TaskPrice = {
+  readonly model: string;
+  /** The price of the model that applies to this input. */
+  readonly priceName: string;
+  readonly creditsPerSecond: number;
+  readonly creditsPerVideo: number;
+  /** Seconds × `creditsPerSecond` + `creditsPerVideo`. */
+  readonly credits: number;
+};
+
 export type Limits = {
   /** Null: no limit. */
   readonly creates: {
