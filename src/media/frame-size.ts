@@ -23,7 +23,7 @@ export const frameSizes: Record<FixedRatio, FrameSize> = {
 };
 
 /** The short side of 16:9. The other ratios of a resolution have about the same area. */
-export function linesOf(resolution: Resolution): number {
+function linesOf(resolution: Resolution): number {
   return Number.parseInt(resolution, 10);
 }
 
@@ -32,6 +32,16 @@ export function frameSize(resolution: Resolution, ratio: Ratio, firstImage: Fram
   const size = frameSizes[fixedRatio(ratio, firstImage)];
   const scale = linesOf(resolution) / 720;
   return { widthPx: nearestSide(size.widthPx * scale, 2), heightPx: nearestSide(size.heightPx * scale, 2) };
+}
+
+/** Sizes of video models differ from ours by their steps and roundings, but the next lower resolution has fewer pixels. */
+const leastShare = 0.9;
+
+/** True if a video of this size is not one of the resolution: both its short side and its area are clearly smaller. */
+export function isBelow(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
+  const lines = linesOf(resolution);
+  const area = (lines * lines * 16) / 9;
+  return Math.min(widthPx, heightPx) < leastShare * lines && widthPx * heightPx < leastShare * area;
 }
 
 /** Sides of video models are multiples of this. */

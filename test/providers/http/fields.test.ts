@@ -77,7 +77,7 @@ describe('a request by a file', () => {
     },
     negative: 'fog',
     steps: 30,
-    size: '1112x834',
+    size: '1668x1252',
     counts: [1, 1, 1],
     frames: [true, true],
   };
