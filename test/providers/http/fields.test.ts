@@ -158,7 +158,7 @@ describe('the fields that a file passes on', () => {
   test('are those that it reads anywhere in an expression', () => {
     const json =
       "{ 'a': $string(input.duration), 'b': input.ratio = 'adaptive' ? images[0].url, 'c': $$.input.seed, 'd': width }";
-    assert.deepEqual(fieldsOf(json), ['duration', 'imageUrls', 'ratio', 'seed']);
+    assert.deepEqual(fieldsOf(json), ['duration', 'imageUrls', 'ratio', 'resolution', 'seed']);
     assert.deepEqual(fieldsOf("{ 'prompt': body.prompt, 'seed': model }"), []);
     assert.deepEqual(
       [...passedByFile(fileWith('{}', { create: { path: "'/' & input.ratio", json: '{}' } })).fields],
