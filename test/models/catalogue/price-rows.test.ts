@@ -32,7 +32,9 @@ const always = 'which applies to every other input';
 type Table = readonly object[];
 
 function resolve(prices: Table, of: object = input) {
-  const used = JSON.parse(JSON.stringify({ models: [{ model: 'm', title: 'M', input: of, prices }] })) as unknown;
+  const model = { model: 'm', title: 'M', input: of, prices, providers: ['box'] };
+  const providers = { box: { kind: 'own', baseUrl: 'http://upstream.example' } };
+  const used = JSON.parse(JSON.stringify({ providers, models: [model] })) as unknown;
   const { catalogue, problems } = resolveCatalogue(used);
   const faults = problems.map(({ path, message }) => `${fieldPath(path.slice(2))}: ${message}`);
   return { prices: catalogue?.models.get('m')?.prices, faults };

@@ -77,7 +77,7 @@ describe('a request by a file', () => {
     },
     negative: 'fog',
     steps: 30,
-    size: '1112x834',
+    size: '1668x1252',
     counts: [1, 1, 1],
     frames: [true, true],
   };
@@ -158,7 +158,7 @@ describe('the fields that a file passes on', () => {
   test('are those that it reads anywhere in an expression', () => {
     const json =
       "{ 'a': $string(input.duration), 'b': input.ratio = 'adaptive' ? images[0].url, 'c': $$.input.seed, 'd': width }";
-    assert.deepEqual(fieldsOf(json), ['duration', 'imageUrls', 'ratio', 'seed']);
+    assert.deepEqual(fieldsOf(json), ['duration', 'imageUrls', 'ratio', 'resolution', 'seed']);
     assert.deepEqual(fieldsOf("{ 'prompt': body.prompt, 'seed': model }"), []);
     assert.deepEqual(
       [...passedByFile(fileWith('{}', { create: { path: "'/' & input.ratio", json: '{}' } })).fields],
