@@ -343,7 +343,11 @@ export const inputFields = {
 function requestedOption(bounds: OptionBounds) {
   const { default: standard } = bounds;
   const schema = optionSchema(bounds);
-  return (standard === undefined ? schema : schema.meta({ description: `Default ${standard}.` })).nullish();
+  if (standard === undefined) return schema.nullish();
+  return schema
+    .meta({ description: `Default ${standard}.` })
+    .nullish()
+    .meta({ default: standard });
 }
 
 function mapValues<Value, Made>(values: Readonly<Record<string, Value>>, make: (value: Value) => Made) {
@@ -434,9 +438,12 @@ export function fieldsOfModel({ fields }: ModelInput): readonly FieldName[] {
   return inputFieldNames.filter((name) => fields[name] !== undefined);
 }
 
-/** The schema of one field in a request. */
+/** The schema of one field in a request, with the default of the model. */
 export function fieldSchema(input: ModelInput, name: FieldName, rules: FieldRules): z.ZodType {
-  return anyField(name).request(input.fields[name] as never, rules);
+  const schema = anyField(name).request(input.fields[name] as never, rules);
+  const standard = defaultOf(input, name);
+  // An empty list is the same as none, and no default where the model requires some.
+  return standard === undefined || Array.isArray(standard) ? schema : schema.meta({ default: standard });
 }
 
 /** The schema of `input` in a record. */

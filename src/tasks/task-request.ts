@@ -118,6 +118,11 @@ export function inputJsonSchema(input: ModelInput): Readonly<Record<string, unkn
   const { $schema: _draft, ...schema } = z.toJSONSchema(documentedInput(input), {
     io: 'input',
     unrepresentable: 'any',
+    // zod leaves out the default of a field that it transforms, since it takes it for one of the output.
+    override: ({ zodSchema, jsonSchema }) => {
+      const standard = z.globalRegistry.get(zodSchema)?.['default'];
+      if (standard !== undefined) jsonSchema.default = standard;
+    },
   });
   return schema;
 }
