@@ -1,16 +1,20 @@
 import { Sparkles } from './icons.ts';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
-import { type ApiProblem, failureOf } from '../../api/problem.ts';
+import { type ApiProblem, failureOf, sentence } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
-import { CheckField, Segmented, TextArea, TextField } from '../../ui/field.tsx';
+import { ChoiceField, TextField } from '../../ui/field.tsx';
 import { credits, number } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
-import { ratioWords } from '../../words.ts';
-import { type Draft, type DraftChange, lengthOf, priceAt } from './playground-form.ts';
-import { ReferenceImages } from './playground-images.tsx';
+import { fieldWord } from '../../words.ts';
+import { fileHandlers } from './playground-drop.ts';
+import { FieldControl } from './playground-field.tsx';
+import { type Draft, type DraftChange, priceAt } from './playground-form.ts';
+import { type Field, fieldsOf, isGiven, valueOf, withValue } from './playground-schema.ts';
 
+type Faults = Readonly<Record<string, string>>;
 type FieldsProps = {
   readonly models: readonly Model[];
   readonly model: Model | undefined;
@@ -23,7 +27,7 @@ type FieldsProps = {
   readonly onGenerate: () => void;
 };
 
-/** The form as the chosen model wants it: its lengths, shapes and number of images are the model's own. */
+/** The form as the chosen model wants it: its fields and their bounds are the model's own. */
 export function PlaygroundFields(props: FieldsProps) {
   const { models, model, draft, problem, onChange, onGenerate } = props;
   const form = useRef<HTMLFormElement>(null);
@@ -35,13 +39,30 @@ export function PlaygroundFields(props: FieldsProps) {
   const now = useNow(1000);
   if (model === undefined) return <p>No model is offered by this service.</p>;
   const price = priceAt(model, now);
-  const letters = lengthOf(draft.prompt);
+  const fields = fieldsOf(model);
+  const shown = fields.filter((field) => !isMinor(field));
+  const minor = fields.filter(isMinor);
+  const controlOf = (field: Field) => (
+    <FieldControl
+      key={field.path}
+      field={field}
+      value={valueOf(draft.input, field)}
+      fault={faultBelow(faults, field.path)}
+      blocked={blockerOf(field, draft)}
+      onValue={(change) => onChange(({ input }) => ({ input: withValue(input, field, change(valueOf(input, field))) }))}
+    />
+  );
+  const isOpen = minor.some((field) => {
+    const value = valueOf(draft.input, field);
+    return faultBelow(faults, field.path) !== undefined || (isGiven(value) && value !== field.standard);
+  });
   return (
     <form
       ref={form}
       class="card padded stack"
       aria-label="Video"
       noValidate
+      {...fileHandlers}
       onSubmit={(event) => {
         event.preventDefault();
         onGenerate();
@@ -53,8 +74,8 @@ export function PlaygroundFields(props: FieldsProps) {
         }
       }}
     >
-      {problem !== null && !hasFaults && <ErrorBox failure={failureOf(problem)} />}
-      <Segmented
+      {problem !== null && <ProblemBox problem={problem} fields={fields} />}
+      <ChoiceField
         label="Model"
         value={model.model}
         options={models.map(({ model: value, title }) => ({ value, label: title }))}
@@ -62,82 +83,67 @@ export function PlaygroundFields(props: FieldsProps) {
         fault={faults['model']}
         onValue={(value) => onChange({ model: value })}
       />
-      <TextArea
-        label="Prompt"
-        placeholder="A lighthouse in a storm, seen from the sea, slow dolly in"
-        value={draft.prompt}
-        count={letters > model.maxPromptLength * 0.8 ? `${number(model.maxPromptLength - letters)} left` : ''}
-        fault={faults['input.prompt']}
-        onValue={(prompt) => onChange({ prompt })}
-      />
-      <Length model={model} draft={draft} fault={faults['input.duration']} onChange={onChange} />
-      <Segmented
-        label="Shape"
-        value={draft.ratio}
-        options={model.ratios.map((value: string) => ({ value, label: ratioWords[value] ?? value }))}
-        fault={faults['input.ratio']}
-        onValue={(ratio) => onChange({ ratio })}
-      />
-      <CheckField
-        label="With sound"
-        hint="Does not change the price"
-        isChecked={draft.generateAudio}
-        onValue={(generateAudio) => onChange({ generateAudio })}
-      />
-      {model.maxImages > 0 && (
-        <ReferenceImages
-          urls={draft.imageUrls}
-          max={model.maxImages}
-          fault={faultBelow(faults, 'input.imageUrls')}
-          onUrls={(change) => onChange(({ imageUrls }) => ({ imageUrls: change(imageUrls) }))}
-        />
+      {shown.map(controlOf)}
+      {minor.length > 0 && (
+        <Fold title="More options" isOpen={isOpen}>
+          {minor.map(controlOf)}
+        </Fold>
       )}
-      <Callback draft={draft} fault={faults['callBackUrl']} onChange={onChange} />
+      <Fold title="Callback" isOpen={draft.callBackUrl !== '' || faults['callBackUrl'] !== undefined}>
+        <TextField
+          label="callBackUrl"
+          type="url"
+          placeholder="https://example.com/videogen"
+          value={draft.callBackUrl}
+          hint="The service posts the record there when the task ends, signed, for up to three days."
+          fault={faults['callBackUrl']}
+          onValue={(value) => onChange({ callBackUrl: value.trim() })}
+        />
+      </Fold>
       <GenerateButton {...props} price={price} />
     </form>
   );
 }
 
-type FieldProps = Pick<FieldsProps, 'draft' | 'onChange'> & { readonly fault: string | undefined };
+/** What few people set stands below the rest, folded: what has no default, and figures of the model's own. */
+function isMinor({ isRequired, standard, parent, control: { kind } }: Field): boolean {
+  if (isRequired || kind === 'media') return false;
+  return standard === undefined || (parent !== undefined && kind !== 'choice' && kind !== 'switch');
+}
 
-function Length({ model, draft, fault, onChange }: FieldProps & { readonly model: Model }) {
+/** Why a field cannot be used beside what is given; undefined for one that is given itself: it can still be emptied. */
+function blockerOf(field: Field, { input }: Draft): string | undefined {
+  const has = (name: string) => isGiven(input[name]);
+  if (has(field.name)) return undefined;
+  const others = field.excludes.filter(has).map(fieldWord);
+  return others.length === 0 ? undefined : `Not together with: ${others.join(', ')}. Remove that first.`;
+}
+
+/** A refusal that no field of the form shows. */
+function ProblemBox({ problem, fields }: { readonly problem: ApiProblem; readonly fields: readonly Field[] }) {
+  const paths = ['model', 'callBackUrl', ...fields.map(({ path }) => path)];
+  const faults = Object.entries(problem.faults);
+  const hidden = faults.filter(([at]) => !paths.some((path) => isBelow(at, path)));
+  if (faults.length > 0 && hidden.length === 0) return null;
+  const failure = failureOf(problem);
+  if (hidden.length === 0) return <ErrorBox failure={failure} />;
   return (
-    <TextField
-      label="Length"
-      type="range"
-      min={model.minDuration}
-      max={model.maxDuration}
-      step={1}
-      value={String(draft.duration)}
-      count={`${draft.duration}\u00A0s`}
-      aria-valuetext={`${draft.duration} seconds`}
-      fault={fault}
-      onValue={(value) => onChange({ duration: Number(value) })}
-    />
+    <ErrorBox failure={{ ...failure, sentence: hidden.map(([at, fault]) => sentence(`${at}: ${fault}`)).join(' ') }} />
   );
 }
 
-function Callback({ draft: { callBackUrl }, fault, onChange }: FieldProps) {
+type FoldProps = { readonly title: string; readonly isOpen: boolean; readonly children: ComponentChildren };
+
+function Fold({ title, isOpen, children }: FoldProps) {
   const details = useRef<HTMLDetailsElement>(null);
-  const isGiven = callBackUrl !== '';
-  // Only opened: who empties the field to type another URL still needs it.
+  // Only opened: who empties a field to type another value still needs it.
   useLayoutEffect(() => {
-    if (details.current !== null && (isGiven || fault !== undefined)) details.current.open = true;
-  }, [isGiven, fault]);
+    if (details.current !== null && isOpen) details.current.open = true;
+  }, [isOpen]);
   return (
     <details ref={details} class="quiet">
-      <summary>Callback</summary>
-      <div class="body">
-        <TextField
-          label="callBackUrl"
-          type="url"
-          placeholder="https://example.com/videogen"
-          value={callBackUrl}
-          hint="The service posts the record there when the task ends, signed, for up to three days."
-          fault={fault}
-          onValue={(value) => onChange({ callBackUrl: value.trim() })}
-        />
-      </div>
+      <summary>{title}</summary>
+      <div class="body stack">{children}</div>
     </details>
   );
 }
@@ -148,7 +154,7 @@ type GenerateProps = Pick<FieldsProps, 'draft' | 'balance' | 'isBusy' | 'disable
 
 /** The price stands on the button, what is left below it: a rate of one's own and announced prices included. */
 function GenerateButton({ price: { creditsPerSecond, next }, draft, balance, isBusy, disabledReason }: GenerateProps) {
-  const price = creditsPerSecond * draft.duration;
+  const price = creditsPerSecond * Number(draft.input['duration']);
   const left = balance === undefined ? undefined : balance - price;
   return (
     <div class="stack tight">
@@ -180,9 +186,11 @@ function GenerateButton({ price: { creditsPerSecond, next }, draft, balance, isB
   );
 }
 
-/** Of a list, the fault of the list or of one of its items. */
-function faultBelow(faults: Readonly<Record<string, string>>, path: string): string | undefined {
-  return Object.entries(faults).find(
-    ([at]) => at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`),
-  )?.[1];
+function isBelow(at: string, path: string): boolean {
+  return at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`);
+}
+
+/** The fault of a field or, in a list, of one of its items. */
+function faultBelow(faults: Faults, path: string): string | undefined {
+  return Object.entries(faults).find(([at]) => isBelow(at, path))?.[1];
 }
