@@ -3,7 +3,7 @@ import { adapterOf } from '../ingress/dialect.ts';
 import { callbackTimeoutMs, noTaskId } from './callback.ts';
 import type { Dialect } from '../accounts/api-key.ts';
 import type { ModelCatalogue } from '../models/model.ts';
-import { taskRecord } from '../tasks/task-record.ts';
+import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { withDefaults } from '../tasks/task-input.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Log } from '../platform/log.ts';
@@ -77,5 +77,5 @@ function sampleBody(dialect: Dialect, models: ModelCatalogue): string {
     generationStartedAt: now,
     completedAt: now,
   };
-  return adapterOf(dialect).callbackBody(taskRecord(task, 100, []), models);
+  return adapterOf(dialect).callbackBody(taskRecord(task, 100, noLinks), models);
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { Config } from '../config/config.ts';
 import { failOutcome } from '../tasks/fail-code.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
-import { taskRecord } from '../tasks/task-record.ts';
+import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { type Task, type TaskState, taskStates } from '../tasks/task.ts';
 import { cancelTaskAs, findTask } from '../tasks/tasks.ts';
 import { maxReasonLength } from '../credits/prices.ts';
@@ -47,13 +47,13 @@ type ListOptions = { readonly account?: string; readonly state?: TaskState; read
 
 async function list({ db }: Context, { account: accountId, ...filter }: ListOptions): Promise<Answer> {
   const found = await listTasks(db, { accountId, ...filter });
-  const tasks = found.map((one) => ({ accountId: one.accountId, ...taskRecord(one, 0, []) }));
+  const tasks = found.map((one) => ({ accountId: one.accountId, ...taskRecord(one, 0, noLinks) }));
   return { json: { tasks }, lines: found.length === 0 ? ['No tasks.'] : table(taskHeader, found.map(taskRow)) };
 }
 
 async function show({ db }: Context, taskId: string): Promise<Answer> {
   const found = await requireTask(db, taskId);
-  const record = { accountId: found.accountId, ...taskRecord(found, 0, []), result: found.result ?? null };
+  const record = { accountId: found.accountId, ...taskRecord(found, 0, noLinks), result: found.result ?? null };
   const { ledger, providerJobs, delivery, attempts } = await readTaskDetail(db, taskId);
   const log = attempts.map((one) => ({ ...one, responseHead: one.responseHead?.toString('utf8') }));
   const callback = delivery === undefined ? null : { ...delivery, log };

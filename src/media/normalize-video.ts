@@ -88,7 +88,7 @@ function isPlayable(codec: string | undefined): boolean {
 
 /** `isCopy` when picture and sound stay as they are. */
 function planOf(found: Streams | undefined, form: VideoForm) {
-  const size = form.fit === '720p' ? frameSize(form.ratio, found) : undefined;
+  const size = form.fit === 'convert' ? frameSize(form.resolution, form.ratio, found) : undefined;
   const fits = size === undefined || (found?.widthPx === size.widthPx && found.heightPx === size.heightPx);
   const keepsPicture = found?.isPlayable === true && fits;
   const keepsSound = found !== undefined && (found.audio === undefined || (found.audio === 'aac' && form.audio));

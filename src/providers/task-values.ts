@@ -25,7 +25,7 @@ export async function taskValues(
   return {
     input: request.input,
     seed: seedOf(request),
-    size: sizeOf(request.input.ratio, first, parameters),
+    size: sizeOf(request.input, first, parameters),
     fps: parameters.fps,
     images,
     prefix: filePrefix(request),

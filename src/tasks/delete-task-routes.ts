@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { uploadIdsOf } from '../media/named-uploads.ts';
-import type { Task } from './task.ts';
+import { keysOf, type Task } from './task.ts';
 import { type ContentDeletion, deleteTaskContent, deleteTaskContentAs } from './content-deletion.ts';
 import { findTask } from './tasks.ts';
 import { ownTask } from '../http/authentication.ts';
@@ -52,7 +52,7 @@ async function deleteFiles({ resultStore, log }: HttpDeps, task: Task, deletion:
   if (deletion === undefined)
     throw new HttpError('task_not_finished', { msg: 'the task has not ended; cancel it first' });
   if (deletion.changed && result !== undefined) {
-    const files = [resultStore.delete(result.videoKey), resultStore.delete(result.posterKey)];
+    const files = keysOf(result).map((key) => resultStore.delete(key));
     await Promise.all(files).catch((err: unknown) => log.warn({ err, taskId }, 'video not deleted yet'));
   }
   return { taskId, contentDeleteTime: deletion.deletedAt };

@@ -55,6 +55,7 @@ function presentProviderJob(job: ProviderJob) {
 const resultSchema = z.strictObject({
   videoKey: z.string(),
   posterKey: z.string(),
+  lastFrameKey: z.string().optional(),
   widthPx: z.int(),
   heightPx: z.int(),
   durationSeconds: z.number(),

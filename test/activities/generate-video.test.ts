@@ -87,12 +87,12 @@ test('a task whose model was taken out of the catalogue while it waited is gener
 test('a video of an upstream is staged with the form that its task requires, also by the attempt after a lost response', async () => {
   const taskId = await accepted();
   const upstream = createFakeUpstream();
-  const models = modelsAt([upstream.provider.name], { fit: '720p' });
+  const models = modelsAt([upstream.provider.name], { fit: 'convert', lastFrame: true });
   const world = { ...activityDeps(database.db, folder, [upstream]), models };
   const generate = () => silentActivity({ workflowId: taskId }, () => createGenerateVideo(world)({ taskId }));
-  const { generateAudio: audio, ratio } = taskParam('generated').input;
+  const { generateAudio: audio, resolution, ratio } = taskParam('generated').input;
   const staged = await generate();
-  assert.deepEqual(staged.form, { audio, fit: '720p', ratio });
+  assert.deepEqual(staged.form, { audio, fit: 'convert', resolution, ratio, lastFrame: true });
   assert.deepEqual(await generate(), staged);
   assert.equal(upstream.jobs.length, 1);
 });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { frameSize } from '../../src/media/frame-size.ts';
-import { type Ratio, ratios } from '../../src/tasks/task-input.ts';
+import { type Ratio, ratios, type Resolution } from '../../src/tasks/task-input.ts';
 import { send } from './own-upstream.ts';
 import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
@@ -175,8 +175,12 @@ function record({ books, jobs, isWrapped }: Service, id: string, origin: string)
   const { model, ratio, resolution, duration = 5, ...sent } = kept.create;
   const waiting = kept.isStarted ? 'running' : 'queued';
   const status = { running: waiting, succeeded: 'succeeded', failed: 'failed', canceled: 'cancelled' }[state];
-  // `refusalOf` has checked the ratio.
-  const { widthPx, heightPx } = frameSize((ratio ?? 'adaptive') as Ratio, undefined);
+  // `refusalOf` has checked both.
+  const { widthPx, heightPx } = frameSize(
+    (resolution ?? '720p') as Resolution,
+    (ratio ?? 'adaptive') as Ratio,
+    undefined,
+  );
   const tokens = (widthPx * heightPx * 24 * duration) / 1024;
   const url = `${origin}/video/${id}.mp4?X-Tos-Signature=x`;
   const moderated = promptOf(kept.create).includes('indecent');

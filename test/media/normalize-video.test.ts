@@ -12,8 +12,8 @@ import { probeVideo } from '../../src/media/probe-video.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const signal = new AbortController().signal;
-const asIs: VideoForm = { audio: true, fit: 'keep', ratio: 'adaptive' };
-const hd: VideoForm = { audio: true, fit: '720p', ratio: '16:9' };
+const asIs: VideoForm = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
+const hd: VideoForm = { ...asIs, fit: 'convert', ratio: '16:9' };
 const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
 
 const seconds = 2;

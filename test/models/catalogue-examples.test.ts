@@ -30,6 +30,7 @@ test('providers of a model are its tiers in their order, each once', () => {
     providers: ['preview'],
     deadlineMs: 600_000,
     fit: 'keep',
+    lastFrame: false,
     isRemote: false,
   });
   assert.deepEqual(

@@ -74,10 +74,33 @@ describe('placeholders', () => {
 
 test('the size for other ratios than 16:9 follows the area of the configured one', () => {
   const configured = { width: 1344, height: 768 };
-  assert.deepEqual(sizeOf('16:9', undefined, configured), { widthPx: 1344, heightPx: 768 });
-  assert.deepEqual(sizeOf('9:16', undefined, configured), { widthPx: 768, heightPx: 1344 });
-  assert.deepEqual(sizeOf('1:1', undefined, configured), { widthPx: 1024, heightPx: 1024 });
-  assert.deepEqual(sizeOf('4:3', undefined, configured), { widthPx: 1184, heightPx: 864 });
-  assert.deepEqual(sizeOf('adaptive', { widthPx: 90, heightPx: 160 }, configured), { widthPx: 768, heightPx: 1344 });
-  assert.deepEqual(sizeOf('1:1', undefined, {}), { widthPx: 960, heightPx: 960 });
+  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '16:9' }, undefined, configured), {
+    widthPx: 1344,
+    heightPx: 768,
+  });
+  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '9:16' }, undefined, configured), {
+    widthPx: 768,
+    heightPx: 1344,
+  });
+  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '1:1' }, undefined, configured), {
+    widthPx: 1024,
+    heightPx: 1024,
+  });
+  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '4:3' }, undefined, configured), {
+    widthPx: 1184,
+    heightPx: 864,
+  });
+  assert.deepEqual(sizeOf({ resolution: '720p', ratio: 'adaptive' }, { widthPx: 90, heightPx: 160 }, configured), {
+    widthPx: 768,
+    heightPx: 1344,
+  });
+  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '1:1' }, undefined, {}), { widthPx: 960, heightPx: 960 });
+  assert.deepEqual(sizeOf({ resolution: '480p', ratio: '16:9' }, undefined, configured), {
+    widthPx: 896,
+    heightPx: 512,
+  });
+  assert.deepEqual(sizeOf({ resolution: '1080p', ratio: '9:16' }, undefined, configured), {
+    widthPx: 1152,
+    heightPx: 2016,
+  });
 });

@@ -1,3 +1,4 @@
+import type { VideoFacts } from '../../src/media/probe-video.ts';
 import type { NewTask } from '../../src/tasks/acceptance.ts';
 import { fingerprint } from '../../src/tasks/fingerprint.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
@@ -19,7 +20,7 @@ export function taskParam(prompt: string, input: Partial<TaskParam['input']> = {
   };
 }
 
-export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
+export const madeUpMeasures: VideoFacts = {
   widthPx: 1280,
   heightPx: 720,
   durationSeconds: 4,

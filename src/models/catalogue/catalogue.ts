@@ -69,7 +69,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
   ]);
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
   const built = models.map((one): CatalogueModel => {
-    const { model, title, prices, fit, input = standardInput } = one;
+    const { model, title, prices, fit, lastFrame, input = standardInput } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
     const short = [...new Set(one.providers ?? [previewProvider])].map((provider): EntryData[] => [
       { provider, weight: 1, parameters: {} },
@@ -91,6 +91,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
       deadlineMs: one.deadlineSeconds * 1000,
       tiers,
       fit,
+      lastFrame,
       isRemote: names.some((provider) => provider !== previewProvider),
     };
   });

@@ -43,7 +43,7 @@ export type EstimatedCost = { readonly micros: number; readonly currency: string
 
 /** The usage of a job: its input, and after its end its time and perhaps its tokens. */
 export type JobUsage = {
-  readonly input: Pick<TaskInput, 'duration' | 'ratio'>;
+  readonly input: Pick<TaskInput, 'resolution' | 'duration' | 'ratio'>;
   readonly tokens?: number;
   readonly gpuMs?: number;
 };
@@ -66,7 +66,7 @@ function share(price: number, amount: number, unit: bigint): bigint {
 }
 
 /** Video models that sell tokens count them so; `adaptive` is taken for the size that it has without an image. */
-function estimatedTokens({ duration, ratio }: JobUsage['input']): number {
-  const { widthPx, heightPx } = frameSize(ratio, undefined);
+function estimatedTokens({ resolution, duration, ratio }: JobUsage['input']): number {
+  const { widthPx, heightPx } = frameSize(resolution, ratio, undefined);
   return (widthPx * heightPx * 24 * duration) / 1024;
 }

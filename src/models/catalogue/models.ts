@@ -59,9 +59,17 @@ const model = z.strictObject({
   }),
   rules: rules.optional(),
   fit: z
-    .enum(['keep', '720p'])
+    .enum(['keep', 'convert'])
     .default('keep')
-    .meta({ description: 'Whether videos keep the size that the upstream gave them.' }),
+    .meta({
+      description:
+        '`keep` stores videos in the size that the upstream gave them, and refuses those that are smaller than the resolution sold; ' +
+        '`convert` scales and crops them to the size of resolution and ratio.',
+    }),
+  lastFrame: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether the last frame of videos is stored, too; its link is `resultJson.lastFrameUrl`.' }),
 });
 
 export const catalogueSchema = z.strictObject({
@@ -97,7 +105,9 @@ export type TierEntry = {
 
 export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
-  readonly fit: 'keep' | '720p';
+  readonly fit: 'keep' | 'convert';
+  /** True if the last frame of its videos is stored, too. */
+  readonly lastFrame: boolean;
   /** True if upstreams generate it, so that it needs no CPU of ours. */
   readonly isRemote: boolean;
 };

@@ -20,7 +20,7 @@ export async function createData(
 ): Promise<{ readonly data: JsonObject; readonly contents: Contents }> {
   const { accountHash, deadlineMs, input, jobKey } = request;
   const { images: files } = await request.media();
-  const { widthPx: width, heightPx: height } = frameSize(input.ratio, files[0]);
+  const { widthPx: width, heightPx: height } = frameSize(input.resolution, input.ratio, files[0]);
   const isLink = frozen.file.images === 'link';
   const links = isLink ? request.mediaLinks.images : await imageDataUrls(files, frozen.file.maxImageBytes);
   const contents = new Map<string, string>();

@@ -125,7 +125,7 @@ export async function createBody(dialect: Dialect, request: JobRequest, config: 
   return await dialect.body({
     input: request.input,
     model: config.upstreamModel,
-    size: sizeOf(request.input.ratio, images[0], parameters),
+    size: sizeOf(request.input, images[0], parameters),
     seed: seedOf(request),
     images,
     parameters,

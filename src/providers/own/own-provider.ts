@@ -74,7 +74,7 @@ export async function requestBody(
 ): Promise<RequestBody> {
   const { imageUrls: _theirs, ...input } = request.input;
   const { images } = await request.media();
-  const { widthPx, heightPx } = frameSize(input.ratio, images[0]);
+  const { widthPx, heightPx } = frameSize(input.resolution, input.ratio, images[0]);
   const body = {
     model: upstreamModel,
     input: { ...input, width: widthPx, height: heightPx },

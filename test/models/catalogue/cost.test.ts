@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { costRule, estimateCost } from '../../../src/models/catalogue/cost.ts';
 
-const input = { duration: 5, ratio: '16:9' } as const;
+const input = { resolution: '720p', duration: 5, ratio: '16:9' } as const;
 
 function microsOf(value: unknown): number | undefined {
   return costRule.safeParse({ perJob: value }).data?.perJob;
@@ -38,6 +38,8 @@ test('tokens are estimated as video models count them until the upstream reports
   const rule = costRule.parse({ perMillionTokens: '5.60' });
   assert.deepEqual(estimateCost(rule, { input }), { micros: 604_800, currency: 'USD', basis: 'estimated' });
   assert.equal(estimateCost(rule, { input, tokens: 108_900 })?.micros, 609_840);
+  const hd = { ...input, resolution: '1080p' } as const;
+  assert.equal(estimateCost(rule, { input: hd })?.micros, 1_360_800, 'as many more as it has pixels');
 });
 
 test('prices add up: of a job, of its seconds, of the time that it took', () => {

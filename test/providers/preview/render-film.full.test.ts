@@ -28,7 +28,7 @@ for (const [i, ratio] of ratios.entries()) {
     for (const [kind, shown] of [[], images].entries()) {
       const generateAudio = (i + kind) % 2 === 0;
       const { path } = await render(folder, { ratio, generateAudio, images: shown });
-      const size = frameSize(ratio, shown[0]);
+      const size = frameSize('720p', ratio, shown[0]);
       const { bytes: _, sha256: __, ...facts } = await probeVideo(path);
       const expected = { ...size, durationSeconds: 4, framesPerSecond: 24, hasAudio: generateAudio };
       assert.deepEqual(facts, expected);
