@@ -132,6 +132,17 @@ export type TaskRecord = {
   readonly resultJson: {
     /** Freshly signed links; empty until success. */
     readonly resultUrls: readonly string[];
+    /** A freshly signed link to the last frame (JPEG), for models that store it. */
+    readonly lastFrameUrl?: string | undefined;
+    /** Measured from the stored video; absent until success. */
+    readonly video?: {
+      readonly width: number;
+      readonly height: number;
+      readonly seconds: number;
+      readonly framesPerSecond: number;
+      readonly hasAudio: boolean;
+      readonly bytes: number;
+    } | undefined;
   };
   readonly failCode:
     | 'content_rejected'
@@ -197,6 +208,17 @@ export type ListedTask = {
   readonly resultJson: {
     /** Freshly signed links; empty until success. */
     readonly resultUrls: readonly string[];
+    /** A freshly signed link to the last frame (JPEG), for models that store it. */
+    readonly lastFrameUrl?: string | undefined;
+    /** Measured from the stored video; absent until success. */
+    readonly video?: {
+      readonly width: number;
+      readonly height: number;
+      readonly seconds: number;
+      readonly framesPerSecond: number;
+      readonly hasAudio: boolean;
+      readonly bytes: number;
+    } | undefined;
   };
   readonly failCode:
     | 'content_rejected'

@@ -113,6 +113,17 @@ export type TaskRecord = {
   readonly resultJson: {
     /** Freshly signed links; empty until success. */
     readonly resultUrls: readonly string[];
+    /** A freshly signed link to the last frame (JPEG), for models that store it. */
+    readonly lastFrameUrl?: string | undefined;
+    /** Measured from the stored video; absent until success. */
+    readonly video?: {
+      readonly width: number;
+      readonly height: number;
+      readonly seconds: number;
+      readonly framesPerSecond: number;
+      readonly hasAudio: boolean;
+      readonly bytes: number;
+    } | undefined;
   };
   readonly failCode:
     | 'content_rejected'
@@ -224,6 +235,17 @@ export type ListedTask = {
   readonly resultJson: {
     /** Freshly signed links; empty until success. */
     readonly resultUrls: readonly string[];
+    /** A freshly signed link to the last frame (JPEG), for models that store it. */
+    readonly lastFrameUrl?: string | undefined;
+    /** Measured from the stored video; absent until success. */
+    readonly video?: {
+      readonly width: number;
+      readonly height: number;
+      readonly seconds: number;
+      readonly framesPerSecond: number;
+      readonly hasAudio: boolean;
+      readonly bytes: number;
+    } | undefined;
   };
   readonly failCode:
     | 'content_rejected'
@@ -727,6 +749,7 @@ export type TaskDetail = {
   readonly result: {
     readonly videoKey: string;
     readonly posterKey: string;
+    readonly lastFrameKey?: string | undefined;
     readonly widthPx: number;
     readonly heightPx: number;
     readonly durationSeconds: number;

@@ -1,7 +1,7 @@
 import { CheckField, ChoiceField, TextArea, TextField } from '../../ui/field.tsx';
 import { number } from '../../ui/money.tsx';
 import { fieldWord, valueWord } from '../../words.ts';
-import { textsOf } from './input-values.ts';
+import { textsOf } from '../input-values.ts';
 import { lengthOf } from './playground-form.ts';
 import { MediaField } from './playground-media.tsx';
 import { type Control, type Field, isGiven } from './playground-schema.ts';
@@ -125,7 +125,8 @@ function NumberControl({ name, control, value, onValue, ...shared }: NumberProps
 function hintOf({ description, standard, needs, excludes, isRequired, control }: Field): string {
   const sentences = [
     control.kind === 'media' && amountWords(control, isRequired),
-    standard === undefined && description,
+    // The label says as much of a list of images.
+    standard === undefined && !(control.kind === 'media' && control.isList && control.media === 'image') && description,
     needs.length > 0 && `Needs: ${needs.map(fieldWord).join(', ')}.`,
     excludes.length > 0 && `Not together with: ${excludes.map(fieldWord).join(', ')}.`,
   ];

@@ -83,7 +83,15 @@ export function PlaygroundFields(props: FieldsProps) {
         fault={faults['model']}
         onValue={(value) => onChange({ model: value })}
       />
-      {shown.map(controlOf)}
+      {rowsOf(shown).map((row) =>
+        row.length === 1 ? (
+          row.map(controlOf)
+        ) : (
+          <div key={row[0]?.path} class="frames">
+            {row.map(controlOf)}
+          </div>
+        ),
+      )}
       {minor.length > 0 && (
         <Fold title="More options" isOpen={isOpen}>
           {minor.map(controlOf)}
@@ -105,7 +113,19 @@ export function PlaygroundFields(props: FieldsProps) {
   );
 }
 
-/** What few people set stands below the rest, folded: what has no default, and figures of the model's own. */
+/** Fields that take one file each, such as the first and the last frame, stand beside each other. */
+function rowsOf(fields: readonly Field[]): readonly (readonly Field[])[] {
+  const isSingle = ({ control }: Field) => control.kind === 'media' && !control.isList;
+  const rows: Field[][] = [];
+  for (const field of fields) {
+    const last = rows.at(-1);
+    if (isSingle(field) && last?.every(isSingle) === true) last.push(field);
+    else rows.push([field]);
+  }
+  return rows;
+}
+
+/** Fields without a default and the model's own figures are seldom set, so they are folded below the others. */
 function isMinor({ isRequired, standard, parent, control: { kind } }: Field): boolean {
   if (isRequired || kind === 'media') return false;
   return standard === undefined || (parent !== undefined && kind !== 'choice' && kind !== 'switch');
@@ -157,7 +177,7 @@ function GenerateButton({ price: { creditsPerSecond, next }, draft, balance, isB
   const price = creditsPerSecond * Number(draft.input['duration']);
   const left = balance === undefined ? undefined : balance - price;
   return (
-    <div class="stack tight">
+    <div class="stack tight generate">
       <Button
         look="primary"
         size="wide"

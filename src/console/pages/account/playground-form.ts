@@ -1,5 +1,5 @@
 import type { Model, TaskRecord, TaskRequest } from '../../api/contract.ts';
-import { isObject, type Values } from './input-values.ts';
+import { isObject, type Values } from '../input-values.ts';
 import { type Field, fieldsOf, fittedValue, isGiven, valueOf, withValue } from './playground-schema.ts';
 
 /** What the form holds; the request is made from it. Values that the chosen model does not take stay for the next one that does. */

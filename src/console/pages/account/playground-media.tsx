@@ -1,5 +1,5 @@
-import { ImagePlus, Link2, Music } from './icons.ts';
-import { Film, X } from '../../ui/icons.ts';
+import { ImagePlus } from './icons.ts';
+import { Link2, X } from '../../ui/icons.ts';
 import { useRef, useState } from 'preact/hooks';
 import { maxUploadBytes, uploadTypes } from '../../../media/upload.ts';
 import { upload } from '../../api/call.ts';
@@ -7,6 +7,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { MediaThumbnail, rememberPreview } from '../media-thumbnail.tsx';
 
 type MediaProps = {
   readonly label: string;
@@ -42,7 +43,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
         if (!file.type.startsWith(`${media}/`)) throw new Error(`${file.name} is no ${media} file`);
         if (file.size > maxUploadBytes) throw new Error(`${file.name} is larger than ${maxMegabytes} MB`);
         const { url, previewUrl } = await upload(file, { account: accountId });
-        previews.set(url, previewUrl);
+        rememberPreview(url, previewUrl);
         add(url);
       }
     } catch (error) {
@@ -99,7 +100,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
       )}
       <p class="hint">
         {hint}
-        {media === 'image' && ` JPEG, PNG or WebP, up to ${maxMegabytes}\u00A0MB each.`}
+        {media === 'image' && blocked === undefined && ` JPEG, PNG or WebP, up to ${maxMegabytes}\u00A0MB each.`}
       </p>
     </fieldset>
   );
@@ -112,7 +113,7 @@ function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'on
         // The same file may be given twice.
         // oxlint-disable-next-line react/no-array-index-key
         <li key={`${index} ${url}`}>
-          <Thumbnail url={url} media={media} />
+          <MediaThumbnail url={url} media={media} />
           <bdi class="truncate">{url.split('?')[0]}</bdi>
           <Button
             look="quiet"
@@ -148,16 +149,4 @@ function ByUrl({ label, onUrl }: { readonly label: string; readonly onUrl: (url:
       <Button onClick={add}>Add</Button>
     </div>
   );
-}
-
-/** Only what was uploaded here can be shown: the address in a task leads nowhere, and the page loads nothing from other hosts. */
-const previews = new Map<string, string>();
-
-function Thumbnail({ url, media }: { readonly url: string; readonly media: string }) {
-  const [isBroken, setBroken] = useState(false);
-  const preview = previews.get(url);
-  if (media === 'video') return <Film size={16} aria-hidden="true" />;
-  if (media === 'audio') return <Music size={16} aria-hidden="true" />;
-  if (preview === undefined || isBroken) return <Link2 size={16} aria-hidden="true" />;
-  return <img src={preview} alt="" onError={() => setBroken(true)} />;
 }

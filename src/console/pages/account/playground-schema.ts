@@ -1,5 +1,5 @@
 import type { Model } from '../../api/contract.ts';
-import { isObject, textsOf, type Values } from './input-values.ts';
+import { isObject, textsOf, type Values } from '../input-values.ts';
 
 // The form of the playground is made from the JSON Schema of the chosen model, so a new field of the vocabulary needs no code here.
 

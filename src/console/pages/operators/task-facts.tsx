@@ -9,7 +9,6 @@ import { AccountLink } from './references.tsx';
 
 export function TaskFacts({ detail }: { readonly detail: TaskDetail }) {
   const { accountId, task, result, mediaDeleteTime, createdBy } = detail;
-  const { input } = task.param;
   return (
     <Card title="Facts">
       <Facts
@@ -18,7 +17,6 @@ export function TaskFacts({ detail }: { readonly detail: TaskDetail }) {
           ['Created by', createdBy === null ? undefined : <Maker createdBy={createdBy} />],
           ['Model', <code>{task.model}</code>],
           ['Credits', credits(task.creditsCharged - task.creditsRefunded)],
-          ['Requested', `${input.duration}\u00A0s, ${input.ratio}, ${input.generateAudio ? 'with' : 'no'} sound`],
           ['Measured', result === null ? undefined : measured(result)],
           ['Generated in', task.costTime === null ? undefined : duration(task.costTime)],
           ['Created', <ExactTime ms={task.createTime} />],
