@@ -29,26 +29,35 @@ function inputFacts(input: Values): readonly Fact[] {
   return Object.entries(input).flatMap(([name, value]): readonly Fact[] => {
     if (isObject(value)) return inputFacts(value);
     const urls = textsOf(value).filter((text) => /^https?:/i.test(text));
-    if (urls.length > 0) return [[fieldWord(name), <MediaLinks name={name} urls={urls} />]];
+    if (urls.length > 0) return [[fieldWord(name), <MediaLinks media={mediaOf(name)} urls={urls} />]];
     if (Array.isArray(value)) return [];
     return [[fieldWord(name), <bdi>{valueWord(name, value)}</bdi>]];
   });
 }
 
-function MediaLinks({ name, urls }: { readonly name: string; readonly urls: readonly string[] }) {
-  const media = /^(?:video|audio)/.exec(name)?.[0] ?? 'image';
+/** The names of the vocabulary begin with what a field holds, unless these are images. */
+function mediaOf(name: string): string {
+  return /^(?:video|audio)/.exec(name)?.[0] ?? 'image';
+}
+
+function MediaLinks({ media, urls }: { readonly media: string; readonly urls: readonly string[] }) {
   return (
     <ul class="chosen-media">
       {urls.map((url, index) => {
+        const [name] = url.split('?');
         const href = previewOf(url) ?? (url.includes('/media/uploads/') ? undefined : url);
         return (
           // The same file may be given twice.
           // oxlint-disable-next-line react/no-array-index-key
           <li key={`${index} ${url}`}>
             <MediaThumbnail url={url} media={media} />
-            <a class="truncate" {...(href !== undefined && { href, target: '_blank', rel: 'noreferrer' })}>
-              {url.split('?')[0]}
-            </a>
+            {href === undefined ? (
+              <bdi class="truncate">{name}</bdi>
+            ) : (
+              <a class="truncate" href={href} target="_blank" rel="noreferrer">
+                {name}
+              </a>
+            )}
           </li>
         );
       })}

@@ -52,10 +52,11 @@ export function PlaygroundFields(props: FieldsProps) {
       onValue={(change) => onChange(({ input }) => ({ input: withValue(input, field, change(valueOf(input, field))) }))}
     />
   );
-  const isOpen = minor.some((field) => {
+  const isGivenBelow = minor.some((field) => {
     const value = valueOf(draft.input, field);
-    return faultBelow(faults, field.path) !== undefined || (isGiven(value) && value !== field.standard);
+    return isGiven(value) && value !== field.standard;
   });
+  const isRefused = minor.some(({ path }) => faultBelow(faults, path) !== undefined);
   return (
     <form
       ref={form}
@@ -93,11 +94,15 @@ export function PlaygroundFields(props: FieldsProps) {
         ),
       )}
       {minor.length > 0 && (
-        <Fold title="More options" isOpen={isOpen}>
+        <Fold title="More options" isGiven={isGivenBelow} problem={isRefused && problem}>
           {minor.map(controlOf)}
         </Fold>
       )}
-      <Fold title="Callback" isOpen={draft.callBackUrl !== '' || faults['callBackUrl'] !== undefined}>
+      <Fold
+        title="Callback"
+        isGiven={draft.callBackUrl !== ''}
+        problem={faults['callBackUrl'] !== undefined && problem}
+      >
         <TextField
           label="callBackUrl"
           type="url"
@@ -152,14 +157,20 @@ function ProblemBox({ problem, fields }: { readonly problem: ApiProblem; readonl
   );
 }
 
-type FoldProps = { readonly title: string; readonly isOpen: boolean; readonly children: ComponentChildren };
+type FoldProps = {
+  readonly title: string;
+  readonly isGiven: boolean;
+  /** The refusal of what is inside. */
+  readonly problem: ApiProblem | null | false;
+  readonly children: ComponentChildren;
+};
 
-function Fold({ title, isOpen, children }: FoldProps) {
+function Fold({ title, isGiven: hasContent, problem, children }: FoldProps) {
   const details = useRef<HTMLDetailsElement>(null);
   // Only opened: who empties a field to type another value still needs it.
   useLayoutEffect(() => {
-    if (details.current !== null && isOpen) details.current.open = true;
-  }, [isOpen]);
+    if (details.current !== null && (hasContent || problem)) details.current.open = true;
+  }, [hasContent, problem]);
   return (
     <details ref={details} class="quiet">
       <summary>{title}</summary>

@@ -22,6 +22,11 @@ type MediaProps = {
   readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
 };
 
+const mediaWords: Readonly<Record<string, string>> = {
+  image: 'an image',
+  video: 'a video',
+  audio: 'an audio file',
+};
 const maxMegabytes = maxUploadBytes / 1024 / 1024;
 
 /** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `playground-drop.ts`. */
@@ -40,7 +45,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
     setUploadFault(undefined);
     try {
       for (const file of files.slice(0, Math.max(1, max - urls.length))) {
-        if (!file.type.startsWith(`${media}/`)) throw new Error(`${file.name} is no ${media} file`);
+        if (!file.type.startsWith(`${media}/`)) throw new Error(`${file.name} is not ${mediaWords[media] ?? media}`);
         if (file.size > maxUploadBytes) throw new Error(`${file.name} is larger than ${maxMegabytes} MB`);
         const { url, previewUrl } = await upload(file, { account: accountId });
         rememberPreview(url, previewUrl);
@@ -76,7 +81,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
           hidden
           multiple={max > 1}
           accept={types.join(',') || `${media}/*`}
-          aria-label={`Files: ${label}`}
+          aria-label={`Files of ${label}`}
           onChange={(event) => {
             const { files } = event.currentTarget;
             if (files !== null && files.length > 0) void send([...files]);
@@ -86,7 +91,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
       </div>
       {isTyping && (
         <ByUrl
-          label={`URL: ${label}`}
+          label={`URL of ${mediaWords[media] ?? 'a file'}`}
           onUrl={(url) => {
             add(url);
             setTyping(false);
