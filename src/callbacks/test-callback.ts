@@ -67,6 +67,7 @@ function sampleBody(dialect: Dialect, models: ModelCatalogue): string {
     accountId: noTaskId,
     param: { model, input: withDefaults({ prompt: 'A test of your receiver. This task does not exist.' }) },
     state: 'success',
+    priceName: 'standard',
     creditsCharged: 0,
     creditsRefunded: 0,
     failure: undefined,

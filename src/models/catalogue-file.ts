@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { resolveCatalogue } from './catalogue/catalogue.ts';
 import type { ReferencedFile } from './catalogue/cross-checks.ts';
+import { priceData } from './catalogue/price-rows.ts';
 import { type Problem, fieldOf, fieldsOf } from './catalogue/problems.ts';
 import type { Catalogue } from './catalogue/models.ts';
 import { ConfigError, errorCode, SetupError } from '../platform/errors.ts';
@@ -66,7 +67,7 @@ function shippedPath(file: string): string | undefined {
 export function builtInCatalogue(): Catalogue {
   const models = defaultModels.map(({ prices, deadlineMs, input: _standard, ...model }) => ({
     ...model,
-    prices: prices.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, from: new Date(fromMs).toISOString() })),
+    prices: prices.flatMap(priceData),
     deadlineSeconds: deadlineMs / 1000,
   }));
   const { catalogue } = resolveCatalogue({ models });

@@ -3,24 +3,19 @@ import { z } from 'zod';
 import { adapterOf } from '../ingress/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../ingress/kie-record.ts';
 import type { Acceptance, NewTask } from './acceptance.ts';
-import { mediaUrlsOf } from './task-input.ts';
-import { uploadIdOf } from '../media/upload.ts';
-import { listUsableUploads } from '../media/uploads.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import type { Call } from '../http/endpoint.ts';
-import { HttpError, invalidRequest } from '../http/errors.ts';
+import { HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../http/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../http/limits/rate-headers.ts';
 import { presentTask, taskRecordSchema } from './task-view.ts';
+import { anyJson, readTaskRequest } from './read-task-request.ts';
 import { taskTerms } from './task-terms.ts';
 import { acceptWithRetry } from './accept-with-retry.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
 
 type CreateCall = Pick<Call<'tasks:write', undefined, typeof anyJson>, 'caller' | 'dialect' | 'input' | 'ctx'>;
-
-/** The caller's dialect validates the body. */
-const anyJson = z.record(z.string(), z.unknown());
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
@@ -64,18 +59,11 @@ export const createTask = defineEndpoint({
   },
 });
 
-/** A 422 lists the errors of header and body. The task keeps prices, deadline and providers of its model. */
+/** The task keeps price, deadline and providers of its model. */
 async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
   const { caller, dialect, ctx } = call;
   const idempotency = idempotencyKeyOf(ctx);
-  const request = await readRequest(call, deps);
-  if (idempotency.error !== undefined || !request.ok) {
-    throw invalidRequest([...[idempotency.error ?? []].flat(), ...(request.ok ? [] : request.errors)], request.hint);
-  }
-  const { param } = request;
-  const model = deps.catalogue().models.get(param.model);
-  if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
-  if (!deps.isSold(model.model)) throw new HttpError('model_unavailable');
+  const { param, model } = await readTaskRequest(call, deps, [idempotency.error ?? []].flat());
   return {
     taskId: uuidv7(),
     accountId: caller.accountId,
@@ -86,28 +74,6 @@ async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
     dialect,
   };
 }
-
-async function readRequest(
-  { caller, dialect, input }: CreateCall,
-  { db, catalogue, parseTaskRequest, publicUrl }: HttpDeps,
-) {
-  const { models } = catalogue();
-  const { taskRequest } = adapterOf(dialect);
-  const request = taskRequest(input, { parse: parseTaskRequest, models });
-  const media = request.ok ? mediaUrlsOf(request.param.input) : [];
-  const uploads = media.map(({ path, url }) => ({ path, uploadId: uploadIdOf(publicUrl, url) }));
-  const named = uploads.flatMap(({ uploadId }) => uploadId ?? []);
-  if (named.length === 0) return request;
-  const usable = new Set((await listUsableUploads(db, caller.accountId, named)).map(({ uploadId }) => uploadId));
-  const errors = uploads.flatMap(({ path, uploadId }) =>
-    uploadId === undefined || usable.has(uploadId) ? [] : [{ path, message: notUsable }],
-  );
-  // Parses again, so that errors name the field in the client's spelling.
-  return errors.length === 0 ? request : taskRequest(input, { parse: () => ({ ok: false, errors }), models });
-}
-
-/** Other accounts' images are refused like expired ones. */
-const notUsable = 'is not an uploaded image of this account, or has expired; upload it again';
 
 /** Never fails, because the task is already accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, taskId: string) {

@@ -70,6 +70,7 @@ export const taskDetailSchema = z
     accountId: z.string(),
     task: taskRecordSchema,
     createdBy: makerSchema,
+    priceName: z.string().meta({ description: 'The price of the model that was charged.' }),
     posterUrl: posterUrlSchema,
     temporalUrl: z
       .url()
@@ -100,6 +101,7 @@ export function presentTaskDetail(
     accountId: task.accountId,
     task: record,
     createdBy: presentMaker(maker),
+    priceName: task.priceName,
     posterUrl: posterUrlOf(deps, task),
     temporalUrl: deps.temporalUiUrl && workflowUrl(deps.temporalUiUrl, task.taskId),
     result: task.result,

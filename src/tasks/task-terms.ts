@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Model } from '../models/model.ts';
+import { listedPrices } from '../models/price-rows.ts';
 import type { NewTask } from './acceptance.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { TaskParam } from './task-input.ts';
@@ -11,7 +12,7 @@ export function taskTerms(model: Model, param: TaskParam): TaskTerms {
   return {
     param: withSeed(model, param),
     requestSha256: fingerprint(param, model.input),
-    listedPrices: model.prices,
+    listedPrices: listedPrices(model.prices, param.input),
     deadlineMs: model.deadlineMs,
     providers: model.providers,
   };

@@ -40,6 +40,8 @@ export type Task = {
   readonly accountId: string;
   readonly param: TaskParam;
   readonly state: TaskState;
+  /** The price of its model that it was charged. */
+  readonly priceName: string;
   readonly creditsCharged: number;
   readonly creditsRefunded: number;
   readonly failure: TaskFailure | undefined;

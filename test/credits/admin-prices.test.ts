@@ -30,12 +30,13 @@ function withdraw(priceId: unknown): Promise<Answer> {
 }
 
 type Shown = { priceId: number; state: string; fromTime: number; creditsPerSecond: number | null };
+type Rate = { creditsPerSecond: number; creditsPerVideo: number; fromTime: number };
 
 async function pricesOf(query: Readonly<Record<string, string>>) {
   const data = await dataOf(operator.ask('GET', '/api/admin/v1/prices', { query }));
   // The service holds its answers against the schema of the endpoint.
   return data as {
-    models: { model: string; creditsPerSecond: number; nextPrices: object[] }[];
+    models: { model: string; prices: { name: string; rates: Rate[] }[] }[];
     prices: Shown[];
     nextCursor: string | null;
   };
@@ -44,13 +45,16 @@ async function pricesOf(query: Readonly<Record<string, string>>) {
 test('200 a price begins when it was asked to, is announced to its account alone, and says who set it and why', async () => {
   const [accountId, other, fromTime] = [await newAccountId(), await newAccountId(), soon()];
   const { priceId, createTime, ...shown } = await dataOf(set({ accountId, fromTime }));
-  const expected = { model, accountId, creditsPerSecond: 20, fromTime, state: 'announced', reason, who: 'ada' };
+  const amounts = { creditsPerSecond: 20, creditsPerVideo: 0, fromTime };
+  const expected = { model, priceName: 'standard', accountId, ...amounts, state: 'announced', reason, who: 'ada' };
   assert.deepEqual(shown, expected);
   const listed = await pricesOf({ accountId });
   assert.deepEqual(listed.prices, [{ priceId, createTime, ...expected }]);
-  const modelOf = async (id: string) => (await pricesOf({ accountId: id })).models.find((one) => one.model === model);
-  assert.deepEqual((await modelOf(accountId))?.nextPrices, [{ creditsPerSecond: 20, fromTime }]);
-  assert.deepEqual((await modelOf(other))?.nextPrices, []);
+  const ratesOf = async (id: string) =>
+    (await pricesOf({ accountId: id })).models.find((one) => one.model === model)?.prices[0]?.rates;
+  const listPrice = { creditsPerSecond: 33, creditsPerVideo: 0, fromTime: 0 };
+  assert.deepEqual(await ratesOf(accountId), [listPrice, amounts]);
+  assert.deepEqual(await ratesOf(other), [listPrice]);
 });
 
 test('200 a price without a time begins as soon as every process can know it, and the answer says when', async () => {
@@ -70,8 +74,8 @@ test('200 a price that does not count yet is withdrawn, and withdrawing it again
   assert.deepEqual(await dataOf(withdraw(priceId)), first);
   const { models, prices } = await pricesOf({ accountId });
   assert.deepEqual(
-    models.map(({ nextPrices }) => nextPrices),
-    [[], []],
+    models.map(({ prices: [only] }) => only?.rates.length),
+    [1, 1],
   );
   assert.deepEqual(
     prices.map(({ state }) => state),
@@ -104,7 +108,7 @@ test('200 past, present and future prices are told apart, newest decision first,
     whole.prices.map((price) => [price.creditsPerSecond, price.state]),
     expected,
   );
-  assert.equal(whole.models.find((one) => one.model === model)?.creditsPerSecond, 11);
+  assert.equal(whole.models.find((one) => one.model === model)?.prices[0]?.rates[0]?.creditsPerSecond, 11);
   const first = await pricesOf({ accountId, limit: '3' });
   const rest = await pricesOf({ accountId, limit: '3', cursor: String(first.nextCursor) });
   assert.deepEqual([...first.prices, ...rest.prices], whole.prices);
@@ -137,7 +141,7 @@ test('422 what is no price: fractions, nothing, too much, the past, no reason, a
     assert.equal(first?.path, path);
   };
   const fault = async (body: object, path: string, message: RegExp) => refused(await set(body), path, message);
-  for (const creditsPerSecond of [0, -1, 1.5, 1_000_001, '20', undefined])
+  for (const creditsPerSecond of [-1, 1.5, 1_000_001, '20', undefined])
     await fault(
       { creditsPerSecond },
       'creditsPerSecond',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { standardInput } from '../../src/tasks/task-input.ts';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import type { Catalogue } from '../../src/models/catalogue/models.ts';
 
@@ -26,7 +27,8 @@ test('providers of a model are its tiers in their order, each once', () => {
     model: 'm',
     title: 'M',
     aliases: [],
-    prices: [{ creditsPerSecond: 7, fromMs: 0 }],
+    input: standardInput,
+    prices: [{ name: 'standard', when: {}, rates: [{ creditsPerSecond: 7, creditsPerVideo: 0, fromMs: 0 }] }],
     providers: ['preview'],
     deadlineMs: 600_000,
     fit: 'keep',

@@ -115,9 +115,9 @@ providers.bad name: must be 1 to 60 letters, digits, dots, dashes or underscores
 providers.h.file: unknown built-in file, did you mean fal-seedance?
 providers.i.file: this file cannot be read (ENOENT)
 models[0].title: is required
-models[0].titel: unknown field, allowed: model, title, aliases, prices, deadlineSeconds, tiers, providers, rules, fit, lastFrame
+models[0].titel: unknown field, allowed: model, title, aliases, input, prices, deadlineSeconds, tiers, providers, rules, fit, lastFrame
 models[0].prices: must have a price in force
-models[0].prices[0].creditsPerSecond: must be at least 1
+models[0].prices[0]: must have creditsPerSecond or creditsPerVideo of at least 1
 models[0].prices[0].from: must be an instant, such as 2027-01-01T00:00:00Z
 models[0].tiers: must not mix the preview, which runs on our workers, with upstreams
 models[0].tiers[0][0].provider: unknown provider, did you mean ark?
@@ -145,7 +145,7 @@ test('rules that together allow nothing are reported where they meet', () => {
   const providers = { box: { kind: 'own', baseUrl: 'http://x', rules: { durations: [5] } } };
   const entry = { provider: 'box', rules: { durations: { min: 6 } } };
   assert.deepEqual(faultsOf({ providers, models: [{ ...model, tiers: [[entry]] }] }), [
-    'models[0].tiers[0][0].rules: together with those of model and provider they allow no duration from 4 to 15 seconds',
+    'models[0].tiers[0][0].rules: together with those of model and provider they allow no duration of the model',
   ]);
 });
 

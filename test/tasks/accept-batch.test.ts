@@ -9,7 +9,7 @@ import { createDatabase } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { listedPrices, listedTerms, taskParam, requestOf } from '../support/tasks.ts';
+import { listedPrices, listedTerms, perSecond, taskParam, requestOf } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // test/properties/accept-batch.test.ts covers acceptances and refusals.
@@ -85,13 +85,13 @@ test('an unknown account is reported as locked', async () => {
 
 test('tasks of other catalogues, models, dialects and callbacks keep what is theirs', async () => {
   const accountId = await newAccount();
-  const dear = [{ creditsPerSecond: 50, fromMs: 0 }].concat({ creditsPerSecond: 60, fromMs: 1_000 });
-  const soon = [...listedPrices, { creditsPerSecond: 99, fromMs: Date.now() + 3_600_000 }];
+  const dear = [perSecond(60, 1_000), perSecond(50)];
+  const soon = [perSecond(99, Date.now() + 3_600_000), ...listedPrices];
   const requested = [
     taskOf(accountId, { param: taskParam('one', {}, 'https://example.com/a'), dialect: 'kie' }),
     taskOf(accountId, { param: { ...taskParam('"two" \\ {3}, NULL'), model: 'videogen-2.0' }, listedPrices: dear }),
     taskOf(accountId, { idempotencyKey: 'NULL', listedPrices: soon }),
-    taskOf(accountId, { listedPrices: [{ creditsPerSecond: 33, fromMs: Date.now() + 3_600_000 }] }),
+    taskOf(accountId, { listedPrices: [perSecond(33, Date.now() + 3_600_000)] }),
   ];
   const answers = await acceptBatch(database.db, requested, options);
   assert.deepEqual(

@@ -3,6 +3,8 @@ import { defaultModels } from '../model.ts';
 import { standardInput } from '../../tasks/task-input.ts';
 import { type CatalogueFiles, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
 import { type Catalogue, type CatalogueData, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
+import { priceProblems } from './price-problems.ts';
+import { priceRowsOf } from './price-rows.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
 import { arkCreatePath, previewProvider, type ProviderSettings } from './providers.ts';
 import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from './rules.ts';
@@ -25,7 +27,16 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
   const all = [...problems, ...crossCheck(data, files, secretProblem)];
   if (checked === undefined || all.length > 0) return { problems: all };
   const catalogue = buildCatalogue(checked, files, isReachableFrom);
-  const contradictions = [...ruleProblems(catalogue), ...deadlineProblems(catalogue, files)];
+  const contradictions = [
+    ...checked.models.flatMap(({ prices, input = standardInput }, index) =>
+      priceProblems(prices, input).map(({ path, message }) => ({
+        path: ['models', index, 'prices', ...path],
+        message,
+      })),
+    ),
+    ...ruleProblems(catalogue),
+    ...deadlineProblems(catalogue, files),
+  ];
   return contradictions.length > 0 ? { problems: contradictions } : { problems: [], catalogue };
 }
 
@@ -86,7 +97,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
       title,
       aliases: one.aliases ?? defaultAliases.filter((alias) => !taken.has(alias)),
       input,
-      prices: prices.map(({ creditsPerSecond, from }) => ({ creditsPerSecond, fromMs: Date.parse(from) })),
+      prices: priceRowsOf(prices),
       providers: names,
       deadlineMs: one.deadlineSeconds * 1000,
       tiers,

@@ -3,6 +3,7 @@ import type { Model } from '../model.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
 import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
 import { modelInput } from './model-input.ts';
+import { pricesSchema } from './price-rows.ts';
 import { type InputRules, rules } from './rules.ts';
 
 // The schema of the catalogue's file, and the values that it becomes.
@@ -10,22 +11,6 @@ import { type InputRules, rules } from './rules.ts';
 const modelName = z
   .string()
   .regex(/^[\w./-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, slashes, dashes or underscores' });
-
-const price = z.strictObject({
-  creditsPerSecond: z.int().min(1).max(1_000_000),
-  from: z.iso
-    .datetime({ offset: true, error: 'must be an instant, such as 2027-01-01T00:00:00Z' })
-    .default('1970-01-01T00:00:00Z'),
-});
-
-const prices = z
-  .array(price)
-  .min(1)
-  .max(1000)
-  .refine((all) => new Set(all.map(({ from }) => Date.parse(from))).size === all.length, {
-    error: 'must not have two prices from the same instant',
-  })
-  .refine((all) => all.some(({ from }) => Date.parse(from) <= Date.now()), { error: 'must have a price in force' });
 
 const entry = z.strictObject({
   provider: z.string(),
@@ -46,7 +31,7 @@ const model = z.strictObject({
   title: z.string().min(1).max(200),
   aliases: z.array(modelName).max(50).optional(),
   input: modelInput.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
-  prices,
+  prices: pricesSchema,
   deadlineSeconds: z.int().min(10).max(86_400).default(1800),
   tiers: z
     .array(z.array(entry).min(1).max(10))
