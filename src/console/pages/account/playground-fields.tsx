@@ -1,20 +1,17 @@
-import { Sparkles } from './icons.ts';
-import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
 import { type ApiProblem, failureOf, sentence } from '../../api/problem.ts';
-import { Button } from '../../ui/button.tsx';
 import { ChoiceField, TextField } from '../../ui/field.tsx';
-import { credits, number } from '../../ui/money.tsx';
+import { Fold } from '../../ui/fold.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
-import { ExactTime, useNow } from '../../ui/time.tsx';
-import { fieldWord } from '../../words.ts';
+import { useNow } from '../../ui/time.tsx';
 import { fileHandlers } from './playground-drop.ts';
-import { FieldControl } from './playground-field.tsx';
-import { type Draft, type DraftChange, priceAt } from './playground-form.ts';
-import { type Field, fieldsOf, isGiven, valueOf, withValue } from './playground-schema.ts';
+import { type Draft, type DraftChange, requestOf } from './playground-form.ts';
+import { GenerateButton, priceWords } from './playground-generate.tsx';
+import { isBelow, PlaygroundInputs } from './playground-inputs.tsx';
+import { livePrice } from './playground-price.ts';
+import { type Field, fieldsOf } from './playground-schema.ts';
 
-type Faults = Readonly<Record<string, string>>;
 type FieldsProps = {
   readonly models: readonly Model[];
   readonly model: Model | undefined;
@@ -38,25 +35,8 @@ export function PlaygroundFields(props: FieldsProps) {
   }, [problem]);
   const now = useNow(1000);
   if (model === undefined) return <p>No model is offered by this service.</p>;
-  const price = priceAt(model, now);
   const fields = fieldsOf(model);
-  const shown = fields.filter((field) => !isMinor(field));
-  const minor = fields.filter(isMinor);
-  const controlOf = (field: Field) => (
-    <FieldControl
-      key={field.path}
-      field={field}
-      value={valueOf(draft.input, field)}
-      fault={faultBelow(faults, field.path)}
-      blocked={blockerOf(field, draft)}
-      onValue={(change) => onChange(({ input }) => ({ input: withValue(input, field, change(valueOf(input, field))) }))}
-    />
-  );
-  const isGivenBelow = minor.some((field) => {
-    const value = valueOf(draft.input, field);
-    return isGiven(value) && value !== field.standard;
-  });
-  const isRefused = minor.some(({ path }) => faultBelow(faults, path) !== undefined);
+  const price = livePrice(model, requestOf(draft, fields).input, now);
   return (
     <form
       ref={form}
@@ -80,24 +60,11 @@ export function PlaygroundFields(props: FieldsProps) {
         label="Model"
         value={model.model}
         options={models.map(({ model: value, title }) => ({ value, label: title }))}
-        hint={`${credits(price.creditsPerSecond)} per second of video`}
+        hint={priceWords(price.now, model)}
         fault={faults['model']}
         onValue={(value) => onChange({ model: value })}
       />
-      {rowsOf(shown).map((row) =>
-        row.length === 1 ? (
-          row.map(controlOf)
-        ) : (
-          <div key={row[0]?.path} class="frames">
-            {row.map(controlOf)}
-          </div>
-        ),
-      )}
-      {minor.length > 0 && (
-        <Fold title="More options" isGiven={isGivenBelow} problem={isRefused && problem}>
-          {minor.map(controlOf)}
-        </Fold>
-      )}
+      <PlaygroundInputs fields={fields} draft={draft} problem={problem} onChange={onChange} />
       <Fold
         title="Callback"
         isGiven={draft.callBackUrl !== ''}
@@ -113,35 +80,9 @@ export function PlaygroundFields(props: FieldsProps) {
           onValue={(value) => onChange({ callBackUrl: value.trim() })}
         />
       </Fold>
-      <GenerateButton {...props} price={price} />
+      <GenerateButton {...props} model={model} price={price} />
     </form>
   );
-}
-
-/** Fields that take one file each, such as the first and the last frame, stand beside each other. */
-function rowsOf(fields: readonly Field[]): readonly (readonly Field[])[] {
-  const isSingle = ({ control }: Field) => control.kind === 'media' && !control.isList;
-  const rows: Field[][] = [];
-  for (const field of fields) {
-    const last = rows.at(-1);
-    if (isSingle(field) && last?.every(isSingle) === true) last.push(field);
-    else rows.push([field]);
-  }
-  return rows;
-}
-
-/** Fields without a default and the model's own figures are seldom set, so they are folded below the others. */
-function isMinor({ isRequired, standard, parent, control: { kind } }: Field): boolean {
-  if (isRequired || kind === 'media') return false;
-  return standard === undefined || (parent !== undefined && kind !== 'choice' && kind !== 'switch');
-}
-
-/** Why a field cannot be used beside what is given; undefined for one that is given itself: it can still be emptied. */
-function blockerOf(field: Field, { input }: Draft): string | undefined {
-  const has = (name: string) => isGiven(input[name]);
-  if (has(field.name)) return undefined;
-  const others = field.excludes.filter(has).map(fieldWord);
-  return others.length === 0 ? undefined : `Not together with: ${others.join(', ')}. Remove that first.`;
 }
 
 /** A refusal that no field of the form shows. */
@@ -155,73 +96,4 @@ function ProblemBox({ problem, fields }: { readonly problem: ApiProblem; readonl
   return (
     <ErrorBox failure={{ ...failure, sentence: hidden.map(([at, fault]) => sentence(`${at}: ${fault}`)).join(' ') }} />
   );
-}
-
-type FoldProps = {
-  readonly title: string;
-  readonly isGiven: boolean;
-  /** The refusal of what is inside. */
-  readonly problem: ApiProblem | null | false;
-  readonly children: ComponentChildren;
-};
-
-function Fold({ title, isGiven: hasContent, problem, children }: FoldProps) {
-  const details = useRef<HTMLDetailsElement>(null);
-  // Only opened: who empties a field to type another value still needs it.
-  useLayoutEffect(() => {
-    if (details.current !== null && (hasContent || problem)) details.current.open = true;
-  }, [hasContent, problem]);
-  return (
-    <details ref={details} class="quiet">
-      <summary>{title}</summary>
-      <div class="body stack">{children}</div>
-    </details>
-  );
-}
-
-type GenerateProps = Pick<FieldsProps, 'draft' | 'balance' | 'isBusy' | 'disabledReason'> & {
-  readonly price: ReturnType<typeof priceAt>;
-};
-
-/** The price stands on the button, what is left below it: a rate of one's own and announced prices included. */
-function GenerateButton({ price: { creditsPerSecond, next }, draft, balance, isBusy, disabledReason }: GenerateProps) {
-  const price = creditsPerSecond * Number(draft.input['duration']);
-  const left = balance === undefined ? undefined : balance - price;
-  return (
-    <div class="stack tight generate">
-      <Button
-        look="primary"
-        size="wide"
-        type="submit"
-        busy={isBusy}
-        disabledReason={
-          disabledReason ?? (left !== undefined && left < 0 ? 'The balance does not cover this video' : undefined)
-        }
-      >
-        <Sparkles size={16} aria-hidden="true" /> Generate · {credits(price)}
-      </Button>
-      <p class="reason">
-        {disabledReason ??
-          (left === undefined
-            ? '\u00A0'
-            : left < 0
-              ? `The balance of ${credits(balance ?? 0)} does not cover it. Ask an operator for a grant.`
-              : `${number(left)} left after it`)}
-      </p>
-      {next !== undefined && (
-        <p class="reason">
-          From <ExactTime ms={next.fromTime} />: {credits(next.creditsPerSecond)} per second.
-        </p>
-      )}
-    </div>
-  );
-}
-
-function isBelow(at: string, path: string): boolean {
-  return at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`);
-}
-
-/** The fault of a field or, in a list, of one of its items. */
-function faultBelow(faults: Faults, path: string): string | undefined {
-  return Object.entries(faults).find(([at]) => isBelow(at, path))?.[1];
 }

@@ -42,15 +42,6 @@ export function draftOf({ param }: Pick<TaskRecord, 'param'>): Draft {
   return { model, input, callBackUrl };
 }
 
-/** What a second costs now, and the price after it: one that was announced when the models were read may have begun since. */
-export function priceAt({ creditsPerSecond, nextPrices }: Model, nowMs: number) {
-  const begun = nextPrices.findLast(({ fromTime }) => fromTime <= nowMs);
-  return {
-    creditsPerSecond: begun?.creditsPerSecond ?? creditsPerSecond,
-    next: nextPrices.find(({ fromTime }) => fromTime > nowMs),
-  };
-}
-
 /** As the API counts: code points, not UTF-16 units. */
 export function lengthOf(text: string): number {
   return [...text].length;

@@ -62,6 +62,13 @@ export function fieldsOf({ inputSchema }: Model): readonly Field[] {
   return fieldsBelow(inputSchema, undefined);
 }
 
+/** The defaults of a model, also of fields that leave no choice. */
+export function standardsOf({ inputSchema }: Model): Values {
+  const { properties = {} }: Schema = inputSchema;
+  const standards = Object.entries(properties).map(([name, schema]) => [name, withoutNull(schema).default] as const);
+  return Object.fromEntries(standards.filter(([, standard]) => standard !== undefined));
+}
+
 function fieldsBelow(holder: Schema, parent: string | undefined): readonly Field[] {
   const { properties = {}, required = [], dependentRequired = {}, allOf = [] } = holder;
   const pairs = allOf.map(({ not }) => not?.required ?? []);

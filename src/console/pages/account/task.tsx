@@ -14,7 +14,7 @@ import { CopyButton, shortId } from '../../ui/copy.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { lazy } from '../../ui/lazy.tsx';
-import { bytes, Change, credits, number } from '../../ui/money.tsx';
+import { bytes, Change, credits, number, priceNameOf } from '../../ui/money.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -149,7 +149,11 @@ function LedgerCard({ timeline: { ledger } }: { readonly timeline: TaskTimeline 
   );
 }
 
-function FactsCard({ timeline: { task, video, createdBy, mediaDeleteTime } }: { readonly timeline: TaskTimeline }) {
+function FactsCard({
+  timeline: { task, ledger, video, createdBy, mediaDeleteTime },
+}: {
+  readonly timeline: TaskTimeline;
+}) {
   const { model, costTime, createTime, completeTime } = task;
   return (
     <Card title="Facts">
@@ -157,6 +161,7 @@ function FactsCard({ timeline: { task, video, createdBy, mediaDeleteTime } }: { 
         facts={[
           ['Model', <code>{model}</code>],
           ['Cost', credits(task.creditsCharged - task.creditsRefunded)],
+          ['Price', priceNameOf(ledger[0]?.priceName)],
           ['Measured', video === null ? undefined : measured(video)],
           ['File', video === null ? undefined : `MP4, ${bytes(video.bytes)}`],
           ['Generated in', costTime === null ? undefined : duration(costTime)],
