@@ -125,7 +125,9 @@ export function inputJsonSchema(input: ModelInput): JsonSchema {
   } = withoutNull(z.toJSONSchema(documentedInput(input), { io: 'input', unrepresentable: 'any' }));
   const fields = Object.entries(properties as Record<FieldName, JsonSchema>).map(([name, field]) => {
     const standard = defaultOf(input, name as FieldName);
-    return [name, standard === undefined ? field : { ...field, default: standard }] as const;
+    // An empty list is the same as none, and no default where the model requires some.
+    const hasDefault = standard !== undefined && !Array.isArray(standard);
+    return [name, hasDefault ? { ...field, default: standard } : field] as const;
   });
   return { ...schema, properties: Object.fromEntries(fields) };
 }
