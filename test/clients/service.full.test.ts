@@ -106,7 +106,7 @@ describe('the client, against the whole service', () => {
     assert.notEqual(second.tasks[0]?.taskId, taskId);
     const { models } = await client.models();
     assert.deepEqual(
-      models.map(({ creditsPerSecond }) => creditsPerSecond),
+      models.map(({ prices: [only] }) => only?.rates[0]?.creditsPerSecond),
       [41, 33],
     );
   });
