@@ -106,7 +106,7 @@ describe('the client, against the whole service', () => {
     assert.notEqual(second.tasks[0]?.taskId, taskId);
     const { models } = await client.models();
     assert.deepEqual(
-      models.map(({ prices }) => prices[0]?.rates[0]?.creditsPerSecond),
+      models.map(({ prices: [only] }) => only?.rates[0]?.creditsPerSecond),
       [41, 33],
     );
     const request = { model: 'videogen-2.0', input: { prompt: 'a lighthouse', duration: 4 } } as const;
