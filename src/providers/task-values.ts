@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { sizeOf } from '../media/frame-size.ts';
+import { resolutions } from '../tasks/task-input.ts';
 import type { PlaceholderTask } from './placeholders.ts';
 import type { FrozenConfig, JobRequest } from './contract.ts';
 
@@ -9,6 +10,7 @@ import type { FrozenConfig, JobRequest } from './contract.ts';
 const parametersSchema = z.object({
   width: z.int().optional(),
   height: z.int().optional(),
+  resolution: z.enum(resolutions).optional(),
   fps: z.int().default(24),
 });
 

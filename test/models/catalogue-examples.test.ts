@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { standardInput } from '../../src/tasks/task-input.ts';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import type { Catalogue } from '../../src/models/catalogue/models.ts';
 
@@ -26,6 +27,7 @@ test('providers of a model are its tiers in their order, each once', () => {
     model: 'm',
     title: 'M',
     aliases: [],
+    input: standardInput,
     prices: [{ creditsPerSecond: 7, fromMs: 0 }],
     providers: ['preview'],
     deadlineMs: 600_000,

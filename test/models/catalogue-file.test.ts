@@ -115,7 +115,7 @@ providers.bad name: must be 1 to 60 letters, digits, dots, dashes or underscores
 providers.h.file: unknown built-in file, did you mean fal-seedance?
 providers.i.file: this file cannot be read (ENOENT)
 models[0].title: is required
-models[0].titel: unknown field, allowed: model, title, aliases, prices, deadlineSeconds, tiers, providers, rules, fit, lastFrame
+models[0].titel: unknown field, allowed: model, title, aliases, input, prices, deadlineSeconds, tiers, providers, rules, fit, lastFrame
 models[0].prices: must have a price in force
 models[0].prices[0].creditsPerSecond: must be at least 1
 models[0].prices[0].from: must be an instant, such as 2027-01-01T00:00:00Z
@@ -139,6 +139,42 @@ models[2].providers[0]: unknown provider, allowed: ark, b, preview, c, comfy, ba
 models[3]: must be a map
 `;
   assert.deepEqual([...faultsOf(faulty, files)].toSorted(), expected.trim().split('\n').toSorted());
+});
+
+test('a size below the resolution sold is refused, unless videos are converted to what is sold', () => {
+  const providers = { box: { kind: 'openai-videos', baseUrl: 'http://x' } };
+  const tiers = [[{ provider: 'box', parameters: { width: 832, height: 480 } }]];
+  const fields = { duration: { values: [5] }, ratio: { values: ['16:9'] }, generateAudio: { fixed: false } };
+  const faults = (more: object) => faultsOf({ providers, models: [{ ...model, tiers, ...more }] });
+  const message =
+    'models[0].tiers[0][0].parameters: 832 × 480 is smaller than the 720p of the model; enlarge it, or set fit: convert';
+  assert.deepEqual(faults({}), [message]);
+  assert.deepEqual(faults({ fit: 'convert' }), []);
+  assert.deepEqual(faults({ input: { ...fields, resolution: { values: ['480p'] } } }), []);
+  const both = { ...fields, resolution: { values: ['480p', '720p'] } };
+  assert.deepEqual(faults({ input: both }), [message], 'its default is 720p');
+  assert.deepEqual(faults({ input: { ...both, resolution: { ...both.resolution, default: '480p' } } }), []);
+});
+
+test('the size of an entry is that of 16:9 at the default resolution of its model', () => {
+  const providers = { box: { kind: 'openai-videos', baseUrl: 'http://x' }, own: { kind: 'own', baseUrl: 'http://y' } };
+  const input = {
+    resolution: { values: ['480p'] },
+    duration: { values: [5] },
+    ratio: { values: ['16:9'] },
+    generateAudio: { fixed: false },
+  };
+  const [box, own] = ['box', 'own'].map((provider) => ({ provider, parameters: { width: 832, height: 480 } }));
+  const { models } = read({ providers, models: [{ ...model, input, tiers: [[box, own]] }] });
+  const entries = models.get(model.model)?.tiers.flat() ?? assert.fail();
+  assert.deepEqual(
+    entries.map(({ parameters }) => parameters),
+    [
+      { width: 832, height: 480, resolution: '480p' },
+      { width: 832, height: 480 },
+    ],
+    'the parameters of other kinds are their own',
+  );
 });
 
 test('rules that together allow nothing are reported where they meet', () => {

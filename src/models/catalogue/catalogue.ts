@@ -3,6 +3,7 @@ import { defaultModels } from '../model.ts';
 import { standardInput } from '../../tasks/task-input.ts';
 import { type CatalogueFiles, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
 import { type Catalogue, type CatalogueData, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
+import { ownSizeProblems, withOwnResolution } from './own-size.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
 import { arkCreatePath, previewProvider, type ProviderSettings } from './providers.ts';
 import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from './rules.ts';
@@ -25,7 +26,11 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
   const all = [...problems, ...crossCheck(data, files, secretProblem)];
   if (checked === undefined || all.length > 0) return { problems: all };
   const catalogue = buildCatalogue(checked, files, isReachableFrom);
-  const contradictions = [...ruleProblems(catalogue), ...deadlineProblems(catalogue, files)];
+  const contradictions = [
+    ...ruleProblems(catalogue),
+    ...deadlineProblems(catalogue, files),
+    ...ownSizeProblems([...catalogue.models.values()], (name) => catalogue.providers.get(name)?.kind),
+  ];
   return contradictions.length > 0 ? { problems: contradictions } : { problems: [], catalogue };
 }
 
@@ -118,7 +123,7 @@ function buildEntry(
     pool: `${provider}/${upstreamModel}`,
     weight,
     limit: entry.limit ?? shared.limit,
-    parameters,
+    parameters: withOwnResolution(settings.kind, parameters, model.input),
     rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
     ...(cost !== undefined && { cost }),
   };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type FrameSize, sizeOf } from '../../media/frame-size.ts';
 import type { ReferenceImage } from '../../tasks/ports.ts';
+import { resolutions } from '../../tasks/task-input.ts';
 import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
 import { fittingImages, imageDataUrls, multipartBody } from '../image-parts.ts';
 import { seedOf } from '../task-values.ts';
@@ -12,6 +13,7 @@ import { seedOf } from '../task-values.ts';
 const parametersSchema = z.object({
   width: z.int().optional(),
   height: z.int().optional(),
+  resolution: z.enum(resolutions).optional(),
   fps: z.int().optional(),
   steps: z.int().optional(),
   extra: z.record(z.string(), z.json()).default({}),
