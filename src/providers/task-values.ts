@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { sizeOf } from '../media/frame-size.ts';
 import { type MediaByRole, noMedia, type ReferenceMedia } from '../tasks/ports.ts';
+import { resolutions } from '../tasks/task-input.ts';
 import { type JsonValue, type PlaceholderTask, usesPlaceholder } from './placeholders.ts';
 import type { FrozenConfig, JobRequest } from './contract.ts';
 
@@ -10,6 +11,7 @@ import type { FrozenConfig, JobRequest } from './contract.ts';
 const parametersSchema = z.object({
   width: z.int().optional(),
   height: z.int().optional(),
+  resolution: z.enum(resolutions).optional(),
   fps: z.int().default(24),
 });
 

@@ -144,6 +144,13 @@ describe('the fields that a template passes on', () => {
   });
 });
 
+test('a configured size belongs to its resolution, and is scaled for others', () => {
+  const wan = { width: 832, height: 480, resolution: '480p' } as const;
+  const wide = (resolution: '480p' | '720p') => sizeOf({ resolution, ratio: '16:9' }, undefined, wan);
+  assert.deepEqual(wide('480p'), { widthPx: 832, heightPx: 480 });
+  assert.deepEqual(wide('720p'), { widthPx: 1248, heightPx: 736 });
+});
+
 test('the size for other ratios than 16:9 follows the area of the configured one', () => {
   const configured = { width: 1344, height: 768 };
   assert.deepEqual(sizeOf({ resolution: '720p', ratio: '16:9' }, undefined, configured), {

@@ -3,6 +3,7 @@ import { type ModelInput, standardInput } from '../../tasks/task-input.ts';
 import { type CoveredEntry, coverageOf } from './coverage.ts';
 import { type CatalogueFiles, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
 import { type Catalogue, type CatalogueData, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
+import { ownSizeProblems, withOwnResolution } from './own-size.ts';
 import { passedFields } from './passed-fields.ts';
 import { priceProblems } from './price-problems.ts';
 import { priceRowsOf } from './price-rows.ts';
@@ -38,6 +39,7 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
     ...ruleProblems(catalogue),
     ...uncovered,
     ...deadlineProblems(catalogue, files),
+    ...ownSizeProblems([...catalogue.models.values()], (name) => catalogue.providers.get(name)?.kind),
   ];
   return contradictions.length > 0 ? { problems: contradictions } : { problems: [], catalogue };
 }
@@ -163,7 +165,7 @@ function buildEntry(
     pool: `${provider}/${upstreamModel}`,
     weight,
     limit: entry.limit ?? shared.limit,
-    parameters,
+    parameters: withOwnResolution(settings.kind, parameters, model.input),
     rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
     ...(cost !== undefined && { cost }),
   };
