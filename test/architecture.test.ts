@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
     .concat('types:src/models', 'types:activities'),
   'src/credits': ['src/accounts', 'src/operators', 'src/tasks', 'types:src/models', 'types:src/temporal'],
   'src/ingress': ['src/models', 'src/tasks', 'types:src/accounts'],
-  'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'types:src/config', 'types:src/tasks'],
+  'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'src/tasks', 'types:src/config'],
   'src/models': ['media', 'outbound', 'providers', 'tasks']
     .map((noun) => `src/${noun}`)
     .concat('types:src/credits', 'types:src/temporal', 'types:src/metrics'),

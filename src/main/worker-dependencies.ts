@@ -98,7 +98,7 @@ export function openWorkerDependencies(
       onError: (error) => log.warn({ err: error }, 'provider switches not read'),
     }),
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
-    fetchMedia: (job) => fetchReferenceMedia({ client: imageClient, readUpload, ...job }),
+    fetchMedia: (job) => fetchReferenceMedia({ client: imageClient, readUpload, ffmpeg, ...job }),
     media,
     normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),

@@ -73,10 +73,10 @@ export const placeholdersOfField = {
   options: ['option'],
 } as const satisfies Record<FieldName, readonly PlaceholderName[]>;
 
-/** The fields of the input that reach an upstream, and the options. `all`: the request passes on every option that a model has. */
-export type PassedFields = { readonly fields: ReadonlySet<FieldName>; readonly options: ReadonlySet<string> | 'all' };
+/** The fields of the input that reach an upstream, and the options. `all` is a request that passes on every option. */
+export type TemplateFields = { readonly fields: ReadonlySet<FieldName>; readonly options: ReadonlySet<string> | 'all' };
 
-export function passesOption({ options }: PassedFields, name: string): boolean {
+export function readsOption({ options }: TemplateFields, name: string): boolean {
   return options === 'all' || options.has(name);
 }
 
@@ -107,7 +107,7 @@ export function placeholderProblems(template: unknown): readonly string[] {
 }
 
 /** Returns the fields of the input that a template passes on. */
-export function passedByTemplate(template: unknown): PassedFields {
+export function passedByTemplate(template: unknown): TemplateFields {
   const used = usedIn(template);
   const fieldsOf = Object.entries(placeholdersOfField) as [FieldName, readonly PlaceholderName[]][];
   const fields = fieldsOf.filter(([, by]) => used.some(({ name }) => by.includes(name))).map(([field]) => field);

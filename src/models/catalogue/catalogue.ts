@@ -1,4 +1,3 @@
-import { unknownName } from '../../platform/did-you-mean.ts';
 import { defaultModels } from '../model.ts';
 import { type ModelInput, standardInput } from '../../tasks/task-input.ts';
 import { type CoveredEntry, coverageOf } from './coverage.ts';
@@ -43,16 +42,6 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
   return contradictions.length > 0 ? { problems: contradictions } : { problems: [], catalogue };
 }
 
-/** Files for the kind `http` that are part of this service, in `assets/providers`. */
-const includedFiles = ['kie', 'fal-seedance', 'replicate-seedance', 'openrouter', 'minimax', 'kling', 'runway'].concat([
-  'wan',
-  'luma',
-  'vidu',
-  'pixverse',
-  'xai',
-  'veo',
-]);
-
 function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): CatalogueFiles {
   const settings = fieldsOf(fieldOf(data, 'providers')).map(([, one]) => one);
   const http = settings.map((one) => (fieldOf(one, 'kind') === 'http' ? fieldOf(one, 'file') : undefined));
@@ -71,10 +60,7 @@ function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): Catalog
   ] as const) {
     for (const name of names) {
       if (typeof name !== 'string' || name === '' || files.has(name)) continue;
-      const included = kind === 'http' && name.startsWith('builtin:') ? name.slice('builtin:'.length) : undefined;
-      const isUnknown = included !== undefined && !includedFiles.includes(included);
-      const problem = isUnknown ? unknownName('built-in file', included, includedFiles) : undefined;
-      files.set(name, problem === undefined ? readFile(kind, name) : { problem });
+      files.set(name, readFile(kind, name));
     }
   }
   return files;

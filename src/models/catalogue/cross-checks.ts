@@ -12,7 +12,7 @@ export type ReferencedFile = {
   readonly data?: unknown;
   /** Why it cannot be used. */
   readonly problem?: string | undefined;
-  readonly images?: 'link' | 'data-url';
+  readonly images?: 'link' | 'data-url' | 'upload';
   readonly clips?: 'link' | 'data-url';
   readonly rules?: z.output<typeof modelRules>;
   /** The upstream deletes a job after this time. */

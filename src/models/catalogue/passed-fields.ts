@@ -1,6 +1,6 @@
 import { passedByFile } from '../../providers/http/passed-fields.ts';
 import { isMinimaxH3, passesOption } from '../../providers/option-fields.ts';
-import { type PassedFields as NamedFields, passedByTemplate } from '../../providers/placeholders.ts';
+import { passedByTemplate, readsOption, type TemplateFields } from '../../providers/placeholders.ts';
 import type { FieldName } from '../../tasks/task-input.ts';
 import type { CatalogueFiles } from './cross-checks.ts';
 import type { TierEntry } from './models.ts';
@@ -131,12 +131,12 @@ function decided(sender: Sender, entry: Entry, canFetch: () => boolean): PassedF
   };
 }
 
-function named({ fields, options }: NamedFields, excluded: readonly FieldName[] = []): PassedFields {
-  const passes = (field: FieldName) => fields.has(field) && !excluded.includes(field);
+function named(read: TemplateFields, excluded: readonly FieldName[] = []): PassedFields {
+  const passes = (field: FieldName) => read.fields.has(field) && !excluded.includes(field);
   return {
     has: (field) => {
       if (!isOption(field)) return passes(field);
-      return options === 'all' || options.has(field.slice('options.'.length));
+      return readsOption(read, field.slice('options.'.length));
     },
   };
 }

@@ -91,7 +91,7 @@ export type InputRules = {
   readonly audio: 'optional' | 'always' | 'never';
 };
 
-/** What the model itself accepts. */
+/** The bounds of the model's input as rules. */
 function rulesOfInput({ fields }: ModelInput): InputRules {
   const { min = 0, max } = fields.imageUrls;
   return {

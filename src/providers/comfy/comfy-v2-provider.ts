@@ -24,7 +24,8 @@ import type {
 } from '../contract.ts';
 import { createPolledProvider } from '../polled-provider.ts';
 import { filePrefix } from '../task-values.ts';
-import { filledWorkflow, formWith, isVideoFile, type UploadedFile, type WorkflowProviderDeps } from './workflow.ts';
+import { formWith, type UploadedFile } from '../upload-form.ts';
+import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
 

@@ -11,7 +11,8 @@ import {
 import type { UpstreamError, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { createPolledProvider } from '../polled-provider.ts';
 import { filePrefix } from '../task-values.ts';
-import { filledWorkflow, formWith, isVideoFile, type UploadedFile, type WorkflowProviderDeps } from './workflow.ts';
+import { formWith, type UploadedFile } from '../upload-form.ts';
+import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const callTimeoutMs = 15_000;
 /** Queue and history repeat whole graphs. */

@@ -14,6 +14,7 @@ import type {
 import { fittingImages } from '../image-parts.ts';
 import { audioType, byRole, tooLarge, videoType } from '../media-data-urls.ts';
 import type { PolledProviderDeps } from '../polled-provider.ts';
+import type { UploadedFile } from '../upload-form.ts';
 import { mediaFor, taskValues } from '../task-values.ts';
 
 // A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
@@ -26,13 +27,6 @@ export type WorkflowProviderDeps = PolledProviderDeps & {
 };
 
 const [maxImageBytes, maxClipBytes, uploadTries] = [60_000_000, 60_000_000, 3];
-
-/** A reference file on its way to the server; `name` distinguishes it from the other files of its job. */
-export type UploadedFile = {
-  readonly name: string;
-  readonly contentType: string;
-  readonly bytes: Buffer;
-};
 
 export type Upload = {
   readonly form: (file: UploadedFile) => Promise<RequestBody>;
@@ -95,20 +89,6 @@ async function uploaded(
   const detail =
     'status' in poll && 'detail' in poll.status ? poll.status.detail : 'an upload was answered without a name';
   return { declined: { kind: 'not_accepted', reason: 'unreachable', detail } };
-}
-
-/** A `multipart/form-data` body with one file. */
-export async function formWith(
-  field: string,
-  { name, contentType, bytes }: UploadedFile,
-  others: Readonly<Record<string, string>>,
-): Promise<RequestBody> {
-  const form = new FormData();
-  form.append(field, new Blob([Uint8Array.from(bytes)], { type: contentType }), name);
-  for (const [other, value] of Object.entries(others)) form.append(other, value);
-  const encoded = new Response(form);
-  const type = encoded.headers.get('content-type') ?? 'multipart/form-data';
-  return { contentType: type, bytes: new Uint8Array(await encoded.arrayBuffer()) };
 }
 
 /** Only the name distinguishes a video from a picture: nodes list both under `images`. */

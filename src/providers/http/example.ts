@@ -12,7 +12,8 @@ import type {
   SubmitOutcome,
   UpstreamClient,
 } from '../contract.ts';
-import type { Exchange, ProviderFile } from './file-schema.ts';
+import type { Exchange } from './example-schema.ts';
+import type { ProviderFile } from './file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';
 import type { Trace } from './reader.ts';
 
@@ -92,10 +93,11 @@ async function play(file: ProviderFile, exchange: Exchange, request: JobRequest)
   const { example } = file;
   const requests: Played['requests'][number][] = [];
   const values: Played['values'][number][] = [];
-  const answers = [exchange, ...(exchange.second === undefined ? [] : [exchange.second])];
+  const answers = [...exchange.uploads, exchange, ...(exchange.second === undefined ? [] : [exchange.second])];
   const client: UpstreamClient = {
     call: async (method, path, { body }) => {
-      const sent = body === undefined ? {} : { body: JSON.parse(String(body.bytes)) as JsonValue }; // it was written as JSON
+      const isJson = body?.contentType === 'application/json';
+      const sent = isJson ? { body: JSON.parse(String(body.bytes)) as JsonValue } : {}; // it was written as JSON
       const { answer, status = 0 } = answers[requests.length] ?? {};
       requests.push({ line: `${method} ${path}`, ...sent });
       return { status, headers: {}, body: Buffer.from(answer === undefined ? '' : JSON.stringify(answer)) };
@@ -166,16 +168,19 @@ function findOutcome(outcome: RecoverOutcome): Outcome {
   return { means: outcome.kind, ...(outcome.kind === 'found' && { job: outcome }) };
 }
 
-function requestDifferences({ request, second, sends }: Exchange, requests: Played['requests']): readonly string[] {
-  const expected = second === undefined ? [request] : [request, second.request];
+function requestDifferences(
+  { request, second, sends, uploads }: Exchange,
+  requests: Played['requests'],
+): readonly string[] {
+  const before = uploads.map((one) => one.request);
+  const expected = [...before, request, ...(second === undefined ? [] : [second.request])];
   const lines = requests.map(({ line }) => line);
   const differences = isDeepStrictEqual(lines, expected)
     ? []
     : [`sends ${lines.join(', ')} instead of ${expected.join(', ')}`];
-  const isSent = sends === undefined || isDeepStrictEqual(requests[0]?.body, sends);
-  return isSent
-    ? differences
-    : [...differences, `sends ${JSON.stringify(requests[0]?.body)} instead of ${JSON.stringify(sends)}`];
+  const sent = requests[before.length]?.body;
+  const isSent = sends === undefined || isDeepStrictEqual(sent, sends);
+  return isSent ? differences : [...differences, `sends ${JSON.stringify(sent)} instead of ${JSON.stringify(sends)}`];
 }
 
 function outcomeDifferences({ example }: ProviderFile, { means }: Exchange, outcome: Outcome): readonly string[] {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currency } from '../../models/catalogue/cost.ts';
 import { check, type Problem } from '../../models/catalogue/problems.ts';
 import { modelRules } from '../../models/catalogue/rules.ts';
-import { inputLimits, ratios, resolutions } from '../../tasks/task-input.ts';
+import { example, failureKinds, temporaryKinds } from './example-schema.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 
 // The schema of a file that describes a job API over HTTP.
@@ -46,7 +46,7 @@ const expression = z
     description:
       'JSONata. It reads model, parameters, input (prompt, negativePrompt, resolution, duration, ratio, generateAudio, seed, options; ' +
       'written alone it is all of them), imageCount, hasFirstFrame, hasLastFrame, videoCount, audioCount, jobKey; when a job is ' +
-      'created also width, height, images, firstFrame, lastFrame, videos, audios (each with url, and as a data URL with base64), ' +
+      'created also width, height, images, firstFrame, lastFrame, videos, audios (each with url, as a data URL also with base64, after an upload only with uploaded), ' +
       'accountHash, deadlineSeconds; later also job (id, handle); of an answer status and body. A list of one collapses unless it ' +
       'is written as [images.url]. $fromJson reads JSON in a text.',
   });
@@ -80,6 +80,17 @@ const auth = z
 const method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
 const json = expression.optional().meta({ description: 'The body of the request; none without it.' });
 const request = { method: method.default('GET'), path: expression, json };
+
+const upload = z
+  .strictObject({
+    path: expression,
+    field: z
+      .string()
+      .regex(/^[\w.-]{1,100}$/)
+      .meta({ description: 'The field of the form that holds the file.' }),
+    value: expression.meta({ description: 'The name or number under which the upstream stored the image.' }),
+  })
+  .meta({ description: 'A request (multipart/form-data) for each image before a job is created.' });
 
 const create = z.strictObject({
   method: method.default('POST'),
@@ -140,9 +151,6 @@ const cancel = z.strictObject({
   ended: expression.optional().meta({ description: 'True when the job was over already.' }),
 });
 
-const failureKinds = ['content', 'image', 'input', 'upstream'] as const;
-const temporaryKinds = ['busy', 'overloaded', 'operator'] as const;
-
 const errorRule = z.strictObject({
   status: z.int().min(100).max(599).optional(),
   code: z
@@ -161,119 +169,67 @@ const errorRule = z.strictObject({
 
 export type ErrorRule = z.output<typeof errorRule>;
 
-const exampleInput = z.strictObject({
-  prompt: z.string(),
-  negativePrompt: z.string().optional(),
-  resolution: z.enum(resolutions).optional(),
-  duration: z.int().optional(),
-  ratio: z.enum(ratios).optional(),
-  generateAudio: z.boolean().optional(),
-  seed: z.int().optional(),
-  options: z.record(z.string(), z.union([z.boolean(), z.number(), z.string()])).optional(),
-});
-const mediaCount = z.int().min(0).max(inputLimits.maxImages);
-
-const exchange = z.strictObject({
-  step: z.enum(['create', 'find', 'status', 'cancel']),
-  given: z
-    .strictObject({
-      ...exampleInput.partial().shape,
-      model: z.string().optional(),
-      imageCount: mediaCount.optional(),
-      firstFrame: z.boolean().optional(),
-      lastFrame: z.boolean().optional(),
-      videoCount: mediaCount.optional(),
-      audioCount: mediaCount.optional(),
-    })
-    .optional()
-    .meta({ description: 'The input and the media of this exchange where they differ from those of the example.' }),
-  request: z.string().regex(/^[A-Z]+ \S+$/, { error: 'must be a method and a path, such as GET /tasks/1' }),
-  sends: z.json().optional(),
-  status: z.int().min(100).max(599).default(200),
-  answer: z.json().optional(),
-  second: z
-    .strictObject({ request: z.string(), status: z.int().min(100).max(599).default(200), answer: z.json().optional() })
-    .optional()
-    .meta({ description: 'The request of `result.path` and its answer.' }),
-  means: z.enum([
-    ...(['accepted', ...temporaryKinds, ...failureKinds, 'unknown'] as const),
-    ...(['queued', 'running', 'succeeded', 'missing', 'unclear', 'found', 'later'] as const),
-    ...(['cancelled', 'ended', 'runs_on'] as const),
-  ]),
-});
-
-export type Exchange = z.output<typeof exchange>;
-
-const example = z
+const providerFile = z
   .strictObject({
-    baseUrl: z.url(),
-    model: z.string(),
-    parameters: z.record(z.string(), z.json()).default({}),
-    input: exampleInput,
-    imageCount: mediaCount.default(0),
-    jobKey: z.uuid().default('019abc12-3456-7def-8901-234567890abc'),
-    job: z.strictObject({ id: z.string(), handle: z.record(z.string(), z.json()).default({}) }),
-    video: z.url(),
-    exchanges: z.array(exchange).min(1).max(100),
+    auth,
+    headers: z.record(headerName, headerValue).default({}).meta({
+      description: 'Sent with every request. No secrets. The value $uuid is another UUID for each request.',
+    }),
+    keyOrigins: z
+      .array(z.string().regex(/^https:\/\/[\w.-]+(?::\d{1,5})?$/, { error: 'must be an https origin' }))
+      .max(5)
+      .default([])
+      .meta({ description: 'Other origins that get the key when a video is downloaded from them.' }),
+    images: z.enum(['link', 'data-url', 'upload']).meta({
+      description:
+        'link: the upstream fetches images from us, so PUBLIC_URL must be reachable; data-url: they are in the request; ' +
+        'upload: they are sent before, and the request has what the upstream named them.',
+    }),
+    upload: upload.optional(),
+    maxImageBytes: z
+      .int()
+      .min(10_000)
+      .max(60_000_000)
+      .default(20_000_000)
+      .meta({ description: 'The limit of all data URLs together.' }),
+    clips: z.enum(['link', 'data-url']).default('link').meta({
+      description: 'The same for reference video and audio.',
+    }),
+    maxClipBytes: z
+      .int()
+      .min(10_000)
+      .max(60_000_000)
+      .default(20_000_000)
+      .meta({ description: 'The limit of the data URLs of all reference video and audio together.' }),
+    imageReference: z.string().max(50).includes('{n}').optional().meta({
+      description: 'The form in which prompts refer to images there, such as [Image{n}].',
+    }),
+    keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
+    rules: modelRules.max(50).default([]).meta({
+      description:
+        'Requests that the vendor is known to reject, which are not charged. The catalogue can add rules, not remove them.',
+    }),
+    create,
+    find: find.optional(),
+    status,
+    result,
+    cancel: cancel.optional(),
+    error: z
+      .strictObject({ code: expression.optional(), message: expression.optional() })
+      .default({})
+      .meta({ description: "The vendor's own error in an answer; a body without either is not the vendor's." }),
+    errors: z
+      .array(errorRule)
+      .max(200)
+      .default([])
+      .meta({ description: 'The meaning of errors; the first matching rule counts.' }),
+    cost: z
+      .strictObject({ amount: expression, currency: currency.default('USD') })
+      .optional()
+      .meta({ description: 'The cost of the job in the currency, where its last status has it.' }),
+    example,
   })
-  .meta({
-    description: 'Requests and answers as the vendor documents them, and what they mean: the proof of the file.',
+  .refine((file) => (file.images === 'upload') === (file.upload !== undefined), {
+    path: ['upload'],
+    error: 'must stand in the file if images are uploaded, and not otherwise',
   });
-
-const providerFile = z.strictObject({
-  auth,
-  headers: z.record(headerName, headerValue).default({}).meta({
-    description: 'Sent with every request. No secrets. The value $uuid is another UUID for each request.',
-  }),
-  keyOrigins: z
-    .array(z.string().regex(/^https:\/\/[\w.-]+(?::\d{1,5})?$/, { error: 'must be an https origin' }))
-    .max(5)
-    .default([])
-    .meta({ description: 'Other origins that get the key when a video is downloaded from them.' }),
-  images: z.enum(['link', 'data-url']).meta({
-    description:
-      'link: the upstream fetches images from us, so PUBLIC_URL must be reachable; data-url: they are in the request.',
-  }),
-  maxImageBytes: z
-    .int()
-    .min(10_000)
-    .max(60_000_000)
-    .default(20_000_000)
-    .meta({ description: 'The limit of all data URLs together.' }),
-  clips: z.enum(['link', 'data-url']).default('link').meta({
-    description: 'The same for reference video and audio.',
-  }),
-  maxClipBytes: z
-    .int()
-    .min(10_000)
-    .max(60_000_000)
-    .default(20_000_000)
-    .meta({ description: 'The limit of the data URLs of all reference video and audio together.' }),
-  imageReference: z.string().max(50).includes('{n}').optional().meta({
-    description: 'The form in which prompts refer to images there, such as [Image{n}].',
-  }),
-  keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
-  rules: modelRules.max(50).default([]).meta({
-    description:
-      'Requests that the vendor is known to reject, which are not charged. The catalogue can add rules, not remove them.',
-  }),
-  create,
-  find: find.optional(),
-  status,
-  result,
-  cancel: cancel.optional(),
-  error: z
-    .strictObject({ code: expression.optional(), message: expression.optional() })
-    .default({})
-    .meta({ description: "The vendor's own error in an answer; a body without either is not the vendor's." }),
-  errors: z
-    .array(errorRule)
-    .max(200)
-    .default([])
-    .meta({ description: 'The meaning of errors; the first matching rule counts.' }),
-  cost: z
-    .strictObject({ amount: expression, currency: currency.default('USD') })
-    .optional()
-    .meta({ description: 'The cost of the job in the currency, where its last status has it.' }),
-  example,
-});

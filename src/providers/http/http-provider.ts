@@ -27,7 +27,8 @@ import type { ProviderFile } from './file-schema.ts';
 import { createReaders, type Reader, textOf, type Trace } from './reader.ts';
 import { generatedHeaders } from './headers.ts';
 import { usesMedia } from './passed-fields.ts';
-import { createData, jobData, jsonBody, lostData } from './request-data.ts';
+import { createData, jobData, jsonBody, lostData, namedData } from './request-data.ts';
+import { uploadImages } from './uploads.ts';
 
 /** `config.options.parameters` reach the expressions. The client has the `headers` of the file and the result of `credentialsOf`. */
 export type HttpProviderDeps = PolledProviderDeps & {
@@ -80,10 +81,12 @@ async function pathFor(reader: Reader, field: string, path: Expression, data: Js
 
 async function submit(upstream: Upstream, request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome> {
   const { file, reader, call, submitTimeoutMs } = upstream;
-  const created = await createData(request, upstream);
-  if ('kind' in created) return created;
-  const { data, contents } = created;
   try {
+    const uploaded = await uploadsOf(upstream, request, signal);
+    if (uploaded !== undefined && 'kind' in uploaded) return uploaded;
+    const created = await createData(request, upstream, uploaded);
+    if ('kind' in created) return created;
+    const { data, contents } = created;
     const path = await pathFor(reader, 'create.path', file.create.path, data);
     const body = jsonBody(await reader.required('create.json', file.create.json, data), contents);
     const reply = await call(file.create, { path, body, limits: { timeoutMs: submitTimeoutMs, signal } });
@@ -93,6 +96,16 @@ async function submit(upstream: Upstream, request: JobRequest, signal: AbortSign
     // Nothing was sent, because expressions of an answer do not throw.
     return { kind: 'not_accepted', reason: 'operator', detail: error.message };
   }
+}
+
+async function uploadsOf(upstream: Upstream, request: JobRequest, signal: AbortSignal) {
+  const { file, reader, call, submitTimeoutMs: timeoutMs } = upstream;
+  const { upload } = file;
+  if (upload === undefined) return undefined;
+  const known = namedData(request, upstream);
+  const path = await pathFor(reader, 'upload.path', upload.path, known);
+  const post = (body: RequestBody) => call({ method: 'POST' }, { path, body, limits: { timeoutMs, signal } });
+  return await uploadImages(request, { file, reader, upload, known, send: post });
 }
 
 async function recover(upstream: Upstream, lost: LostCall, signal: AbortSignal): Promise<RecoverOutcome> {

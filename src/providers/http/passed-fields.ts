@@ -1,6 +1,6 @@
 import type { MediaByRole } from '../../tasks/ports.ts';
 import type { FieldName } from '../../tasks/task-input.ts';
-import type { PassedFields } from '../placeholders.ts';
+import type { TemplateFields } from '../placeholders.ts';
 import { compileExpression, ExpressionError } from './expression.ts';
 import type { ProviderFile } from './file-schema.ts';
 
@@ -27,7 +27,7 @@ const dataOfField = {
 } as const satisfies Record<FieldName, readonly Path[]>;
 
 /** Reads the data of a file; one that is invalid passes on nothing. */
-export function passedByFile(data: unknown): PassedFields {
+export function passedByFile(data: unknown): TemplateFields {
   const { create } = (data ?? {}) as { readonly create?: { readonly path?: unknown; readonly json?: unknown } | null };
   return passedByPaths([create?.path, create?.json].flatMap(pathsIn));
 }
@@ -50,7 +50,7 @@ function pathsIn(text: unknown): readonly Path[] {
   }
 }
 
-function passedByPaths(paths: readonly Path[]): PassedFields {
+function passedByPaths(paths: readonly Path[]): TemplateFields {
   const all = Object.entries(dataOfField) as [FieldName, readonly Path[]][];
   const isRead = (data: Path) => paths.some((path) => begins(path, data) || begins(data, path));
   const fields = all.filter(([, data]) => data.some(isRead)).map(([field]) => field);

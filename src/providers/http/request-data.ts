@@ -15,6 +15,7 @@ import type {
 import { mediaDataUrls, tooLarge } from '../media-data-urls.ts';
 import type { ProviderFile } from './file-schema.ts';
 import { usesMedia } from './passed-fields.ts';
+import type { UploadedImages } from './uploads.ts';
 
 // The data of expressions in requests. It excludes the addresses that a client gave for media.
 
@@ -30,11 +31,12 @@ export type Contents = ReadonlyMap<string, string>;
 export async function createData(
   request: JobRequest,
   frozen: Frozen,
+  uploaded?: UploadedImages,
 ): Promise<{ readonly data: JsonObject; readonly contents: Contents } | Refused> {
   const { accountHash, deadlineMs, input, jobKey } = request;
   const { firstFrame, images } = await request.media();
   const { widthPx: width, heightPx: height } = frameSize(input.resolution, input.ratio, firstFrame ?? images[0]);
-  const media = await mediaData(request, frozen.file);
+  const media = await mediaData(request, frozen.file, uploaded);
   if (media === undefined) return tooLarge('reference media of this size');
   const data = {
     ...common(input, frozen),
@@ -48,9 +50,8 @@ export async function createData(
   return { data, contents: media.contents };
 }
 
-async function mediaData(request: JobRequest, file: ProviderFile) {
+async function mediaData(request: JobRequest, file: ProviderFile, uploaded: UploadedImages | undefined) {
   const { mediaLinks: links } = request;
-  const [areLinks, areClipLinks] = [file.images === 'link', file.clips === 'link'];
   const urls = await mediaDataUrls(await filesInRequest(request, file), file);
   if (urls === undefined) return undefined;
   const contents = new Map<string, string>();
@@ -60,18 +61,23 @@ async function mediaData(request: JobRequest, file: ProviderFile) {
     contents.set(whole, url).set(bare, url.slice(url.indexOf(',') + 1));
     return { url: whole, base64: bare };
   };
-  const several = (name: string, isLink: boolean, all: readonly string[]) =>
-    all.map((url, index) => (isLink ? linkOf : contentOf(`${name} ${index}`))(url));
-  const one = (name: string, url: string | undefined) => url && (areLinks ? linkOf : contentOf(name))(url);
-  const [pictures, clips] = [areLinks ? links : urls, areClipLinks ? links : urls];
-  const firstFrame = one('firstFrame', pictures.firstFrame);
-  const lastFrame = one('lastFrame', pictures.lastFrame);
+  const forms = {
+    link: () => linkOf,
+    'data-url': contentOf,
+    upload: () => (name: string) => ({ uploaded: name }),
+  } as const;
+  const several = (name: string, form: keyof typeof forms, all: readonly string[]) =>
+    all.map((one, index) => forms[form](`${name} ${index}`)(one));
+  const pictures = file.images === 'link' ? links : (uploaded ?? urls);
+  const clips = file.clips === 'link' ? links : urls;
+  const [firstFrame] = several('firstFrame', file.images, [pictures.firstFrame ?? []].flat());
+  const [lastFrame] = several('lastFrame', file.images, [pictures.lastFrame ?? []].flat());
   const data: MediaByRole<JsonValue> = {
-    images: several('image', areLinks, pictures.images),
+    images: several('image', file.images, pictures.images),
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
-    videos: several('video', areClipLinks, clips.videos),
-    audios: several('audio', areClipLinks, clips.audios),
+    videos: several('video', file.clips, clips.videos),
+    audios: several('audio', file.clips, clips.audios),
   };
   return { data, contents };
 }
@@ -79,7 +85,7 @@ async function mediaData(request: JobRequest, file: ProviderFile) {
 /** The files that the request that creates the job contains, so that no other is read. */
 async function filesInRequest(request: JobRequest, file: ProviderFile): Promise<ReferenceMedia> {
   const all = await request.media();
-  const has = (role: keyof ReferenceMedia, by: 'link' | 'data-url') => by === 'data-url' && usesMedia(file, [role]);
+  const has = (role: keyof ReferenceMedia, by: ProviderFile['images']) => by === 'data-url' && usesMedia(file, [role]);
   const { firstFrame, lastFrame } = all;
   return {
     ...noMedia,
@@ -100,6 +106,11 @@ export function jsonBody(value: JsonValue, contents: Contents = new Map()): Requ
 
 export function jobData({ id, handle, input, jobKey }: Job, frozen: Frozen): JsonObject {
   return { ...common(input, frozen), jobKey, job: { id, handle } };
+}
+
+/** The data before the job is created. */
+export function namedData({ input, jobKey }: JobRequest, frozen: Frozen): JsonObject {
+  return { ...common(input, frozen), jobKey };
 }
 
 export function lostData({ input, intendedAt, jobKey }: LostCall, frozen: Frozen): JsonObject {

@@ -69,10 +69,10 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
   });
 }
 
-/** Of the protocol that docs/providers/own.md describes; a server rejects every other one. */
+/** The version of the protocol in docs/providers/own.md. A server rejects every other one. */
 export const protocolVersion = 2;
 
-/** The body of a PUT: the whole input without the client's addresses, and our copies of the media in their place. */
+/** The body of a PUT: the whole input without the client's addresses, with our copies of the media instead. */
 export async function requestBody(
   request: JobRequest,
   { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,

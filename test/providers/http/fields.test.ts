@@ -4,7 +4,7 @@ import type { JsonObject, UpstreamClient } from '../../../src/providers/contract
 import { createHttpProvider } from '../../../src/providers/http/http-provider.ts';
 import { readProviderFile } from '../../../src/providers/http/file-schema.ts';
 import { passedByFile } from '../../../src/providers/http/passed-fields.ts';
-import { passesOption } from '../../../src/providers/placeholders.ts';
+import { readsOption } from '../../../src/providers/placeholders.ts';
 import { inputFieldNames, mediaUrlsOf } from '../../../src/tasks/task-input.ts';
 import { allFields, allMedia, contents, dataUrl } from '../all-fields.ts';
 import { jobRequest, type JobChanges } from '../job-request.ts';
@@ -168,9 +168,9 @@ describe('the fields that a file passes on', () => {
 
   test('are the options by name, or all of them', () => {
     const named = passed("{ 'a': input.options.steps, 'b': input.options.style }");
-    assert.deepEqual([passesOption(named, 'style'), passesOption(named, 'camera')], [true, false]);
+    assert.deepEqual([readsOption(named, 'style'), readsOption(named, 'camera')], [true, false]);
     for (const json of ["{ 'a': input }", "{ 'a': input.options }", '$merge([input.options])'])
-      assert.equal(passesOption(passed(json), 'camera'), true, json);
+      assert.equal(readsOption(passed(json), 'camera'), true, json);
     assert.equal(passed("{ 'prompt': input.prompt }").fields.has('options'), false);
   });
 
