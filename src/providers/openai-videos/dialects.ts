@@ -124,7 +124,7 @@ function commonFields({ model, input: { prompt, duration } }: Create): Fields {
 async function vllmForm(create: Create): Promise<RequestBody> {
   const { input, parameters, size, seed } = create;
   const chosen = Object.entries(numbersOf(create, 24));
-  const files = imagesOf(create);
+  const files = imagesOf(create, isMinimaxH3(create.model));
   return await multipartBody([
     ...commonFields(create),
     ...(input.negativePrompt === undefined ? [] : [['negative_prompt', input.negativePrompt] as const]),
@@ -152,9 +152,9 @@ function isFormField(name: string): boolean {
   return name === 'num_frames' || isVllmField(name);
 }
 
-/** The frames first, in their order; no server takes them together with references. */
-function imagesOf({ media: { firstFrame, lastFrame, images } }: Create): readonly ReferenceImage[] {
-  return [firstFrame, lastFrame, ...images].filter((one) => one !== undefined);
+/** The frames first; no server takes them together with references. Most would begin the video with a last frame. */
+function imagesOf({ media: { firstFrame, lastFrame, images } }: Create, takesLastFrame: boolean) {
+  return [firstFrame, takesLastFrame ? lastFrame : undefined, ...images].filter((one) => one !== undefined);
 }
 
 /** Without its word for references MiniMax-H3 would begin the video with the images, and refuse more than two. */
@@ -184,7 +184,7 @@ async function imageFields(name: string, images: readonly ReferenceImage[]): Pro
 
 async function formOrJson(create: Create, texts: Readonly<Record<string, string>>): Promise<RequestBody> {
   const { size, seed, parameters } = create;
-  const files = imagesOf(create);
+  const files = imagesOf(create, false);
   const fields: Fields = [...commonFields(create), ['size', `${size.widthPx}x${size.heightPx}`]];
   const others = { ...numbersOf(create), ...texts, seed };
   if (files.length === 0) return jsonBody({ ...parameters.extra, ...Object.fromEntries(fields), ...others });
