@@ -30,14 +30,21 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
 }
 
 /** Files for the kind `http` that are part of this service, in `assets/providers`. */
-const includedFiles = ['kie', 'fal-seedance', 'replicate-seedance', 'openrouter', 'minimax', 'kling', 'runway'].concat([
+const includedFiles = [
+  'kie',
+  'fal-seedance',
+  'replicate-seedance',
+  'openrouter',
+  'minimax',
+  'kling',
+  'runway',
   'wan',
   'luma',
   'vidu',
   'pixverse',
   'xai',
   'veo',
-]);
+];
 
 function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): CatalogueFiles {
   const settings = fieldsOf(fieldOf(data, 'providers')).map(([, one]) => one);
