@@ -28,7 +28,7 @@ const maxSize = 2_000_000;
 const functions = ['string', 'length', 'substring', 'substringBefore', 'substringAfter', 'lowercase', 'uppercase']
   .concat(['trim', 'contains', 'split', 'replace', 'encodeUrlComponent', 'number', 'floor', 'ceil', 'round', 'abs'])
   .concat(['sum', 'count', 'max', 'min', 'boolean', 'not', 'exists', 'type', 'map', 'filter', 'single', 'keys'])
-  .concat(['lookup', 'append', 'reverse', 'merge', 'toMillis', 'fromJson']);
+  .concat(['lookup', 'append', 'reverse', 'merge', 'toMillis', 'fromJson', 'snakeKeys']);
 
 /** A name of a variable that no expression can write. */
 const budgetName = ' budget';
@@ -39,6 +39,7 @@ type Budget = { steps: number; size: number };
 export function compileExpression(text: string): Expression {
   const compiled = checked(text);
   compiled.registerFunction('fromJson', fromJson, '<s-:x>');
+  compiled.registerFunction('snakeKeys', snakeKeys, '<o:o>');
   // The library finds its hooks among the variables, by symbols.
   const hooks = compiled as unknown as { assign(name: symbol, hook: typeof countStep | typeof countSize): void };
   hooks.assign(Symbol.for('jsonata.__evaluate_entry'), countStep);
@@ -136,6 +137,12 @@ function fromJson(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Names of options are in camel case, and most upstreams have names in snake case. */
+function snakeKeys(map: JsonObject | undefined): JsonObject | undefined {
+  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return map && Object.fromEntries(Object.entries(map).map(([name, value]) => [snake(name), value]));
 }
 
 function countStep(_node: unknown, _input: unknown, environment: jsonata.Environment): void {

@@ -48,7 +48,7 @@ const expression = z
       'written alone it is all of them), imageCount, hasFirstFrame, hasLastFrame, videoCount, audioCount, jobKey; when a job is ' +
       'created also width, height, images, firstFrame, lastFrame, videos, audios (each with url, as a data URL also with base64, after an upload only with uploaded), ' +
       'accountHash, deadlineSeconds; later also job (id, handle); of an answer status and body. A list of one collapses unless it ' +
-      'is written as [images.url]. $fromJson reads JSON in a text.',
+      'is written as [images.url]. $fromJson reads JSON in a text; $snakeKeys renames cfgScale in a map to cfg_scale.',
   });
 
 const secretName = z

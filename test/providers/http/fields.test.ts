@@ -122,7 +122,7 @@ describe('a request by a file', () => {
     assert.deepEqual([provider.images, provider.clips], ['link', 'link']);
   });
 
-  test('asks for no copies of clips that it does not pass on', async () => {
+  test('requests no copies of clips that it does not pass on', async () => {
     const { provider } = await sentBy(fileWith("{ 'prompt': input.prompt }", { clips: 'link' }), {});
     assert.equal(provider.clips, 'file');
   });

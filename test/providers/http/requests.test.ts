@@ -14,7 +14,7 @@ import { createHttpProvider } from '../../../src/providers/http/http-provider.ts
 import { jobOf, jobRequest } from '../job-request.ts';
 import { shippedFile } from './shipped-file.ts';
 
-// What requests by a file can have beside a path and the body of a create.
+// Requests by a file can have more than a path and the body of a create.
 
 const { signal } = new AbortController();
 const key = 'sk-/very+secret';
@@ -59,7 +59,7 @@ function providerAt(baseUrl: string, changes: object) {
 const states = { done: 'succeeded', going: 'running' };
 
 describe('a request by a file', () => {
-  test('about a job can be a POST with a body, also the ones that look it up, stop it, or fetch its result', async (t) => {
+  test('about a job can be a POST with a body, also those that find it, stop it, or fetch its result', async (t) => {
     const { received, baseUrl } = await server(t, (line) =>
       line.includes('/find') ? '{"ids":["7"]}' : '{"state":"done","url":"https://vendor.example/1.mp4"}',
     );
