@@ -20,7 +20,6 @@ import { createTestAccount, startTestService, type TestService } from '../suppor
 const skip = skipWithoutBrowser();
 
 const prices = [{ creditsPerSecond: 10 }];
-const shared = { resolution: { values: ['720p'] }, ratio: { values: ['16:9', '9:16'] }, prices };
 const everything = {
   prompt: { maxCharacters: 100 },
   negativePrompt: {},
@@ -50,8 +49,8 @@ const catalogue = {
       title: 'Frames',
       prices,
       input: {
-        resolution: shared.resolution,
-        ratio: shared.ratio,
+        resolution: { values: ['720p'] },
+        ratio: { values: ['16:9', '9:16'] },
         duration: { values: [5, 10] },
         generateAudio: { fixed: false },
         imageUrls: { max: 3 },

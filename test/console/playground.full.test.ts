@@ -104,11 +104,11 @@ test('the form offers what the model can do, and what is run again survives a re
     return ((await answer.json()) as { data: { models: unknown } }).data.models;
   }, accountId)) as readonly {
     title: string;
-    creditsPerSecond: number;
+    prices: { rates: { creditsPerSecond: number }[] }[];
     inputSchema: { properties: Record<'duration' | 'ratio', { anyOf: { minimum: number; enum: string[] }[] }> };
   }[];
   assert.ok(models.length > 1);
-  for (const { title, creditsPerSecond, inputSchema } of models) {
+  for (const { title, prices, inputSchema } of models) {
     const { duration, ratio } = inputSchema.properties;
     await page.getByRole('radio', { name: title, exact: true }).check({ force: true });
     const slider = page.getByRole('slider', { name: /Length/ });
@@ -117,7 +117,7 @@ test('the form offers what the model can do, and what is run again survives a re
     await becomes('the lengths', lengths, ['4', '15']);
     const shapes = page.getByRole('group', { name: 'Shape' }).getByRole('radio');
     await becomes('the number of shapes', () => shapes.count(), ratio.anyOf[0]?.enum.length);
-    const price = creditsPerSecond * 15;
+    const price = (prices[0]?.rates[0]?.creditsPerSecond ?? 0) * 15;
     await slider.fill('15');
     await page.getByRole('button', { name: `Generate · ${price.toLocaleString('en')} credits` }).waitFor();
     await page.getByText(`${(10_000 - price).toLocaleString('en')} left after it`).waitFor();
