@@ -4,7 +4,7 @@ import { startDeadline } from '../../activities/deadline.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
-import { uploadIdOf, uploadKey } from '../media/upload.ts';
+import { uploadFromUrl, uploadKey } from '../media/upload.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { dirname } from 'node:path';
 import { secretReader } from '../config/config.ts';
@@ -75,8 +75,8 @@ export function openWorkerDependencies(
   const box = createSecretBox(settings.secret, settings.secretPrevious);
   const ffmpeg = openFfmpeg(settings);
   const readUpload = (url: string, path: string) => {
-    const uploadId = uploadIdOf(settings.publicUrl, url);
-    return uploadId === undefined ? undefined : media.fetchTo(uploadKey(uploadId), path);
+    const upload = uploadFromUrl(settings.publicUrl, url);
+    return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
   };
   const upstreams = openUpstreams({ settings, own, log, ffmpeg, readSecret, catalogue: catalogue.current, events });
   const deps: ActivityDeps = {

@@ -1,9 +1,9 @@
 import { mediaUrlsOf, type TaskParam } from '../tasks/task-input.ts';
-import { uploadIdOf } from './upload.ts';
+import { uploadFromUrl } from './upload.ts';
 
 /** The uploaded media that a request names. */
 export function uploadIdsOf(publicUrl: string, { input }: Pick<TaskParam, 'input'>): readonly string[] {
   return mediaUrlsOf(input)
-    .map(({ url }) => uploadIdOf(publicUrl, url))
+    .map(({ url }) => uploadFromUrl(publicUrl, url)?.uploadId)
     .filter((uploadId) => uploadId !== undefined);
 }

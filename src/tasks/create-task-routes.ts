@@ -3,9 +3,7 @@ import { z } from 'zod';
 import { adapterOf } from '../ingress/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../ingress/kie-record.ts';
 import type { Acceptance, NewTask } from './acceptance.ts';
-import { mediaUrlsOf } from './task-input.ts';
-import { uploadIdOf } from '../media/upload.ts';
-import { listUsableUploads } from '../media/uploads.ts';
+import { refuseUploads } from '../media/refuse-uploads.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import type { Call } from '../http/endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
@@ -94,20 +92,11 @@ async function readRequest(
   const { models } = catalogue();
   const { taskRequest } = adapterOf(dialect);
   const request = taskRequest(input, { parse: parseTaskRequest, models });
-  const media = request.ok ? mediaUrlsOf(request.param.input) : [];
-  const uploads = media.map(({ path, url }) => ({ path, uploadId: uploadIdOf(publicUrl, url) }));
-  const named = uploads.flatMap(({ uploadId }) => uploadId ?? []);
-  if (named.length === 0) return request;
-  const usable = new Set((await listUsableUploads(db, caller.accountId, named)).map(({ uploadId }) => uploadId));
-  const errors = uploads.flatMap(({ path, uploadId }) =>
-    uploadId === undefined || usable.has(uploadId) ? [] : [{ path, message: notUsable }],
-  );
+  if (!request.ok) return request;
+  const errors = await refuseUploads(db, { accountId: caller.accountId, publicUrl, input: request.param.input });
   // Parses again, so that errors name the field in the client's spelling.
   return errors.length === 0 ? request : taskRequest(input, { parse: () => ({ ok: false, errors }), models });
 }
-
-/** Other accounts' images are refused like expired ones. */
-const notUsable = 'is not an uploaded image of this account, or has expired; upload it again';
 
 /** Never fails, because the task is already accepted. */
 async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, taskId: string) {

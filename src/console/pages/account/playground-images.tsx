@@ -1,7 +1,7 @@
 import { ImagePlus, Link2 } from './icons.ts';
 import { X } from '../../ui/icons.ts';
 import { useRef, useState } from 'preact/hooks';
-import { maxUploadBytes, uploadTypes } from '../../../media/upload.ts';
+import { maxUploadBytes, maxUploadMegabytes, uploadTypes } from '../../../media/upload.ts';
 import { upload } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/session.ts';
@@ -16,7 +16,7 @@ type ImagesProps = {
   readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
 };
 
-const maxMegabytes = maxUploadBytes / 1024 / 1024;
+const maxMegabytes = maxUploadMegabytes.image;
 
 /** Reference images: addresses that the service can reach, or files that are uploaded to it. */
 export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
@@ -39,10 +39,10 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
     setUploadFault(undefined);
     try {
       for (const file of files.slice(0, max - urls.length)) {
-        if (file.size > maxUploadBytes) throw new Error(`${file.name} is larger than ${maxMegabytes} MB`);
-        const { imageUrl, previewUrl } = await upload(file, { account: accountId });
-        previews.set(imageUrl, previewUrl);
-        onUrls((before) => [...before, imageUrl]);
+        if (file.size > maxUploadBytes('image')) throw new Error(`${file.name} is larger than ${maxMegabytes} MB`);
+        const { url, previewUrl } = await upload(file, { account: accountId });
+        previews.set(url, previewUrl);
+        onUrls((before) => [...before, url]);
       }
     } catch (error) {
       setUploadFault(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
@@ -85,7 +85,7 @@ export function ReferenceImages({ urls, max, fault, onUrls }: ImagesProps) {
           type="file"
           hidden
           multiple
-          accept={uploadTypes.join(',')}
+          accept={uploadTypes.image.join(',')}
           aria-label="Files of reference images"
           onChange={(event) => {
             const { files } = event.currentTarget;
