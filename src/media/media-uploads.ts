@@ -35,7 +35,7 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
     try {
       const path = join(folder, 'received');
       await receive(path);
-      const checked = await (await isImage(path) ? limited(() => checkImage(folder, path)) : checkClip(path));
+      const checked = await ((await isImage(path)) ? limited(() => checkImage(folder, path)) : checkClip(path));
       return await store(accountId, checked);
     } catch (error) {
       if (error instanceof ImageRefusal || error instanceof ClipRefusal) return { kind: 'refused', why: error.message };
@@ -83,8 +83,7 @@ async function checkImage(folder: string, received: string): Promise<Checked> {
   return { fileName: 'image.jpg', path };
 }
 
-const notReadable =
-  'is not a readable JPEG, PNG or WebP image, MP4, MOV or WebM video, or MP3, WAV or M4A audio file';
+const notReadable = 'is not a readable JPEG, PNG or WebP image, MP4, MOV or WebM video, or MP3, WAV or M4A audio file';
 
 async function checkClip(path: string): Promise<Checked> {
   const container = await clipContainerOf(path);

@@ -27,7 +27,11 @@ export async function refuseUploads(
   return named.flatMap(({ path, kind, uploadId, fileName }) => {
     const uploaded = uploadKinds[fileName];
     if (usable.get(uploadId) !== fileName)
-      return [{ path, message: `is not an uploaded ${nouns[uploaded]} of this account, or has expired; upload it again` }];
-    return uploaded === kind ? [] : [{ path, message: `is an uploaded ${nouns[uploaded]}; this field takes ${takes[kind]}` }];
+      return [
+        { path, message: `is not an uploaded ${nouns[uploaded]} of this account, or has expired; upload it again` },
+      ];
+    return uploaded === kind
+      ? []
+      : [{ path, message: `is an uploaded ${nouns[uploaded]}; this field takes ${takes[kind]}` }];
   });
 }

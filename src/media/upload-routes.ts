@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { maxBytesAtOnce, maxUploadBytes, maxUploadMegabytes, maxUploads, uploadKey, uploadKinds, uploadTypes, uploadUrl } from './upload.ts';
+import {
+  maxBytesAtOnce,
+  maxUploadBytes,
+  maxUploadMegabytes,
+  maxUploads,
+  uploadKey,
+  uploadKinds,
+  uploadTypes,
+  uploadUrl,
+} from './upload.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
 import { unixMs } from '../http/fields.ts';

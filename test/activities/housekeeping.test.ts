@@ -170,7 +170,9 @@ test('a row that the store does not answer about is left behind, and the next on
   const hung = {
     ...media,
     delete: (key: string) =>
-      key === uploadKey({ uploadId: String(silent?.['id']), fileName: 'video.mp4' }) ? new Promise<never>(() => {}) : media.delete(key),
+      key === uploadKey({ uploadId: String(silent?.['id']), fileName: 'video.mp4' })
+        ? new Promise<never>(() => {})
+        : media.delete(key),
   };
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const events = eventsInto('reconcile_finding', ({ finding }) => void findings.push(finding));

@@ -108,8 +108,6 @@ test('the previewUrl of an upload, which expires, is refused by name', () => {
   const imageUrls = [imageUrl, `${imageUrl}?expires=1790000000&signature=abc`];
   assert.deepEqual(parse({ model: 'a', input: { prompt: 'A boat', imageUrls } }), {
     ok: false,
-    errors: [
-      { path: 'input.imageUrls[1]', message: 'is the previewUrl of an upload, which expires; give its url' },
-    ],
+    errors: [{ path: 'input.imageUrls[1]', message: 'is the previewUrl of an upload, which expires; give its url' }],
   });
 });

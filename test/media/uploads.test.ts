@@ -21,10 +21,11 @@ let service: HttpService;
 /** It sells a model that takes every kind of media. */
 let clips: HttpService;
 before(async () => {
-  service = await startHttpService();
-  const input = { imageUrls: { max: 1 }, videoUrls: { max: 1 }, audioUrls: { max: 1 } };
+  const standard = { resolution: { values: ['720p'] }, duration: { min: 4, max: 15 }, ratio: { values: ['16:9'] } };
+  const input = { ...standard, generateAudio: {}, imageUrls: { max: 1 }, videoUrls: { max: 1 }, audioUrls: { max: 1 } };
   const models = [{ model: 'all-media', title: 'All media', input, prices: [{ creditsPerSecond: 1 }] }];
   const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ models }) });
+  service = await startHttpService();
   clips = await startHttpService({ database: service.database, catalogue: () => catalogue });
 });
 after(async () => {
@@ -147,7 +148,9 @@ for (const [name, type, kind, served] of [
     assert.equal(created.status, 200, created.bytes.toString());
     // An address is that of one file only.
     const renamed = String(url).replace(/[a-z]+\.[a-z0-9]+$/, 'image.jpg');
-    assertRefused(await ask({ imageUrls: [renamed] }), 422, /is not an uploaded image of this account/);
+    const message = 'is not an uploaded image of this account, or has expired; upload it again';
+    const errors = [{ path: 'input.imageUrls[0]', message }];
+    assertRefused(await ask({ imageUrls: [renamed] }), 422, /is not an uploaded image/, { errors });
   });
 }
 
