@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createHousekeep } from '../../activities/housekeeping.ts';
-import { imageFolderOf, mediaKeysOf } from '../../activities/task-files.ts';
+import { referenceFolderOf, mediaKeysOf } from '../../activities/task-files.ts';
 import type { HousekeepingStep } from '../../src/temporal/maintenance.ts';
 import { uploadKey } from '../../src/media/upload.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
@@ -95,7 +95,7 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   await endedAgo(taskId, 61);
   const { media } = deps();
   const scrap = join(folder, 'scrap');
-  const left = [staged, video, `${imageFolderOf(taskId)}/1.jpg`];
+  const left = [staged, video, `${referenceFolderOf(taskId)}/1.jpg`, `${referenceFolderOf(taskId)}/video-1.mp4`];
   for (const key of left) await media.put(key, scrap);
   await run('deleteExpiredMedia');
   for (const key of left) assert.equal(await media.fetchTo(key, join(folder, 'gone')), false);

@@ -1,5 +1,5 @@
 import { type JSONPath, visit } from 'jsonc-parser';
-import { open } from 'node:fs/promises';
+import { open as openFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 import { isObject } from '../../platform/json.ts';
@@ -38,7 +38,7 @@ export function announcedBytes(
 
 /** Writes the body to a new file, chunk by chunk. */
 export async function saveBytes(ctx: Context, path: string, maxBytes: number): Promise<void> {
-  await using file = await open(path, 'wx');
+  await using file = await openFile(path, 'wx');
   await receiveBody(ctx.req, maxBytes, (chunk) => file.appendFile(chunk));
 }
 
