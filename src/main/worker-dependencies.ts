@@ -161,13 +161,8 @@ function openUpstreams({ settings, own, log, ffmpeg, events, ...sources }: Upstr
   return { providers, close: async () => void (await Promise.all(clients.map((client) => client.close()))) };
 }
 
-/**
- * Workers of `generation` and `tasks` need ffmpeg, so a missing one fails their start. On other queues only a model that mixes upstreams
- * with `preview` needs it.
- */
+/** Only `callbacks` has no use for ffmpeg. The other queues convert videos, render them, or convert reference media, so a missing one fails their start. */
 function openFfmpeg({ ffmpegPath: path, workerQueues }: Settings): Ffmpeg {
-  const open = () => createFfmpeg(path === undefined ? {} : { path });
-  if (workerQueues.includes('tasks') || workerQueues.includes('generation')) return open();
-  let opened: Ffmpeg | undefined;
-  return async (run) => (opened ??= open())(run);
+  if (workerQueues.some((queue) => queue !== 'callbacks')) return createFfmpeg(path === undefined ? {} : { path });
+  return () => Promise.reject(new Error('a worker of callbacks has no ffmpeg'));
 }

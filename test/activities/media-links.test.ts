@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import type { MediaLinks, ReferenceMedia } from '../../src/tasks/ports.ts';
+import { TaskError } from '../../src/platform/errors.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { createFolderStore } from '../support/folder-store.ts';
 import type { FakeOptions } from '../support/fake-upstream.ts';
@@ -97,5 +98,24 @@ test('only the kinds that an upstream fetches are copied', async () => {
       files.map((name) => `references/${taskId}/${name}`),
     );
     assert.deepEqual([state, left], ['success', []]);
+  }
+});
+
+test('media that cannot be used end the task with their code and a full refund, before anything is sent', async () => {
+  for (const failCode of ['media_invalid', 'media_unreachable'] as const) {
+    renameProviders();
+    const upstream = upstreamOf('links');
+    const taskId = await acceptTestTask(database.db, accountId, taskParam('refused', input));
+    const failMsg = 'input.videoUrls[1] is longer than 15 seconds.';
+    const change = (deps: ActivityDeps): ActivityDeps => ({
+      ...deps,
+      fetchMedia: () => Promise.reject(new TaskError(failCode, failMsg)),
+    });
+    const world = worldOf({ upstreams: [upstream], change });
+    await playTask({ next: () => world }, { taskId, betweenAttempts: noop });
+    const task = await findTask(database.db, taskId);
+    assert.deepEqual([task?.state, task?.failure, upstream.jobs], ['fail', { failCode, failMsg }, []]);
+    assert.ok(task);
+    assert.equal(task.creditsRefunded, task.creditsCharged);
   }
 });
