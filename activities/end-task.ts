@@ -1,4 +1,4 @@
-import type { TaskFailure, TaskResult, TaskState } from '../src/tasks/task.ts';
+import { keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/tasks/task.ts';
 import { completeTask, type EndedTask, refundTask } from '../src/tasks/tasks.ts';
 import { TaskError } from '../src/platform/errors.ts';
 import { recordLateSuccess } from '../src/providers/provider-jobs.ts';
@@ -24,7 +24,7 @@ export function createCompleteTask(deps: ActivityDeps) {
         log.warn({ taskId, failCode: end.failCode }, 'video finished after the refund; not delivered');
         const job = await recordLateSuccess(db, taskId);
         if (job !== undefined) events.emit({ kind: 'job_ended', job });
-        await Promise.all([media.delete(result.videoKey), media.delete(result.posterKey)]);
+        await Promise.all(keysOf(result).map((key) => media.delete(key)));
       }
       return end;
     });
@@ -52,8 +52,9 @@ async function endCounted({ events }: ActivityDeps, endTask: () => Promise<Ended
 
 /** A result that an operator wrote into the history must not show, or delete, another task's video. */
 function requireOwn(taskId: string, result: TaskResult | null | undefined): void {
-  const { video, poster } = mediaKeysOf(taskId);
-  if (result?.videoKey === video && result.posterKey === poster) return;
+  const { video, poster, lastFrame } = mediaKeysOf(taskId);
+  const isOwnFrame = result?.lastFrameKey === undefined || result.lastFrameKey === lastFrame;
+  if (result?.videoKey === video && result.posterKey === poster && isOwnFrame) return;
   const cause = new Error(`not the keys of task ${taskId}: ${JSON.stringify(result)}`);
   throw new TaskError('result_invalid', 'The stored video is not that of this task.', { cause });
 }

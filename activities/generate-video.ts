@@ -116,9 +116,11 @@ function endStage({ events }: ActivityDeps, stage: TaskStage, durationMs: number
   events.emit({ kind: 'stage_ended', stage, durationMs });
 }
 
-/** An upstream's video is converted if it does not fit; the preview delivers exactly the ordered video. */
+/** An upstream's video is converted or refused if it does not fit; the preview delivers exactly the ordered video. */
 function formOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: boolean): VideoForm | undefined {
-  const { generateAudio: audio, ratio } = param.input;
+  const { generateAudio: audio, resolution, ratio } = param.input;
   const model = models.get(param.model);
-  return isRemote || model?.isRemote === true ? { audio, fit: model?.fit ?? 'keep', ratio } : undefined;
+  const { fit = 'keep', lastFrame = false } = model ?? {};
+  const isNeeded = isRemote || model?.isRemote === true || lastFrame;
+  return isNeeded ? { audio, fit, resolution, ratio, lastFrame } : undefined;
 }

@@ -6,7 +6,9 @@ import { TaskError } from '../src/platform/errors.ts';
 import type { VideoForm } from '../src/tasks/ports.ts';
 import type { TaskResult } from '../src/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg.ts';
+import { isBelow } from '../src/media/frame-size.ts';
 import { measureWhole } from '../src/media/inspect-video.ts';
+import type { VideoFacts } from '../src/media/probe-video.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -24,8 +26,8 @@ export type StagedVideo = {
 };
 
 /**
- * Converts the staged video if necessary, checks that it plays, measures it, makes its poster if it has none, and moves both to their
- * final keys. The keys are the same on every retry, so a retry overwrites its own work.
+ * Converts the staged video if necessary, checks that it plays and has the resolution, measures it, makes its poster if it has none and
+ * its last frame if the model needs it, and moves all to their final keys. The keys are the same on every retry, so a retry overwrites its own work.
  */
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, staged }: { taskId: string; staged: StagedVideo }): Promise<TaskResult> =>
@@ -61,7 +63,7 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   requireOwn(taskId, staged);
   const startedAt = performance.now();
   const { media } = deps;
-  const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
+  const { video: videoKey, poster: posterKey, lastFrame: lastFrameKey } = mediaKeysOf(taskId);
   const [videoPath, posterPath] = [join(folder, 'video.mp4'), join(folder, 'poster.jpg')];
   const signal = Context.current().cancellationSignal;
   const posterKeys = staged.posterKey === undefined ? [] : [staged.posterKey, posterKey];
@@ -74,11 +76,14 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   const normalization = { videoPath, targetPath: join(folder, 'normalized.mp4'), signal };
   const fittingPath = form === undefined ? videoPath : await deps.normalizeVideo({ ...normalization, form });
   const deliveredPoster = hasPoster ? join(folder, 'delivered.jpg') : undefined;
-  const inspection = { videoPath: fittingPath, deliveredPoster, posterPath, signal };
+  const lastFramePath = form?.lastFrame === true ? join(folder, 'last-frame.jpg') : undefined;
+  const inspection = { videoPath: fittingPath, deliveredPoster, posterPath, lastFramePath, signal };
   const { measured, isPosterMade } = await deps.inspectVideo(inspection);
+  if (form !== undefined) requireResolution(measured, form);
   // It replaces the original, so that a retry finds a video that fits.
   if (fittingPath !== videoPath) await media.put(staged.key, fittingPath);
   if (isPosterMade) await media.put(posterKey, posterPath);
+  if (lastFramePath !== undefined) await media.put(lastFrameKey, lastFramePath);
   const isDelivered = staged.posterKey !== undefined && !isPosterMade;
   await media.move([
     ...(isDelivered ? [{ from: staged.posterKey, to: posterKey }] : []),
@@ -87,7 +92,7 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   // The delivered poster was invalid.
   if (staged.posterKey !== undefined && isPosterMade) await media.delete(staged.posterKey);
   deps.events.emit({ kind: 'stage_ended', stage: 'store', durationMs: performance.now() - startedAt });
-  return { videoKey, posterKey, ...measured };
+  return { videoKey, posterKey, ...(lastFramePath !== undefined && { lastFrameKey }), ...measured };
 }
 
 /**
@@ -134,6 +139,13 @@ function requireOwn(taskId: string, staged: StagedVideo | null | undefined): voi
   if (staged?.key === own.staged && isOwnPoster) return;
   const cause = new Error(`not the staging keys of task ${taskId}: ${JSON.stringify(staged)}`);
   throw new TaskError('result_invalid', 'The generated video is not that of this task.', { cause });
+}
+
+/** A client that paid for 1080p must not get 720p. */
+function requireResolution({ widthPx, heightPx }: VideoFacts, { resolution }: VideoForm): void {
+  if (!isBelow(resolution, { widthPx, heightPx })) return;
+  const message = `The generated video has ${widthPx} × ${heightPx} pixels, fewer than the ${resolution} of the request.`;
+  throw new TaskError('result_invalid', message);
 }
 
 /** The second key is the final one, to which an attempt whose response was lost has moved the file. */

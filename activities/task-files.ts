@@ -8,6 +8,7 @@ export type MediaKeys = {
   readonly stagedPoster: string;
   readonly video: string;
   readonly poster: string;
+  readonly lastFrame: string;
 };
 
 export function mediaKeysOf(taskId: string): MediaKeys {
@@ -16,6 +17,7 @@ export function mediaKeysOf(taskId: string): MediaKeys {
     stagedPoster: `staging/${taskId}/poster.jpg`,
     video: `results/${taskId}/video.mp4`,
     poster: `results/${taskId}/poster.jpg`,
+    lastFrame: `results/${taskId}/last-frame.jpg`,
   };
 }
 

@@ -8,9 +8,9 @@ with numbered as (
   select gen_random_uuid() as id, ($1::uuid[])[1 + n % cardinality($1::uuid[])] as account_id, now() - n * interval '1 second' as at
   from generate_series(1, $2::int) n
 ), task as (
-  insert into tasks (id, account_id, model, param, state, credits_charged, result, request_sha256, deadline_ms, created_at, updated_at,
+  insert into tasks (id, account_id, model, price_name, param, state, credits_charged, result, request_sha256, deadline_ms, created_at, updated_at,
     generation_started_at, completed_at)
-  select id, account_id, 'videogen-2.0-fast', $3::json, 'success', 165, (jsonb_build_object('videoKey', 'results/' || id || '/video.mp4', 'posterKey', 'results/' || id || '/poster.jpg') || $4::jsonb)::json, decode(repeat('00', 32), 'hex'), 1800000, at, at, at, at
+  select id, account_id, 'videogen-2.0-fast', 'standard', $3::json, 'success', 165, (jsonb_build_object('videoKey', 'results/' || id || '/video.mp4', 'posterKey', 'results/' || id || '/poster.jpg') || $4::jsonb)::json, decode(repeat('00', 32), 'hex'), 1800000, at, at, at, at
   from numbered
   returning id, account_id
 )

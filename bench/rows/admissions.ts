@@ -59,8 +59,8 @@ async function fillQueue(db: Database, accountId: string, size: number): Promise
     {
       name: 'bench-add-tasks',
       text: `
-insert into tasks (id, account_id, model, param, credits_charged, request_sha256, deadline_ms, state)
-select gen_random_uuid(), $1, 'm', '{"model":"m","input":{}}', 1, sha256(n::text::bytea), 1800000, 'queuing' from generate_series(1, $2::int) n
+insert into tasks (id, account_id, model, price_name, param, credits_charged, request_sha256, deadline_ms, state)
+select gen_random_uuid(), $1, 'm', 'standard', '{"model":"m","input":{}}', 1, sha256(n::text::bytea), 1800000, 'queuing' from generate_series(1, $2::int) n
 returning id`,
     },
     [accountId, size + limit],

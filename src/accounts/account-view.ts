@@ -18,6 +18,7 @@ export const ledgerEntrySchema = z
     amount: z.int().meta({ description: 'Negative for charges.' }),
     balanceAfter: z.int().nonnegative(),
     taskId: z.string().nullable(),
+    priceName: z.string().nullable().meta({ description: 'The price of the charge or refund.' }),
     reason: z.string().nullable(),
     createTime: z.int().meta({ description: 'Unix milliseconds.' }),
   })

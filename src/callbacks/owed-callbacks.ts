@@ -3,7 +3,7 @@ import type { ModelCatalogue } from '../models/model.ts';
 import { taskRecord } from '../tasks/task-record.ts';
 import { adapterOf } from '../ingress/dialect.ts';
 import type { ResultStore } from '../media/result-store.ts';
-import { resultUrls } from '../media/signed-link.ts';
+import { resultLinks } from '../media/signed-link.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -25,7 +25,7 @@ export function createOwedCallbacks(
     return {
       ...delivery,
       body: async () =>
-        adapterOf(delivery.dialect).callbackBody(taskRecord(task, 0, resultUrls(store, task)), models()),
+        adapterOf(delivery.dialect).callbackBody(taskRecord(task, 0, resultLinks(store, task)), models()),
       secrets: () => callbackSecretsOf(db, box, delivery.accountId),
     };
   };

@@ -3,7 +3,7 @@ import { adapterOf } from '../ingress/dialect.ts';
 import { callbackTimeoutMs, noTaskId } from './callback.ts';
 import type { Dialect } from '../accounts/api-key.ts';
 import type { ModelCatalogue } from '../models/model.ts';
-import { taskRecord } from '../tasks/task-record.ts';
+import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { withDefaults } from '../tasks/task-input.ts';
 import type { Task } from '../tasks/task.ts';
 import type { Log } from '../platform/log.ts';
@@ -67,6 +67,7 @@ function sampleBody(dialect: Dialect, models: ModelCatalogue): string {
     accountId: noTaskId,
     param: { model, input: withDefaults({ prompt: 'A test of your receiver. This task does not exist.' }) },
     state: 'success',
+    priceName: 'standard',
     creditsCharged: 0,
     creditsRefunded: 0,
     failure: undefined,
@@ -77,5 +78,5 @@ function sampleBody(dialect: Dialect, models: ModelCatalogue): string {
     generationStartedAt: now,
     completedAt: now,
   };
-  return adapterOf(dialect).callbackBody(taskRecord(task, 100, []), models);
+  return adapterOf(dialect).callbackBody(taskRecord(task, 100, noLinks), models);
 }

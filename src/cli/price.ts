@@ -1,22 +1,16 @@
 import type { Command } from 'commander';
-import { type PresentedPrice, presentPrices, presentSetPrice } from '../credits/price-view.ts';
+import { type PresentedPrices, presentPrices, presentSetPrice } from '../credits/price-view.ts';
 import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
-import { unknownModel } from '../models/model.ts';
-import {
-  listPrices,
-  maxCreditsPerSecond,
-  maxReasonLength,
-  type SetPrice,
-  setPriceAs,
-  withdrawPriceAs,
-} from '../credits/prices.ts';
+import { findPrice, unknownModel } from '../models/model.ts';
+import { maxPriceCredits } from '../models/price-rows.ts';
+import { listPrices, maxReasonLength, type SetPrice, setPriceAs, withdrawPriceAs } from '../credits/prices.ts';
 
 const maxListed = 100;
 
 export function addPriceCommands(program: Command, run: RunOnDatabase): void {
-  const price = program.command('price').description('list and set the price of a second of video');
+  const price = program.command('price').description('list and set the prices of models');
   const reason = [
     '--reason <text>',
     `reason, at most ${maxReasonLength} characters`,
@@ -33,6 +27,8 @@ export function addPriceCommands(program: Command, run: RunOnDatabase): void {
     .description('set a price for tasks created from a time on')
     .argument('<model>', 'such as videogen-2.0')
     .argument('<credits>', 'credits per second; `default` restores the list price', creditsOrDefault)
+    .option('--price <name>', 'name of the price, for a model with several')
+    .option('--per-video <credits>', 'credits added once for each video', wholeNumber(0, maxPriceCredits))
     .option('--account <account>', 'only for this account; by default, for all accounts', id)
     .option('--from <when>', 'a time, or a span from now such as 30d; by default, in a few seconds', instant)
     .requiredOption(...reason)
@@ -50,21 +46,36 @@ async function list({ db, config }: Context, options: { account?: string; model?
   if (accountId !== undefined) await requireAccount(db, accountId);
   const models = await presentPrices({ db, catalogue: () => config.catalogue }, accountId);
   const prices = await listPrices(db, { accountId, model, limit: maxListed });
-  const lines = [...models.map(modelLine), ...prices.map(priceLine)];
+  const lines = [...models.flatMap(modelLines), ...prices.map(priceLine)];
   return { json: { models, prices: prices.map(presentSetPrice) }, lines };
 }
 
-type SetOptions = { account?: string; from?: number; reason: string };
+type SetOptions = { account?: string; from?: number; reason: string; price?: string; perVideo?: number };
 
 async function set(
   { db, config }: Context,
   model: string,
   creditsPerSecond: number | undefined,
-  { account: accountId, from: fromMs, reason }: SetOptions,
+  { account: accountId, from: fromMs, reason, price, perVideo }: SetOptions,
 ): Promise<Answer> {
-  const problem = unknownModel(config.catalogue.models, model);
+  const { models } = config.catalogue;
+  const problem = unknownModel(models, model);
   if (problem !== undefined) throw new CommandError(`${model}: ${problem}`);
-  const setting = await setPriceAs(db, commandLineActor(), { model, accountId, creditsPerSecond, fromMs, reason });
+  const found = findPrice(models, model, price);
+  if (!found.ok) throw new CommandError(`--price: ${found.message}`);
+  if (creditsPerSecond === undefined && perVideo !== undefined)
+    throw new CommandError('--per-video must not stand beside default');
+  if (creditsPerSecond === 0 && (perVideo ?? 0) === 0)
+    throw new CommandError('credits per second must be at least 1, or --per-video must be');
+  const setting = await setPriceAs(db, commandLineActor(), {
+    model,
+    priceName: found.name,
+    accountId,
+    creditsPerSecond,
+    creditsPerVideo: creditsPerSecond === undefined ? undefined : (perVideo ?? 0),
+    fromMs,
+    reason,
+  });
   if (setting.kind === 'account_not_found') throw noAccount(accountId ?? '');
   if (setting.kind === 'in_the_past') throw new CommandError('--from must not be in the past');
   return priceAnswer(setting.price);
@@ -80,19 +91,33 @@ async function withdraw({ db }: Context, priceId: number, { reason }: { reason: 
 
 /** Undefined restores the list price. */
 function creditsOrDefault(text: string): number | undefined {
-  return text === 'default' ? undefined : wholeNumber(1, maxCreditsPerSecond)(text);
+  return text === 'default' ? undefined : wholeNumber(0, maxPriceCredits)(text);
 }
 
 function priceAnswer(price: SetPrice): Answer {
   return { json: presentSetPrice(price), lines: [priceLine(price)] };
 }
 
-function modelLine({ model, creditsPerSecond, nextPrices }: PresentedPrice): string {
-  const coming = nextPrices.map((next) => `, ${next.creditsPerSecond} from ${isoTime(next.fromTime)}`).join('');
-  return `${model}: ${creditsPerSecond} credits per second${coming}`;
+/** One line for each price, in the order in which they are decided. */
+function modelLines({ model, prices }: PresentedPrices): readonly string[] {
+  return prices.map(({ name, rates }) => {
+    const changes = rates.map((rate) => {
+      const from = rate.fromTime > Date.now() ? ` from ${isoTime(rate.fromTime)}` : '';
+      return `${amountText(rate)}${from}`;
+    });
+    return `${model}, ${name}: ${changes.join(', ')}`;
+  });
+}
+
+function amountText({ creditsPerSecond, creditsPerVideo }: { creditsPerSecond: number; creditsPerVideo: number }) {
+  const perSecond = creditsPerSecond > 0 ? [`${creditsPerSecond} credits per second`] : [];
+  const perVideo = creditsPerVideo > 0 ? [`${creditsPerVideo} credits per video`] : [];
+  return [...perSecond, ...perVideo].join(' plus ');
 }
 
 function priceLine(price: SetPrice): string {
-  const { priceId, model, accountId = 'all accounts', creditsPerSecond = 'default', state, who, reason } = price;
-  return [priceId, model, accountId, creditsPerSecond, isoTime(price.effectiveFrom), state, who, reason].join('  ');
+  const { priceId, model, priceName, accountId = 'all accounts', creditsPerSecond, creditsPerVideo = 0, who } = price;
+  const amount = creditsPerSecond === undefined ? 'default' : amountText({ creditsPerSecond, creditsPerVideo });
+  const { state, reason } = price;
+  return [priceId, model, priceName, accountId, amount, isoTime(price.effectiveFrom), state, who, reason].join('  ');
 }

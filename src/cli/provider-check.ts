@@ -156,7 +156,7 @@ function createInspection(workFolder: string, ffmpegPath: string): Conformance['
   const [normalize, inspect] = [createVideoNormaliser(ffmpeg), createVideoInspector(ffmpeg)];
   return async (path, signal) => {
     try {
-      const form = { audio: true, fit: 'keep', ratio: '16:9' } as const;
+      const form = { audio: true, fit: 'keep', resolution: '720p', ratio: '16:9', lastFrame: false } as const;
       const videoPath = await normalize({ videoPath: path, targetPath: join(workFolder, 'fit.mp4'), form, signal });
       const posterPath = join(workFolder, 'poster.jpg');
       const { measured } = await inspect({ videoPath, deliveredPoster: undefined, posterPath, signal });

@@ -102,7 +102,7 @@ async function margin({ db, config }: Context, options: MarginOptions): Promise<
     const gain = marginMicros === null ? unknown : money(marginMicros, currency);
     const cost = `cost ${money(costMicros, currency)}`;
     const credits = `${creditsCharged} credits charged, ${creditsRefunded} refunded`;
-    return `${row.model}  ${row.provider}  ${row.tasks} tasks, ${row.jobs} jobs  ${credits}  ${cost}  margin ${gain}`;
+    return `${row.model}  ${row.priceName}  ${row.provider}  ${row.tasks} tasks, ${row.jobs} jobs  ${credits}  ${cost}  margin ${gain}`;
   });
   return {
     json: { currency, creditMicros: creditValue.micros, rows: presented },

@@ -2,12 +2,13 @@ import { type Command, Option } from 'commander';
 import type { Config } from '../config/config.ts';
 import { failOutcome } from '../tasks/fail-code.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
-import { taskRecord } from '../tasks/task-record.ts';
+import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { type Task, type TaskState, taskStates } from '../tasks/task.ts';
 import { cancelTaskAs, findTask } from '../tasks/tasks.ts';
 import { maxReasonLength } from '../credits/prices.ts';
 import { deleteTaskContentAs } from '../tasks/content-deletion.ts';
-import { uploadIdsOf } from '../media/named-uploads.ts';
+import { uploadIdsOf } from '../media/upload.ts';
+import { mediaUrlsOf } from '../tasks/task-input.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listTasks, readTaskDetail } from '../tasks/task-list.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
@@ -47,13 +48,13 @@ type ListOptions = { readonly account?: string; readonly state?: TaskState; read
 
 async function list({ db }: Context, { account: accountId, ...filter }: ListOptions): Promise<Answer> {
   const found = await listTasks(db, { accountId, ...filter });
-  const tasks = found.map((one) => ({ accountId: one.accountId, ...taskRecord(one, 0, []) }));
+  const tasks = found.map((one) => ({ accountId: one.accountId, ...taskRecord(one, 0, noLinks) }));
   return { json: { tasks }, lines: found.length === 0 ? ['No tasks.'] : table(taskHeader, found.map(taskRow)) };
 }
 
 async function show({ db }: Context, taskId: string): Promise<Answer> {
   const found = await requireTask(db, taskId);
-  const record = { accountId: found.accountId, ...taskRecord(found, 0, []), result: found.result ?? null };
+  const record = { accountId: found.accountId, ...taskRecord(found, 0, noLinks), result: found.result ?? null };
   const { ledger, providerJobs, delivery, attempts } = await readTaskDetail(db, taskId);
   const log = attempts.map((one) => ({ ...one, responseHead: one.responseHead?.toString('utf8') }));
   const callback = delivery === undefined ? null : { ...delivery, log };
@@ -75,7 +76,7 @@ async function cancel({ db, config }: Context, taskId: string, { reason }: { rea
 async function remove({ db, config }: Context, taskId: string, { reason }: { reason: string }): Promise<Answer> {
   const task = await requireTask(db, taskId);
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const uploadIds = uploadIdsOf(publicUrl, task.param);
+  const uploadIds = uploadIdsOf(publicUrl, mediaUrlsOf(task.param.input));
   const deletion = await deleteTaskContentAs(db, commandLineActor(), { task, uploadIds, reason });
   if (deletion === undefined) throw new CommandError(`task ${taskId} has not ended yet; cancel it first`);
   const when = isoTime(deletion.deletedAt);

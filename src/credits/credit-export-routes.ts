@@ -42,6 +42,7 @@ const columns: readonly (readonly [name: string, of: (entry: LedgerEntry) => str
   ['amount', ({ amount }) => amount],
   ['balanceAfter', ({ balanceAfter }) => balanceAfter],
   ['taskId', ({ taskId }) => taskId],
+  ['priceName', ({ priceName }) => priceName],
   ['reason', ({ reason }) => reason],
 ];
 

@@ -50,7 +50,7 @@ const daily = defineEndpoint({
   operationId: 'listDailyCredits',
   route: 'GET /api/v1/credits/daily',
   scope: 'credits:read',
-  summary: 'List charges and refunds by day and model',
+  summary: 'List charges and refunds by day, model and price',
   description:
     `Both days are included, in UTC, at most ${maxDays} days. Charges count on the day of the create, refunds on the day of the failure. ` +
     'Days without entries are omitted.',

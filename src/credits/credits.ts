@@ -11,6 +11,8 @@ export type LedgerKind = (typeof ledgerKinds)[number];
 export type LedgerEntry = {
   readonly entryId: number;
   readonly taskId: string | undefined;
+  /** The price of the charge or refund; undefined for bookings by operators. */
+  readonly priceName: string | undefined;
   readonly kind: LedgerKind;
   readonly amount: number;
   readonly balanceAfter: number;
@@ -19,7 +21,8 @@ export type LedgerEntry = {
 };
 
 /** The columns of `ledger_entries` as the fields of a `LedgerEntry`. */
-const entryColumns = `id as "entryId", task_id as "taskId", kind, amount, balance_after as "balanceAfter", reason,
+const entryColumns = `id as "entryId", task_id as "taskId",
+  (select price_name from tasks where tasks.id = task_id) as "priceName", kind, amount, balance_after as "balanceAfter", reason,
   created_at as "createdAt"`;
 
 // Entries have no index of their times, because each create would pay for it. Their ids have the order of their times, except for the

@@ -7,7 +7,7 @@ const selectMargin = {
   plannedAnew: true,
   text: `
 with task as (
-  select id, model, credits_charged, credits_refunded,
+  select id, model, price_name, credits_charged, credits_refunded,
     (select provider from provider_jobs j where j.task_id = tasks.id and intended_at is not null
       order by ordinal desc limit 1) as deciding
   from tasks
@@ -22,7 +22,7 @@ with task as (
   from provider_jobs j join task on task.id = j.task_id where intended_at is not null
   group by 1, 2
 )
-select task.model, coalesce(cost.provider, 'none') as provider, count(*)::int as tasks,
+select task.model, task.price_name as "priceName", coalesce(cost.provider, 'none') as provider, count(*)::int as tasks,
   coalesce(sum(jobs), 0)::int as jobs,
   coalesce(sum(credits_charged) filter (where deciding is not distinct from cost.provider), 0)::bigint as "creditsCharged",
   coalesce(sum(credits_refunded) filter (where deciding is not distinct from cost.provider), 0)::bigint as "creditsRefunded",
@@ -30,12 +30,13 @@ select task.model, coalesce(cost.provider, 'none') as provider, count(*)::int as
   coalesce(sum(micros), 0)::bigint as "costMicros"
 from task left join cost on cost.task_id = task.id
 where $5::text is null or coalesce(cost.provider, 'none') = $5
-group by 1, 2 order by 1, 2`,
+group by 1, 2, 3 order by 1, 2, 3`,
 };
 
-/** Revenue and cost of the tasks that ended in a period, for one model at one provider. */
+/** Revenue and cost of the tasks that ended in a period, for one price of a model at one provider. */
 export type MarginRow = {
   readonly model: string;
+  readonly priceName: string;
   /** `none` for tasks without a provider. */
   readonly provider: string;
   /** Tasks with a job at the provider. A task that tried two providers counts at both. */

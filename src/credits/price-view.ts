@@ -1,18 +1,25 @@
 import { z } from 'zod';
 import type { HttpDeps } from '../http/http-deps.ts';
-import { priceStates, readPrices, type SetPrice } from './prices.ts';
+import { priceConditions } from '../models/catalogue/price-rows.ts';
+import type { PriceRow } from '../models/price-rows.ts';
+import { priceStates, type SetPrice } from './prices.ts';
+import { readPrices } from './price-lists.ts';
 import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
+
+const credits = z.int().nonnegative();
 
 export const setPriceSchema = z
   .strictObject({
     priceId: z.int(),
     model: z.string(),
+    priceName: z.string(),
     accountId: z.string().nullable().meta({ description: 'Null: applies to all accounts without their own price.' }),
-    creditsPerSecond: z.int().positive().nullable().meta({
+    creditsPerSecond: credits.nullable().meta({
       description:
-        "Null ends the previous price: an account returns to the list price, the list price to the catalogue's.",
+        "Both amounts are null if they end the previous price: an account returns to the list price, the list price to the catalogue's.",
     }),
+    creditsPerVideo: credits.nullable(),
     fromTime: unixMs,
     state: z.enum(priceStates),
     reason: z.string(),
@@ -25,16 +32,30 @@ export function presentSetPrice(price: SetPrice) {
   return view(setPriceSchema, { ...price, fromTime: price.effectiveFrom, createTime: price.createdAt });
 }
 
+const modelPriceSchema = z
+  .strictObject({
+    name: z.string(),
+    when: priceConditions.meta({
+      description: 'The conditions, which must all hold; without any, every input meets them.',
+    }),
+    rates: z.array(z.strictObject({ creditsPerSecond: credits, creditsPerVideo: credits, fromTime: unixMs })).meta({
+      description:
+        'The amounts, which add up: those in force, if the price has begun, and announced ones. A task keeps the price of its creation.',
+    }),
+  })
+  .meta({ id: 'ModelPrice' });
+
 export const pricedModel = {
   model: z.string(),
   title: z.string(),
-  creditsPerSecond: z.int().positive().meta({ description: "The account's current price." }),
-  nextPrices: z
-    .array(z.strictObject({ creditsPerSecond: z.int().positive(), fromTime: unixMs }))
-    .meta({ description: 'Future prices; a task keeps the price of its creation.' }),
+  prices: z.array(modelPriceSchema).meta({
+    description:
+      'In the order in which they are decided: the first price that has begun and whose conditions the input meets applies. The last ' +
+      'one has no conditions.',
+  }),
 };
 
-export type PresentedPrice = Awaited<ReturnType<typeof presentPrices>>[number];
+export type PresentedPrices = Awaited<ReturnType<typeof presentPrices>>[number];
 
 /** Without an account, the list prices. */
 export async function presentPrices(
@@ -43,10 +64,9 @@ export async function presentPrices(
 ) {
   const models = [...catalogue().models.values()];
   const prices = await readPrices(db, accountId, models);
-  return models.map(({ model, title }) => {
-    const [current, ...next] = prices.get(model) ?? [];
-    if (current === undefined) throw new Error(`no price of ${model} is in force`);
-    const nextPrices = next.map(({ creditsPerSecond, fromMs }) => ({ creditsPerSecond, fromTime: fromMs }));
-    return { model, title, creditsPerSecond: current.creditsPerSecond, nextPrices };
-  });
+  return models.map(({ model, title }) => ({ model, title, prices: (prices.get(model) ?? []).map(presentPrice) }));
+}
+
+function presentPrice({ name, when, rates }: PriceRow) {
+  return { name, when, rates: rates.map(({ fromMs, ...amounts }) => ({ ...amounts, fromTime: fromMs })) };
 }

@@ -1,9 +1,9 @@
 import type { Actor } from '../operators/operator.ts';
-import type { Model, Price } from '../models/model.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { type Done, recordAction } from '../operators/operator-actions.ts';
 import { many, maybeOne } from '../platform/database/statement.ts';
+import { operatorsPrice } from './price-rule.ts';
 
 /**
  * A price is set or withdrawn at least this long before it begins. When it begins, every process reads the same decision, so a task's
@@ -11,7 +11,6 @@ import { many, maybeOne } from '../platform/database/statement.ts';
  */
 export const priceLeadMs = 5_000;
 
-export const maxCreditsPerSecond = 1_000_000;
 export const maxReasonLength = 500;
 
 export const priceStates = ['announced', 'in_force', 'past', 'withdrawn'] as const;
@@ -21,10 +20,12 @@ export type PriceState = (typeof priceStates)[number];
 export type SetPrice = {
   readonly priceId: number;
   readonly model: string;
+  readonly priceName: string;
   /** Undefined for the general price. */
   readonly accountId: string | undefined;
-  /** Undefined if it ends the price before, and the general or the catalogue's price applies again. */
+  /** Both are undefined if it ends the price before, and the general or the catalogue's price applies again. */
   readonly creditsPerSecond: number | undefined;
+  readonly creditsPerVideo: number | undefined;
   readonly effectiveFrom: number;
   readonly createdAt: number;
   readonly who: string;
@@ -32,40 +33,22 @@ export type SetPrice = {
   readonly state: PriceState;
 };
 
-/**
- * SQL for a column of the set price that is in force at an instant: the latest one of a model and an account that has begun and is
- * not withdrawn. `account` is what the account is compared with; `is null` means the general price. A row without credits ends the
- * price before it.
- */
-const inForce = (column: string, { model, account, at }: { model: string; account: string; at: string }) => `
-  (select ${column} from prices decided where decided.model = ${model} and decided.account_id ${account}
-    and decided.withdrawn_at is null and decided.effective_from <= ${at}
-    order by decided.effective_from desc, decided.id desc limit 1)`;
-
-/** SQL for the catalogue's prices of a model, a JSON array of `Price`. */
-const listedPrices = (json: string) => `
-  (select "creditsPerSecond", to_timestamp("fromMs" / 1000) as effective_from
-    from json_to_recordset(${json}) listed ("creditsPerSecond" integer, "fromMs" float8)) listed`;
-
-/**
- * SQL for the credits that a second costs a task created at an instant: the account's own price, else the general one, else the
- * catalogue's. Null if no price has begun. Charges and price lists use this one rule.
- */
-export const creditsPerSecondAt = (of: { model: string; accountId: string; listed: string; at: string }) => `coalesce(
-  ${inForce('credits_per_second', { ...of, account: `= ${of.accountId}` })},
-  ${inForce('credits_per_second', { ...of, account: 'is null' })},
-  (select "creditsPerSecond" from ${listedPrices(of.listed)} where effective_from <= ${of.at} order by effective_from desc limit 1))`;
+const inForce = (account: string) =>
+  operatorsPrice('id', { model: 'prices.model', name: 'prices.price_name', account, at: 'now()' });
 
 const state = `
 case when withdrawn_at is not null then 'withdrawn' when effective_from > now() then 'announced'
-  when prices.id = case when account_id is null then ${inForce('id', { model: 'prices.model', account: 'is null', at: 'now()' })}
-    else ${inForce('id', { model: 'prices.model', account: '= prices.account_id', at: 'now()' })} end then 'in_force' else 'past' end as state`;
+  when prices.id = case when account_id is null then ${inForce('is null')} else ${inForce('= prices.account_id')} end then 'in_force'
+  else 'past' end as state`;
 
 /** The columns of `prices` as the fields of a `SetPrice`. */
-const priceColumns = `prices.id as "priceId", model, account_id as "accountId", credits_per_second as "creditsPerSecond",
-  effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
+const priceColumns = `prices.id as "priceId", model, price_name as "priceName", account_id as "accountId",
+  credits_per_second as "creditsPerSecond", credits_per_video as "creditsPerVideo", effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
 
-export type NewPrice = Pick<SetPrice, 'model' | 'accountId' | 'creditsPerSecond' | 'who' | 'reason'> & {
+export type NewPrice = Pick<
+  SetPrice,
+  'model' | 'priceName' | 'accountId' | 'creditsPerSecond' | 'creditsPerVideo' | 'who' | 'reason'
+> & {
   /** Unix milliseconds by the database's clock; as soon as possible by default. */
   readonly fromMs?: number | undefined;
   readonly leadMs?: number;
@@ -75,20 +58,22 @@ export type NewPrice = Pick<SetPrice, 'model' | 'accountId' | 'creditsPerSecond'
 const insertPrice = maybeOne<SetPrice, [price: NewPrice]>({
   name: 'set-price',
   text: `
-insert into prices (model, account_id, credits_per_second, effective_from, created_at, who, reason)
-select $1, $2, $3, date_trunc('milliseconds', greatest(to_timestamp($4::float8 / 1000),
-  clock_timestamp() + ($5::integer + 1) * interval '1 millisecond')), clock_timestamp(), $6, $7
-where ($4::float8 is null or to_timestamp($4::float8 / 1000) >= clock_timestamp())
-  and ($2::uuid is null or exists (select from accounts where id = $2))
+insert into prices (model, price_name, account_id, credits_per_second, credits_per_video, effective_from, created_at, who, reason)
+select $1, $2, $3, $4, $5, date_trunc('milliseconds', greatest(to_timestamp($6::float8 / 1000),
+  clock_timestamp() + ($7::integer + 1) * interval '1 millisecond')), clock_timestamp(), $8, $9
+where ($6::float8 is null or to_timestamp($6::float8 / 1000) >= clock_timestamp())
+  and ($3::uuid is null or exists (select from accounts where id = $3))
 returning ${priceColumns}, 'announced' as state`,
-  values: ({ model, accountId, creditsPerSecond, fromMs, leadMs = priceLeadMs, who, reason }) => [
-    model,
-    accountId,
-    creditsPerSecond,
-    fromMs,
+  values: ({ leadMs = priceLeadMs, ...price }) => [
+    price.model,
+    price.priceName,
+    price.accountId,
+    price.creditsPerSecond,
+    price.creditsPerVideo,
+    price.fromMs,
     leadMs,
-    who,
-    reason,
+    price.who,
+    price.reason,
   ],
 });
 
@@ -97,7 +82,7 @@ export type PriceSetting =
   | { readonly kind: 'in_the_past' }
   | { readonly kind: 'account_not_found' };
 
-/** Sets a general price or an account's own. An instant nearer than `leadMs` is postponed. The caller checks that the model exists. */
+/** Sets a general price or an account's own. An instant nearer than `leadMs` is postponed. The caller checks that the model has the price. */
 export async function setPrice(db: Database, newPrice: NewPrice): Promise<PriceSetting> {
   const price = await insertPrice(db, newPrice);
   if (price !== undefined) return { kind: 'set', price };
@@ -173,61 +158,19 @@ export function withdrawPriceAs(
 }
 
 function done(action: 'prices.set' | 'prices.withdraw', price: SetPrice, reason: string): Done {
-  const { priceId, model, accountId, creditsPerSecond = null, effectiveFrom } = price;
-  const details = { priceId, model, creditsPerSecond, effectiveFrom, reason };
+  const {
+    priceId,
+    model,
+    priceName,
+    accountId,
+    creditsPerSecond = null,
+    creditsPerVideo = null,
+    effectiveFrom,
+  } = price;
+  const details = { priceId, model, priceName, creditsPerSecond, creditsPerVideo, effectiveFrom, reason };
   return { action, ...(accountId !== undefined && { accountId }), details };
 }
 
 function authorOf({ kind, name }: Actor): string {
   return kind === 'command_line' ? `${name} at the command line` : name;
-}
-
-/** Bounds the announced prices of a model that are read, own and general ones each. */
-const maxAnnounced = 100;
-
-const announced = (account: string) => `
-  (select effective_from from prices where model = request.model and account_id ${account}
-    and withdrawn_at is null and effective_from > now() order by effective_from limit ${maxAnnounced})`;
-const price = creditsPerSecondAt({ model: 'request.model', accountId: '$1', listed: 'request.listed::json', at: 'at' });
-
-type PriceAtInstant = {
-  readonly model: string;
-  readonly fromMs: number;
-  readonly creditsPerSecond: number | undefined;
-};
-
-const readPricesAtInstants = many<PriceAtInstant, [accountId: string | undefined, models: readonly Model[]]>({
-  name: 'read-prices',
-  text: `
-select request.model, at as "fromMs", ${price} as "creditsPerSecond"
-from unnest($2::text[], $3::text[]) with ordinality request (model, listed, position)
-cross join lateral (
-  select now() as at union ${announced('= $1::uuid')} union ${announced('is null')}
-  union select effective_from from ${listedPrices('request.listed::json')} where effective_from > now()
-) instants
-order by position, at`,
-  values: (accountId, models) => [
-    accountId,
-    models.map(({ model }) => model),
-    models.map(({ prices }) => JSON.stringify(prices)),
-  ],
-});
-
-/**
- * Returns the prices of each model for an account, or for accounts without prices of their own: first the one in force, then the
- * announced ones, each with the instant from which it applies.
- */
-export async function readPrices(
-  db: Database,
-  accountId: string | undefined,
-  models: readonly Model[],
-): Promise<ReadonlyMap<string, readonly Price[]>> {
-  const prices = new Map<string, Price[]>();
-  for (const { model, fromMs, creditsPerSecond } of await readPricesAtInstants(db, accountId, models)) {
-    if (creditsPerSecond === undefined) throw new Error(`no price of ${model} is in force, not even in the catalogue`);
-    const ofModel = prices.get(model) ?? [];
-    prices.set(model, ofModel);
-    if (ofModel.at(-1)?.creditsPerSecond !== creditsPerSecond) ofModel.push({ creditsPerSecond, fromMs });
-  }
-  return prices;
 }

@@ -8,6 +8,7 @@ export const usageDaySchema = z
   .strictObject({
     day: z.iso.date().meta({ description: 'A day in UTC.' }),
     model: z.string().nullable().meta({ description: 'Null for grants and adjustments.' }),
+    priceName: z.string().nullable().meta({ description: 'The price of the model; null for grants and adjustments.' }),
     charged: credits,
     refunded: credits,
     granted: z.int().meta({ description: 'Grants and adjustments; may be negative.' }),

@@ -3,10 +3,11 @@ import { many, one } from '../platform/database/statement.ts';
 
 // Sums for an account. Each statement reads a bounded time with the indexes of the account's tasks, and of entries other than charges.
 
-/** A day in UTC and a model. Bookings by operators have no model. */
+/** A day in UTC, a model and one of its prices. Bookings by operators have neither model nor price. */
 export type UsageDay = {
   readonly day: string;
   readonly model: string | undefined;
+  readonly priceName: string | undefined;
   readonly charged: number;
   readonly refunded: number;
   /** Grants and adjustments, signed. */
@@ -28,22 +29,22 @@ export const listUsageDays = many<UsageDay, [days: Days]>({
   name: 'list-usage-days',
   plannedAnew: true,
   text: `
-select to_char(day, 'YYYY-MM-DD') as day, model, sum(charged)::bigint as charged, sum(refunded)::bigint as refunded,
-  sum(granted)::bigint as granted, sum(tasks)::int as tasks
+select to_char(day, 'YYYY-MM-DD') as day, model, price_name as "priceName", sum(charged)::bigint as charged,
+  sum(refunded)::bigint as refunded, sum(granted)::bigint as granted, sum(tasks)::int as tasks
 from (
-  select date_trunc('day', created_at at time zone 'UTC') as day, model, sum(credits_charged) as charged, 0 as refunded,
+  select date_trunc('day', created_at at time zone 'UTC') as day, model, price_name, sum(credits_charged) as charged, 0 as refunded,
     0 as granted, count(*) as tasks
   from tasks
   where account_id = $1 and created_at >= to_timestamp($2::float8 / 1000) and created_at < to_timestamp($3::float8 / 1000)
-  group by 1, 2
+  group by 1, 2, 3
   union all
-  select date_trunc('day', created_at at time zone 'UTC'), (select model from tasks where id = task_id), 0, amount, 0, 0
-  ${otherEntries(`= 'refund'`)}
+  select date_trunc('day', refund.created_at at time zone 'UTC'), refunded.model, refunded.price_name, 0, amount, 0, 0
+  from (select * ${otherEntries(`= 'refund'`)}) refund join tasks refunded on refunded.id = refund.task_id
   union all
-  select date_trunc('day', created_at at time zone 'UTC'), null, 0, 0, amount, 0
+  select date_trunc('day', created_at at time zone 'UTC'), null, null, 0, 0, amount, 0
   ${otherEntries(`in ('grant', 'adjustment')`)}
 ) booked
-group by 1, 2 order by 1, 2 nulls last`,
+group by 1, 2, 3 order by 1, 2 nulls last, 3`,
   values: ({ accountId, fromMs, toMs }) => [accountId, fromMs, toMs],
 });
 

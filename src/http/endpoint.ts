@@ -37,6 +37,8 @@ type Described = {
    * cached caller is not read again; all other requests count against the rate of reads.
    */
   readonly createsTask?: true;
+  /** Documents the body as a create request, without creating a task. */
+  readonly takesTaskRequest?: true;
   /** Reads the task of the query's `taskId` in the statement that finds the caller. */
   readonly readsTask?: true;
 };

@@ -10,6 +10,7 @@ import { auditEndpoints } from '../operators/audit-routes.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from '../callbacks/callback-routes.ts';
 import { creditEndpoints, operatorCreditEndpoints } from '../credits/credit-routes.ts';
 import { createTask } from '../tasks/create-task-routes.ts';
+import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { keyEndpoints, operatorKeyEndpoints } from '../accounts/key-routes.ts';
 import { kieEndpoints } from '../ingress/kie-routes.ts';
 import { modelEndpoints, operatorPriceEndpoints } from '../models/model-routes.ts';
@@ -30,7 +31,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them.',
-    endpoints: [createTask, uploadMedia, ...taskEndpoints, deleteTask, showTimeline],
+    endpoints: [createTask, quoteTaskPrice, uploadMedia, ...taskEndpoints, deleteTask, showTimeline],
   },
   {
     tag: 'account',

@@ -56,8 +56,9 @@ Keys of the [dialect \`kie\`](/docs/dialect-kie) use the spelling of that API; t
 described here.`;
 
 function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
-  const { operationId, method, path, summary, description, scope, query, headers, body, createsTask } = operation;
-  const schema = createsTask === true ? documentedTaskRequest(offer) : body;
+  const { operationId, method, path, summary, description, scope, query, headers, body } = operation;
+  const { createsTask, takesTaskRequest = createsTask } = operation;
+  const schema = takesTaskRequest === true ? documentedTaskRequest(offer) : body;
   const file = operation.fileTypes?.map((type) => [type, { schema: fileSchema }] as const);
   return {
     operationId,

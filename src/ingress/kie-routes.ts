@@ -3,7 +3,7 @@ import { howToGetKieKey } from './kie-request.ts';
 import type { Dialect } from '../accounts/api-key.ts';
 import type { Task } from '../tasks/task.ts';
 import { uuidPattern } from '../platform/uuid.ts';
-import { resultUrls } from '../media/signed-link.ts';
+import { resultLinks } from '../media/signed-link.ts';
 import { findTask } from '../tasks/tasks.ts';
 import { ownAccount } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
@@ -48,7 +48,7 @@ const downloadUrl = defineEndpoint({
     if (task === undefined || task.accountId !== caller.accountId) {
       throw invalidRequest([{ path: 'url', message: urlError }]);
     }
-    const [url] = resultUrls(deps.resultStore, task);
+    const [url] = resultLinks(deps.resultStore, task).resultUrls;
     if (url === undefined) throw mediaDeleted(task, deps.retentionMs);
     return url;
   },

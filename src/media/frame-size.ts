@@ -1,10 +1,13 @@
-import type { Ratio } from '../tasks/task-input.ts';
+import type { Ratio, Resolution } from '../tasks/task-input.ts';
 
 export type FrameSize = { readonly widthPx: number; readonly heightPx: number };
 
 type FixedRatio = Exclude<Ratio, 'adaptive'>;
 
-/** Pixel sizes at 720p. */
+/**
+ * Pixel sizes at 720p, from which those of every other resolution are scaled. The first six are those of Seedance 2.0; the others have
+ * the same area.
+ */
 export const frameSizes: Record<FixedRatio, FrameSize> = {
   '16:9': { widthPx: 1280, heightPx: 720 },
   '9:16': { widthPx: 720, heightPx: 1280 },
@@ -19,37 +22,79 @@ export const frameSizes: Record<FixedRatio, FrameSize> = {
   '4:5': { widthPx: 864, heightPx: 1080 },
 };
 
-/** The size of the video: `adaptive` takes the ratio nearest to the first reference image, 16:9 without one. */
-export function frameSize(ratio: Ratio, firstImage: FrameSize | undefined): FrameSize {
-  if (ratio !== 'adaptive') return frameSizes[ratio];
-  if (firstImage === undefined) return frameSizes['16:9'];
-  return nearestSize(firstImage);
+/** The short side of 16:9. The other ratios of a resolution have about the same area. */
+function linesOf(resolution: Resolution): number {
+  return Number.parseInt(resolution, 10);
+}
+
+/** The size of the video: `adaptive` takes the ratio nearest to the first reference image, 16:9 without one. Sides are even. */
+export function frameSize(resolution: Resolution, ratio: Ratio, firstImage: FrameSize | undefined): FrameSize {
+  const size = frameSizes[fixedRatio(ratio, firstImage)];
+  const scale = linesOf(resolution) / 720;
+  return { widthPx: nearestSide(size.widthPx * scale, 2), heightPx: nearestSide(size.heightPx * scale, 2) };
+}
+
+/** Sizes of video models differ from ours by their steps and roundings, but the next lower resolution has fewer pixels. */
+const leastShare = 0.9;
+
+/** True if a video of this size is not one of the resolution: both its short side and its area are clearly smaller. */
+export function isBelow(resolution: Resolution, { widthPx, heightPx }: FrameSize): boolean {
+  const lines = linesOf(resolution);
+  const area = (lines * lines * 16) / 9;
+  return Math.min(widthPx, heightPx) < leastShare * lines && widthPx * heightPx < leastShare * area;
 }
 
 /** Sides of video models are multiples of this. */
 const sideStep = 32;
 
+/** A model's own size for 16:9, at the resolution, which is 720p by default. */
+type OwnSize = {
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+  readonly resolution?: Resolution | undefined;
+};
+
 /**
- * The size for a model whose 16:9 is not 1280 × 720: the given one for 16:9, that turned over for 9:16, and about its area for
- * every other ratio.
+ * The size for a model whose 16:9 is not 1280 × 720: the given one for 16:9, that turned over for 9:16, about its area for every other
+ * ratio, and scaled for every other resolution.
  */
 export function sizeOf(
-  ratio: Ratio,
+  { resolution, ratio }: { readonly resolution: Resolution; readonly ratio: Ratio },
   firstImage: FrameSize | undefined,
-  { width, height }: { readonly width?: number | undefined; readonly height?: number | undefined },
+  { width, height, resolution: own = '720p' }: OwnSize,
 ): FrameSize {
-  const size = frameSize(ratio, firstImage);
-  if (width === undefined || height === undefined) return size;
-  if (size === frameSizes['16:9']) return { widthPx: width, heightPx: height };
-  if (size === frameSizes['9:16']) return { widthPx: height, heightPx: width };
-  const side = (pixels: number) => Math.round(pixels / sideStep) * sideStep;
-  const shape = size.widthPx / size.heightPx;
-  return { widthPx: side(Math.sqrt(width * height * shape)), heightPx: side(Math.sqrt((width * height) / shape)) };
+  if (width === undefined || height === undefined) return frameSize(resolution, ratio, firstImage);
+  const fixed = fixedRatio(ratio, firstImage);
+  if (resolution === own && fixed === '16:9') return { widthPx: width, heightPx: height };
+  if (resolution === own && fixed === '9:16') return { widthPx: height, heightPx: width };
+  const shape = shapeOf(fixed, width / height);
+  const area = width * height * (linesOf(resolution) / linesOf(own)) ** 2;
+  return {
+    widthPx: nearestSide(Math.sqrt(area * shape), sideStep),
+    heightPx: nearestSide(Math.sqrt(area / shape), sideStep),
+  };
 }
 
+/** Width over height; 16:9 is as wide as the model's own. */
+function shapeOf(ratio: FixedRatio, wide: number): number {
+  if (ratio === '16:9') return wide;
+  if (ratio === '9:16') return 1 / wide;
+  const { widthPx, heightPx } = frameSizes[ratio];
+  return widthPx / heightPx;
+}
+
+function nearestSide(pixels: number, step: number): number {
+  return Math.round(pixels / step) * step;
+}
+
+/** Every model has these, so `adaptive` selects among them. */
+const adaptiveRatios = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] as const satisfies readonly FixedRatio[];
+
 /** Nearest by the logarithm of width over height, so that twice as wide and twice as tall are equally far from it. */
-function nearestSize(image: FrameSize): FrameSize {
+function fixedRatio(ratio: Ratio, firstImage: FrameSize | undefined): FixedRatio {
+  if (ratio !== 'adaptive') return ratio;
+  if (firstImage === undefined) return '16:9';
   const logRatio = (size: FrameSize) => Math.log(size.widthPx / size.heightPx);
-  const distance = (size: FrameSize) => Math.abs(logRatio(size) - logRatio(image));
-  return Object.values(frameSizes).reduce((best, size) => (distance(size) < distance(best) ? size : best));
+  const distance = (one: FixedRatio) => Math.abs(logRatio(frameSizes[one]) - logRatio(firstImage));
+  return adaptiveRatios.reduce<FixedRatio>((best, one) => (distance(one) < distance(best) ? one : best), '16:9');
 }

@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { TaskError } from '../platform/errors.ts';
 import { FfmpegError } from './ffmpeg.ts';
+import { makeLastFrame } from './last-frame.ts';
 import { isPosterOf, makePoster } from './poster.ts';
 import { probeVideo, type VideoFacts, VideoFileError } from './probe-video.ts';
 
@@ -12,6 +13,8 @@ type VideoInspection = {
   readonly deliveredPoster: string | undefined;
   /** The path of a poster that has to be made. */
   readonly posterPath: string;
+  /** The path of the last frame, if it is needed. */
+  readonly lastFramePath?: string | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -25,14 +28,16 @@ export async function measureWhole(videoPath: string, posterPath: string): Promi
 
 /**
  * Checks that a generated video plays and measures it; a bad one is a `TaskError`, `result_invalid`. A delivered poster is used
- * if it is a JPEG of the right size; otherwise one is made, and `isPosterMade` is true.
+ * if it is a JPEG of the right size; otherwise one is made, and `isPosterMade` is true. The last frame is made where it is needed.
  */
 export function createVideoInspector(ffmpeg: Ffmpeg) {
   // A poster is all CPU: running more of them than there are cores ends no sooner, and delays everything else.
   const limited = pLimit(availableParallelism());
-  return ({ videoPath, deliveredPoster, posterPath, signal }: VideoInspection) =>
+  return ({ videoPath, deliveredPoster, posterPath, lastFramePath, signal }: VideoInspection) =>
     blamingFile(async () => {
       const measured = await probeVideo(videoPath);
+      if (lastFramePath !== undefined)
+        await limited(() => makeLastFrame(ffmpeg, videoPath, lastFramePath, { ...measured, signal }));
       if (deliveredPoster !== undefined && (await isPosterOf(deliveredPoster, measured)))
         return { measured, isPosterMade: false };
       await limited(() => makePoster(ffmpeg, videoPath, posterPath, { ...measured, signal }));

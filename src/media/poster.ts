@@ -8,7 +8,7 @@ import { isPhotoFormat, sharp } from './image-library.ts';
 const posterAt = 0.4;
 
 /** A JPEG has the colors of BT.601 in their full range; ffmpeg 4.1 cannot change both in one step. */
-function jpegFilters({ widthPx, heightPx }: FrameSize): string {
+export function jpegFilters({ widthPx, heightPx }: FrameSize): string {
   return `scale=${widthPx}:${heightPx}:out_color_matrix=bt601,format=yuv420p,scale=out_range=pc`;
 }
 

@@ -20,7 +20,7 @@ export class VideoFileError extends Error {
 }
 
 /** Measured from the packets of a video; `sha256` is of the whole file. */
-export type VideoFacts = Omit<TaskResult, 'videoKey' | 'posterKey'>;
+export type VideoFacts = Omit<TaskResult, 'videoKey' | 'posterKey' | 'lastFrameKey'>;
 
 /** An hour at 60 pictures a second: far beyond what the service makes, so a file with more is not one of ours. */
 const mostPackets = 216_000;

@@ -1,4 +1,5 @@
 import { createSigner } from '../callbacks/signature.ts';
+import type { ResultLinks } from '../tasks/task-record.ts';
 import type { Task } from '../tasks/task.ts';
 
 export type LinkSignerOptions = {
@@ -36,8 +37,10 @@ export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date
   };
 }
 
-/** Fresh links to a task's video: empty until success, and again once the media has passed its retention. */
-export function resultUrls(store: { link(key: string): string }, task: Task): readonly string[] {
-  if (task.result === undefined || task.mediaDeletedAt !== undefined) return [];
-  return [store.link(task.result.videoKey)];
+/** Fresh links to a task's video and its last frame: none until success, and again once the media has passed its retention. */
+export function resultLinks(store: { link(key: string): string }, { result, mediaDeletedAt }: Task): ResultLinks {
+  if (result === undefined || mediaDeletedAt !== undefined) return { resultUrls: [] };
+  const { videoKey, lastFrameKey } = result;
+  const lastFrame = lastFrameKey === undefined ? {} : { lastFrameUrl: store.link(lastFrameKey) };
+  return { resultUrls: [store.link(videoKey)], ...lastFrame };
 }

@@ -68,3 +68,8 @@ export function isUploadPreview(publicUrl: string, url: string): boolean {
   const [address = '', query] = url.split('?', 2);
   return query !== undefined && uploadFromUrl(publicUrl, address) !== undefined;
 }
+
+/** The uploads that the addresses of a request name. */
+export function uploadIdsOf(publicUrl: string, media: readonly { readonly url: string }[]): readonly string[] {
+  return media.map(({ url }) => uploadFromUrl(publicUrl, url)?.uploadId).filter((uploadId) => uploadId !== undefined);
+}

@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { unknownModel } from './model.ts';
+import { findPrice, unknownModel } from './model.ts';
+import { maxPriceCredits, maxPriceNameLength } from './price-rows.ts';
 import { inputJsonSchema, sampleRequest } from '../tasks/task-request.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import { listPrices, maxCreditsPerSecond, priceLeadMs, setPriceAs, withdrawPriceAs } from '../credits/prices.ts';
+import { listPrices, priceLeadMs, setPriceAs, withdrawPriceAs } from '../credits/prices.ts';
 import { ownAccount } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
-import { idField, maxUnixMs, reasonField, required, wholeNumber } from '../http/fields.ts';
+import { idField, maxUnixMs, plainText, reasonField, required, wholeNumber } from '../http/fields.ts';
 import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery, textParameter } from '../http/query.ts';
 import { presentRate, rateSchema } from '../accounts/account-view.ts';
 import { presentPrices, presentSetPrice, pricedModel, setPriceSchema } from '../credits/price-view.ts';
@@ -25,11 +26,9 @@ const limitsSchema = z
 const modelSchema = z
   .strictObject({
     ...pricedModel,
-    inputSchema: z
-      .record(z.string(), z.unknown())
-      .meta({
-        description: 'The JSON Schema of `input` in a request for this model: its fields, bounds and defaults.',
-      }),
+    inputSchema: z.record(z.string(), z.unknown()).meta({
+      description: 'The JSON Schema of `input` in a request for this model: its fields, bounds and defaults.',
+    }),
     sampleRequest: z
       .strictObject({ model: z.string(), input: z.record(z.string(), z.unknown()) })
       .meta({ description: 'The smallest body of `createTask`, with sample values.' }),
@@ -90,22 +89,30 @@ const list = defineEndpoint({
   },
 });
 
-const priceError = `must be a whole number of credits from 1 to ${maxCreditsPerSecond}, or null`;
+const priceError = `must be a whole number of credits from 0 to ${maxPriceCredits}, or null`;
 const timeError = 'must be a future time in Unix milliseconds';
 
 const set = defineEndpoint({
   operationId: 'adminSetPrice',
   route: 'POST /api/admin/v1/prices/set',
   needsRecentProof: true,
-  summary: 'Set the price per second of a model',
+  summary: 'Set a price of a model',
   description:
-    'Sets the list price, or the price of one account, which takes precedence. Applies to tasks created at `fromTime` or later. ' +
-    `The earliest start is ${priceLeadMs / 1000} seconds from now, so that every process has the price in time.`,
+    'Sets the amounts of one of the prices of a model: the list price, or the price of one account, which takes precedence. Applies to ' +
+    `tasks created at \`fromTime\` or later. The earliest start is ${priceLeadMs / 1000} seconds from now, so that every process has ` +
+    'the price in time.',
   body: z.strictObject({
     model: z.string({ error: required(modelError) }),
-    creditsPerSecond: wholeNumber(1, maxCreditsPerSecond, required(priceError))
-      .nullable()
-      .meta({ description: 'Null: return to the list price, or without an account to the price of the catalogue.' }),
+    priceName: plainText(maxPriceNameLength)
+      .nullish()
+      .meta({ description: 'The price of the model. Omit it for a model that has only one.' }),
+    creditsPerSecond: wholeNumber(0, maxPriceCredits, required(priceError)).nullable().meta({
+      description:
+        'Null, and no `creditsPerVideo`: return to the list price, or without an account to the price of the catalogue.',
+    }),
+    creditsPerVideo: wholeNumber(0, maxPriceCredits, priceError)
+      .nullish()
+      .meta({ description: 'Added once for each video; 0 by default.' }),
     accountId: idField('an account').nullish().meta({ description: 'Omit it to set the list price.' }),
     fromTime: wholeNumber(0, maxUnixMs, timeError)
       .nullish()
@@ -115,19 +122,44 @@ const set = defineEndpoint({
   data: setPriceSchema,
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db, catalogue }) => {
-    const message = unknownModel(catalogue().models, input.model);
+    const { models } = catalogue();
+    const message = unknownModel(models, input.model);
     if (message !== undefined) throw invalidRequest([{ path: 'model', message }]);
+    const found = findPrice(models, input.model, input.priceName ?? undefined);
+    if (!found.ok) throw invalidRequest([{ path: 'priceName', message: found.message }]);
+    const amounts = amountsOf(input);
+    if (amounts === 'free') throw invalidRequest([{ path: 'creditsPerSecond', message: freeError }]);
     const setting = await setPriceAs(db, actor, {
-      ...input,
+      ...amounts,
+      model: input.model,
+      priceName: found.name,
       accountId: input.accountId ?? undefined,
-      creditsPerSecond: input.creditsPerSecond ?? undefined,
       fromMs: input.fromTime ?? undefined,
+      reason: input.reason,
     });
     if (setting.kind === 'account_not_found') throw new HttpError('account_not_found');
     if (setting.kind === 'in_the_past') throw invalidRequest([{ path: 'fromTime', message: timeError }]);
     return presentSetPrice(setting.price);
   },
 });
+
+const freeError = 'must be at least 1, or creditsPerVideo must be';
+
+type Amounts = { readonly creditsPerSecond: number | undefined; readonly creditsPerVideo: number | undefined };
+
+/** Two missing amounts end a price, and one missing amount is 0. */
+function amountsOf({
+  creditsPerSecond,
+  creditsPerVideo,
+}: {
+  readonly creditsPerSecond: number | null;
+  readonly creditsPerVideo?: number | null | undefined;
+}): Amounts | 'free' {
+  if (creditsPerSecond === null && (creditsPerVideo ?? null) === null)
+    return { creditsPerSecond: undefined, creditsPerVideo: undefined };
+  const amounts = { creditsPerSecond: creditsPerSecond ?? 0, creditsPerVideo: creditsPerVideo ?? 0 };
+  return amounts.creditsPerSecond + amounts.creditsPerVideo === 0 ? 'free' : amounts;
+}
 
 const idError = 'must be the id of a price';
 

@@ -1,13 +1,6 @@
 import { didYouMean } from '../platform/did-you-mean.ts';
 import { type ModelInput, standardInput } from '../tasks/task-input.ts';
-
-/** The price of a second of video from an instant on. */
-export type Price = {
-  /** Whole credits. */
-  readonly creditsPerSecond: number;
-  /** Unix milliseconds. The price is charged for tasks created at or after this instant. */
-  readonly fromMs: number;
-};
+import { type PriceRow, standardPriceName } from './price-rows.ts';
 
 /** A model of the catalogue. */
 export type Model = {
@@ -16,7 +9,8 @@ export type Model = {
   /** Further names that clients of the dialect `kie` may use; their records show the first one. */
   readonly aliases?: readonly string[];
   readonly input: ModelInput;
-  readonly prices: readonly Price[];
+  /** In the order in which they are decided; the last one applies to every input. */
+  readonly prices: readonly PriceRow[];
   /** Providers in the order in which they are tried. */
   readonly providers: readonly string[];
   /** Limits generation, counted from its first start. */
@@ -30,6 +24,11 @@ export type Offer = { readonly models: ModelCatalogue };
 
 const thirtyMinutesMs = 30 * 60_000;
 
+/** The price of a model that costs the same for every input. */
+function perSecond(creditsPerSecond: number): PriceRow {
+  return { name: standardPriceName, when: {}, rates: [{ creditsPerSecond, creditsPerVideo: 0, fromMs: 0 }] };
+}
+
 /** The catalogue of an installation that has no file of its own. */
 export const defaultModels: readonly Model[] = [
   {
@@ -42,7 +41,7 @@ export const defaultModels: readonly Model[] = [
       'bytedance/v1-pro-text-to-video',
     ],
     input: standardInput,
-    prices: [{ creditsPerSecond: 41, fromMs: 0 }],
+    prices: [perSecond(41)],
     providers: ['preview'],
     deadlineMs: thirtyMinutesMs,
   },
@@ -51,7 +50,7 @@ export const defaultModels: readonly Model[] = [
     title: 'Faster video generation',
     aliases: ['bytedance/seedance-2-fast', 'bytedance/seedance-2-mini', 'bytedance/v1-lite-text-to-video'],
     input: standardInput,
-    prices: [{ creditsPerSecond: 33, fromMs: 0 }],
+    prices: [perSecond(33)],
     providers: ['preview'],
     deadlineMs: thirtyMinutesMs,
   },
@@ -75,6 +74,21 @@ export function aliasOf(models: ModelCatalogue, model: string): string {
 /** Returns the error of an unknown model's name, with the one that was probably meant. */
 export function unknownModel(models: ModelCatalogue, name: string): string | undefined {
   return models.has(name) ? undefined : `unknown model, ${hint(name, [...models.keys()])}`;
+}
+
+export type FoundPrice =
+  | { readonly ok: true; readonly name: string }
+  | { readonly ok: false; readonly message: string };
+
+/** Finds a price of a known model by its name, which may be left out if the model has only one. */
+export function findPrice(models: ModelCatalogue, model: string, name: string | undefined): FoundPrice {
+  const names = (models.get(model)?.prices ?? []).map((price) => price.name);
+  const [only, ...others] = names;
+  if (name === undefined) {
+    if (only !== undefined && others.length === 0) return { ok: true, name: only };
+    return { ok: false, message: `is required, because ${model} has several prices: ${names.join(', ')}` };
+  }
+  return names.includes(name) ? { ok: true, name } : { ok: false, message: `unknown price, ${hint(name, names)}` };
 }
 
 function hint(unknown: string, known: readonly string[]): string {

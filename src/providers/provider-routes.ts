@@ -49,7 +49,7 @@ const set = defineEndpoint({
 const margin = defineEndpoint({
   operationId: 'adminMargin',
   route: 'GET /api/admin/v1/margin',
-  summary: 'Get revenue and cost by model and provider',
+  summary: 'Get revenue and cost by model, price and provider',
   description:
     `Covers tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / dayMs} days. Credits count for the provider of ` +
     'the last job, cost for the provider that caused it.',

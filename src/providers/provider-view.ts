@@ -36,6 +36,7 @@ export const providerSchema = z
 export const marginSchema = z
   .strictObject({
     model: z.string(),
+    priceName: z.string().meta({ description: 'The price of the model that the tasks were charged.' }),
     provider: z.string().meta({ description: '`none` for tasks without a job.' }),
     tasks: z.int(),
     jobs: z.int(),

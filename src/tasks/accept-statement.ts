@@ -1,5 +1,5 @@
 import type { NewTask } from './acceptance.ts';
-import { creditsPerSecondAt } from '../credits/prices.ts';
+import { priceOfTask } from '../credits/price-rule.ts';
 
 // The rule of acceptance, for a batch of tasks of one or many accounts. A task must be new, its key active and its account not
 // suspended. Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow, by
@@ -44,7 +44,7 @@ function valuesOf(given: Columns, tasks: readonly NewTask[]): unknown[] {
 }
 
 // now() is the task's created_at, however long the statement waits for a lock.
-const price = creditsPerSecondAt({
+const price = priceOfTask({
   model: 'request.model',
   accountId: 'request.account_id',
   listed: valueOf('listed'),
@@ -66,7 +66,7 @@ request as (
   select id, balance, unfinished_tasks, max_unfinished_tasks, suspended_at, create_due_at, create_quota, create_window_ms
   from accounts where id = any((select $2::uuid[])::uuid[]) ${lock}
 ), priced as materialized (
-  select request.*, account.*, ${valueOf('duration')} * ${price} as credits,
+  select request.*, account.*, price_name, ${valueOf('duration')} * credits_per_second + credits_per_video as credits,
     case
       when (select id from tasks where id = request.task_id) is not null then 'known'
       when account.id is null then 'account_not_found'
@@ -78,7 +78,7 @@ request as (
   from request left join lateral (
     select *, coalesce(create_quota, ${valueOf('quota')}) as quota, coalesce(create_window_ms, ${valueOf('window_ms')}) as window_ms
     from locked where id = request.account_id offset 0
-  ) account on true
+  ) account on true left join lateral ${price} price on true
 ), judged as materialized (
   select *,
     case
@@ -116,8 +116,8 @@ with ${judged(lock)}, accepted as not materialized (
   ) last
   where id = account_id
 ), task as (
-  insert into tasks (id, account_id, model, credits_charged, idempotency_key, key_id, ${contentNames.join(', ')})
-  select task_id, account_id, model, credits, idempotency_key, key_id, ${contentNames.map(valueOf).join(', ')} from accepted
+  insert into tasks (id, account_id, model, price_name, credits_charged, idempotency_key, key_id, ${contentNames.join(', ')})
+  select task_id, account_id, model, price_name, credits, idempotency_key, key_id, ${contentNames.map(valueOf).join(', ')} from accepted
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
   select account_id, task_id, 'charge', -credits, balance_after from accepted order by account_id, position

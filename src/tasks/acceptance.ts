@@ -1,5 +1,5 @@
 import type { Dialect } from '../accounts/api-key.ts';
-import type { Price } from '../models/model.ts';
+import type { ListedPrice } from '../models/price-rows.ts';
 import type { Rate, RateLeft } from '../platform/rate-limit.ts';
 import type { TaskParam, TaskState } from './task.ts';
 
@@ -16,8 +16,8 @@ export type NewTask = {
   readonly param: TaskParam;
   /** The fingerprint of the request, for the comparison with an earlier one under the same Idempotency-Key. */
   readonly requestSha256: Buffer;
-  /** The catalogue's prices, which apply where no operator has set one. */
-  readonly listedPrices: readonly Price[];
+  /** The catalogue's prices that may apply to its input, in the order in which they are decided; operators may have set their amounts. */
+  readonly listedPrices: readonly ListedPrice[];
   readonly deadlineMs: number;
   readonly providers?: readonly string[] | undefined;
   readonly idempotencyKey?: string | undefined;

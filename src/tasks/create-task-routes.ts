@@ -3,22 +3,19 @@ import { z } from 'zod';
 import { adapterOf } from '../ingress/dialect.ts';
 import { kieCreatedSchema, kieRecordSchema } from '../ingress/kie-record.ts';
 import type { Acceptance, NewTask } from './acceptance.ts';
-import { refuseUploads } from '../media/refuse-uploads.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import type { Call } from '../http/endpoint.ts';
-import { HttpError, invalidRequest } from '../http/errors.ts';
+import { HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { idempotencyKeyHeader, idempotencyKeyOf, replayedHeader } from '../http/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../http/limits/rate-headers.ts';
 import { presentTask, taskRecordSchema } from './task-view.ts';
+import { anyJson, readTaskRequest } from './read-task-request.ts';
 import { taskTerms } from './task-terms.ts';
 import { acceptWithRetry } from './accept-with-retry.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
 
 type CreateCall = Pick<Call<'tasks:write', undefined, typeof anyJson>, 'caller' | 'dialect' | 'input' | 'ctx'>;
-
-/** The caller's dialect validates the body. */
-const anyJson = z.record(z.string(), z.unknown());
 
 const created = z.strictObject({ taskId: z.string(), creditsCharged: z.int().positive() }).meta({ id: 'CreatedTask' });
 
@@ -62,18 +59,11 @@ export const createTask = defineEndpoint({
   },
 });
 
-/** A 422 lists the errors of header and body. The task keeps prices, deadline and providers of its model. */
+/** The task keeps price, deadline and providers of its model. */
 async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
   const { caller, dialect, ctx } = call;
   const idempotency = idempotencyKeyOf(ctx);
-  const request = await readRequest(call, deps);
-  if (idempotency.error !== undefined || !request.ok) {
-    throw invalidRequest([...[idempotency.error ?? []].flat(), ...(request.ok ? [] : request.errors)], request.hint);
-  }
-  const { param } = request;
-  const model = deps.catalogue().models.get(param.model);
-  if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
-  if (!deps.isSold(model.model)) throw new HttpError('model_unavailable');
+  const { param, model } = await readTaskRequest(call, deps, [idempotency.error ?? []].flat());
   return {
     taskId: uuidv7(),
     accountId: caller.accountId,
@@ -83,19 +73,6 @@ async function newTask(call: CreateCall, deps: HttpDeps): Promise<NewTask> {
     createRate: deps.createRate,
     dialect,
   };
-}
-
-async function readRequest(
-  { caller, dialect, input }: CreateCall,
-  { db, catalogue, parseTaskRequest, publicUrl }: HttpDeps,
-) {
-  const { models } = catalogue();
-  const { taskRequest } = adapterOf(dialect);
-  const request = taskRequest(input, { parse: parseTaskRequest, models });
-  if (!request.ok) return request;
-  const errors = await refuseUploads(db, { accountId: caller.accountId, publicUrl, input: request.param.input });
-  // Parses again, so that errors name the field in the client's spelling.
-  return errors.length === 0 ? request : taskRequest(input, { parse: () => ({ ok: false, errors }), models });
 }
 
 /** Never fails, because the task is already accepted. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { uploadIdsOf } from '../media/named-uploads.ts';
-import type { Task } from './task.ts';
+import { uploadIdsOf } from '../media/upload.ts';
+import { mediaUrlsOf } from './task-input.ts';
+import { keysOf, type Task } from './task.ts';
 import { type ContentDeletion, deleteTaskContent, deleteTaskContentAs } from './content-deletion.ts';
 import { findTask } from './tasks.ts';
 import { ownTask } from '../http/authentication.ts';
@@ -26,7 +27,11 @@ export const deleteTask = defineEndpoint({
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, deps) => {
     const task = await ownTask(deps.db, input.taskId, caller.accountId);
-    return deleteFiles(deps, task, await deleteTaskContent(deps.db, task, uploadIdsOf(deps.publicUrl, task.param)));
+    return deleteFiles(
+      deps,
+      task,
+      await deleteTaskContent(deps.db, task, uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input))),
+    );
   },
 });
 
@@ -41,7 +46,7 @@ export const adminDeleteTask = defineEndpoint({
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ actor, input: { taskId, reason } }, deps) => {
     const task = existing(await findTask(deps.db, taskId), 'task_not_found');
-    const uploadIds = uploadIdsOf(deps.publicUrl, task.param);
+    const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
     return deleteFiles(deps, task, await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
   },
 });
@@ -52,7 +57,7 @@ async function deleteFiles({ resultStore, log }: HttpDeps, task: Task, deletion:
   if (deletion === undefined)
     throw new HttpError('task_not_finished', { msg: 'the task has not ended; cancel it first' });
   if (deletion.changed && result !== undefined) {
-    const files = [resultStore.delete(result.videoKey), resultStore.delete(result.posterKey)];
+    const files = keysOf(result).map((key) => resultStore.delete(key));
     await Promise.all(files).catch((err: unknown) => log.warn({ err, taskId }, 'video not deleted yet'));
   }
   return { taskId, contentDeleteTime: deletion.deletedAt };

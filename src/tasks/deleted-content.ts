@@ -10,6 +10,6 @@ const optionalContent = ['negativePrompt', 'firstFrameUrl', 'lastFrameUrl', 'vid
 
 /** Model and parameters stay; the name of the price explains the charge. */
 export function withoutContent<Model, Input extends Content>({ model, input }: Request<Model, Input>) {
-  const kept = Object.fromEntries(Object.entries(input).filter(([name]) => !optionalContent.includes(name)));
-  return { model, input: { ...kept, prompt: deletedPrompt, imageUrls: [] } };
+  const remaining = Object.fromEntries(Object.entries(input).filter(([name]) => !optionalContent.includes(name)));
+  return { model, input: { ...remaining, prompt: deletedPrompt, imageUrls: [] } };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FrameSize } from '../media/frame-size.ts';
-import type { Ratio } from './task-input.ts';
+import type { Ratio, Resolution } from './task-input.ts';
 
 // The interfaces between folders that must not import each other. Activities, providers and media need them; temporal and media
 // implement them.
@@ -79,10 +79,14 @@ export const noMedia = { images: [], videos: [], audios: [] } as const satisfies
 export type VideoForm = {
   /** False removes the sound. A silent video stays silent. */
   readonly audio: boolean;
-  /** `720p` scales the picture and cuts it at two sides, to the size of the ratio. */
-  readonly fit: 'keep' | '720p';
+  /** `convert` scales the picture and cuts it at two sides, to the size of resolution and ratio. */
+  readonly fit: 'keep' | 'convert';
+  /** A smaller video is refused. */
+  readonly resolution: Resolution;
   /** `adaptive` is the ratio nearest to that of the video. */
   readonly ratio: Ratio;
+  /** True if the last frame is stored beside the video. */
+  readonly lastFrame: boolean;
 };
 
 /** One run of ffmpeg. There is no shell: `args` reach it one by one, as they are. */

@@ -55,6 +55,7 @@ function presentProviderJob(job: ProviderJob) {
 const resultSchema = z.strictObject({
   videoKey: z.string(),
   posterKey: z.string(),
+  lastFrameKey: z.string().optional(),
   widthPx: z.int(),
   heightPx: z.int(),
   durationSeconds: z.number(),
@@ -69,6 +70,7 @@ export const taskDetailSchema = z
     accountId: z.string(),
     task: taskRecordSchema,
     createdBy: makerSchema,
+    priceName: z.string().meta({ description: 'The price of the model that was charged.' }),
     posterUrl: posterUrlSchema,
     temporalUrl: z
       .url()
@@ -99,6 +101,7 @@ export function presentTaskDetail(
     accountId: task.accountId,
     task: record,
     createdBy: presentMaker(maker),
+    priceName: task.priceName,
     posterUrl: posterUrlOf(deps, task),
     temporalUrl: deps.temporalUiUrl && workflowUrl(deps.temporalUiUrl, task.taskId),
     result: task.result,

@@ -1,17 +1,22 @@
-import { isFinal, type Task, type TaskState } from './task.ts';
+import { isFinal, type Task, type TaskResult, type TaskState } from './task.ts';
 
 /** `data` of recordInfo and of callbacks. Times are Unix milliseconds. */
 export type TaskRecord = Readonly<ReturnType<typeof taskRecord>>;
 
-/** `progress` (0 to 100) comes from the generation of a live task; `resultUrls` are freshly signed links. */
-export function taskRecord(task: Task, progress: number, resultUrls: readonly string[]) {
+/** Freshly signed links to the files of a result. */
+export type ResultLinks = { readonly resultUrls: readonly string[]; readonly lastFrameUrl?: string };
+
+export const noLinks: ResultLinks = { resultUrls: [] };
+
+/** `progress` (0 to 100) comes from the generation of a live task. */
+export function taskRecord(task: Task, progress: number, links: ResultLinks) {
   return {
     taskId: task.taskId,
     model: task.param.model,
     state: task.state,
     progress: progressOf(task.state, progress),
     param: task.param,
-    resultJson: { resultUrls: task.state === 'success' ? resultUrls : [] },
+    resultJson: task.state === 'success' ? resultOf(task, links) : noLinks,
     failCode: task.failure?.failCode ?? null,
     failMsg: task.failure?.failMsg ?? null,
     creditsCharged: task.creditsCharged,
@@ -21,6 +26,27 @@ export function taskRecord(task: Task, progress: number, resultUrls: readonly st
     updateTime: task.updatedAt,
     completeTime: task.completedAt ?? null,
   };
+}
+
+/** Measured from the stored video. Unlike the links, it stays when the video is deleted. */
+export type VideoMeasures = {
+  readonly width: number;
+  readonly height: number;
+  readonly seconds: number;
+  readonly framesPerSecond: number;
+  readonly hasAudio: boolean;
+  readonly bytes: number;
+};
+
+function resultOf({ result }: Task, links: ResultLinks): ResultLinks & { readonly video?: VideoMeasures } {
+  return result === undefined ? links : { ...links, video: measuresOf(result) };
+}
+
+function measuresOf(result: TaskResult): VideoMeasures {
+  const { widthPx: width, heightPx: height, durationSeconds, framesPerSecond, hasAudio, bytes } = result;
+  const toThousandths = (value: number) => Math.round(value * 1000) / 1000;
+  const [seconds, rate] = [toThousandths(durationSeconds), toThousandths(framesPerSecond)];
+  return { width, height, seconds, framesPerSecond: rate, hasAudio, bytes };
 }
 
 /** 100 means that the video is ready, so a live task never shows it. */

@@ -1,17 +1,18 @@
 import { randomInt } from 'node:crypto';
 import type { Model } from '../models/model.ts';
+import { listedPrices } from '../models/price-rows.ts';
 import type { NewTask } from './acceptance.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { TaskParam } from './task-input.ts';
 
 export type TaskTerms = Pick<NewTask, 'param' | 'requestSha256' | 'listedPrices' | 'deadlineMs' | 'providers'>;
 
-/** What a task takes from its model when it is accepted. A request without a seed gets one, so that its video can be repeated. */
+/** The terms that a task takes from its model when it is accepted. A request without a seed gets one, so that its video can be repeated. */
 export function taskTerms(model: Model, param: TaskParam): TaskTerms {
   return {
     param: withSeed(model, param),
     requestSha256: fingerprint(param, model.input),
-    listedPrices: model.prices,
+    listedPrices: listedPrices(model.prices, param.input),
     deadlineMs: model.deadlineMs,
     providers: model.providers,
   };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type TaskRecord, taskRecord } from './task-record.ts';
 import { inputRecordSchema } from './task-input.ts';
 import { failCodes, isFinal, type Task, taskStates } from './task.ts';
-import { resultUrls } from '../media/signed-link.ts';
+import { resultLinks } from '../media/signed-link.ts';
 import type { ListedTask } from './task-list.ts';
 import type { Maker } from './task-maker.ts';
 import { unixMs } from '../http/fields.ts';
@@ -18,6 +18,15 @@ const paramSchema = z.strictObject({
   callBackUrl: z.string().optional(),
 });
 
+const videoSchema = z.strictObject({
+  width: z.int(),
+  height: z.int(),
+  seconds: z.number(),
+  framesPerSecond: z.number(),
+  hasAudio: z.boolean(),
+  bytes: z.int(),
+});
+
 const taskStateSchema = z.enum(taskStates).meta({ description: '`success` and `fail` are final and never change.' });
 
 export const taskRecordSchema = z
@@ -29,6 +38,11 @@ export const taskRecordSchema = z
     param: paramSchema,
     resultJson: z.strictObject({
       resultUrls: z.array(z.url()).meta({ description: 'Freshly signed links; empty until success.' }),
+      lastFrameUrl: z
+        .url()
+        .optional()
+        .meta({ description: 'A freshly signed link to the last frame (JPEG), for models that store it.' }),
+      video: videoSchema.optional().meta({ description: 'Measured from the stored video; absent until success.' }),
     }),
     failCode: z.enum(failCodes).nullable(),
     failMsg: z.string().nullable(),
@@ -48,7 +62,7 @@ type RecordDeps = Pick<HttpDeps, 'progressOf'> & { readonly resultStore: LinkSto
 
 export async function presentTask(deps: RecordDeps, task: Task): Promise<TaskRecord> {
   const progress = isFinal(task.state) ? 0 : await deps.progressOf(task);
-  return taskRecord(task, progress, resultUrls(deps.resultStore, task));
+  return taskRecord(task, progress, resultLinks(deps.resultStore, task));
 }
 
 // Fields of lists and details that the record, which is also the body of callbacks, does not have.

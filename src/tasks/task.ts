@@ -18,6 +18,8 @@ export type TaskResult = {
   /** Key of the video in the result store, for example `results/<taskId>/video.mp4`. */
   readonly videoKey: string;
   readonly posterKey: string;
+  /** Only of models that store it. */
+  readonly lastFrameKey?: string;
   readonly widthPx: number;
   readonly heightPx: number;
   readonly durationSeconds: number;
@@ -27,12 +29,19 @@ export type TaskResult = {
   readonly sha256: string;
 };
 
+/** The keys of all files of a result. */
+export function keysOf({ videoKey, posterKey, lastFrameKey }: TaskResult): readonly string[] {
+  return lastFrameKey === undefined ? [videoKey, posterKey] : [videoKey, posterKey, lastFrameKey];
+}
+
 /** A task as its row holds it. Times are Unix milliseconds. */
 export type Task = {
   readonly taskId: string;
   readonly accountId: string;
   readonly param: TaskParam;
   readonly state: TaskState;
+  /** The price of its model that it was charged. */
+  readonly priceName: string;
   readonly creditsCharged: number;
   readonly creditsRefunded: number;
   readonly failure: TaskFailure | undefined;

@@ -6,8 +6,8 @@ import { isReserved } from '../providers/provider-pools.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
 import { isFinished, isUnfinished } from './task-states.ts';
 
-export const taskColumns = `id as "taskId", account_id as "accountId", param, state, credits_charged as "creditsCharged",
-  credits_refunded as "creditsRefunded", result, created_at as "createdAt", updated_at as "updatedAt",
+export const taskColumns = `id as "taskId", account_id as "accountId", param, state, price_name as "priceName",
+  credits_charged as "creditsCharged", credits_refunded as "creditsRefunded", result, created_at as "createdAt", updated_at as "updatedAt",
   generation_started_at as "generationStartedAt", completed_at as "completedAt", media_deleted_at as "mediaDeletedAt",
   content_deleted_at as "contentDeletedAt",
   case when state = 'fail' then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure`;

@@ -76,9 +76,9 @@ test('200 an owner gets everything of the account as lines, without secrets, and
 });
 
 test('10,000 tasks are read page by page, on demand', async () => {
-  const names = `id, account_id, model, param, credits_charged, request_sha256, deadline_ms, dialect, created_at`;
+  const names = `id, account_id, model, price_name, param, credits_charged, request_sha256, deadline_ms, dialect, created_at`;
   const text = `insert into tasks (${names})
-    select gen_random_uuid(), account_id, model, param, credits_charged, request_sha256, deadline_ms, dialect,
+    select gen_random_uuid(), account_id, model, price_name, param, credits_charged, request_sha256, deadline_ms, dialect,
       created_at - n * interval '1 second' from tasks, generate_series(1, 9999) n where id = $1`;
   // They have no charge, which the audit at the end would find: they go with their account's own database.
   const apart = await startHttpService();

@@ -6,18 +6,22 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createCompleteTask } from '../../activities/end-task.ts';
-import { mediaKeysOf } from '../../activities/task-files.ts';
+import { deleteTaskFiles, mediaKeysOf } from '../../activities/task-files.ts';
 import { createStoreResult } from '../../activities/store-result.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
+import { sharp } from '../../src/media/image-library.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
+import type { VideoForm } from '../../src/tasks/ports.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
+
+const asIs: VideoForm = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
 
 describeStoring('a folder', false);
 describeStoring('a bucket', skipsWithoutS3);
@@ -112,8 +116,8 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
 
     test('a video is converted to the form that its task requires, also when the step is repeated', async () => {
       for (const [form, sizeAndSound, postersMade] of [
-        [{ audio: false, fit: 'keep', ratio: 'adaptive' }, [1280, 720, false], 0],
-        [{ audio: true, fit: '720p', ratio: '9:16' }, [720, 1280, true], 1],
+        [{ ...asIs, audio: false }, [1280, 720, false], 0],
+        [{ ...asIs, fit: 'convert', ratio: '9:16' }, [720, 1280, true], 1],
       ] as const) {
         const { order } = await staged(`form-${form.fit}`);
         const converted = { ...order, staged: { ...order.staged, form } };
@@ -133,9 +137,52 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
 
     test('a video that already has the required form is stored byte for byte', async () => {
       const { order, files } = await staged('as-is');
-      const form = { audio: true, fit: '720p', ratio: '16:9' } as const;
+      const form = { ...asIs, fit: 'convert', ratio: '16:9' } as const;
       const { videoKey } = await store({ ...order, staged: { ...order.staged, form } });
       assert.deepEqual(await stored(videoKey), files.video);
+    });
+
+    for (const [size, resolution, isSold] of [
+      ['1248x704', '720p', true],
+      ['832x480', '720p', false],
+      ['1280x720', '1080p', false],
+    ] as const) {
+      const fate = isSold ? 'is stored as it is' : 'ends the task';
+      test(`a video of ${size} that is not converted ${fate} where ${resolution} was sold`, async () => {
+        const taskId = `sold-${size}`;
+        const { order } = await staged(taskId);
+        const path = join(scratch, `${size}.mp4`);
+        const source = ['-f', 'lavfi', '-i', `color=size=${size}:rate=24:duration=0.5`];
+        const args = [...source, '-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-movflags', '+faststart', path];
+        await pinnedFfmpeg()({ args, cwd: scratch, signal: new AbortController().signal });
+        await deps.media.put(order.staged.key, path);
+        const storing = store({ taskId, staged: { ...order.staged, form: { ...asIs, resolution } } });
+        if (isSold) {
+          const { videoKey, widthPx, heightPx } = await storing;
+          assert.equal(`${widthPx}x${heightPx}`, size);
+          assert.deepEqual(await stored(videoKey), await readFile(path));
+        } else {
+          const message = new RegExp(`${size.replace('x', ' × ')} pixels, fewer than the ${resolution}`);
+          await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true, message });
+          assert.deepEqual(await keysOf(taskId), [order.staged.posterKey, order.staged.key]);
+        }
+      });
+    }
+
+    test('the last frame is stored beside the video for models that say so, also when the step is repeated', async () => {
+      const { order } = await staged('last-frame');
+      const form = { ...asIs, lastFrame: true };
+      const first = await store({ ...order, staged: { ...order.staged, form } });
+      const { lastFrameKey = assert.fail(), posterKey, videoKey } = first;
+      const { width, height } = await sharp(await stored(lastFrameKey)).metadata();
+      assert.deepEqual([width, height], [1280, 720]);
+      const keys = [lastFrameKey, posterKey, videoKey];
+      assert.deepEqual(await keysOf('last-frame'), keys);
+      const bytes = await stored(lastFrameKey);
+      assert.deepEqual(await store({ ...order, staged: { ...order.staged, form } }), first);
+      assert.deepEqual(await stored(lastFrameKey), bytes);
+      await deleteTaskFiles(deps.media, 'last-frame');
+      assert.deepEqual(await keysOf('last-frame'), []);
     });
 
     test('what cannot be made a video ends the task, and nothing of it is stored', async () => {
@@ -143,8 +190,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const text = join(scratch, 'text');
       await writeFile(text, '#EXTM3U\n/etc/passwd\n');
       await deps.media.put(order.staged.key, text);
-      const form = { audio: true, fit: 'keep', ratio: '16:9' } as const;
-      const storing = store({ ...order, staged: { ...order.staged, form } });
+      const storing = store({ ...order, staged: { ...order.staged, form: asIs } });
       await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true });
       assert.deepEqual(await keysOf('no-video'), [order.staged.posterKey, order.staged.key]);
     });
@@ -153,12 +199,11 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const { order } = await staged('slow-conversion');
       const failure = { exitCode: null, killedBy: 'SIGKILL', stalled: false, timedOut: true, stderr: '' };
       const normalizeVideo = () => Promise.reject(new FfmpegError(failure));
-      const form = { audio: true, fit: 'keep', ratio: '16:9' } as const;
       let heartbeatDetails: unknown;
       const attempt = () =>
         silentActivity(
           { workflowId: order.taskId, heartbeatDetails, onHeartbeat: (details) => (heartbeatDetails = details) },
-          () => createStoreResult({ ...deps, normalizeVideo })({ ...order, staged: { ...order.staged, form } }),
+          () => createStoreResult({ ...deps, normalizeVideo })({ ...order, staged: { ...order.staged, form: asIs } }),
         );
       await assert.rejects(attempt(), FfmpegError);
       await assert.rejects(attempt(), FfmpegError);

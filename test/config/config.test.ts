@@ -146,7 +146,7 @@ describe('readConfig', () => {
     assert.deepEqual(
       [...readConfig({ VIDEOGEN_MODELS: file }).catalogue.models.values()].map(({ model: name, prices }) => [
         name,
-        prices[0]?.creditsPerSecond,
+        prices[0]?.rates[0]?.creditsPerSecond,
       ]),
       [['m', 7]],
     );
@@ -164,7 +164,7 @@ describe('readConfig', () => {
     writeFileSync(file, JSON.stringify({ models: [{ ...model, prices: twoAtOnce }] }));
     assert.throws(
       () => readConfig({ VIDEOGEN_MODELS: file }),
-      /VIDEOGEN_MODELS: .*must not have two prices from the same instant/s,
+      /VIDEOGEN_MODELS: .*begins at the same instant as prices\[0\]/s,
     );
     rmSync(folder, { recursive: true });
   });

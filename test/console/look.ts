@@ -46,7 +46,9 @@ try {
   const operator = { kind: 'command_line', name: 'ada' } as const;
   await setPriceAs(db, operator, {
     model: 'videogen-2.0',
+    priceName: 'standard',
     creditsPerSecond: 45,
+    creditsPerVideo: 0,
     accountId: undefined,
     reason: 'The provider costs more.',
   });

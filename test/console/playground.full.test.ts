@@ -68,7 +68,7 @@ test(
     await page.getByLabel('Prompt').fill(prompt);
     await page.getByRole('slider', { name: /Length/ }).fill('4');
     await page.getByRole('radio', { name: /9:16|Portrait/ }).check({ force: true });
-    await page.getByRole('checkbox', { name: /With sound/ }).uncheck();
+    await page.getByRole('checkbox', { name: 'Sound' }).uncheck();
     const env = { ...process.env, VIDEOGEN_API_KEY: key };
     const made: string[] = [];
     for (const [language, start] of Object.entries(programs)) {
@@ -104,21 +104,21 @@ test('the form offers what the model can do, and what is run again survives a re
     return ((await answer.json()) as { data: { models: unknown } }).data.models;
   }, accountId)) as readonly {
     title: string;
-    minDuration: number;
-    maxDuration: number;
-    ratios: string[];
-    creditsPerSecond: number;
+    prices: { rates: { creditsPerSecond: number }[] }[];
+    inputSchema: { properties: Record<'duration' | 'ratio', { anyOf: { minimum: number; enum: string[] }[] }> };
   }[];
   assert.ok(models.length > 1);
-  for (const { title, minDuration, maxDuration, ratios, creditsPerSecond } of models) {
+  for (const { title, prices, inputSchema } of models) {
+    const { duration, ratio } = inputSchema.properties;
     await page.getByRole('radio', { name: title, exact: true }).check({ force: true });
     const slider = page.getByRole('slider', { name: /Length/ });
     const lengths = async () => [await slider.getAttribute('min'), await slider.getAttribute('max')];
-    await becomes('the lengths', lengths, [`${minDuration}`, `${maxDuration}`]);
+    assert.equal(duration.anyOf[0]?.minimum, 3.5);
+    await becomes('the lengths', lengths, ['4', '15']);
     const shapes = page.getByRole('group', { name: 'Shape' }).getByRole('radio');
-    await becomes('the number of shapes', () => shapes.count(), ratios.length);
-    const price = creditsPerSecond * maxDuration;
-    await slider.fill(String(maxDuration));
+    await becomes('the number of shapes', () => shapes.count(), ratio.anyOf[0]?.enum.length);
+    const price = (prices[0]?.rates[0]?.creditsPerSecond ?? 0) * 15;
+    await slider.fill('15');
     await page.getByRole('button', { name: `Generate · ${price.toLocaleString('en')} credits` }).waitFor();
     await page.getByText(`${(10_000 - price).toLocaleString('en')} left after it`).waitFor();
   }

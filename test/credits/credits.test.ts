@@ -119,8 +119,8 @@ async function newTask(key: string): Promise<string> {
 /** A charge and a grant every three hours of a week, as they would have been booked; only a clock is needed for that. */
 const pastWeek = `
 with made as (
-  insert into tasks (id, account_id, model, param, credits_charged, request_sha256, deadline_ms, created_at)
-  select gen_random_uuid(), $1, 'past', '{}', n, sha256(n::text::bytea), 1800000, now() - (57 - n) * interval '3 hours'
+  insert into tasks (id, account_id, model, price_name, param, credits_charged, request_sha256, deadline_ms, created_at)
+  select gen_random_uuid(), $1, 'past', 'standard', '{}', n, sha256(n::text::bytea), 1800000, now() - (57 - n) * interval '3 hours'
   from generate_series(1, 56) n returning *
 )
 insert into ledger_entries (account_id, task_id, kind, amount, balance_after, created_at)
@@ -169,8 +169,8 @@ test('200 the export is a table of every entry, also of more than one page', asy
   assert.equal(status, 200);
   assert.match(String(headers['content-disposition']), /^attachment; filename="credits\.csv"$/);
   const [names, newest, ...lines] = bytes.toString().split('\r\n');
-  assert.equal(names, 'entryId,createTime,kind,amount,balanceAfter,taskId,reason');
-  assert.match(String(newest), /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,grant,1,1,,"'=1\+1, ""so"""$/);
+  assert.equal(names, 'entryId,createTime,kind,amount,balanceAfter,taskId,priceName,reason');
+  assert.match(String(newest), /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,grant,1,1,,,"'=1\+1, ""so"""$/);
   assert.deepEqual([lines.length, lines.at(-1)], [112 + 4_000 + 1, '']);
   const ids = lines.slice(0, -1).map((line) => Number(line.split(',')[0]));
   assert.deepEqual(
@@ -180,6 +180,7 @@ test('200 the export is a table of every entry, also of more than one page', asy
   assert.equal(new Set(ids).size, ids.length);
   const charges = await service.send('GET', '/api/v1/credits/export?kind=charge', auth(key));
   assert.equal(charges.bytes.toString().split('\r\n').length, 56 + 2);
+  assert.match(charges.bytes.toString().split('\r\n')[1] ?? '', /,charge,-56,1000,[0-9a-f-]{36},standard,$/);
   const stranger = await service.newAccount(0);
   const empty = await service.send('GET', '/api/v1/credits/export', auth(stranger.key));
   assert.equal(empty.bytes.toString(), `${names}\r\n`);
@@ -214,8 +215,8 @@ test('200 the sums of each day are those of the ledger', async () => {
   assert.deepEqual(
     days.map(({ day: _day, ...others }) => others),
     [
-      { model: 'videogen-2.0-fast', ...sums },
-      { model: null, charged: 0, refunded: 0, granted: 995, tasks: 0 },
+      { model: 'videogen-2.0-fast', priceName: 'standard', ...sums },
+      { model: null, priceName: null, charged: 0, refunded: 0, granted: 995, tasks: 0 },
     ],
   );
   const stranger = await service.newAccount(0);

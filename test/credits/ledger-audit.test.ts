@@ -202,8 +202,8 @@ describe('the scheduled audits', () => {
   after(() => database.close());
 
   const insertOldTasks = `
-    insert into tasks (id, account_id, model, param, state, credits_charged, result, request_sha256, deadline_ms, created_at, completed_at)
-    select gen_random_uuid(), a.id, 'm', '{}', 'success', 1, '{}', sha256(''), 1800000, t, t
+    insert into tasks (id, account_id, model, price_name, param, state, credits_charged, result, request_sha256, deadline_ms, created_at, completed_at)
+    select gen_random_uuid(), a.id, 'm', 'standard', '{}', 'success', 1, '{}', sha256(''), 1800000, t, t
     from accounts a, generate_series(1, ${oldTasks}) n, lateral (select now() - interval '1 hour' as t) at`;
   const insertOldEntries = `
     insert into ledger_entries (account_id, task_id, kind, amount, balance_after)

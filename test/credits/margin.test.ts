@@ -55,6 +55,7 @@ describe('the margin of a time', () => {
     refundTask(database.db, taskId, { failCode: 'provider_unavailable', failMsg: 'It is not available.' });
   const row = (provider: string, figures: object) => ({
     model,
+    priceName: 'standard',
     provider,
     tasks: 1,
     jobs: 1,

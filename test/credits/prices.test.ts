@@ -18,7 +18,8 @@ function run(text: string): Promise<unknown> {
 
 async function announced(): Promise<number> {
   const fromMs = Date.now() + 3_600_000;
-  const request = { model, accountId: undefined, creditsPerSecond: 30, fromMs, who: 'test', reason: 'test' };
+  const amounts = { priceName: 'standard', creditsPerSecond: 30, creditsPerVideo: 0 };
+  const request = { model, accountId: undefined, ...amounts, fromMs, who: 'test', reason: 'test' };
   const setting = await setPrice(database.db, request);
   assert.ok(setting.kind === 'set');
   return setting.price.priceId;
@@ -46,15 +47,21 @@ test('a price is never deleted and never changed, by any statement; only one tha
   await assert.rejects(run('truncate prices'), /not allowed/);
 });
 
-test('a price of zero, one that begins immediately, and one without an author are refused by the table itself', async () => {
-  const insert = (credits: string, from: string, who = `'x'`) =>
+test('a price of nothing, half a price, one that begins immediately, and one without an author are refused by the table itself', async () => {
+  const insert = (amounts: string, { from = `now() + interval '1 day'`, who = `'x'`, name = `'n'` } = {}) =>
     run(
-      `insert into prices (model, credits_per_second, effective_from, who, reason) values ('m', ${credits}, ${from}, ${who}, 'r')`,
+      `insert into prices (model, price_name, credits_per_second, credits_per_video, effective_from, who, reason)
+       values ('m', ${name}, ${amounts}, ${from}, ${who}, 'r')`,
     );
-  await assert.rejects(insert('0', `now() + interval '1 day'`), /credits_per_second_check/);
-  await assert.rejects(insert('1000001', `now() + interval '1 day'`), /credits_per_second_check/);
-  await assert.rejects(insert('5', 'now()'), /price_begins_after_its_decision/);
-  await assert.rejects(insert('5', `now() + interval '1 day'`, `''`), /who_check/);
+  await assert.rejects(insert('0, 0'), /nothing_is_free/);
+  await assert.rejects(insert('-1, 5'), /credits_per_second_check/);
+  await assert.rejects(insert('1000001, 0'), /credits_per_second_check/);
+  await assert.rejects(insert('0, 1000001'), /credits_per_video_check/);
+  await assert.rejects(insert('5, null'), /both_amounts_or_none/);
+  await assert.rejects(insert('null, 5'), /both_amounts_or_none/);
+  await assert.rejects(insert('5, 0', { name: `''` }), /price_name_check/);
+  await assert.rejects(insert('5, 0', { from: 'now()' }), /price_begins_after_its_decision/);
+  await assert.rejects(insert('5, 0', { who: `''` }), /who_check/);
 });
 
 test('one of two concurrent calls withdraws a price', async () => {

@@ -115,9 +115,9 @@ for (const { operationId, path, query } of lists) {
 
 const manyRows = (busy: string) => `
 insert into accounts (id, name) select gen_random_uuid(), 'account ' || n from generate_series(1, 5000) n;
-insert into tasks (id, account_id, model, param, state, credits_charged, credits_refunded, fail_code, fail_msg, result,
+insert into tasks (id, account_id, model, price_name, param, state, credits_charged, credits_refunded, fail_code, fail_msg, result,
   request_sha256, deadline_ms, created_at, generation_started_at, completed_at, media_deleted_at, callback_url)
-select gen_random_uuid(), '${busy}', 'videogen-2.0-fast', '{"model":"videogen-2.0-fast","input":{"prompt":"a boat","resolution":"720p","duration":4,"ratio":"16:9","generateAudio":true,"imageUrls":[]}}', s.state, 132,
+select gen_random_uuid(), '${busy}', 'videogen-2.0-fast', 'standard', '{"model":"videogen-2.0-fast","input":{"prompt":"a boat","resolution":"720p","duration":4,"ratio":"16:9","generateAudio":true,"imageUrls":[]}}', s.state, 132,
   case s.state when 'fail' then 132 else 0 end, case s.state when 'fail' then 'internal' end,
   case s.state when 'fail' then 'It failed.' end, case s.state when 'success' then '${JSON.stringify({ ...madeUpMeasures, videoKey: 'results/00000000-0000-4000-8000-000000000000/video.mp4', posterKey: 'results/00000000-0000-4000-8000-000000000000/poster.jpg' })}'::json end,
   sha256(n::text::bytea), 1800000, now() - n * interval '1 minute', now() - n * interval '1 minute',
@@ -137,8 +137,8 @@ select task_id, n, now(), 5, 500 from callback_deliveries cross join generate_se
 insert into operators (id, name, hash, hint) values (gen_random_uuid(), 'ada', sha256('a'), 'hint');
 insert into operator_actions (operator_id, actor, action, account_id, details)
 select id, name, 'credits.grant', '${busy}', '{}' from operators cross join generate_series(1, 10000);
-insert into prices (model, account_id, credits_per_second, effective_from, created_at, who, reason)
-select 'videogen-2.0', id, 40, now() - n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
+insert into prices (model, price_name, account_id, credits_per_second, credits_per_video, effective_from, created_at, who, reason)
+select 'videogen-2.0', 'standard', id, 40, 0, now() - n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
 from accounts cross join generate_series(1, 2) n;
 insert into users (id, email, is_operator) select gen_random_uuid(), 'guest-' || n || '@example.com', false
 from generate_series(1, 5000) n;

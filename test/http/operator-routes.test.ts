@@ -57,7 +57,9 @@ async function newPriceId(): Promise<number> {
   const setting = await setPrice(service.database.db, {
     model,
     accountId: undefined,
+    priceName: 'standard',
     creditsPerSecond: 30,
+    creditsPerVideo: 0,
     fromMs,
     who: 'a',
     reason,

@@ -12,8 +12,8 @@ import { probeVideo } from '../../src/media/probe-video.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const signal = new AbortController().signal;
-const asIs: VideoForm = { audio: true, fit: 'keep', ratio: 'adaptive' };
-const hd: VideoForm = { audio: true, fit: '720p', ratio: '16:9' };
+const asIs: VideoForm = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
+const hd: VideoForm = { ...asIs, fit: 'convert', ratio: '16:9' };
 const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
 
 const seconds = 2;
@@ -126,9 +126,11 @@ describe('normalising a video', () => {
     ['h3.webm', { ...hd, ratio: 'adaptive' }, 1280, 720, seconds, 24, true],
     ['fits.mp4', { ...hd, ratio: '9:16', audio: false }, 720, 1280, seconds, 24, false],
     ['fits.mp4', { ...hd, ratio: '21:9' }, 1470, 630, seconds, 24, true],
+    ['fits.mp4', { ...hd, resolution: '1080p' }, 1920, 1080, seconds, 24, true],
+    ['720p.mp4', { ...hd, resolution: '480p', ratio: '4:5' }, 576, 720, seconds, 24, true],
   ];
   for (const [name, form, ...expected] of results) {
-    const order = `${form.fit}, ${form.ratio}, ${form.audio ? 'sound' : 'no sound'}`;
+    const order = `${form.fit}, ${form.resolution}, ${form.ratio}, ${form.audio ? 'sound' : 'no sound'}`;
     test(`${name} (${order}) becomes an MP4 that fits`, async () => {
       const path = await normalise(ffmpeg, name, form);
       assert.notEqual(path, join(folder, name));

@@ -65,7 +65,9 @@ test('what a file does not say is as it is without one', () => {
 
 test('without a file there are the built-in models', () => {
   const { models } = builtInCatalogue();
-  const asBefore = [...models.values()].map(({ tiers: _tiers, fit: _fit, isRemote: _isRemote, ...rest }) => rest);
+  const asBefore = [...models.values()].map(
+    ({ tiers: _tiers, fit: _fit, lastFrame: _lastFrame, isRemote: _isRemote, ...rest }) => rest,
+  );
   assert.deepEqual(asBefore, defaultModels);
 });
 
@@ -113,9 +115,9 @@ providers.bad name: must be 1 to 60 letters, digits, dots, dashes or underscores
 providers.h.file: unknown built-in file, did you mean fal-seedance?
 providers.i.file: this file cannot be read (ENOENT)
 models[0].title: is required
-models[0].titel: unknown field, allowed: model, title, aliases, prices, deadlineSeconds, tiers, providers, rules, fit
+models[0].titel: unknown field, allowed: model, title, aliases, input, prices, deadlineSeconds, tiers, providers, rules, fit, lastFrame
 models[0].prices: must have a price in force
-models[0].prices[0].creditsPerSecond: must be at least 1
+models[0].prices[0]: must have creditsPerSecond or creditsPerVideo of at least 1
 models[0].prices[0].from: must be an instant, such as 2027-01-01T00:00:00Z
 models[0].tiers: must not mix the preview, which runs on our workers, with upstreams
 models[0].tiers[0][0].provider: unknown provider, did you mean ark?
@@ -139,11 +141,47 @@ models[3]: must be a map
   assert.deepEqual([...faultsOf(faulty, files)].toSorted(), expected.trim().split('\n').toSorted());
 });
 
+test('a size below the resolution sold is refused, unless videos are converted to what is sold', () => {
+  const providers = { box: { kind: 'openai-videos', baseUrl: 'http://x' } };
+  const tiers = [[{ provider: 'box', parameters: { width: 832, height: 480 } }]];
+  const fields = { duration: { values: [5] }, ratio: { values: ['16:9'] }, generateAudio: { fixed: false } };
+  const faults = (more: object) => faultsOf({ providers, models: [{ ...model, tiers, ...more }] });
+  const message =
+    'models[0].tiers[0][0].parameters: 832 × 480 is smaller than the 720p of the model; enlarge it, or set fit: convert';
+  assert.deepEqual(faults({}), [message]);
+  assert.deepEqual(faults({ fit: 'convert' }), []);
+  assert.deepEqual(faults({ input: { ...fields, resolution: { values: ['480p'] } } }), []);
+  const both = { ...fields, resolution: { values: ['480p', '720p'] } };
+  assert.deepEqual(faults({ input: both }), [message], 'its default is 720p');
+  assert.deepEqual(faults({ input: { ...both, resolution: { ...both.resolution, default: '480p' } } }), []);
+});
+
+test('the size of an entry is that of 16:9 at the default resolution of its model', () => {
+  const providers = { box: { kind: 'openai-videos', baseUrl: 'http://x' }, own: { kind: 'own', baseUrl: 'http://y' } };
+  const input = {
+    resolution: { values: ['480p'] },
+    duration: { values: [5] },
+    ratio: { values: ['16:9'] },
+    generateAudio: { fixed: false },
+  };
+  const [box, own] = ['box', 'own'].map((provider) => ({ provider, parameters: { width: 832, height: 480 } }));
+  const { models } = read({ providers, models: [{ ...model, input, tiers: [[box, own]] }] });
+  const entries = models.get(model.model)?.tiers.flat() ?? assert.fail();
+  assert.deepEqual(
+    entries.map(({ parameters }) => parameters),
+    [
+      { width: 832, height: 480, resolution: '480p' },
+      { width: 832, height: 480 },
+    ],
+    'the parameters of other kinds are their own',
+  );
+});
+
 test('rules that together allow nothing are reported where they meet', () => {
   const providers = { box: { kind: 'own', baseUrl: 'http://x', rules: { durations: [5] } } };
   const entry = { provider: 'box', rules: { durations: { min: 6 } } };
   assert.deepEqual(faultsOf({ providers, models: [{ ...model, tiers: [[entry]] }] }), [
-    'models[0].tiers[0][0].rules: together with those of model and provider they allow no duration from 4 to 15 seconds',
+    'models[0].tiers[0][0].rules: together with those of model and provider they allow no duration of the model',
   ]);
 });
 

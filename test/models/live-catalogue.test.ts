@@ -72,7 +72,7 @@ test('an invalid file leaves the catalogue in force, and all its problems are lo
   assert.deepEqual([names(), isStale()], [['a'], true]);
   const problems = [
     `${path}: models[0].deadlineSeconds: must be at least 10`,
-    `${path}: models[0].fit: must be one of keep, 720p`,
+    `${path}: models[0].fit: must be one of keep, convert`,
   ];
   assert.deepEqual(logged, [{ path, problems, message: 'changed catalogue refused, the one before stays in force' }]);
   write(catalogueOf(['a', 'b']));

@@ -3,15 +3,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
 import { assertRefused } from '../support/http-client.ts';
+import { standardPrice } from '../support/tasks.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
 const hourMs = 3_600_000;
 const nextHour = Math.floor(Date.now() / hourMs + 1) * hourMs;
-const prices = [
+const prices = standardPrice(
   { creditsPerSecond: 5, fromMs: 0 },
   { creditsPerSecond: 10, fromMs: 2_000 },
   { creditsPerSecond: 20, fromMs: nextHour },
-];
+);
 const { model } = plainRequest;
 
 let service: HttpService;
@@ -23,32 +24,38 @@ before(async () => {
 });
 after(() => service.close());
 
+type Rate = { creditsPerSecond: number; creditsPerVideo: number; fromTime: number };
+const rate = (creditsPerSecond: number, fromTime: number): Rate => ({ creditsPerSecond, creditsPerVideo: 0, fromTime });
+
 async function modelsOf(key: string) {
   const answer = await service.send('GET', '/api/v1/models', { headers: { authorization: `Bearer ${key}` } });
   assert.equal(answer.status, 200);
   // The service holds its answers against the schema of the endpoint.
-  return answer.json.data['models'] as { creditsPerSecond: number; nextPrices: unknown[]; maxDuration: number }[];
+  return answer.json.data['models'] as {
+    prices: { rates: Rate[] }[];
+    inputSchema: { properties: { duration: { anyOf: { exclusiveMaximum?: number }[] } } };
+  }[];
 }
 
 const shownTo = async (key: string) => {
   const [shown] = await modelsOf(key);
-  return [shown?.creditsPerSecond, shown?.nextPrices];
+  return shown?.prices[0]?.rates;
 };
 const chargedTo = async (key: string) => (await service.create(key, plainRequest)).json.data['creditsCharged'];
 const decide = (price: Omit<DecidedLongAgo, 'model'>) => insertDecidedPrice(service.database.db, { model, ...price });
 
 test("200 the catalogue's price that is shown is the price that is charged, and coming ones are announced", async () => {
   const { key } = await service.newAccount(1000);
-  assert.deepEqual(await shownTo(key), [10, [{ creditsPerSecond: 20, fromTime: nextHour }]]);
+  assert.deepEqual(await shownTo(key), [rate(10, 2_000), rate(20, nextHour)]);
   assert.equal(await chargedTo(key), 10 * 5);
 });
 
 test("200 an account's own price is shown to it and charged to it, and to nobody else", async () => {
   const [{ accountId, key }, other] = [await service.newAccount(1000), await service.newAccount(1000)];
   await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
-  assert.deepEqual(await shownTo(key), [7, []], "the catalogue's change does not concern it");
+  assert.deepEqual(await shownTo(key), [rate(7, 3_000)], "the catalogue's change does not concern it");
   assert.deepEqual([await chargedTo(key), await chargedTo(other.key)], [7 * 5, 10 * 5]);
-  assert.deepEqual(await shownTo(other.key), [10, [{ creditsPerSecond: 20, fromTime: nextHour }]]);
+  assert.deepEqual(await shownTo(other.key), [rate(10, 2_000), rate(20, nextHour)]);
 });
 
 test("200 what is announced is the account's own future: begin and end of its price, and the list price behind it", async () => {
@@ -58,12 +65,10 @@ test("200 what is announced is the account's own future: begin and end of its pr
   await decide({ accountId, creditsPerSecond: 99, fromMs: nextHour + 700, isWithdrawn: true });
   await decide({ accountId, creditsPerSecond: undefined, fromMs: nextHour + 1_000 });
   assert.deepEqual(await shownTo(key), [
-    10,
-    [
-      { creditsPerSecond: 8, fromTime: nextHour - 1_000 },
-      { creditsPerSecond: 6, fromTime: nextHour + 500 },
-      { creditsPerSecond: 20, fromTime: nextHour + 1_000 },
-    ],
+    rate(10, 2_000),
+    rate(8, nextHour - 1_000),
+    rate(6, nextHour + 500),
+    rate(20, nextHour + 1_000),
   ]);
   assert.equal(await chargedTo(key), 10 * 5);
 });
@@ -72,7 +77,7 @@ test('200 a price that was ended is neither shown nor charged any more', async (
   const { accountId, key } = await service.newAccount(1000);
   await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
   await decide({ accountId, creditsPerSecond: undefined, fromMs: 4_000 });
-  assert.deepEqual([(await shownTo(key))[0], await chargedTo(key)], [10, 10 * 5]);
+  assert.deepEqual([(await shownTo(key))?.[0], await chargedTo(key)], [rate(10, 4_000), 10 * 5]);
 });
 
 test('402 what is asked for is what the account would be charged', async () => {
@@ -96,7 +101,7 @@ test('200 a create that is repeated after a change is answered with what it was 
 
 test('200 the limits that are shown are those that are kept', async () => {
   const { key } = await service.newAccount(100_000);
-  const maxDuration = (await modelsOf(key))[0]?.maxDuration ?? 0;
+  const maxDuration = ((await modelsOf(key))[0]?.inputSchema.properties.duration.anyOf[0]?.exclusiveMaximum ?? 0) - 0.5;
   const statusOf = async (duration: number) =>
     (await service.create(key, { ...plainRequest, input: { ...plainRequest.input, duration } })).status;
   assert.deepEqual([await statusOf(maxDuration), await statusOf(maxDuration + 1)], [200, 422]);
@@ -127,4 +132,15 @@ test('503 a model that no live worker can generate is neither listed nor sold, a
   } finally {
     await apart.close();
   }
+});
+
+test("200 a general price replaces the catalogue's until it is ended, but not an account's own one", async () => {
+  const [{ accountId, key }, other] = [await service.newAccount(1000), await service.newAccount(1000)];
+  await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
+  await decide({ creditsPerSecond: 12, creditsPerVideo: 3, fromMs: 3_500 });
+  assert.deepEqual(await shownTo(key), [rate(7, 3_000)]);
+  assert.deepEqual(await shownTo(other.key), [{ ...rate(12, 3_500), creditsPerVideo: 3 }]);
+  assert.deepEqual([await chargedTo(key), await chargedTo(other.key)], [7 * 5, 12 * 5 + 3]);
+  await decide({ creditsPerSecond: undefined, fromMs: 3_600 });
+  assert.deepEqual(await shownTo(other.key), [rate(10, 3_600), rate(20, nextHour)]);
 });

@@ -217,9 +217,9 @@ const manyRows = `
 insert into accounts (id, name) select gen_random_uuid(), 'account ' || n from generate_series(1, 5000) n;
 insert into api_keys (id, account_id, name, hash, hint, scopes)
 select gen_random_uuid(), id, 'key', sha256(id::text::bytea), 'hint', '{}' from accounts;
-insert into tasks (id, account_id, model, param, state, credits_charged, credits_refunded, fail_code, fail_msg, result,
+insert into tasks (id, account_id, model, price_name, param, state, credits_charged, credits_refunded, fail_code, fail_msg, result,
   request_sha256, deadline_ms, created_at, generation_started_at, completed_at, media_deleted_at, callback_url)
-select gen_random_uuid(), a.id, 'videogen-2.0-fast', '{"model":"videogen-2.0-fast","input":{"prompt":"a boat"}}', s.state, 132,
+select gen_random_uuid(), a.id, 'videogen-2.0-fast', 'standard', '{"model":"videogen-2.0-fast","input":{"prompt":"a boat"}}', s.state, 132,
   case s.state when 'fail' then 132 else 0 end, case s.state when 'fail' then 'internal' end,
   case s.state when 'fail' then 'It failed.' end, case s.state when 'success' then '{"videoKey":"v"}'::json end,
   sha256(n::text::bytea), 1800000, now() - n * interval '1 minute', now() - n * interval '1 minute',
@@ -246,9 +246,9 @@ select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where 
 insert into callback_deliveries (task_id, account_id, url) select id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
 insert into uploads (id, account_id, file_name, bytes, expires_at)
 select gen_random_uuid(), id, 'image.jpg', 1, now() + n * interval '1 hour' from accounts cross join generate_series(1, 4) n;
-insert into prices (model, account_id, credits_per_second, effective_from, created_at, who, reason)
-select model, id, 40, now() - n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
+insert into prices (model, price_name, account_id, credits_per_second, credits_per_video, effective_from, created_at, who, reason)
+select model, 'standard', id, 40, 0, now() - n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
 from accounts cross join generate_series(1, 2) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model;
-insert into prices (model, credits_per_second, effective_from, created_at, who, reason)
-select model, 33, now() + n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
+insert into prices (model, price_name, credits_per_second, credits_per_video, effective_from, created_at, who, reason)
+select model, 'standard', 33, 0, now() + n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
 from generate_series(-500, 500) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model`;

@@ -4,17 +4,18 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { Price } from '../../src/models/model.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import type { Acceptance } from '../../src/tasks/acceptance.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
+import { listedPrices } from '../../src/models/price-rows.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { listPrices, priceLeadMs, readPrices, setPrice, withdrawPrice } from '../../src/credits/prices.ts';
+import { readPrices } from '../../src/credits/price-lists.ts';
+import { listPrices, priceLeadMs, setPrice, withdrawPrice } from '../../src/credits/prices.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type DecidedLongAgo, insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
-import { listedPrices, listedTerms, taskParam, requestOf } from '../support/tasks.ts';
+import { listedTerms, requestOf, standardPrice, taskParam } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let database: TestDatabase;
@@ -35,13 +36,14 @@ async function newAccount(credits = 1_000_000_000): Promise<string> {
   return accountId;
 }
 
-type Order = { accountId: string; model: string; duration?: number; listed?: readonly Price[] };
+type Order = { accountId: string; model: string; duration?: number; listed?: readonly Listed[] };
 
 type Decided = Pick<DecidedLongAgo, 'creditsPerSecond' | 'fromMs'>;
+type Listed = { readonly creditsPerSecond: number; readonly fromMs: number };
 type Decisions = {
   readonly own: readonly Decided[];
   readonly general: readonly Decided[];
-  readonly listed: readonly Price[];
+  readonly listed: readonly Listed[];
 };
 
 /** The rule on paper: the latest beginning counts, of several the last one; the account's own price before the general and the listed one. */
@@ -54,14 +56,17 @@ function priceAt({ own, general, listed: inCatalogue }: Decisions, atMs: number)
   return last(own) ?? last(general) ?? last(inCatalogue) ?? NaN;
 }
 
-function accept({ accountId, model, duration = 4, listed = listedPrices }: Order): Promise<Acceptance> {
+const pricesOf = (rates: readonly Listed[]) => standardPrice(...rates.toSorted((a, b) => a.fromMs - b.fromMs));
+const defaultListed = [{ creditsPerSecond: 33, fromMs: 0 }];
+
+function accept({ accountId, model, duration = 4, listed = defaultListed }: Order): Promise<Acceptance> {
   const param = { ...taskParam('priced', { duration }), model };
   return acceptTask(database.db, {
     taskId: uuidv7(),
     accountId,
     ...requestOf(param),
     ...listedTerms,
-    listedPrices: listed,
+    listedPrices: listedPrices(pricesOf(listed), param.input),
   });
 }
 
@@ -117,8 +122,10 @@ test('charges, refusals and price lists follow the rule on paper, for any prices
       assert.equal(accepted.kind === 'accepted' && accepted.creditsCharged, expected * duration);
       const refused = await accept({ accountId: poorId, model, duration, listed: unique });
       assert.deepEqual(refused, { kind: 'insufficient_credits', required: expected * duration, balance: 1 });
-      const catalogue = [{ model, title: model, input: standardInput, prices: unique, providers: [], deadlineMs: 1 }];
-      const shown = (await readPrices(database.db, accountId, catalogue)).get(model) ?? [];
+      const catalogue = [
+        { model, title: model, input: standardInput, prices: pricesOf(unique), providers: [], deadlineMs: 1 },
+      ];
+      const shown = (await readPrices(database.db, accountId, catalogue)).get(model)?.[0]?.rates ?? [];
       const [current] = shown;
       assert.ok(current);
       assert.equal(current.creditsPerSecond, expected);
@@ -239,7 +246,8 @@ async function decideInTime(
   const startMs = await databaseNow();
   const decide = (creditsPerSecond: number | undefined, accountId?: string, leads?: number) => {
     const fromMs = leads === undefined ? undefined : startMs + leads * leadMs;
-    const common = { who: 'test', reason: 'test', leadMs };
+    const creditsPerVideo = creditsPerSecond === undefined ? undefined : 0;
+    const common = { priceName: 'standard', creditsPerVideo, who: 'test', reason: 'test', leadMs };
     return setPrice(operators, { model, accountId, creditsPerSecond, fromMs, ...common });
   };
   const decisions = await Promise.all([
@@ -267,7 +275,7 @@ async function assertChargedByDecisions(model: string, accounts: readonly string
   const tasks = await database.db.run<CreatedRow>(selectCreated, [model]);
   for (const { account_id: accountId, credits_charged: charged, created_at: createdAt } of tasks) {
     assert.ok(accounts.includes(accountId));
-    const schedule = { own: decidedFor(accountId), general: decidedFor(undefined), listed: listedPrices };
+    const schedule = { own: decidedFor(accountId), general: decidedFor(undefined), listed: defaultListed };
     assert.equal(charged, 4 * priceAt(schedule, createdAt));
   }
 }

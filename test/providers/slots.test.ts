@@ -189,8 +189,8 @@ test('an account with 10,000 waiting tasks and one with two new tasks alternate'
   const rows = await run(
     `
 with crowd as (
-insert into tasks (id, account_id, model, param, credits_charged, request_sha256, deadline_ms, state)
-select gen_random_uuid(), $1, 'm', '{}', 1, sha256(n::text::bytea), 1800000, 'queuing' from generate_series(1, 10000) n returning id
+insert into tasks (id, account_id, model, param, price_name, credits_charged, request_sha256, deadline_ms, state)
+select gen_random_uuid(), $1, 'm', '{}', 'standard', 1, sha256(n::text::bytea), 1800000, 'queuing' from generate_series(1, 10000) n returning id
 )
 insert into slot_waits (pool, task_id, account_id, ticket, due_at)
 select $2, id, $1, row_number() over (), now() + interval '1 minute' from crowd

@@ -7,9 +7,9 @@ export async function failedTasks(db: Database, accountId: string, total: number
   const taskId = await acceptTestTask(db, accountId, taskParam('a secret'));
   await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
   const copy = `
-    insert into tasks (id, account_id, model, param, state, credits_charged, credits_refunded, fail_code, fail_msg,
+    insert into tasks (id, account_id, model, price_name, param, state, credits_charged, credits_refunded, fail_code, fail_msg,
       request_sha256, deadline_ms, created_at, completed_at)
-    select gen_random_uuid(), account_id, model, param, state, credits_charged, credits_refunded, fail_code, fail_msg,
+    select gen_random_uuid(), account_id, model, price_name, param, state, credits_charged, credits_refunded, fail_code, fail_msg,
       request_sha256, deadline_ms, created_at - n * interval '1 minute', completed_at
     from tasks cross join generate_series(1, $2) n where id = $1 returning id`;
   const copies = await db.run<{ id: string }>({ name: 'test-copy-task', text: copy, plannedAnew: true }, [

@@ -1,11 +1,11 @@
-import type { TaskResult } from '../../src/tasks/task.ts';
+import type { VideoFacts } from '../../src/media/probe-video.ts';
 import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
 import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../src/callbacks/deliveries.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';
 import { waitFor } from './wait-for.ts';
 
-const result: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
+const result: VideoFacts = {
   widthPx: 1280,
   heightPx: 720,
   durationSeconds: 4,

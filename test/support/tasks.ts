@@ -1,7 +1,8 @@
+import type { VideoFacts } from '../../src/media/probe-video.ts';
 import type { NewTask } from '../../src/tasks/acceptance.ts';
 import { fingerprint } from '../../src/tasks/fingerprint.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
-import type { Price } from '../../src/models/model.ts';
+import { type ListedPrice, type PriceRow, type Rate, standardPriceName } from '../../src/models/price-rows.ts';
 import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/tasks/task.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
@@ -19,7 +20,7 @@ export function taskParam(prompt: string, input: Partial<TaskParam['input']> = {
   };
 }
 
-export const madeUpMeasures: Omit<TaskResult, 'videoKey' | 'posterKey'> = {
+export const madeUpMeasures: VideoFacts = {
   widthPx: 1280,
   heightPx: 720,
   durationSeconds: 4,
@@ -37,8 +38,18 @@ export function requestOf(param: TaskParam): Pick<NewTask, 'param' | 'requestSha
 }
 
 /** The catalogue's price of the tests, and with its deadline all terms of a model. */
-export const listedPrices: readonly Price[] = [{ creditsPerSecond: 33, fromMs: 0 }];
+export const listedPrices: readonly ListedPrice[] = [perSecond(33)];
 export const listedTerms = { listedPrices, deadlineMs: 30 * 60_000 };
+
+/** A rate of a price without conditions. */
+export function perSecond(creditsPerSecond: number, fromMs = 0): ListedPrice {
+  return { name: standardPriceName, creditsPerSecond, creditsPerVideo: 0, fromMs };
+}
+
+/** The prices of a model that costs the same for every input, with these rates over time. */
+export function standardPrice(...rates: readonly Pick<Rate, 'creditsPerSecond' | 'fromMs'>[]): readonly PriceRow[] {
+  return [{ name: standardPriceName, when: {}, rates: rates.map((rate) => ({ creditsPerVideo: 0, ...rate })) }];
+}
 
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */
 export async function acceptTestTask(db: Database, accountId: string, param: TaskParam): Promise<string> {

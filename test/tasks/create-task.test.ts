@@ -5,6 +5,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
+import { standardPrice } from '../support/tasks.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
@@ -79,11 +80,11 @@ for (const [request, credits] of [
 }
 
 test('200 the price in force counts, and stays on the task when the price changes', async () => {
-  const prices = [
+  const prices = standardPrice(
     { creditsPerSecond: 5, fromMs: 0 },
     { creditsPerSecond: 10, fromMs: 2_000 },
     { creditsPerSecond: 15, fromMs: Date.now() + 3_600_000 },
-  ];
+  );
   const catalogue = catalogueOf([
     { model, title: '', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 },
   ]);

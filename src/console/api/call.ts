@@ -54,13 +54,13 @@ function figures(_name: string, value: unknown): unknown {
   return Number.isNaN(value) ? 'NaN' : value;
 }
 
-/** POST of a picture as it is. */
-export function upload(file: Blob, { account }: Acting): Promise<Sent<'/api/v1/uploads'>> {
+/** POST of a file as it is. */
+export async function upload(file: Blob, { account }: Acting): Promise<{ url: string; previewUrl: string }> {
   const headers = { ...headersOf(account), 'Content-Type': file.type };
+  const init = { method: 'POST', headers, body: file };
   // As above.
-  return exchange('/api/v1/uploads', { method: 'POST', headers, body: file }, 'unanswered') as Promise<
-    Sent<'/api/v1/uploads'>
-  >;
+  const sent = (await exchange('/api/v1/uploads', init, 'unanswered')) as Sent<'/api/v1/uploads'>;
+  return { url: sent.url, previewUrl: sent.previewUrl };
 }
 
 /** For a link that a browser follows by itself, such as a download: nothing but the address can be given along. */

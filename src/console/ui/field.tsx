@@ -137,20 +137,31 @@ function Choice<Value extends string>({ value, options, onValue, ...rest }: Choi
 type CheckProps = {
   readonly label: ComponentChildren;
   readonly hint?: string;
+  readonly fault?: string | undefined;
   readonly isChecked: boolean;
   readonly onValue: (isChecked: boolean) => void;
 };
 
-export function CheckField({ label, hint, isChecked, onValue }: CheckProps) {
+export function CheckField({ label, hint, fault, isChecked, onValue }: CheckProps) {
   return (
     <label class="check">
       <input type="checkbox" checked={isChecked} onChange={(event) => onValue(event.currentTarget.checked)} />
       <span>
         {label}
         {hint !== undefined && <small>{hint}</small>}
+        {fault !== undefined && <small class="fault">{fault}</small>}
       </span>
     </label>
   );
+}
+
+/** Choices of more letters than this fill more than two rows of buttons. */
+const maxLetters = 70;
+
+/** One of a few in sight, or of many in a list. */
+export function ChoiceField<Value extends string>(props: SelectProps<Value>) {
+  const letters = props.options.reduce((sum, { label }) => sum + Math.max(label.length, 4), 0);
+  return letters > maxLetters ? <SelectField {...props} /> : <Segmented {...props} />;
 }
 
 /** One of a few, all in sight. */

@@ -84,6 +84,11 @@ export const KeyRound = icon(
   ],
   ['circle', { cx: '16.5', cy: '7.5', r: '.5', fill: 'currentColor' }],
 );
+export const Link2 = icon(
+  ['path', { d: 'M9 17H7A5 5 0 0 1 7 7h2' }],
+  ['path', { d: 'M15 7h2a5 5 0 1 1 0 10h-2' }],
+  ['line', { x1: '8', x2: '16', y1: '12', y2: '12' }],
+);
 export const Lock = icon(
   ['rect', { width: '18', height: '11', x: '3', y: '11', rx: '2', ry: '2' }],
   ['path', { d: 'M7 11V7a5 5 0 0 1 10 0v4' }],
@@ -105,6 +110,11 @@ export const Moon = icon([
     d: 'M20.985 12.486a9 9 0 1 1-9.473-9.472c.405-.022.617.46.402.803a6 6 0 0 0 8.268 8.268c.344-.215.825-.004.803.401',
   },
 ]);
+export const Music = icon(
+  ['path', { d: 'M9 18V5l12-2v13' }],
+  ['circle', { cx: '6', cy: '18', r: '3' }],
+  ['circle', { cx: '18', cy: '16', r: '3' }],
+);
 export const Plus = icon(['path', { d: 'M5 12h14' }], ['path', { d: 'M12 5v14' }]);
 export const RotateCw = icon(
   ['path', { d: 'M21 12a9 9 0 1 1-9-9c2.52 0 4.93 1 6.74 2.74L21 8' }],

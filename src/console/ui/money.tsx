@@ -1,3 +1,4 @@
+import { standardPriceName } from '../../models/price-rows.ts';
 import { formatter } from './format.ts';
 
 const plain = formatter(() => new Intl.NumberFormat('en'));
@@ -22,4 +23,28 @@ export function bytes(count: number): string {
   if (count < 1000) return `${count}\u00A0B`;
   if (count < 1_000_000) return `${(count / 1000).toFixed(0)}\u00A0kB`;
   return `${(count / 1_000_000).toFixed(1)}\u00A0MB`;
+}
+
+export type Rate = { readonly creditsPerSecond: number; readonly creditsPerVideo: number };
+
+/** "33 credits per second of video", "200 credits per video", or both, which add up. */
+export function rateWords({ creditsPerSecond, creditsPerVideo }: Rate): string {
+  const perVideo = `${credits(creditsPerVideo)} per video`;
+  if (creditsPerSecond === 0) return perVideo;
+  return `${credits(creditsPerSecond)} per second of video${creditsPerVideo === 0 ? '' : ` + ${perVideo}`}`;
+}
+
+/** The name of the price of a charge; undefined for that of a model with a single one, which says nothing. */
+export function priceNameOf(name: string | null | undefined): string | undefined {
+  return name === null || name === standardPriceName ? undefined : name;
+}
+
+/** Below the task that was charged. */
+export function PriceName({ name }: { readonly name: string | null }) {
+  const shown = priceNameOf(name);
+  return shown === undefined ? null : (
+    <small class="under">
+      <bdi>{shown}</bdi>
+    </small>
+  );
 }

@@ -3,6 +3,7 @@ import type { Model } from '../model.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
 import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
 import { modelInput } from './model-input.ts';
+import { pricesSchema } from './price-rows.ts';
 import { type InputRules, rules } from './rules.ts';
 
 // The schema of the catalogue's file, and the values that it becomes.
@@ -10,22 +11,6 @@ import { type InputRules, rules } from './rules.ts';
 const modelName = z
   .string()
   .regex(/^[\w./-]{1,100}$/, { error: 'must be 1 to 100 letters, digits, dots, slashes, dashes or underscores' });
-
-const price = z.strictObject({
-  creditsPerSecond: z.int().min(1).max(1_000_000),
-  from: z.iso
-    .datetime({ offset: true, error: 'must be an instant, such as 2027-01-01T00:00:00Z' })
-    .default('1970-01-01T00:00:00Z'),
-});
-
-const prices = z
-  .array(price)
-  .min(1)
-  .max(1000)
-  .refine((all) => new Set(all.map(({ from }) => Date.parse(from))).size === all.length, {
-    error: 'must not have two prices from the same instant',
-  })
-  .refine((all) => all.some(({ from }) => Date.parse(from) <= Date.now()), { error: 'must have a price in force' });
 
 const entry = z.strictObject({
   provider: z.string(),
@@ -46,7 +31,7 @@ const model = z.strictObject({
   title: z.string().min(1).max(200),
   aliases: z.array(modelName).max(50).optional(),
   input: modelInput.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
-  prices,
+  prices: pricesSchema,
   deadlineSeconds: z.int().min(10).max(86_400).default(1800),
   tiers: z
     .array(z.array(entry).min(1).max(10))
@@ -59,9 +44,17 @@ const model = z.strictObject({
   }),
   rules: rules.optional(),
   fit: z
-    .enum(['keep', '720p'])
+    .enum(['keep', 'convert'])
     .default('keep')
-    .meta({ description: 'Whether videos keep the size that the upstream gave them.' }),
+    .meta({
+      description:
+        '`keep` stores videos in the size that the upstream gave them, and refuses those that are smaller than the resolution sold; ' +
+        '`convert` scales and crops them to the size of resolution and ratio.',
+    }),
+  lastFrame: z
+    .boolean()
+    .default(false)
+    .meta({ description: 'Whether the last frame of videos is stored, too; its link is `resultJson.lastFrameUrl`.' }),
 });
 
 export const catalogueSchema = z.strictObject({
@@ -81,6 +74,8 @@ export function catalogueJsonSchema(): object {
   return { title: 'Catalogue of Videogen', ...z.toJSONSchema(catalogueSchema, { io: 'input' }) };
 }
 
+export type IgnoredValue = string | number | boolean | null | readonly string[];
+
 /** A provider that can generate a model. Plain JSON, so that it can be stored with the tasks that wait for it. */
 export type TierEntry = {
   readonly provider: string;
@@ -92,12 +87,19 @@ export type TierEntry = {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The rules of kind, model, provider and entry together. */
   readonly rules: InputRules;
+  /**
+   * Fields that reach another upstream of the model and not this one, as `negativePrompt` or `options.NAME`, with the value of a request
+   * that loses nothing here; null for none.
+   */
+  readonly ignores?: Readonly<Record<string, IgnoredValue>>;
   readonly cost?: CostRule;
 };
 
 export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
-  readonly fit: 'keep' | '720p';
+  readonly fit: 'keep' | 'convert';
+  /** True if the last frame of its videos is stored, too. */
+  readonly lastFrame: boolean;
   /** True if upstreams generate it, so that it needs no CPU of ours. */
   readonly isRemote: boolean;
 };

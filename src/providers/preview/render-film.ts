@@ -45,7 +45,7 @@ export async function renderFilm(
   signal: AbortSignal,
 ): Promise<GeneratedVideo> {
   const filmFrames = input.duration * framesPerSecond;
-  const frame = frameSize(input.ratio, images[0]);
+  const frame = frameSize(input.resolution, input.ratio, images[0]);
   const seed = filmSeed(model, input);
   const random = createRandom(seed, 'scenery');
   const request = { frame, filmFrames, random, palette: choosePalette(random) };

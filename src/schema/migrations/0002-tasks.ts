@@ -4,7 +4,8 @@ import { taskStates } from '../../tasks/task.ts';
 import { ledgerKinds } from '../../credits/credits.ts';
 import { deliveryStates } from '../../callbacks/deliveries.ts';
 import { literals } from '../../platform/database/sql.ts';
-import { maxCreditsPerSecond, maxReasonLength } from '../../credits/prices.ts';
+import { maxReasonLength } from '../../credits/prices.ts';
+import { maxPriceCredits, maxPriceNameLength } from '../../models/price-rows.ts';
 import { promptLexemes } from '../../tasks/task-list.ts';
 import { isFinished, isUnfinished } from '../../tasks/task-states.ts';
 
@@ -26,6 +27,8 @@ create table tasks (
   state text not null default 'waiting' check (state in ${literals(taskStates)}),
   credits_charged bigint not null check (credits_charged > 0),
   credits_refunded bigint not null default 0,
+  -- The price of its model that it was charged.
+  price_name text not null check (length(price_name) between 1 and ${maxPriceNameLength}),
   fail_code text,
   fail_msg text,
   result json,
@@ -147,25 +150,30 @@ create table ledger_violations (
   constraint one_row_per_violation unique nulls not distinct (rule, account_id, entry_id, task_id)
 );
 
--- Operators' prices: general ones, without an account, and those of one account. A price without credits ends the one before it.
+-- Operators' prices: general ones, without an account, and those of one account. They replace the amounts of the catalogue's price with
+-- this name. A price without credits ends the one before it.
 create table prices (
   id bigint generated always as identity primary key,
   model text not null check (length(model) between 1 and 100),
+  price_name text not null check (length(price_name) between 1 and ${maxPriceNameLength}),
   account_id uuid references accounts,
-  credits_per_second integer check (credits_per_second between 1 and ${maxCreditsPerSecond}),
+  credits_per_second integer check (credits_per_second between 0 and ${maxPriceCredits}),
+  credits_per_video integer check (credits_per_video between 0 and ${maxPriceCredits}),
   effective_from timestamptz not null,
   created_at timestamptz not null default now(),
   who text not null check (length(who) between 1 and 300),
   reason text not null check (length(reason) between 1 and ${maxReasonLength}),
   withdrawn_at timestamptz,
   withdrawn_by text check (length(withdrawn_by) between 1 and 300),
+  constraint both_amounts_or_none check ((credits_per_second is null) = (credits_per_video is null)),
+  constraint nothing_is_free check (credits_per_second + credits_per_video > 0),
   constraint price_begins_after_its_decision check (effective_from > created_at),
   constraint withdrawn_before_it_began check (withdrawn_at < effective_from),
   constraint withdrawn_has_author check ((withdrawn_at is null) = (withdrawn_by is null))
 );
 -- One index for each look-up of the accept statement: with a shared one it would sort all general prices at each create.
-create index general_prices on prices (model, effective_from desc, id desc) where account_id is null and withdrawn_at is null;
-create index own_prices on prices (account_id, model, effective_from desc, id desc) where withdrawn_at is null;
+create index general_prices on prices (model, price_name, effective_from desc, id desc) where account_id is null and withdrawn_at is null;
+create index own_prices on prices (account_id, model, price_name, effective_from desc, id desc) where withdrawn_at is null;
 create index prices_by_account on prices (account_id, id);
 -- A price that has begun explains charges and stays; another one can only be withdrawn. An erasure replaces names.
 create function refuse_change_of_price() returns trigger language plpgsql as $$

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { costRule, estimateCost } from '../../../src/models/catalogue/cost.ts';
 
-const input = { duration: 5, ratio: '16:9' } as const;
+const input = { resolution: '720p', duration: 5, ratio: '16:9' } as const;
 
 function microsOf(value: unknown): number | undefined {
   return costRule.safeParse({ perJob: value }).data?.perJob;
@@ -38,6 +38,8 @@ test('tokens are estimated as video models count them until the upstream reports
   const rule = costRule.parse({ perMillionTokens: '5.60' });
   assert.deepEqual(estimateCost(rule, { input }), { micros: 604_800, currency: 'USD', basis: 'estimated' });
   assert.equal(estimateCost(rule, { input, tokens: 108_900 })?.micros, 609_840);
+  const hd = { ...input, resolution: '1080p' } as const;
+  assert.equal(estimateCost(rule, { input: hd })?.micros, 1_360_800, 'as many more as it has pixels');
 });
 
 test('prices add up: of a job, of its seconds, of the time that it took', () => {
@@ -57,4 +59,26 @@ test('every estimate is a whole number of micro-units, half of one rounded up', 
     ms.map((gpuMs) => estimateCost(rule, { input, gpuMs })?.micros),
     [0, 0, 1, 1, 2],
   );
+});
+
+test('the first case that matches the input replaces the other prices', () => {
+  const rule = costRule.parse({
+    perSecond: 1,
+    cases: [
+      { when: { resolution: '1080p', generateAudio: true }, perSecond: 3 },
+      { when: { resolution: '1080p' }, perJob: 2 },
+      { when: { videoUrls: 'present' }, perSecond: 4 },
+    ],
+  });
+  const microsFor = (more: object) => estimateCost(rule, { input: { ...input, ...more } })?.micros;
+  assert.equal(microsFor({}), 5_000_000);
+  assert.equal(microsFor({ resolution: '1080p', generateAudio: true }), 15_000_000);
+  assert.equal(microsFor({ resolution: '1080p', generateAudio: false }), 2_000_000);
+  assert.equal(microsFor({ videoUrls: ['https://x.example/a.mp4'] }), 20_000_000);
+});
+
+test('a case without a price, or with an unknown condition, is refused', () => {
+  const problemOf = (one: object) => costRule.safeParse({ perJob: 1, cases: [one] }).success;
+  assert.equal(problemOf({ when: { resolution: '1080p' } }), false);
+  assert.equal(problemOf({ when: { colour: 'red' }, perJob: 1 }), false);
 });

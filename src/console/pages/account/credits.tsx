@@ -12,7 +12,7 @@ import { Button } from '../../ui/button.tsx';
 import { shortId } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
-import { Change, number } from '../../ui/money.tsx';
+import { Change, number, PriceName } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
@@ -189,13 +189,16 @@ function LedgerTable({ entries }: { readonly entries: readonly LedgerEntry[] | u
         { title: 'Number', isMinor: true, cell: ({ entryId }) => <span class="faint number">#{entryId}</span> },
         {
           title: 'For',
-          cell: ({ taskId, reason }) =>
+          cell: ({ taskId, reason, priceName }) =>
             taskId === null ? (
               <span dir="auto">{reason ?? '–'}</span>
             ) : (
-              <Link href={paths.task(accountId, taskId)}>
-                Task <code>{shortId(taskId)}</code>
-              </Link>
+              <>
+                <Link href={paths.task(accountId, taskId)}>
+                  Task <code>{shortId(taskId)}</code>
+                </Link>
+                <PriceName name={priceName} />
+              </>
             ),
         },
         { title: 'Credits', kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },

@@ -27,11 +27,6 @@ export const LayoutGrid = icon(
   ['rect', { width: '7', height: '7', x: '14', y: '14', rx: '1' }],
   ['rect', { width: '7', height: '7', x: '3', y: '14', rx: '1' }],
 );
-export const Link2 = icon(
-  ['path', { d: 'M9 17H7A5 5 0 0 1 7 7h2' }],
-  ['path', { d: 'M15 7h2a5 5 0 1 1 0 10h-2' }],
-  ['line', { x1: '8', x2: '16', y1: '12', y2: '12' }],
-);
 export const Pause = icon(
   ['rect', { x: '14', y: '3', width: '5', height: '18', rx: '1' }],
   ['rect', { x: '5', y: '3', width: '5', height: '18', rx: '1' }],

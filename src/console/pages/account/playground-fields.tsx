@@ -1,15 +1,16 @@
-import { Sparkles } from './icons.ts';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
-import { type ApiProblem, failureOf } from '../../api/problem.ts';
-import { Button } from '../../ui/button.tsx';
-import { CheckField, Segmented, TextArea, TextField } from '../../ui/field.tsx';
-import { credits, number } from '../../ui/money.tsx';
+import { type ApiProblem, failureOf, sentence } from '../../api/problem.ts';
+import { ChoiceField, TextField } from '../../ui/field.tsx';
+import { Fold } from '../../ui/fold.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
-import { ExactTime, useNow } from '../../ui/time.tsx';
-import { ratioWords } from '../../words.ts';
-import { type Draft, type DraftChange, lengthOf, priceAt } from './playground-form.ts';
-import { ReferenceImages } from './playground-images.tsx';
+import { useNow } from '../../ui/time.tsx';
+import { fileHandlers } from './playground-drop.ts';
+import { type Draft, type DraftChange, requestOf } from './playground-form.ts';
+import { GenerateButton, priceWords } from './playground-generate.tsx';
+import { isBelow, PlaygroundInputs } from './playground-inputs.tsx';
+import { livePrice } from './playground-price.ts';
+import { type Field, fieldsOf } from './playground-schema.ts';
 
 type FieldsProps = {
   readonly models: readonly Model[];
@@ -23,7 +24,7 @@ type FieldsProps = {
   readonly onGenerate: () => void;
 };
 
-/** The form as the chosen model wants it: its lengths, shapes and number of images are the model's own. */
+/** The form as the chosen model wants it: its fields and their bounds are the model's own. */
 export function PlaygroundFields(props: FieldsProps) {
   const { models, model, draft, problem, onChange, onGenerate } = props;
   const form = useRef<HTMLFormElement>(null);
@@ -34,14 +35,15 @@ export function PlaygroundFields(props: FieldsProps) {
   }, [problem]);
   const now = useNow(1000);
   if (model === undefined) return <p>No model is offered by this service.</p>;
-  const price = priceAt(model, now);
-  const letters = lengthOf(draft.prompt);
+  const fields = fieldsOf(model);
+  const price = livePrice(model, requestOf(draft, fields).input, now);
   return (
     <form
       ref={form}
       class="card padded stack"
       aria-label="Video"
       noValidate
+      {...fileHandlers}
       onSubmit={(event) => {
         event.preventDefault();
         onGenerate();
@@ -53,136 +55,45 @@ export function PlaygroundFields(props: FieldsProps) {
         }
       }}
     >
-      {problem !== null && !hasFaults && <ErrorBox failure={failureOf(problem)} />}
-      <Segmented
+      {problem !== null && <ProblemBox problem={problem} fields={fields} />}
+      <ChoiceField
         label="Model"
         value={model.model}
         options={models.map(({ model: value, title }) => ({ value, label: title }))}
-        hint={`${credits(price.creditsPerSecond)} per second of video`}
+        hint={priceWords(price.now, model)}
         fault={faults['model']}
         onValue={(value) => onChange({ model: value })}
       />
-      <TextArea
-        label="Prompt"
-        placeholder="A lighthouse in a storm, seen from the sea, slow dolly in"
-        value={draft.prompt}
-        count={letters > model.maxPromptLength * 0.8 ? `${number(model.maxPromptLength - letters)} left` : ''}
-        fault={faults['input.prompt']}
-        onValue={(prompt) => onChange({ prompt })}
-      />
-      <Length model={model} draft={draft} fault={faults['input.duration']} onChange={onChange} />
-      <Segmented
-        label="Shape"
-        value={draft.ratio}
-        options={model.ratios.map((value: string) => ({ value, label: ratioWords[value] ?? value }))}
-        fault={faults['input.ratio']}
-        onValue={(ratio) => onChange({ ratio })}
-      />
-      <CheckField
-        label="With sound"
-        hint="Does not change the price"
-        isChecked={draft.generateAudio}
-        onValue={(generateAudio) => onChange({ generateAudio })}
-      />
-      {model.maxImages > 0 && (
-        <ReferenceImages
-          urls={draft.imageUrls}
-          max={model.maxImages}
-          fault={faultBelow(faults, 'input.imageUrls')}
-          onUrls={(change) => onChange(({ imageUrls }) => ({ imageUrls: change(imageUrls) }))}
-        />
-      )}
-      <Callback draft={draft} fault={faults['callBackUrl']} onChange={onChange} />
-      <GenerateButton {...props} price={price} />
-    </form>
-  );
-}
-
-type FieldProps = Pick<FieldsProps, 'draft' | 'onChange'> & { readonly fault: string | undefined };
-
-function Length({ model, draft, fault, onChange }: FieldProps & { readonly model: Model }) {
-  return (
-    <TextField
-      label="Length"
-      type="range"
-      min={model.minDuration}
-      max={model.maxDuration}
-      step={1}
-      value={String(draft.duration)}
-      count={`${draft.duration}\u00A0s`}
-      aria-valuetext={`${draft.duration} seconds`}
-      fault={fault}
-      onValue={(value) => onChange({ duration: Number(value) })}
-    />
-  );
-}
-
-function Callback({ draft: { callBackUrl }, fault, onChange }: FieldProps) {
-  const details = useRef<HTMLDetailsElement>(null);
-  const isGiven = callBackUrl !== '';
-  // Only opened: who empties the field to type another URL still needs it.
-  useLayoutEffect(() => {
-    if (details.current !== null && (isGiven || fault !== undefined)) details.current.open = true;
-  }, [isGiven, fault]);
-  return (
-    <details ref={details} class="quiet">
-      <summary>Callback</summary>
-      <div class="body">
+      <PlaygroundInputs fields={fields} draft={draft} problem={problem} onChange={onChange} />
+      <Fold
+        title="Callback"
+        isGiven={draft.callBackUrl !== ''}
+        problem={faults['callBackUrl'] !== undefined && problem}
+      >
         <TextField
           label="callBackUrl"
           type="url"
           placeholder="https://example.com/videogen"
-          value={callBackUrl}
+          value={draft.callBackUrl}
           hint="The service posts the record there when the task ends, signed, for up to three days."
-          fault={fault}
+          fault={faults['callBackUrl']}
           onValue={(value) => onChange({ callBackUrl: value.trim() })}
         />
-      </div>
-    </details>
+      </Fold>
+      <GenerateButton {...props} model={model} price={price} />
+    </form>
   );
 }
 
-type GenerateProps = Pick<FieldsProps, 'draft' | 'balance' | 'isBusy' | 'disabledReason'> & {
-  readonly price: ReturnType<typeof priceAt>;
-};
-
-/** The price stands on the button, what is left below it: a rate of one's own and announced prices included. */
-function GenerateButton({ price: { creditsPerSecond, next }, draft, balance, isBusy, disabledReason }: GenerateProps) {
-  const price = creditsPerSecond * draft.duration;
-  const left = balance === undefined ? undefined : balance - price;
+/** A refusal that no field of the form shows. */
+function ProblemBox({ problem, fields }: { readonly problem: ApiProblem; readonly fields: readonly Field[] }) {
+  const paths = ['model', 'callBackUrl', ...fields.map(({ path }) => path)];
+  const faults = Object.entries(problem.faults);
+  const hidden = faults.filter(([at]) => !paths.some((path) => isBelow(at, path)));
+  if (faults.length > 0 && hidden.length === 0) return null;
+  const failure = failureOf(problem);
+  if (hidden.length === 0) return <ErrorBox failure={failure} />;
   return (
-    <div class="stack tight">
-      <Button
-        look="primary"
-        size="wide"
-        type="submit"
-        busy={isBusy}
-        disabledReason={
-          disabledReason ?? (left !== undefined && left < 0 ? 'The balance does not cover this video' : undefined)
-        }
-      >
-        <Sparkles size={16} aria-hidden="true" /> Generate · {credits(price)}
-      </Button>
-      <p class="reason">
-        {disabledReason ??
-          (left === undefined
-            ? '\u00A0'
-            : left < 0
-              ? `The balance of ${credits(balance ?? 0)} does not cover it. Ask an operator for a grant.`
-              : `${number(left)} left after it`)}
-      </p>
-      {next !== undefined && (
-        <p class="reason">
-          From <ExactTime ms={next.fromTime} />: {credits(next.creditsPerSecond)} per second.
-        </p>
-      )}
-    </div>
+    <ErrorBox failure={{ ...failure, sentence: hidden.map(([at, fault]) => sentence(`${at}: ${fault}`)).join(' ') }} />
   );
-}
-
-/** Of a list, the fault of the list or of one of its items. */
-function faultBelow(faults: Readonly<Record<string, string>>, path: string): string | undefined {
-  return Object.entries(faults).find(
-    ([at]) => at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`),
-  )?.[1];
 }

@@ -1,70 +1,45 @@
 import type { Model, TaskRecord, TaskRequest } from '../../api/contract.ts';
+import { isObject, type Values } from '../input-values.ts';
+import { type Field, fieldsOf, fittedValue, isGiven, valueOf, withValue } from './playground-schema.ts';
 
-/** What the form holds; the request is made from it. */
+/** What the form holds; the request is made from it. Values that the chosen model does not take stay for the next one that does. */
 export type Draft = {
   readonly model: string;
-  readonly prompt: string;
-  readonly duration: number;
-  readonly ratio: string;
-  readonly generateAudio: boolean;
-  readonly imageUrls: readonly string[];
+  readonly input: Values;
   readonly callBackUrl: string;
 };
 
-export const emptyDraft: Draft = {
-  model: '',
-  prompt: '',
-  duration: 5,
-  ratio: '16:9',
-  generateAudio: true,
-  imageUrls: [],
-  callBackUrl: '',
-};
+const emptyDraft: Draft = { model: '', input: {}, callBackUrl: '' };
 
-/** The request as the API takes it; optional parts are left out when they say nothing. */
-export function requestOf(draft: Draft): TaskRequest {
-  const { model, prompt, duration, ratio, generateAudio, imageUrls, callBackUrl } = draft;
-  // The form offers what the model's own description lists, which the types do not know.
-  return {
-    model,
-    input: {
-      prompt,
-      duration,
-      ratio,
-      generateAudio,
-      ...(imageUrls.length > 0 && { imageUrls }),
-    },
-    ...(callBackUrl !== '' && { callBackUrl }),
-  } as TaskRequest;
+/** The draft with what the chosen model takes, and its defaults where nothing was chosen. */
+export function fitted(draft: Draft, model: Model | undefined): Draft {
+  if (model === undefined) return draft;
+  const input = fieldsOf(model).reduce<Values>(
+    (made, field) => withValue(made, field, fittedValue(field, valueOf(draft.input, field))),
+    {},
+  );
+  return { ...draft, model: model.model, input };
+}
+
+/** The request as the API takes it, of a fitted draft; optional parts are left out when they say nothing. */
+export function requestOf({ model, input, callBackUrl }: Draft, fields: readonly Field[]): TaskRequest {
+  const sent = fields
+    .filter((field) => field.isRequired || isGiven(valueOf(input, field)))
+    .reduce<Values>((made, field) => withValue(made, field, sentValue(field, valueOf(input, field))), {});
+  // The form offers what the model's own schema describes, which the types do not know.
+  return { model, input: sent, ...(callBackUrl !== '' && { callBackUrl }) } as unknown as TaskRequest;
+}
+
+/** A number is kept as it is typed. What is no number is for the API to refuse. */
+function sentValue({ control: { kind } }: Field, value: unknown): unknown {
+  const figure = kind === 'number' && typeof value === 'string' ? Number(value) : Number.NaN;
+  return Number.isFinite(figure) ? figure : value;
 }
 
 /** A request that was made before, to be made again with changes. */
-export function draftOf({ param }: TaskRecord): Draft {
+export function draftOf({ param }: Pick<TaskRecord, 'param'>): Draft {
   const { input, model, callBackUrl = '' } = param;
-  const { prompt, duration, ratio, generateAudio, imageUrls } = input;
-  return { model, prompt, duration, ratio, generateAudio, imageUrls, callBackUrl };
-}
-
-/** The draft with what the chosen model cannot do taken back to what it can. */
-export function fitted(draft: Draft, model: Model | undefined): Draft {
-  if (model === undefined) return draft;
-  const ratios: readonly string[] = model.ratios;
-  return {
-    ...draft,
-    model: model.model,
-    duration: Math.min(model.maxDuration, Math.max(model.minDuration, draft.duration)),
-    ratio: ratios.includes(draft.ratio) ? draft.ratio : (ratios[0] ?? draft.ratio),
-    imageUrls: draft.imageUrls.slice(0, model.maxImages),
-  };
-}
-
-/** What a second costs now, and the price after it: one that was announced when the models were read may have begun since. */
-export function priceAt({ creditsPerSecond, nextPrices }: Model, nowMs: number) {
-  const begun = nextPrices.findLast(({ fromTime }) => fromTime <= nowMs);
-  return {
-    creditsPerSecond: begun?.creditsPerSecond ?? creditsPerSecond,
-    next: nextPrices.find(({ fromTime }) => fromTime > nowMs),
-  };
+  return { model, input, callBackUrl };
 }
 
 /** As the API counts: code points, not UTF-16 units. */
@@ -81,7 +56,7 @@ const draftKey = (accountId: string) => `videogen-draft-${accountId}`;
 export function storedDraft(accountId: string): Draft {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(draftKey(accountId)) ?? '{}');
-    return typeof stored === 'object' && stored !== null ? { ...emptyDraft, ...stored } : emptyDraft;
+    return isObject(stored) && isObject(stored['input']) ? { ...emptyDraft, ...stored } : emptyDraft;
   } catch {
     return emptyDraft;
   }

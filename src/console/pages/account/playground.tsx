@@ -23,6 +23,7 @@ import {
   storeDraft,
 } from './playground-form.ts';
 import { PlaygroundFields } from './playground-fields.tsx';
+import { fieldsOf } from './playground-schema.ts';
 import { requestSamples } from './request-samples.ts';
 import { useTask } from './use-task.ts';
 
@@ -57,21 +58,22 @@ function useDraft(models: readonly Model[]) {
     const model = models.find(({ model: name }) => name === one.model) ?? models.at(-1);
     return { model, draft: fitted(one, model) };
   };
+  const keep = (next: Draft) => {
+    setDraft(next);
+    storeDraft(accountId, next);
+  };
   useEffect(() => {
     if (from === undefined || source === undefined) return;
-    const again = draftOf(source.task);
-    setDraft(again);
-    storeDraft(accountId, again);
+    keep(draftOf(source.task));
     set({ from: undefined });
   }, [from, source]);
   return {
     ...fit(draft),
     change: (change: DraftChange) => {
       // Not of this drawing: what was typed since is stored.
-      const { draft: current } = fit(storedDraft(accountId));
-      const next = { ...current, ...(typeof change === 'function' ? change(current) : change) };
-      setDraft(next);
-      storeDraft(accountId, next);
+      const current = storedDraft(accountId);
+      const changed = typeof change === 'function' ? change(fit(current).draft) : change;
+      keep({ ...current, ...changed, input: { ...current.input, ...changed.input } });
     },
   };
 }
@@ -82,7 +84,7 @@ function Playground({ models }: { readonly models: readonly Model[] }) {
   const { draft, model, change } = useDraft(models);
   const { data: account } = useRead('/api/v1/credits', { limit: 1 });
   const viewer = useRoleReason('member');
-  const request = requestOf(draft);
+  const request = requestOf(draft, model === undefined ? [] : fieldsOf(model));
   const create = useSend('/api/v1/jobs/createTask', {
     once: (asked) => ({ slot: `create-${accountId}`, of: JSON.stringify(asked) }),
     onDone: (answer) => {

@@ -4,12 +4,11 @@ import type { Sample } from '../../ui/code-block.tsx';
 /** `firstRequest` for a model that the service has. */
 export function useFirstRequest(): Sample {
   const { data } = useRead('/api/v1/models', {});
-  return firstRequest(data?.models[0]?.model);
+  return firstRequest(data?.models[0]?.sampleRequest);
 }
 
 /** For an empty list: the shortest request that makes a video. */
-function firstRequest(model = 'MODEL'): Sample {
-  const body = { model, input: { prompt: 'a lighthouse in a storm', duration: 4 } };
+function firstRequest(body: object = { model: 'MODEL', input: { prompt: 'A lighthouse in the fog' } }): Sample {
   return { title: 'curl', text: curlSample(`${location.origin}/api/v1/jobs/createTask`, JSON.stringify(body)) };
 }
 

@@ -10,12 +10,11 @@ import { useAccount, useRoleReason } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton, shortId } from '../../ui/copy.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { lazy } from '../../ui/lazy.tsx';
-import { bytes, Change, credits, number } from '../../ui/money.tsx';
+import { bytes, Change, credits, number, priceNameOf } from '../../ui/money.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
@@ -23,6 +22,7 @@ import { Table } from '../../ui/table.tsx';
 import { duration, ExactTime } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ledgerWord, taskWord } from '../../words.ts';
+import { RequestFacts } from '../input-facts.tsx';
 import { TaskCallback } from './task-callback.tsx';
 import { TaskFilm } from './task-film.tsx';
 import { TaskReceipt } from './task-receipt.tsx';
@@ -112,7 +112,7 @@ function TaskContent({ timeline, back, onExpired }: ContentProps) {
                 <p>The record of the task and its ledger entries are kept.</p>
               </Notice>
             ) : (
-              <Request param={task.param} />
+              <RequestFacts param={task.param} />
             )}
           </Card>
           {callback !== null && <TaskCallback callback={callback} />}
@@ -129,37 +129,6 @@ function TaskContent({ timeline, back, onExpired }: ContentProps) {
 
 function isDeleted({ param }: TaskRecord): boolean {
   return param.input.prompt === deletedPrompt;
-}
-
-function Request({ param }: Pick<TaskRecord, 'param'>) {
-  return (
-    <div class="stack">
-      <p dir="auto" class="whole-prompt">
-        {param.input.prompt}
-      </p>
-      {param.input.imageUrls.length > 0 && <Images urls={param.input.imageUrls} />}
-      <details class="quiet">
-        <summary>As JSON</summary>
-        <div class="body">
-          <CodeBlock wraps samples={[{ title: 'param', text: JSON.stringify(param, undefined, 2) }]} />
-        </div>
-      </details>
-    </div>
-  );
-}
-
-function Images({ urls }: { readonly urls: readonly string[] }) {
-  return (
-    <ul class="stack tight">
-      {urls.map((url, index) => (
-        <li key={url} class="faint">
-          <small>
-            Image {index + 1}: <bdi>{url.split('?')[0]}</bdi>
-          </small>
-        </li>
-      ))}
-    </ul>
-  );
 }
 
 function LedgerCard({ timeline: { ledger } }: { readonly timeline: TaskTimeline }) {
@@ -180,18 +149,19 @@ function LedgerCard({ timeline: { ledger } }: { readonly timeline: TaskTimeline 
   );
 }
 
-function FactsCard({ timeline: { task, video, createdBy, mediaDeleteTime } }: { readonly timeline: TaskTimeline }) {
-  const { model, param, costTime, createTime, completeTime } = task;
+function FactsCard({
+  timeline: { task, ledger, video, createdBy, mediaDeleteTime },
+}: {
+  readonly timeline: TaskTimeline;
+}) {
+  const { model, costTime, createTime, completeTime } = task;
   return (
     <Card title="Facts">
       <Facts
         facts={[
           ['Model', <code>{model}</code>],
           ['Cost', credits(task.creditsCharged - task.creditsRefunded)],
-          [
-            'Requested',
-            `${param.input.duration}\u00A0s, ${param.input.ratio}, ${param.input.generateAudio ? 'with' : 'no'} sound`,
-          ],
+          ['Price', priceNameOf(ledger[0]?.priceName)],
           ['Measured', video === null ? undefined : measured(video)],
           ['File', video === null ? undefined : `MP4, ${bytes(video.bytes)}`],
           ['Generated in', costTime === null ? undefined : duration(costTime)],
@@ -216,13 +186,19 @@ function measured(video: NonNullable<TaskTimeline['video']>): string {
 
 function Actions({ timeline: { task } }: { readonly timeline: TaskTimeline }) {
   const { accountId } = useAccount();
-  const [url] = task.resultJson.resultUrls;
+  const { resultUrls, lastFrameUrl } = task.resultJson;
+  const [url] = resultUrls;
   return (
     <>
       {isLive(task) && <CancelButton taskId={task.taskId} creditsCharged={task.creditsCharged} />}
       {url !== undefined && (
         <a class="button" href={`${url}&download=1`} download={`${task.taskId}.mp4`}>
           <Download size={16} aria-hidden="true" /> Download
+        </a>
+      )}
+      {lastFrameUrl !== undefined && (
+        <a class="button" href={`${lastFrameUrl}&download=1`} download={`${task.taskId}.jpg`}>
+          <Download size={16} aria-hidden="true" /> Last frame
         </a>
       )}
       {!isDeleted(task) && (

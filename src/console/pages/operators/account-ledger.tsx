@@ -2,7 +2,7 @@ import { Coins } from '../../ui/icons.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Empty } from '../../ui/empty.tsx';
-import { Change, number } from '../../ui/money.tsx';
+import { Change, number, PriceName } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
@@ -37,7 +37,15 @@ export function AccountLedger({ accountId }: { readonly accountId: string }) {
           { title: 'Entry', kind: 'head', cell: ({ kind, entryId }) => <EntryName kind={kind} entryId={entryId} /> },
           {
             title: 'For',
-            cell: ({ taskId, reason }) => (taskId === null ? <bdi>{reason}</bdi> : <TaskLink taskId={taskId} />),
+            cell: ({ taskId, reason, priceName }) =>
+              taskId === null ? (
+                <bdi>{reason}</bdi>
+              ) : (
+                <>
+                  <TaskLink taskId={taskId} />
+                  <PriceName name={priceName} />
+                </>
+              ),
           },
           { title: 'Credits', kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
           { title: 'Balance after', kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },

@@ -9,7 +9,7 @@ import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { WithdrawDialog } from './price-dialogs.tsx';
-import { AccountLink } from './references.tsx';
+import { AccountLink, PriceOf } from './references.tsx';
 
 const states: Readonly<Record<SetPrice['state'], readonly [word: string, tone: Tone]>> = {
   announced: ['Announced', 'live'],
@@ -37,7 +37,11 @@ export function DecidedPrices({ prices, isOfAccount }: DecidedProps) {
           rows={prices}
           rowKey={({ priceId }) => priceId}
           columns={[
-            { title: 'Model', kind: 'head', cell: ({ model }) => <code class="nowrap">{model}</code> },
+            {
+              title: 'Model',
+              kind: 'head',
+              cell: ({ model, priceName }) => <PriceOf model={model} name={priceName} />,
+            },
             ...(isOfAccount
               ? []
               : [
@@ -52,6 +56,11 @@ export function DecidedPrices({ prices, isOfAccount }: DecidedProps) {
               kind: 'end',
               cell: ({ creditsPerSecond, accountId }) =>
                 creditsPerSecond === null ? endOf(accountId) : number(creditsPerSecond),
+            },
+            {
+              title: 'Credits a video',
+              kind: 'end',
+              cell: ({ creditsPerVideo }) => (creditsPerVideo === null ? '' : number(creditsPerVideo)),
             },
             { title: 'State', cell: ({ state }) => <StateDot tone={states[state][1]}>{states[state][0]}</StateDot> },
             { title: 'From', cell: ({ fromTime }) => <ExactTime ms={fromTime} /> },

@@ -11,6 +11,7 @@ import { useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useShownNow } from '../../ui/shown-now.ts';
 import { dayMs } from '../../ui/time.tsx';
+import { PriceOf } from './references.tsx';
 
 const periods = [
   { value: '1', label: 'Last 24 hours' },
@@ -61,11 +62,11 @@ function MarginTable({ rows, currency, creditMicros }: TableProps) {
   const money = (micros: number) => moneyOf(micros, currency);
   return (
     <Table
-      caption="Cost and margin by model and provider"
+      caption="Cost and margin by price and provider"
       rows={rows}
-      rowKey={({ model, provider }) => `${model} ${provider}`}
+      rowKey={({ model, priceName, provider }) => `${model} ${priceName} ${provider}`}
       columns={[
-        { title: 'Model', kind: 'head', cell: ({ model }) => <code>{model}</code> },
+        { title: 'Model', kind: 'head', cell: ({ model, priceName }) => <PriceOf model={model} name={priceName} /> },
         { title: 'Provider', cell: ({ provider }) => (provider === 'none' ? 'never begun' : <code>{provider}</code>) },
         { title: 'Tasks', kind: 'end', cell: ({ tasks }) => number(tasks) },
         { title: 'Jobs', kind: 'end', cell: ({ jobs }) => number(jobs) },

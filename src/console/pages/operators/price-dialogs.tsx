@@ -1,29 +1,35 @@
 import { useState } from 'preact/hooks';
-import type { Account, SetPrice } from '../../api/contract.ts';
+import type { Account, ModelPrice, SetPrice } from '../../api/contract.ts';
 import { Segmented, TextField } from '../../ui/field.tsx';
-import { number } from '../../ui/money.tsx';
+import { type Rate, rateWords } from '../../ui/money.tsx';
 import { ExactTime, exactTime } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
-import { wholeOf, writtenNumber } from './figures.ts';
+import { wholeOf } from './figures.ts';
 
 type SetProps = {
   readonly model: string;
   readonly title: string;
-  readonly creditsPerSecond: number;
+  readonly price: Pick<ModelPrice, 'name'>;
+  /** The amounts in force, if the price has begun. */
+  readonly rate: Rate | undefined;
+  /** The model has no other price. */
+  readonly isOnly: boolean;
   readonly account: Pick<Account, 'accountId' | 'name'> | undefined;
   readonly onClose: () => void;
 };
 
+const noRate = { creditsPerSecond: 0, creditsPerVideo: 0 };
 const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** A price from now on, or from a time on; or the end of the prices that were set. */
-export function SetPriceDialog({ model, title, creditsPerSecond, account, onClose }: SetProps) {
+export function SetPriceDialog({ model, title, price, isOnly, rate = noRate, account, onClose }: SetProps) {
   const [kind, setKind] = useState<'price' | 'end'>('price');
-  const [text, setText] = useState(String(creditsPerSecond));
+  const [perSecond, setPerSecond] = useState(String(rate.creditsPerSecond));
+  const [perVideo, setPerVideo] = useState(String(rate.creditsPerVideo));
   const [begin, setBegin] = useState<'now' | 'later'>('now');
   const [from, setFrom] = useState('');
-  const price = writtenNumber(wholeOf(text));
+  const amounts = { creditsPerSecond: wholeOf(perSecond), creditsPerVideo: wholeOf(perVideo) };
   const whom = account === undefined ? 'every account without a price of its own' : account.name;
   const end = account === undefined ? 'That of the catalogue' : 'The list price';
   const what =
@@ -31,20 +37,21 @@ export function SetPriceDialog({ model, title, creditsPerSecond, account, onClos
       ? account === undefined
         ? 'the price of the catalogue'
         : 'the list price'
-      : price === undefined
-        ? '…'
-        : `${number(price)} credits a second`;
+      : Object.values(amounts).every(Number.isSafeInteger)
+        ? rateWords(amounts)
+        : '…';
   return (
     <ChangeDialog
       path="/api/admin/v1/prices/set"
-      title={`Price of ${title}`}
+      title={`Price of ${title}${isOnly ? '' : `: ${price.name}`}`}
       action={begin === 'now' ? 'Set the price' : 'Announce the price'}
       says={`For ${whom}: ${what}. It counts for tasks that are created from then on, at the earliest a few seconds from now.`}
-      fields={['creditsPerSecond', 'fromTime']}
+      fields={['creditsPerSecond', 'creditsPerVideo', 'fromTime']}
       reasonHint={auditHint}
       body={(reason) => ({
         model,
-        creditsPerSecond: kind === 'end' ? null : wholeOf(text),
+        priceName: price.name,
+        ...(kind === 'end' ? { creditsPerSecond: null, creditsPerVideo: null } : amounts),
         accountId: account?.accountId ?? null,
         fromTime: begin === 'now' ? null : Date.parse(from),
         reason,
@@ -64,14 +71,24 @@ export function SetPriceDialog({ model, title, creditsPerSecond, account, onClos
             onValue={setKind}
           />
           {kind === 'price' && (
-            <TextField
-              label="Credits a second"
-              inputMode="numeric"
-              autocomplete="off"
-              value={text}
-              onValue={setText}
-              fault={faults['creditsPerSecond']}
-            />
+            <div class="amounts">
+              <TextField
+                label="Credits a second"
+                inputMode="numeric"
+                autocomplete="off"
+                value={perSecond}
+                onValue={setPerSecond}
+                fault={faults['creditsPerSecond']}
+              />
+              <TextField
+                label="Credits a video"
+                inputMode="numeric"
+                autocomplete="off"
+                value={perVideo}
+                onValue={setPerVideo}
+                fault={faults['creditsPerVideo']}
+              />
+            </div>
           )}
           <Segmented
             label="From"
@@ -100,7 +117,7 @@ export function SetPriceDialog({ model, title, creditsPerSecond, account, onClos
 }
 
 export function WithdrawDialog({ price, onClose }: { readonly price: SetPrice; readonly onClose: () => void }) {
-  const { priceId, model, creditsPerSecond, fromTime } = price;
+  const { priceId, model, priceName, creditsPerSecond, creditsPerVideo, fromTime } = price;
   return (
     <ChangeDialog
       path="/api/admin/v1/prices/withdraw"
@@ -109,9 +126,11 @@ export function WithdrawDialog({ price, onClose }: { readonly price: SetPrice; r
       isDanger
       says={
         <>
-          <code>{model}</code> was to cost{' '}
-          {creditsPerSecond === null ? 'what is set before it' : `${number(creditsPerSecond)} credits a second`} from{' '}
-          <ExactTime ms={fromTime} />. The price before it stays.
+          <code>{model}</code> (<bdi>{priceName}</bdi>) was to cost{' '}
+          {creditsPerSecond === null || creditsPerVideo === null
+            ? 'what is set before it'
+            : rateWords({ creditsPerSecond, creditsPerVideo })}{' '}
+          from <ExactTime ms={fromTime} />. The price before it stays.
         </>
       }
       reasonHint={auditHint}

@@ -1,26 +1,29 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../api/call.ts';
-import type { Account } from '../../api/contract.ts';
+import type { Account, ModelPrice } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { number } from '../../ui/money.tsx';
+import { number, rateWords } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
-import { ExactTime } from '../../ui/time.tsx';
+import { ExactTime, useNow } from '../../ui/time.tsx';
 import { DecidedPrices } from './decided-prices.tsx';
 import { SetPriceDialog } from './price-dialogs.tsx';
+import { conditionWords, ratesAt } from './price-words.ts';
 
 type PricedModel = Answer<'/api/admin/v1/prices'>['models'][number];
+/** One of the prices of a model. */
+type PriceLine = Pick<PricedModel, 'model' | 'title'> & { readonly price: ModelPrice; readonly isOnly: boolean };
 type Props = { readonly account?: Pick<Account, 'accountId' | 'name'> };
 
 export function PricesPage() {
   return (
     <Page
       title="Prices"
-      lead="What a second of each model costs accounts that have no price of their own. A task keeps the price of its creation."
+      lead="What a video costs accounts that have no price of their own. The first price of a model whose condition holds applies; a task keeps it."
     >
       <PriceTables />
     </Page>
@@ -30,7 +33,8 @@ export function PricesPage() {
 /** What counts now, and what was decided; for everybody, or for one account. */
 export function PriceTables({ account }: Props) {
   const cursor = useAddress().get('cursor');
-  const [priced, setPriced] = useState<PricedModel>();
+  const [priced, setPriced] = useState<PriceLine>();
+  const now = useNow(1000);
   const { data, error, refetch } = useRead(
     '/api/admin/v1/prices',
     { accountId: account?.accountId, cursor, limit: 50 },
@@ -43,19 +47,34 @@ export function PriceTables({ account }: Props) {
       <Card title="Now" isFlush>
         <Table
           caption="Prices in force"
-          rows={data?.models}
-          rowKey={({ model }) => model}
+          rows={data?.models.flatMap(linesOf)}
+          rowKey={({ model, price }) => `${model} ${price.name}`}
           expected={2}
           columns={[
             { title: 'Model', kind: 'head', cell: ({ model, title }) => <ModelName model={model} title={title} /> },
-            { title: 'Credits a second', kind: 'end', cell: ({ creditsPerSecond }) => number(creditsPerSecond) },
-            { title: 'Announced', cell: ({ nextPrices }) => <Announced prices={nextPrices} /> },
+            { title: 'Price', cell: ({ price, isOnly }) => <PriceName price={price} isOnly={isOnly} /> },
+            {
+              title: 'Credits a second',
+              kind: 'end',
+              cell: ({ price }) => amount(ratesAt(price, now).current?.creditsPerSecond),
+            },
+            {
+              title: 'Credits a video',
+              kind: 'end',
+              cell: ({ price }) => amount(ratesAt(price, now).current?.creditsPerVideo),
+            },
+            { title: 'Announced', cell: ({ price }) => <Announced rates={ratesAt(price, now).announced} /> },
             {
               title: 'Actions',
               kind: 'actions',
-              cell: (model) => (
-                <Button size="small" onClick={() => setPriced(model)}>
-                  Set a price<span class="visually-hidden"> of {model.model}</span>
+              cell: (line) => (
+                <Button size="small" onClick={() => setPriced(line)}>
+                  Set a price
+                  <span class="visually-hidden">
+                    {' '}
+                    of {line.model}
+                    {!line.isOnly && `: ${line.price.name}`}
+                  </span>
                 </Button>
               ),
             },
@@ -64,7 +83,14 @@ export function PriceTables({ account }: Props) {
       </Card>
       <DecidedPrices prices={data?.prices} isOfAccount={account !== undefined} />
       <Pager nextCursor={data?.nextCursor} what="prices" />
-      {priced !== undefined && <SetPriceDialog {...priced} account={account} onClose={() => setPriced(undefined)} />}
+      {priced !== undefined && (
+        <SetPriceDialog
+          {...priced}
+          rate={ratesAt(priced.price, now).current}
+          account={account}
+          onClose={() => setPriced(undefined)}
+        />
+      )}
     </div>
   );
 }
@@ -77,13 +103,31 @@ function ModelName({ model, title }: Pick<PricedModel, 'model' | 'title'>) {
   );
 }
 
-function Announced({ prices }: { readonly prices: PricedModel['nextPrices'] }) {
-  if (prices.length === 0) return <span class="faint">–</span>;
+function linesOf({ model, title, prices }: PricedModel): readonly PriceLine[] {
+  return prices.map((price) => ({ model, title, price, isOnly: prices.length === 1 }));
+}
+
+function PriceName({ price: { name, when }, isOnly }: Pick<PriceLine, 'price' | 'isOnly'>) {
+  return (
+    <>
+      <bdi>{name}</bdi>
+      <small class="under">{conditionWords(when, isOnly)}</small>
+    </>
+  );
+}
+
+/** A price that has not begun has no amounts. */
+function amount(credits: number | undefined) {
+  return credits === undefined ? <span class="faint">–</span> : number(credits);
+}
+
+function Announced({ rates }: { readonly rates: ModelPrice['rates'] }) {
+  if (rates.length === 0) return <span class="faint">–</span>;
   return (
     <ul>
-      {prices.map(({ creditsPerSecond, fromTime }) => (
-        <li key={fromTime}>
-          {number(creditsPerSecond)} from <ExactTime ms={fromTime} />
+      {rates.map((rate) => (
+        <li key={rate.fromTime}>
+          {rateWords(rate)} from <ExactTime ms={rate.fromTime} />
         </li>
       ))}
     </ul>

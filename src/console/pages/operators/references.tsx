@@ -104,3 +104,15 @@ export function AccountSearch({ value, onValue, id, isOpenOnly = false }: Search
 }
 
 const ofChoice = / \([0-9a-f-]{36}\)$/;
+
+/** A model, and which of its prices. */
+export function PriceOf({ model, name }: { readonly model: string; readonly name: string }) {
+  return (
+    <>
+      <code class="nowrap">{model}</code>
+      <small class="under">
+        <bdi>{name}</bdi>
+      </small>
+    </>
+  );
+}

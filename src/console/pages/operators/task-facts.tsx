@@ -1,5 +1,5 @@
 import type { TaskDetail } from '../../api/contract.ts';
-import { bytes, Change, credits, number } from '../../ui/money.tsx';
+import { bytes, Change, credits, number, priceNameOf } from '../../ui/money.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, ExactTime } from '../../ui/time.tsx';
@@ -8,8 +8,7 @@ import { shortId } from '../../ui/copy.tsx';
 import { AccountLink } from './references.tsx';
 
 export function TaskFacts({ detail }: { readonly detail: TaskDetail }) {
-  const { accountId, task, result, mediaDeleteTime, createdBy } = detail;
-  const { input } = task.param;
+  const { accountId, task, priceName, result, mediaDeleteTime, createdBy } = detail;
   return (
     <Card title="Facts">
       <Facts
@@ -18,7 +17,7 @@ export function TaskFacts({ detail }: { readonly detail: TaskDetail }) {
           ['Created by', createdBy === null ? undefined : <Maker createdBy={createdBy} />],
           ['Model', <code>{task.model}</code>],
           ['Credits', credits(task.creditsCharged - task.creditsRefunded)],
-          ['Requested', `${input.duration}\u00A0s, ${input.ratio}, ${input.generateAudio ? 'with' : 'no'} sound`],
+          ['Price', priceNameOf(priceName)],
           ['Measured', result === null ? undefined : measured(result)],
           ['Generated in', task.costTime === null ? undefined : duration(task.costTime)],
           ['Created', <ExactTime ms={task.createTime} />],

@@ -7,7 +7,6 @@ import { useRead } from '../../api/queries.ts';
 import { opsPaths } from '../../paths.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
-import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { credits } from '../../ui/money.tsx';
@@ -18,6 +17,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { failWord, taskWord } from '../../words.ts';
 import { isLive } from '../account/use-task.ts';
+import { RequestFacts } from '../input-facts.tsx';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
 import { TaskCallbackCard } from './task-callback.tsx';
 import { TaskFacts, TaskLedger } from './task-facts.tsx';
@@ -105,15 +105,7 @@ function TaskContent({ detail, onExpired }: ContentProps) {
         <div class="stack">
           <FilmOf detail={detail} onExpired={onExpired} />
           <Card title="Request">
-            <div class="stack">
-              <p dir="auto">{task.param.input.prompt}</p>
-              <details class="quiet">
-                <summary>As JSON</summary>
-                <div class="body">
-                  <CodeBlock wraps samples={[{ title: 'param', text: JSON.stringify(task.param, undefined, 2) }]} />
-                </div>
-              </details>
-            </div>
+            <RequestFacts param={task.param} />
           </Card>
           <TaskJobs detail={detail} />
           <TaskCallbackCard detail={detail} />

@@ -1,0 +1,88 @@
+import type { ApiProblem } from '../../api/problem.ts';
+import { Fold } from '../../ui/fold.tsx';
+import { fieldWord } from '../../words.ts';
+import { FieldControl } from './playground-field.tsx';
+import type { Draft, DraftChange } from './playground-form.ts';
+import { type Field, isGiven, valueOf, withValue } from './playground-schema.ts';
+
+type InputsProps = {
+  readonly fields: readonly Field[];
+  readonly draft: Draft;
+  readonly problem: ApiProblem | null;
+  readonly onChange: (change: DraftChange) => void;
+};
+
+/** The controls for the fields of `input`. */
+export function PlaygroundInputs({ fields, draft, problem, onChange }: InputsProps) {
+  const faultOf = ({ path }: Field) => faultBelow(problem?.faults ?? {}, path);
+  const controlOf = (field: Field) => (
+    <FieldControl
+      key={field.path}
+      field={field}
+      value={valueOf(draft.input, field)}
+      fault={faultOf(field)}
+      blocked={blockerOf(field, draft)}
+      onValue={(change) => onChange(({ input }) => ({ input: withValue(input, field, change(valueOf(input, field))) }))}
+    />
+  );
+  const minor = fields.filter(isMinor);
+  const given = minor.map((field) => ({ field, value: valueOf(draft.input, field) }));
+  return (
+    <>
+      {rowsOf(fields.filter((field) => !isMinor(field))).map((row) =>
+        row.length === 1 ? (
+          row.map(controlOf)
+        ) : (
+          <div key={row[0]?.path} class="frames">
+            {row.map(controlOf)}
+          </div>
+        ),
+      )}
+      {minor.length > 0 && (
+        <Fold
+          title="More options"
+          isGiven={given.some(({ field: { standard }, value }) => isGiven(value) && value !== standard)}
+          problem={minor.some((field) => faultOf(field) !== undefined) && problem}
+        >
+          {minor.map(controlOf)}
+        </Fold>
+      )}
+    </>
+  );
+}
+
+/** Fields that take one file each, such as the first and the last frame, stand beside each other. */
+function rowsOf(fields: readonly Field[]): readonly (readonly Field[])[] {
+  const isSingle = ({ control }: Field) => control.kind === 'media' && !control.isList;
+  const rows: Field[][] = [];
+  for (const field of fields) {
+    const last = rows.at(-1);
+    if (isSingle(field) && last?.every(isSingle) === true) last.push(field);
+    else rows.push([field]);
+  }
+  return rows;
+}
+
+/** Fields without a default and the model's own figures are seldom set, so they are folded below the others. */
+function isMinor({ isRequired, standard, parent, control: { kind } }: Field): boolean {
+  if (isRequired || kind === 'media') return false;
+  return standard === undefined || (parent !== undefined && kind !== 'choice' && kind !== 'switch');
+}
+
+/** Why a field cannot be used beside what is given; undefined for one that is given itself: it can still be emptied. */
+function blockerOf(field: Field, { input }: Draft): string | undefined {
+  const has = (name: string) => isGiven(input[name]);
+  if (has(field.name)) return undefined;
+  const others = field.excludes.filter(has).map(fieldWord);
+  return others.length === 0 ? undefined : `Not together with: ${others.join(', ')}. Remove that first.`;
+}
+
+/** True for the path of a field, or of something inside it. */
+export function isBelow(at: string, path: string): boolean {
+  return at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`);
+}
+
+/** The fault of a field or, in a list, of one of its items. */
+function faultBelow(faults: ApiProblem['faults'], path: string): string | undefined {
+  return Object.entries(faults).find(([at]) => isBelow(at, path))?.[1];
+}

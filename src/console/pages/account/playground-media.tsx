@@ -1,0 +1,165 @@
+import { ImagePlus } from './icons.ts';
+import { Link2, X } from '../../ui/icons.ts';
+import { useRef, useState } from 'preact/hooks';
+import { maxUploadMegabytes, uploadTypes } from '../../../media/upload.ts';
+import { upload } from '../../api/call.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useAccount } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { MediaThumbnail, rememberPreview } from '../media-thumbnail.tsx';
+
+type MediaProps = {
+  readonly label: string;
+  /** `image`, `video` or `audio`. */
+  readonly media: string;
+  readonly urls: readonly string[];
+  readonly max: number;
+  readonly hint: string;
+  readonly fault: string | undefined;
+  readonly blocked: string | undefined;
+  /** Called with a function of the current URLs. */
+  readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
+};
+
+const mediaWords: Readonly<Record<string, string>> = {
+  image: 'an image',
+  video: 'a video',
+  audio: 'an audio file',
+};
+
+/** The schema of a model names no other kinds. */
+const uploadLimits: Readonly<Record<string, UploadLimits>> = {
+  image: { types: uploadTypes.image, megabytes: maxUploadMegabytes.image, formats: 'JPEG, PNG or WebP' },
+  video: { types: uploadTypes.video, megabytes: maxUploadMegabytes.video, formats: 'MP4, MOV or WebM' },
+  audio: { types: uploadTypes.audio, megabytes: maxUploadMegabytes.audio, formats: 'MP3, WAV or M4A' },
+};
+type UploadLimits = { readonly types: readonly string[]; readonly megabytes: number; readonly formats: string };
+
+/** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `playground-drop.ts`. */
+export function MediaField({ label, media, urls, max, hint, fault, blocked, onUrls }: MediaProps) {
+  const { accountId } = useAccount();
+  const [isTyping, setTyping] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [uploadFault, setUploadFault] = useState<string>();
+  const picker = useRef<HTMLInputElement>(null);
+  const limits = uploadLimits[media];
+  const maxMegabytes = limits?.megabytes ?? 0;
+  const disabledReason = blocked ?? (urls.length >= max && max > 1 ? `At most ${max}` : undefined);
+  // A new file takes the place of a single one.
+  const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
+  const send = async (files: readonly File[]) => {
+    setBusy(true);
+    setUploadFault(undefined);
+    try {
+      for (const file of files.slice(0, Math.max(1, max - urls.length))) {
+        if (!file.type.startsWith(`${media}/`)) throw new Error(`${file.name} is not ${mediaWords[media] ?? media}`);
+        if (file.size > maxMegabytes * 1024 * 1024) throw new Error(`${file.name} is larger than ${maxMegabytes} MB`);
+        const { url, previewUrl } = await upload(file, { account: accountId });
+        rememberPreview(url, previewUrl);
+        add(url);
+      }
+    } catch (error) {
+      setUploadFault(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const shownFault = uploadFault ?? fault;
+  return (
+    <fieldset class="field media" {...(disabledReason === undefined && { 'data-media': media })}>
+      <legend>{label}</legend>
+      {urls.length > 0 && <Chosen urls={urls} media={media} onUrls={onUrls} />}
+      <div class="row drop">
+        <Button size="small" busy={isBusy} disabledReason={disabledReason} onClick={() => picker.current?.click()}>
+          <ImagePlus size={14} aria-hidden="true" /> Upload
+        </Button>
+        <Button
+          size="small"
+          disabledReason={disabledReason}
+          onClick={() => setTyping(!isTyping)}
+          aria-expanded={isTyping}
+        >
+          <Link2 size={14} aria-hidden="true" /> By URL
+        </Button>
+        <small class="faint">or drop or paste a file</small>
+        <input
+          ref={picker}
+          type="file"
+          hidden
+          multiple={max > 1}
+          accept={limits?.types.join(',') ?? `${media}/*`}
+          aria-label={`Files of ${label}`}
+          onChange={(event) => {
+            const { files } = event.currentTarget;
+            if (files !== null && files.length > 0) void send([...files]);
+            event.currentTarget.value = '';
+          }}
+        />
+      </div>
+      {isTyping && (
+        <ByUrl
+          label={`URL of ${mediaWords[media] ?? 'a file'}`}
+          onUrl={(url) => {
+            add(url);
+            setTyping(false);
+          }}
+        />
+      )}
+      {shownFault !== undefined && (
+        <p class="fault" role="alert">
+          {shownFault}
+        </p>
+      )}
+      <p class="hint">
+        {hint}
+        {limits !== undefined && blocked === undefined && ` ${limits.formats}, up to ${maxMegabytes}\u00A0MB each.`}
+      </p>
+    </fieldset>
+  );
+}
+
+function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'onUrls'>) {
+  return (
+    <ul class="chosen-media">
+      {urls.map((url, index) => (
+        // The same file may be given twice.
+        // oxlint-disable-next-line react/no-array-index-key
+        <li key={`${index} ${url}`}>
+          <MediaThumbnail url={url} media={media} />
+          <bdi class="truncate">{url.split('?')[0]}</bdi>
+          <Button
+            look="quiet"
+            size="small icon"
+            aria-label={`Remove ${media} ${index + 1}`}
+            onClick={() => onUrls((before) => before.filter((_url, at) => at !== index))}
+          >
+            <X size={14} />
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ByUrl({ label, onUrl }: { readonly label: string; readonly onUrl: (url: string) => void }) {
+  const [typed, setTyped] = useState('');
+  const add = () => typed.trim() !== '' && onUrl(typed.trim());
+  return (
+    <div class="by-url">
+      <TextField
+        label={label}
+        type="url"
+        placeholder="https://…"
+        value={typed}
+        onValue={setTyped}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          event.preventDefault();
+          add();
+        }}
+      />
+      <Button onClick={add}>Add</Button>
+    </div>
+  );
+}

@@ -1,0 +1,23 @@
+import { useState } from 'preact/hooks';
+import { Film, Link2, Music } from '../ui/icons.ts';
+
+/** Links to files that this tab uploaded, by the URL that a task names them with. That one leads nowhere. */
+const previews = new Map<string, string>();
+
+export function rememberPreview(url: string, previewUrl: string): void {
+  previews.set(url, previewUrl);
+}
+
+export function previewOf(url: string): string | undefined {
+  return previews.get(url);
+}
+
+/** Only images that were uploaded here can be shown: the page loads nothing from other hosts. */
+export function MediaThumbnail({ url, media }: { readonly url: string; readonly media: string }) {
+  const [isBroken, setBroken] = useState(false);
+  const preview = previews.get(url);
+  if (media === 'video') return <Film size={16} aria-hidden="true" />;
+  if (media === 'audio') return <Music size={16} aria-hidden="true" />;
+  if (preview === undefined || isBroken) return <Link2 size={16} aria-hidden="true" />;
+  return <img src={preview} alt="" onError={() => setBroken(true)} />;
+}
