@@ -81,8 +81,8 @@ test('200 cancelled tasks, and those whose prompt or reference media were reject
     const { json } = await service.create(key, plainRequest);
     await refundTask(service.database.db, String(json.data['taskId']), { failCode, failMsg: 'A test.' });
   }
-  const { failed, ...after } = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
+  const { failed, ...later } = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
   const counted = [Number(earlier['cancelled']) + 1, Number(earlier['rejected']) + rejected.length];
-  assert.deepEqual([after['cancelled'], after['rejected']], counted);
+  assert.deepEqual([later['cancelled'], later['rejected']], counted);
   assert.deepEqual(failed, earlier['failed']);
 });
