@@ -49,7 +49,7 @@ const mayImport: Record<string, readonly string[]> = {
 const handlesRequests = /-(?:routes|view)\.ts$/;
 const requestFiles = [
   'src/accounts/account-export.ts',
-  'src/media/image-uploads.ts',
+  'src/media/media-uploads.ts',
   'src/media/deleted-media.ts',
   'src/people/answer-signed-in.ts',
   'src/people/authenticate-session.ts',

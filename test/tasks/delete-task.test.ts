@@ -45,7 +45,7 @@ const secret = 'lighthouse-8731';
 async function uploaded(): Promise<string> {
   const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'image/png' };
   const body = await plainImage(300, 300).png().toBuffer();
-  return String((await service.send('POST', '/api/v1/uploads', { headers, body })).json.data['imageUrl']);
+  return String((await service.send('POST', '/api/v1/uploads', { headers, body })).json.data['url']);
 }
 
 const requestWith = (imageUrls: readonly string[] = []) => ({

@@ -179,9 +179,12 @@ export type TaskPrice = {
   readonly credits: number;
 };
 
-export type UploadedImage = {
-  readonly imageUrl: string;
-  /** A link to the image, valid for a day. */
+export type UploadedMedia = {
+  readonly url: string;
+  readonly kind: 'image' | 'video' | 'audio';
+  /** The fields of `input` that take the file. */
+  readonly fields: readonly ('imageUrls' | 'firstFrameUrl' | 'lastFrameUrl' | 'videoUrls' | 'audioUrls')[];
+  /** A link to the file, valid for a day. */
   readonly previewUrl: string;
   readonly expireTime: number;
 };
@@ -705,6 +708,7 @@ export type Account = {
 export type SetPrice = {
   readonly priceId: number;
   readonly model: string;
+  /** It has no effect while the model has no price with this name. */
   readonly priceName: string;
   /** Null: applies to all accounts without their own price. */
   readonly accountId: string | null;
@@ -1325,7 +1329,7 @@ export type Sends = {
   };
   readonly '/api/v1/uploads': {
     readonly body: {};
-    readonly answer: UploadedImage;
+    readonly answer: UploadedMedia;
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
