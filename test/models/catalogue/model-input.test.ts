@@ -22,7 +22,14 @@ function problemsOf(input: unknown): readonly string[] {
 
 test('a model without input has the six fields of the specification', () => {
   assert.deepEqual(resolve(undefined).catalogue?.models.get('m')?.input, standardInput);
-  assert.deepEqual(Object.keys(standardInput.fields), ['prompt', 'resolution', 'duration', 'ratio', 'generateAudio', 'imageUrls']);
+  assert.deepEqual(Object.keys(standardInput.fields), [
+    'prompt',
+    'resolution',
+    'duration',
+    'ratio',
+    'generateAudio',
+    'imageUrls',
+  ]);
 });
 
 test('a model that names no images takes none, and one that names no prompt takes the longest', () => {
