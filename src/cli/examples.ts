@@ -43,6 +43,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'price list': ['price list', `price list --account ${account} --model videogen-2.0`],
   'price set': [
     'price set videogen-2.0 45 --from 2027-01-01T00:00:00Z --reason "new list price"',
+    'price set videogen-2.0 40 --price standard --per-video 10 --reason "a fee for each video"',
     `price set videogen-2.0 default --account ${account} --reason "contract 17 ended"`,
   ],
   'price withdraw': ['price withdraw 12 --reason "contract cancelled"'],

@@ -4,12 +4,11 @@ import type { SetPrice } from '../../api/contract.ts';
 import { StateDot, type Tone } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { number } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { WithdrawDialog } from './price-dialogs.tsx';
-import { AccountLink, PriceOf } from './references.tsx';
+import { AccountLink, Amounts, PriceOf } from './references.tsx';
 
 const states: Readonly<Record<SetPrice['state'], readonly [word: string, tone: Tone]>> = {
   announced: ['Announced', 'live'],
@@ -52,15 +51,13 @@ export function DecidedPrices({ prices, isOfAccount }: DecidedProps) {
                   },
                 ]),
             {
-              title: 'Credits a second',
-              kind: 'end',
-              cell: ({ creditsPerSecond, accountId }) =>
-                creditsPerSecond === null ? endOf(accountId) : number(creditsPerSecond),
-            },
-            {
-              title: 'Credits a video',
-              kind: 'end',
-              cell: ({ creditsPerVideo }) => (creditsPerVideo === null ? '' : number(creditsPerVideo)),
+              title: 'Credits',
+              cell: ({ creditsPerSecond, creditsPerVideo, accountId }) =>
+                creditsPerSecond === null || creditsPerVideo === null ? (
+                  endOf(accountId)
+                ) : (
+                  <Amounts rate={{ creditsPerSecond, creditsPerVideo }} />
+                ),
             },
             { title: 'State', cell: ({ state }) => <StateDot tone={states[state][1]}>{states[state][0]}</StateDot> },
             { title: 'From', cell: ({ fromTime }) => <ExactTime ms={fromTime} /> },

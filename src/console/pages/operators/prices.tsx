@@ -4,13 +4,14 @@ import type { Account, ModelPrice } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
-import { number, rateWords } from '../../ui/money.tsx';
+import { number } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Pager, useAddress } from '../../ui/pager.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { DecidedPrices } from './decided-prices.tsx';
+import { Amounts } from './references.tsx';
 import { SetPriceDialog } from './price-dialogs.tsx';
 import { conditionWords, ratesAt } from './price-words.ts';
 
@@ -98,7 +99,8 @@ export function PriceTables({ account }: Props) {
 function ModelName({ model, title }: Pick<PricedModel, 'model' | 'title'>) {
   return (
     <>
-      {title} <code class="faint">{model}</code>
+      <bdi>{title}</bdi>
+      <code class="under">{model}</code>
     </>
   );
 }
@@ -127,7 +129,10 @@ function Announced({ rates }: { readonly rates: ModelPrice['rates'] }) {
     <ul>
       {rates.map((rate) => (
         <li key={rate.fromTime}>
-          {rateWords(rate)} from <ExactTime ms={rate.fromTime} />
+          <Amounts rate={rate} />
+          <small class="under">
+            from <ExactTime ms={rate.fromTime} />
+          </small>
         </li>
       ))}
     </ul>

@@ -5,6 +5,7 @@ import { useRead } from '../../api/queries.ts';
 import { opsPaths } from '../../paths.ts';
 import { shortId } from '../../ui/copy.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
+import { number, type Rate } from '../../ui/money.tsx';
 
 const manyAccounts = 100;
 
@@ -113,6 +114,16 @@ export function PriceOf({ model, name }: { readonly model: string; readonly name
       <small class="under">
         <bdi>{name}</bdi>
       </small>
+    </>
+  );
+}
+
+/** "33 a second" above "7 a video", which add up. */
+export function Amounts({ rate: { creditsPerSecond, creditsPerVideo } }: { readonly rate: Rate }) {
+  return (
+    <>
+      {creditsPerSecond > 0 && <div class="nowrap">{number(creditsPerSecond)} a second</div>}
+      {creditsPerVideo > 0 && <div class="nowrap">{number(creditsPerVideo)} a video</div>}
     </>
   );
 }
