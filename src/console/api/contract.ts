@@ -708,6 +708,7 @@ export type Account = {
 export type SetPrice = {
   readonly priceId: number;
   readonly model: string;
+  /** It has no effect while the model has no price with this name. */
   readonly priceName: string;
   /** Null: applies to all accounts without their own price. */
   readonly accountId: string | null;
