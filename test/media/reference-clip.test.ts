@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
@@ -299,5 +299,38 @@ test('a failure of this machine is no error of the clip, and may be retried', as
   for (const changes of [{}, full]) {
     const fetched = fetchBytes(await clip('film.mp4'), { kind: 'video', ffmpeg: failing(changes) });
     await assert.rejects(fetched, FfmpegError);
+  }
+});
+
+test('a process converts only as many clips at the same time as it has cores for', async () => {
+  const bytes = await clip('sound.wav');
+  answer = (response) => void response.end(bytes);
+  let [running, most] = [0, 0];
+  const counting: Ffmpeg = async (run) => {
+    running += 1;
+    most = Math.max(most, running);
+    // Any other conversion that may begin does so before this one ends.
+    await ffmpeg(run);
+    running -= 1;
+  };
+  const sources = Array.from({ length: 6 }, (_, index) => ({
+    url: `${origin()}/${index}`,
+    path: `input.audioUrls[${index}]`,
+  }));
+  const { signal } = new AbortController();
+  const settings = { client, ffmpeg: counting, signal, kind: 'audio', limits: limits.audio } as const;
+  const fetchInto = async (name: string) => {
+    await mkdir(join(root, name));
+    return await fetchReferenceClips({ ...settings, folder: join(root, name), sources });
+  };
+  // Two tasks share the slots, and the clips of each stay in their order.
+  const fetched = await Promise.all([fetchInto('a'), fetchInto('b')]);
+  assert.ok(most <= Math.max(1, Math.floor(availableParallelism() / 2)), String(most));
+  for (const [index, name] of ['a', 'b'].entries()) {
+    const paths = fetched[index]?.map(({ path }) => path);
+    assert.deepEqual(
+      paths,
+      sources.map((_, at) => join(root, name, `audio-${at}.m4a`)),
+    );
   }
 });

@@ -23,8 +23,10 @@ let clips: HttpService;
 before(async () => {
   const standard = { resolution: { values: ['720p'] }, duration: { min: 4, max: 15 }, ratio: { values: ['16:9'] } };
   const input = { ...standard, generateAudio: {}, imageUrls: { max: 1 }, videoUrls: { max: 1 }, audioUrls: { max: 1 } };
-  const models = [{ model: 'all-media', title: 'All media', input, prices: [{ creditsPerSecond: 1 }] }];
-  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ models }) });
+  const prices = [{ creditsPerSecond: 1 }];
+  const models = [{ model: 'all-media', title: 'All media', input, prices, providers: ['script'] }];
+  const providers = { script: { kind: 'own', baseUrl: 'http://script.example' } };
+  const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ providers, models }) });
   service = await startHttpService();
   clips = await startHttpService({ database: service.database, catalogue: () => catalogue });
 });
