@@ -33,7 +33,7 @@ async function modelsOf(key: string) {
   // The service holds its answers against the schema of the endpoint.
   return answer.json.data['models'] as {
     prices: { rates: Rate[] }[];
-    inputSchema: { properties: { duration: { anyOf: { exclusiveMaximum?: number }[] } } };
+    inputSchema: { properties: { duration: { exclusiveMaximum?: number } } };
   }[];
 }
 
@@ -101,7 +101,7 @@ test('200 a create that is repeated after a change is answered with what it was 
 
 test('200 the limits that are shown are those that are kept', async () => {
   const { key } = await service.newAccount(100_000);
-  const maxDuration = ((await modelsOf(key))[0]?.inputSchema.properties.duration.anyOf[0]?.exclusiveMaximum ?? 0) - 0.5;
+  const maxDuration = ((await modelsOf(key))[0]?.inputSchema.properties.duration.exclusiveMaximum ?? 0) - 0.5;
   const statusOf = async (duration: number) =>
     (await service.create(key, { ...plainRequest, input: { ...plainRequest.input, duration } })).status;
   assert.deepEqual([await statusOf(maxDuration), await statusOf(maxDuration + 1)], [200, 422]);
