@@ -6,7 +6,7 @@ import {
   listOwedDeletions,
   type OwedDeletion,
 } from '../src/tasks/content-deletion.ts';
-import { removeUpload } from '../src/media/uploads.ts';
+import { findUpload, removeUpload } from '../src/media/uploads.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow, slowRowMs } from './for-each-row.ts';
 import { deleteTaskFiles } from './task-files.ts';
@@ -39,6 +39,8 @@ export async function sweepDeletion({ db, media, engine, log }: ActivityDeps, ow
 }
 
 export async function deleteUpload({ db, media }: Pick<ActivityDeps, 'db' | 'media'>, uploadId: string): Promise<void> {
-  await media.delete(uploadKey(uploadId));
+  const upload = await findUpload(db, uploadId);
+  if (upload === undefined) return;
+  await media.delete(uploadKey({ uploadId, ...upload }));
   await removeUpload(db, uploadId);
 }

@@ -17,7 +17,7 @@ import { generate } from './generation/generate.ts';
 import { nextJob, type NextJob, ownMachineStop } from './generation/reserve.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
-import { imageFolderOf, withWorkFolder } from './task-files.ts';
+import { referenceFolderOf, withWorkFolder } from './task-files.ts';
 
 export type GenerationOrder = {
   readonly taskId: string;
@@ -87,7 +87,7 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Attem
     if (outcome.kind !== 'video') throw errorOf(outcome);
     measureEnd();
     // The upstream has fetched them. `housekeeping` deletes those that a failed task or a crash leaves.
-    if (hasMedia) await deps.media.deleteFolder(imageFolderOf(taskId));
+    if (hasMedia) await deps.media.deleteFolder(referenceFolderOf(taskId));
     return outcome.staged;
   } finally {
     deadline.stop();

@@ -141,7 +141,7 @@ function requireOwn(taskId: string, staged: StagedVideo | null | undefined): voi
   throw new TaskError('result_invalid', 'The generated video is not that of this task.', { cause });
 }
 
-/** Nobody pays for 1080p and gets 720p. */
+/** A client that paid for 1080p must not get 720p. */
 function requireResolution({ widthPx, heightPx }: VideoFacts, { resolution }: VideoForm): void {
   if (!isBelow(resolution, { widthPx, heightPx })) return;
   const message = `The generated video has ${widthPx} × ${heightPx} pixels, fewer than the ${resolution} of the request.`;

@@ -21,9 +21,9 @@ export function mediaKeysOf(taskId: string): MediaKeys {
   };
 }
 
-/** The folder for copies of a task's reference images, for an upstream that fetches them. */
-export function imageFolderOf(taskId: string): string {
-  return `images/${taskId}`;
+/** The folder for copies of a task's reference media, for an upstream that fetches them. */
+export function referenceFolderOf(taskId: string): string {
+  return `references/${taskId}`;
 }
 
 /** The folder for videos that upstreams write into the store, under the names of their jobs. */
@@ -41,7 +41,7 @@ export async function deleteTaskFiles(
   media: Pick<ResultStore, 'delete' | 'deleteFolder'>,
   taskId: string,
 ): Promise<void> {
-  await media.deleteFolder(imageFolderOf(taskId));
+  await media.deleteFolder(referenceFolderOf(taskId));
   await media.deleteFolder(incomingFolderOf(taskId));
   await Promise.all(Object.values(mediaKeysOf(taskId)).map((key) => media.delete(key)));
 }

@@ -46,6 +46,8 @@ const named = [
   'DeletedTask',
   'LedgerEntry',
   'Model',
+  'ModelPrice',
+  'TaskPrice',
   'Limits',
 ];
 

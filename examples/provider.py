@@ -1,9 +1,9 @@
 """A provider for Videogen (docs/providers/own.md), without dependencies.
 
-KEY=secret python3 provider.py COMMAND runs the shell command for each job, in a folder that holds request.json. The command writes
-video.mp4 there. Videogen's `limit` says how many commands run at the same time.
+KEY=secret python3 provider.py COMMAND runs the shell command for each job, in a folder that holds request.json and the images, such
+as images1.jpg and firstFrame1.jpg. The command writes video.mp4 there. Videogen's `limit` says how many commands run at the same time.
 """
-import http.server, json, os, pathlib, re, signal, subprocess, sys, threading
+import base64, http.server, json, os, pathlib, re, signal, subprocess, sys, threading
 
 FOLDER = pathlib.Path(os.getenv("JOBS", "jobs"))
 lock = threading.Lock()
@@ -33,6 +33,10 @@ def begin(job_id, request):
     folder = FOLDER / job_id
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "request.json").write_bytes(request)
+    for role, urls in json.loads(request).get("media", {}).items():
+        for number, url in enumerate([urls] if isinstance(urls, str) else urls, 1):
+            if url.startswith("data:"):  # reference videos and audio are links, which the command may download
+                (folder / f"{role}{number}.jpg").write_bytes(base64.b64decode(url.split(",")[1]))
     save(job_id, "running")  # before the command starts: a job that is not recorded could run twice
     command = [sys.executable, os.path.abspath(__file__), "--supervise", sys.argv[1]]
     supervisors[job_id] = subprocess.Popen(command, cwd=folder, stdin=subprocess.PIPE, start_new_session=True)
@@ -63,8 +67,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         job_id, video = re.fullmatch("/jobs/([0-9a-f-]{36})(/video)?|.*", self.path).groups()
         if self.command == "PUT" and job_id and job_id not in jobs:
             try:
-                json.loads(body)
-            except ValueError:
+                if json.loads(body)["version"] != 2:
+                    raise ValueError
+            except (ValueError, TypeError, LookupError):
                 return 400, error("input_invalid")
             begin(job_id, body)
         if job_id not in jobs or (video and jobs[job_id]["status"] != "succeeded"):

@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
     .concat('types:src/models', 'types:activities'),
   'src/credits': ['src/accounts', 'src/operators', 'src/tasks', 'types:src/models', 'types:src/temporal'],
   'src/ingress': ['src/models', 'src/tasks', 'types:src/accounts'],
-  'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'types:src/config', 'types:src/tasks'],
+  'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'src/tasks', 'types:src/config'],
   'src/models': ['media', 'outbound', 'providers', 'tasks']
     .map((noun) => `src/${noun}`)
     .concat('types:src/credits', 'types:src/temporal', 'types:src/metrics'),
@@ -49,7 +49,7 @@ const mayImport: Record<string, readonly string[]> = {
 const handlesRequests = /-(?:routes|view)\.ts$/;
 const requestFiles = [
   'src/accounts/account-export.ts',
-  'src/media/image-uploads.ts',
+  'src/media/media-uploads.ts',
   'src/media/deleted-media.ts',
   'src/people/answer-signed-in.ts',
   'src/people/authenticate-session.ts',

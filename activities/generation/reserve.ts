@@ -1,7 +1,7 @@
 import { v5 as uuidv5 } from 'uuid';
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import { routesOf } from '../../src/models/catalogue/route.ts';
-import { effectiveRules } from '../../src/models/catalogue/rules.ts';
+import { noRules } from '../../src/models/catalogue/rules.ts';
 import type { Task, TaskFailure } from '../../src/tasks/task.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
@@ -116,7 +116,7 @@ async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly P
 async function tiersOf(deps: ActivityDeps, { taskId, param, providers = [] }: RoutedTask): Promise<Tiers> {
   const known = deps.models.get(param.model)?.tiers ?? (await readTiers(deps.db, taskId));
   if (known !== undefined) return known;
-  const plain = { upstreamModel: param.model, weight: 1, limit: 1, parameters: {}, rules: effectiveRules([]) };
+  const plain = { upstreamModel: param.model, weight: 1, limit: 1, parameters: {}, rules: noRules };
   const entries = providers.map((provider) => ({ ...plain, provider, pool: provider }));
   return entries.filter((entry) => deps.providers.ofEntry(entry)?.provider.runs === 'here').map((entry) => [entry]);
 }

@@ -11,7 +11,7 @@ import type { OpenProvider } from '../../src/providers/registry.ts';
 import { spellImageReferences } from '../../src/providers/task-values.ts';
 import { intendProviderJob, intendReservedJob, recordProviderJob } from '../../src/providers/provider-jobs.ts';
 import { closeBreaker } from '../../src/providers/provider-pools.ts';
-import { imageFolderOf, incomingKeyOf } from '../task-files.ts';
+import { referenceFolderOf, incomingKeyOf } from '../task-files.ts';
 import { type Attempt, interrupted } from './attempt.ts';
 import { failureIn } from './failures.ts';
 import { type JobBase, type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
@@ -92,7 +92,7 @@ async function linksFor(
   const expireTime = Date.now() + lifeMs;
   // The upstream fetches copies of the checked media, and never the client's own.
   const linkTo = async (name: string, { path }: { readonly path: string }) => {
-    const key = `${imageFolderOf(taskId)}/${name}${extname(path)}`;
+    const key = `${referenceFolderOf(taskId)}/${name}${extname(path)}`;
     await deps.media.put(key, path);
     return deps.media.link(key, lifeMs);
   };

@@ -4,6 +4,7 @@ import type { Database } from '../platform/database/database.ts';
 import type { By } from '../people/members.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { recordEvent } from '../people/security-events.ts';
+import type { Upload } from '../media/upload.ts';
 import { many, none, one } from '../platform/database/statement.ts';
 
 // The commit closes an account; the workflow `closeAccount` deletes the content of its tasks afterwards.
@@ -94,9 +95,9 @@ order by created_at desc, id desc limit $3`,
   values: (accountId, { after, limit }) => [accountId, after, limit],
 });
 
-export const listUploadsOf = many<{ readonly uploadId: string }, [accountId: string, limit: number]>({
+export const listUploadsOf = many<Upload, [accountId: string, limit: number]>({
   name: 'list-uploads-of-account',
-  text: `select id as "uploadId" from uploads where account_id = $1 order by expires_at limit $2`,
+  text: `select id as "uploadId", file_name as "fileName" from uploads where account_id = $1 order by expires_at limit $2`,
 });
 
 /**

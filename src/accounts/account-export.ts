@@ -72,7 +72,7 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (invitation) => ({ kind: 'invitation', ...invitation }),
   );
   const uploads = await listUploadsOf(db, accountId, maxUploads);
-  yield uploads.map(({ uploadId }) => ({ kind: 'image', uploadId, url: resultStore.link(uploadKey(uploadId)) }));
+  yield uploads.map((upload) => ({ kind: 'upload', ...upload, url: resultStore.link(uploadKey(upload)) }));
   yield* paged(
     (last?: { eventId: number }) => listAccountEvents(db, accountId, { before: last?.eventId, limit }),
     (event) => ({ kind: 'securityEvent', event: presentEvent(event) }),

@@ -10,7 +10,12 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   '': ['start', lighthouse, 'account list', 'key create --help'],
   start: ['start', 'start --json'],
   demo: ['demo', 'demo "a red kite over the sea" --image kite.jpg --ratio 9:16'],
-  generate: [lighthouse, 'generate "a paper boat" --image boat.jpg --ratio 9:16 --no-audio --out boat.mp4'],
+  generate: [
+    lighthouse,
+    'generate "a paper boat" --image boat.jpg --ratio 9:16 --no-audio --out boat.mp4',
+    'generate --help videogen-2.0',
+    'generate "a paper boat" --set duration=8',
+  ],
   follow: [`follow ${task}`, `follow ${task} --out lighthouse.mp4`],
   'account list': ['account list', 'account list --prefix stu --json'],
   'account create': ['account create studio --credits 10000'],
@@ -38,6 +43,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'price list': ['price list', `price list --account ${account} --model videogen-2.0`],
   'price set': [
     'price set videogen-2.0 45 --from 2027-01-01T00:00:00Z --reason "new list price"',
+    'price set videogen-2.0 40 --price standard --per-video 10 --reason "a fee for each video"',
     `price set videogen-2.0 default --account ${account} --reason "contract 17 ended"`,
   ],
   'price withdraw': ['price withdraw 12 --reason "contract cancelled"'],

@@ -14,7 +14,15 @@ import { readConfig } from '../config/config.ts';
 import { messageOf } from '../platform/errors.ts';
 import { readAddress } from '../embedded/data-folder.ts';
 import { id } from './arguments.ts';
-import { addGenerationOptions, defaultModelOf, type GenerationOptions, withRequestBody } from './generation-options.ts';
+import {
+  addGenerationOptions,
+  collect,
+  defaultModelOf,
+  type GenerationOptions,
+  withRequestBody,
+} from './generation-options.ts';
+import { describeFields, readSetting } from './model-fields.ts';
+import { unknownName } from '../platform/did-you-mean.ts';
 import { interrupted, type Interruptions, listenForInterruptions } from './interruption.ts';
 import { saveVideo } from './local-files.ts';
 import { CommandError, invocation, isJson, printAnswer } from './output.ts';
@@ -25,10 +33,35 @@ type ServiceOptions = { readonly baseUrl?: string; readonly key?: string; readon
 export function addGenerateCommand(program: Command): void {
   const command = addGenerationOptions(program.command('generate'))
     .description('generate a video through the API of a running service')
-    .argument('<prompt>', 'what the video shows');
-  addServiceOptions(command).action((prompt: string, options: GenerationOptions & ServiceOptions) =>
-    withService(options, isJson(program), (service) => generate(service, prompt, options)),
-  );
+    .argument('[prompt]', 'what the video shows')
+    .option('--set <name=value>', 'another field or option of the model; may be repeated', collect, [])
+    .helpOption(false)
+    .option('-h, --help [model]', 'display help, or the fields of a model');
+  addServiceOptions(command).action((prompt: string | undefined, options: GenerateOptions) => {
+    const { help } = options;
+    if (help === true) return command.outputHelp();
+    return withService(options, isJson(program), async (service) => {
+      if (help !== undefined) return showFields(service, help);
+      if (prompt === undefined) throw new CommandError("missing required argument 'prompt'");
+      return generate(service, prompt, options);
+    });
+  });
+}
+
+type GenerateOptions = GenerationOptions &
+  ServiceOptions & { readonly set: readonly string[]; readonly help?: true | string };
+
+async function showFields({ client, interruptions: { signal }, asJson }: Service, name: string): Promise<void> {
+  const model = await offeredModel(client, name, signal);
+  printAnswer({ json: model, lines: describeFields(model) }, asJson);
+}
+
+async function offeredModel(client: Client, name: string, signal: AbortSignal) {
+  const { models } = await client.models({ signal });
+  const model = models.find((one) => one.model === name);
+  if (model !== undefined) return model;
+  const names = models.map((one) => one.model);
+  throw new CommandError(unknownName('model', name, names));
 }
 
 export function addFollowCommand(program: Command): void {
@@ -106,13 +139,17 @@ function keyHint(): string {
   return `To create a key, see "${invocation('key', 'create', '--help')}" on the machine of the service.`;
 }
 
-async function generate(service: Service, prompt: string, options: GenerationOptions): Promise<void> {
+async function generate(service: Service, prompt: string, options: GenerateOptions): Promise<void> {
   const model = options.model ?? (await firstModel(service));
-  await withRequestBody(prompt, { ...options, model }, async (body) => {
+  const { client, interruptions } = service;
+  const offered = options.set.length === 0 ? undefined : await offeredModel(client, model, interruptions.signal);
+  const settings = offered === undefined ? [] : options.set.map((text) => readSetting(offered, text));
+  const run = async (body: TaskRequest) => {
     const { taskId, creditsCharged } = await create(service, body);
     service.story.step(`Task ${taskId}: ${creditsCharged} credits charged. Press Ctrl-C to cancel it for a refund.`);
     await save(service, await waitForEnd(service, taskId, () => cancel(service, taskId, creditsCharged)));
-  });
+  };
+  await withRequestBody(prompt, { ...options, model }, run, settings);
 }
 
 async function firstModel({ client, interruptions: { signal } }: Service): Promise<string> {

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { TaskRequest } from '../../clients/typescript/src/index.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
+import type { Setting } from './model-fields.ts';
 import { isUrl, type LocalServer, serveFile } from './local-files.ts';
 
 /** The options of `demo` and `generate`, which the service validates. Input fields declare their options in their table. */
@@ -40,23 +41,35 @@ export function firstRequestOptions({ models }: Pick<Catalogue, 'models'>): read
   return ['--duration', String(duration), ...(model === defaultModel ? [] : ['--model', model])];
 }
 
-/** Builds the body of createTask. Local images are served on loopback until `work` ends. */
+/** Builds the body of createTask. Local files are served on loopback until `work` ends. */
 export async function withRequestBody<T>(
   prompt: string,
   { image, model = defaultModel, ...options }: GenerationOptions,
   work: (body: TaskRequest) => Promise<T>,
+  settings: readonly Setting[] = [],
 ): Promise<T> {
   const servers: LocalServer[] = [];
+  const addressOf = async (fileOrUrl: string) => {
+    if (isUrl(fileOrUrl)) return fileOrUrl;
+    const server = await serveFile(fileOrUrl);
+    servers.push(server);
+    return server.url;
+  };
   try {
-    const imageUrls: string[] = [];
-    for (const one of image) {
-      if (!isUrl(one)) servers.push(await serveFile(one));
-      imageUrls.push(isUrl(one) ? one : (servers.at(-1)?.url ?? ''));
+    // `--no-audio` is true by default, which must not override the default of a silent model.
+    const chosen = inputOptions.map(({ name, option }) => {
+      const value = options[option.attributeName()];
+      return [name, option.negate && value === true ? undefined : value] as const;
+    });
+    const input: Record<string, unknown> = { prompt, ...Object.fromEntries(chosen) };
+    const images = image.map((value) => ({ name: 'imageUrls', value, isList: true, isMedia: true, isOption: false }));
+    for (const { name, value, isList, isMedia, isOption } of [...images, ...settings]) {
+      const given = isMedia ? await addressOf(String(value)) : value;
+      if (isOption) input['options'] = { ...(input['options'] as object | undefined), [name]: given };
+      else input[name] = isList ? [...((input[name] as unknown[] | undefined) ?? []), given] : given;
     }
-    const chosen = inputOptions.map(({ name, option }) => [name, options[option.attributeName()]]);
     // The service validates the values.
-    const input = { prompt, imageUrls, ...Object.fromEntries(chosen) } as TaskRequest['input'];
-    return await work({ model, input });
+    return await work({ model, input: input as TaskRequest['input'] });
   } finally {
     for (const server of servers) await server.close();
   }
@@ -69,6 +82,6 @@ function number(text: string): number {
   return value;
 }
 
-function collect(image: string, earlier: readonly string[]): readonly string[] {
-  return [...earlier, image];
+export function collect(value: string, earlier: readonly string[]): readonly string[] {
+  return [...earlier, value];
 }

@@ -10,17 +10,17 @@ import { CommandError } from './output.ts';
 
 export type LocalServer = { readonly url: string; readonly close: () => Promise<void> };
 
-/** Serves a local file on loopback, so that a service on this machine can fetch it as a reference image. */
+/** Serves a local file on loopback, so that a service on this machine can fetch it as reference media. */
 export async function serveFile(path: string): Promise<LocalServer> {
   await access(path).catch(() => {
-    throw new CommandError(`cannot read image ${path}`);
+    throw new CommandError(`cannot read ${path}`);
   });
   const { url, close } = await serveOnLoopback((_request, response) => {
     createReadStream(path)
       .on('error', () => response.destroy())
       .pipe(response);
   });
-  return { url: `${url}/image`, close };
+  return { url: `${url}/file`, close };
 }
 
 /** Starts a server on a free port of 127.0.0.1. */

@@ -8,9 +8,10 @@ import { secretReader } from '../config/config.ts';
 import { withDefaults } from '../tasks/task-input.ts';
 import { createProviderClient } from '../outbound/provider-client.ts';
 import type { Job, JobStatus, PolledProvider } from '../providers/contract.ts';
-import { credentialsOf } from '../providers/http/auth.ts';
+import { credentialsOf, secretQueryOf } from '../providers/http/auth.ts';
 import { type Played, playExample } from '../providers/http/example.ts';
 import type { ProviderFile } from '../providers/http/file-schema.ts';
+import { fixedHeaders } from '../providers/http/headers.ts';
 import { createHttpProvider } from '../providers/http/http-provider.ts';
 import type { Trace } from '../providers/http/reader.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
@@ -94,8 +95,10 @@ async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer>
   const { baseUrl = example.baseUrl, model = example.model, prompt = example.input.prompt } = options;
   const client = createProviderClient({
     baseUrl,
-    headers: file.headers,
+    headers: fixedHeaders(file),
     credentials: credentialsOf(file.auth, secretsOf(options)),
+    secretQuery: secretQueryOf(file.auth, secretsOf(options)),
+    keyOrigins: file.keyOrigins,
   });
   const provider = createHttpProvider({
     name: 'try',

@@ -7,7 +7,8 @@ import { type Task, type TaskState, taskStates } from '../tasks/task.ts';
 import { cancelTaskAs, findTask } from '../tasks/tasks.ts';
 import { maxReasonLength } from '../credits/prices.ts';
 import { deleteTaskContentAs } from '../tasks/content-deletion.ts';
-import { uploadIdsOf } from '../media/named-uploads.ts';
+import { uploadIdsOf } from '../media/upload.ts';
+import { mediaUrlsOf } from '../tasks/task-input.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listTasks, readTaskDetail } from '../tasks/task-list.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
@@ -75,7 +76,7 @@ async function cancel({ db, config }: Context, taskId: string, { reason }: { rea
 async function remove({ db, config }: Context, taskId: string, { reason }: { reason: string }): Promise<Answer> {
   const task = await requireTask(db, taskId);
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
-  const uploadIds = uploadIdsOf(publicUrl, task.param);
+  const uploadIds = uploadIdsOf(publicUrl, mediaUrlsOf(task.param.input));
   const deletion = await deleteTaskContentAs(db, commandLineActor(), { task, uploadIds, reason });
   if (deletion === undefined) throw new CommandError(`task ${taskId} has not ended yet; cancel it first`);
   const when = isoTime(deletion.deletedAt);

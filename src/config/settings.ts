@@ -5,7 +5,7 @@ import type { Catalogue } from '../models/catalogue/models.ts';
 import { refuseInput } from '../models/catalogue/route.ts';
 import type { StoreLocation } from '../media/store-location.ts';
 import { createTaskRequestParser, type ParsedTaskRequest } from '../tasks/task-request.ts';
-import { isUploadPreview, uploadIdOf } from '../media/upload.ts';
+import { isUploadPreview, uploadFromUrl } from '../media/upload.ts';
 import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
@@ -72,10 +72,10 @@ export function createRequestParser(
   const parserFor = (offer: Catalogue) =>
     createTaskRequestParser({
       offer,
-      // An uploaded image is read from the store, so its URL is not checked here; createTask checks its owner.
+      // An uploaded file is read from the store, so its URL is not checked here; createTask checks its owner and kind.
       refuseMediaUrl: (url) => {
-        if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its imageUrl';
-        return uploadIdOf(publicUrl, url) === undefined ? literalRefusal(url, imageAllow) : undefined;
+        if (isUploadPreview(publicUrl, url)) return 'is the previewUrl of an upload, which expires; give its url';
+        return uploadFromUrl(publicUrl, url) === undefined ? literalRefusal(url, imageAllow) : undefined;
       },
       refuseCallbackUrl: (url) => literalRefusal(url, callbackAllow),
       refuseInput: ({ model: name, input }) => {

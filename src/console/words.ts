@@ -72,6 +72,14 @@ export const failWords: Readonly<Record<FailCode, { readonly title: string; read
     title: 'An image could not be used',
     advice: 'Give a JPEG, PNG or WebP image within the limits of the model.',
   },
+  media_unreachable: {
+    title: 'A reference video or audio file could not be fetched',
+    advice: 'Check that its URL opens without signing in, or upload the file instead.',
+  },
+  media_invalid: {
+    title: 'A reference video or audio file could not be used',
+    advice: 'Give an MP4, MOV or WebM video, or an MP3, WAV or M4A file, within the limits of the model.',
+  },
   provider_rejected: {
     title: 'The request was rejected',
     advice: 'No provider of this model takes the request as it is. Change its parameters.',

@@ -13,7 +13,7 @@ export const setPriceSchema = z
   .strictObject({
     priceId: z.int(),
     model: z.string(),
-    priceName: z.string(),
+    priceName: z.string().meta({ description: 'It has no effect while the model has no price with this name.' }),
     accountId: z.string().nullable().meta({ description: 'Null: applies to all accounts without their own price.' }),
     creditsPerSecond: credits.nullable().meta({
       description:

@@ -3,7 +3,7 @@ import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { provideFontSettings } from '../config/config.ts';
 import { errorCode, messageOf } from '../platform/errors.ts';
-import { maxUploadBytes } from '../media/upload.ts';
+import { maxBytesAtOnce } from '../media/upload.ts';
 import { inspectFfmpeg } from '../media/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../media/startup-errors.ts';
 import { mainQueue } from '../main/worker-options.ts';
@@ -38,8 +38,8 @@ export function checkMemory(renders: boolean, limitBytes = process.constrainedMe
   );
 }
 
-/** An API stores several uploaded images while it checks them. */
-export const spaceForUploads: Space = { leastBytes: 5 * maxUploadBytes, enoughBytes: 20 * maxUploadBytes };
+/** An API stores several uploaded files while it checks them. */
+export const spaceForUploads: Space = { leastBytes: maxBytesAtOnce, enoughBytes: 1.2 * maxBytesAtOnce };
 
 /** These folders must be writable even where the file system is read-only. */
 export async function checkFolders(workFolder: string, storesVideos: boolean): Promise<readonly Finding[]> {

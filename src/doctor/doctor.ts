@@ -95,7 +95,7 @@ const checks: readonly DoctorCheck[] = [
   },
   {
     name: 'ffmpeg',
-    isNeeded: ({ serves }) => serves('tasks', 'generation'),
+    isNeeded: ({ serves }) => serves('tasks', 'generation', 'generation-remote'),
     run: ({ config }, signal) => checkFfmpeg(config.ffmpegPath, signal),
   },
   { name: 'fonts', isNeeded: ({ serves }) => serves('generation'), run: checkFonts },

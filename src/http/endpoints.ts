@@ -19,7 +19,7 @@ import { peopleEndpoints } from '../people/people-routes.ts';
 import { showOverview } from '../accounts/overview-routes.ts';
 import { operatorProviderEndpoints } from '../providers/provider-routes.ts';
 import { testCallback } from '../callbacks/test-callback-routes.ts';
-import { uploadImage } from '../media/upload-routes.ts';
+import { uploadMedia } from '../media/upload-routes.ts';
 import { operatorTaskEndpoints, taskEndpoints } from '../tasks/task-routes.ts';
 import { adminDeleteTask, deleteTask } from '../tasks/delete-task-routes.ts';
 import { showTimeline } from '../tasks/timeline-routes.ts';
@@ -31,7 +31,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them.',
-    endpoints: [createTask, quoteTaskPrice, uploadImage, ...taskEndpoints, deleteTask, showTimeline],
+    endpoints: [createTask, quoteTaskPrice, uploadMedia, ...taskEndpoints, deleteTask, showTimeline],
   },
   {
     tag: 'account',

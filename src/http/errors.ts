@@ -92,7 +92,7 @@ export const errorCatalogue = {
   too_many_keys: refusal(409, 'the account has too many active keys; revoke one first', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
-  too_many_uploads: refusal(409, 'upload limit reached; old images expire automatically', {
+  too_many_uploads: refusal(409, 'upload limit reached; old files expire automatically', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
   balance_out_of_range: refusal(409, 'the balance would fall below zero or exceed its maximum', {

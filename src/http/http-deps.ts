@@ -6,6 +6,7 @@ import type { Rate } from '../platform/rate-limit.ts';
 import type { ParsedTaskRequest } from '../tasks/task-request.ts';
 import type { RefuseUrl } from '../tasks/request-text.ts';
 import type { Task } from '../tasks/task.ts';
+import type { Upload } from '../media/upload.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';
 import type { IdentityProvider } from '../people/identity-provider.ts';
@@ -16,9 +17,9 @@ import { createKeyTouches } from '../accounts/key-touches.ts';
 import { type BadKeys, createBadKeys, createRateLimiter, type RateLimiter } from './limits/rate-limits.ts';
 import { createTaskWaiters, type TaskWaiters } from '../tasks/long-poll.ts';
 
-/** `why` continues a sentence that begins with the image. */
+/** `why` continues a sentence that begins with the file. */
 export type UploadOutcome =
-  | { readonly kind: 'stored'; readonly uploadId: string; readonly expiresAt: number }
+  | { readonly kind: 'stored'; readonly upload: Upload; readonly expiresAt: number }
   | { readonly kind: 'too_many' }
   | { readonly kind: 'refused'; readonly why: string };
 
@@ -53,8 +54,8 @@ export type HttpPorts = {
   readonly redeliver: (delivery: DeliveryToStart) => void;
   /** Refunds a task that may exist although its request failed. */
   readonly refundUncertain: (task: { readonly taskId: string; readonly accountId: string }) => void;
-  /** Checks an uploaded image and stores it. */
-  readonly storeImage: (accountId: string, image: Buffer) => Promise<UploadOutcome>;
+  /** Checks an uploaded file, which `receive` writes to a path, and stores it. */
+  readonly storeUpload: (accountId: string, receive: (path: string) => Promise<void>) => Promise<UploadOutcome>;
   /** Posts a callback about a task that does not exist; returns the receiver's status, undefined if it is unreachable. */
   readonly testCallback: (test: {
     readonly accountId: string;

@@ -54,7 +54,9 @@ function kieParam({ model, input, callBackUrl }: TaskParam, models: ModelCatalog
   return JSON.stringify({
     model: aliasOf(models, model),
     ...(callBackUrl !== undefined && { callBackUrl }),
-    input: Object.fromEntries(inputFieldNames.map((name) => [inputFields[name].kie, input[name]])),
+    input: Object.fromEntries(
+      inputFieldNames.filter((name) => input[name] !== undefined).map((name) => [inputFields[name].kie, input[name]]),
+    ),
   });
 }
 

@@ -1,7 +1,7 @@
 import { isObject } from '../platform/json.ts';
 import { type FieldError, maxFieldErrors } from '../platform/field-errors.ts';
 import { aliasOf, type ModelCatalogue, modelOfAlias } from '../models/model.ts';
-import { inputFieldNames, inputFields } from '../tasks/task-input.ts';
+import { fieldsOfModel, inputFieldNames, inputFields, type ModelInput, standardInput } from '../tasks/task-input.ts';
 import type { ParsedTaskRequest } from '../tasks/task-request.ts';
 
 /** A hint for clients that use the dialect with a native key. */
@@ -16,8 +16,15 @@ export type RequestRules = {
   readonly models: ModelCatalogue;
 };
 
-/** Fields of `input`: native name and kie name. All others are ignored. */
-const fields = inputFieldNames.map((ours): readonly [ours: string, theirs: string] => [ours, inputFields[ours].kie]);
+type Spelling = readonly [ours: string, theirs: string];
+
+/** Fields of `input`: native name and kie name. All others are ignored, also those that only other models take. */
+function fieldsOf(input: ModelInput | undefined): readonly Spelling[] {
+  const names = input === undefined ? standardNames : fieldsOfModel(input);
+  return names.map((ours) => [ours, inputFields[ours].kie]);
+}
+
+const standardNames = fieldsOfModel(standardInput);
 
 const useReferences = 'not supported; leave this field out, or use reference_image_urls';
 const leaveOut = 'not supported; leave this field out';
@@ -48,19 +55,21 @@ const switchesBeyondUs: Readonly<Record<string, string>> = {
 /** Accepts the native spelling of a field if the kie spelling is missing. */
 export function parseKieTaskRequest(body: JsonObject, { parse, models }: RequestRules): ParsedTaskRequest {
   const { input } = body;
-  const refused = isObject(input) ? refusals(input) : [];
+  const model = typeof body['model'] === 'string' ? modelOfAlias(models, body['model']) : body['model'];
+  const fields = fieldsOf(typeof model === 'string' ? models.get(model)?.input : undefined);
+  const refused = isObject(input) ? refusals(input, fields) : [];
   const parsed = parse({
-    model: typeof body['model'] === 'string' ? modelOfAlias(models, body['model']) : body['model'],
-    input: isObject(input) ? ourInput(input) : input,
+    model,
+    input: isObject(input) ? ourInput(input, fields) : input,
     callBackUrl: isMissing(body['callBackUrl']) ? undefined : body['callBackUrl'],
   });
   if (parsed.ok) return refused.length === 0 ? parsed : { ok: false, errors: refused };
-  const errors = parsed.errors.map((error) => theirError(error, isObject(input) ? input : {}, models));
+  const errors = parsed.errors.map((error) => theirError(error, isObject(input) ? input : {}, { fields, models }));
   return { ok: false, errors: [...errors, ...refused].slice(0, maxFieldErrors) };
 }
 
 // Names in snake case exist only in kie; `videoUrls` is native, too.
-const theirFields = [...fields.map(([, theirs]) => theirs), 'nsfw_checker'];
+const theirFields = [...inputFieldNames.map((name) => inputFields[name].kie), 'nsfw_checker'];
 const onlyTheirs = [...theirFields, ...Object.keys({ ...beyondUs, ...switchesBeyondUs })].filter((name) =>
   name.includes('_'),
 );
@@ -75,7 +84,7 @@ export function kieHint({ model, input }: JsonObject, models: ModelCatalogue): s
     : undefined;
 }
 
-function ourInput(input: JsonObject): JsonObject {
+function ourInput(input: JsonObject, fields: readonly Spelling[]): JsonObject {
   return Object.fromEntries(
     fields.map(([ours, theirs]) => [ours, ourValue(ours, isMissing(input[theirs]) ? input[ours] : input[theirs])]),
   );
@@ -89,14 +98,17 @@ function ourValue(name: string, value: unknown): unknown {
 }
 
 /** kie.ai's clients send empty values for unused fields. */
-function refusals(input: JsonObject): readonly FieldError[] {
+function refusals(input: JsonObject, fields: readonly Spelling[]): readonly FieldError[] {
   const isNothing = (value: unknown) => isMissing(value) || (Array.isArray(value) && value.length === 0);
-  const used = Object.entries(beyondUs).filter(([name]) => !isNothing(input[name]));
+  const isTaken = (name: string) => fields.some((spellings) => spellings.includes(name));
+  const used = Object.entries(beyondUs).filter(([name]) => !isNothing(input[name]) && !isTaken(name));
   const on = Object.entries(switchesBeyondUs).filter(([name]) => !isNothing(input[name]) && input[name] !== false);
   return [...used, ...on].map(([name, message]) => ({ path: `input.${name}`, message }));
 }
 
-function theirError({ path, message }: FieldError, input: JsonObject, models: ModelCatalogue): FieldError {
+type Named = { readonly fields: readonly Spelling[]; readonly models: ModelCatalogue };
+
+function theirError({ path, message }: FieldError, input: JsonObject, { fields, models }: Named): FieldError {
   if (path === 'model') return { path, message: message.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name)) };
   const [, ours, rest = ''] = /^input\.(\w+)(.*)$/.exec(path) ?? [];
   const spelling = fields.find(([name]) => name === ours);

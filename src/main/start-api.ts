@@ -26,7 +26,7 @@ import { createTaskProgress } from '../temporal/task-progress.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
 import { revealSecret, rotateSecret } from '../callbacks/account-secrets.ts';
 import { createLiveCatalogue } from '../models/live-catalogue.ts';
-import { createImageUploads } from '../media/image-uploads.ts';
+import { createMediaUploads } from '../media/media-uploads.ts';
 import { createTestCallbacks } from '../callbacks/test-callback.ts';
 import { listenError, makePrivateFolder } from '../media/startup-errors.ts';
 import { openStore } from '../media/open-store.ts';
@@ -104,7 +104,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
     refundUncertain: uncertainCreates.add,
-    storeImage: createImageUploads({ ...settings, db, resultStore }),
+    storeUpload: createMediaUploads({ ...settings, db, resultStore }),
     testCallback: testCallbacks.send,
     callbackSecrets: {
       reveal: (accountId) => revealSecret(db, box, accountId),

@@ -4,7 +4,7 @@ import { startDeadline } from '../../activities/deadline.ts';
 import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
-import { uploadIdOf, uploadKey } from '../media/upload.ts';
+import { uploadFromUrl, uploadKey } from '../media/upload.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { dirname } from 'node:path';
 import { secretReader } from '../config/config.ts';
@@ -75,8 +75,8 @@ export function openWorkerDependencies(
   const box = createSecretBox(settings.secret, settings.secretPrevious);
   const ffmpeg = openFfmpeg(settings);
   const readUpload = (url: string, path: string) => {
-    const uploadId = uploadIdOf(settings.publicUrl, url);
-    return uploadId === undefined ? undefined : media.fetchTo(uploadKey(uploadId), path);
+    const upload = uploadFromUrl(settings.publicUrl, url);
+    return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
   };
   const upstreams = openUpstreams({ settings, own, log, ffmpeg, readSecret, catalogue: catalogue.current, events });
   const deps: ActivityDeps = {
@@ -98,7 +98,7 @@ export function openWorkerDependencies(
       onError: (error) => log.warn({ err: error }, 'provider switches not read'),
     }),
     hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
-    fetchMedia: (job) => fetchReferenceMedia({ client: imageClient, readUpload, ...job }),
+    fetchMedia: (job) => fetchReferenceMedia({ client: imageClient, readUpload, ffmpeg, ...job }),
     media,
     normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
@@ -161,13 +161,8 @@ function openUpstreams({ settings, own, log, ffmpeg, events, ...sources }: Upstr
   return { providers, close: async () => void (await Promise.all(clients.map((client) => client.close()))) };
 }
 
-/**
- * Workers of `generation` and `tasks` need ffmpeg, so a missing one fails their start. On other queues only a model that mixes upstreams
- * with `preview` needs it.
- */
+/** Only `callbacks` has no use for ffmpeg. The other queues convert videos, render them, or convert reference media, so a missing one fails their start. */
 function openFfmpeg({ ffmpegPath: path, workerQueues }: Settings): Ffmpeg {
-  const open = () => createFfmpeg(path === undefined ? {} : { path });
-  if (workerQueues.includes('tasks') || workerQueues.includes('generation')) return open();
-  let opened: Ffmpeg | undefined;
-  return async (run) => (opened ??= open())(run);
+  if (workerQueues.some((queue) => queue !== 'callbacks')) return createFfmpeg(path === undefined ? {} : { path });
+  return () => Promise.reject(new Error('a worker of callbacks has no ffmpeg'));
 }

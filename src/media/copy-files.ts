@@ -7,11 +7,11 @@ import type { MediaFiles, StoredFile } from './result-store.ts';
 import { withScratch } from './two-stores.ts';
 
 /**
- * Files that never change again: results, and images that clients have uploaded. Those of unfinished tasks change, and are finished by
+ * Files that never change again: results, and files that clients have uploaded. Those of unfinished tasks change, and are finished by
  * the workers that read both stores.
  */
 const finishedFolders = ['results', 'uploads'] as const;
-const unfinishedFolders = ['staging', 'images'] as const;
+const unfinishedFolders = ['staging', 'references'] as const;
 
 /** Files that are copied at the same time. */
 const maxParallel = 4;

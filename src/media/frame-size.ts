@@ -47,21 +47,28 @@ export function isBelow(resolution: Resolution, { widthPx, heightPx }: FrameSize
 /** Sides of video models are multiples of this. */
 const sideStep = 32;
 
+/** A model's own size for 16:9, at the resolution, which is 720p by default. */
+type OwnSize = {
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+  readonly resolution?: Resolution | undefined;
+};
+
 /**
- * The size for a model whose 16:9 at 720p is not 1280 × 720: the given one for 16:9, that turned over for 9:16, about its area for every
- * other ratio, and scaled for every other resolution.
+ * The size for a model whose 16:9 is not 1280 × 720: the given one for 16:9, that turned over for 9:16, about its area for every other
+ * ratio, and scaled for every other resolution.
  */
 export function sizeOf(
   { resolution, ratio }: { readonly resolution: Resolution; readonly ratio: Ratio },
   firstImage: FrameSize | undefined,
-  { width, height }: { readonly width?: number | undefined; readonly height?: number | undefined },
+  { width, height, resolution: own = '720p' }: OwnSize,
 ): FrameSize {
   if (width === undefined || height === undefined) return frameSize(resolution, ratio, firstImage);
   const fixed = fixedRatio(ratio, firstImage);
-  if (resolution === '720p' && fixed === '16:9') return { widthPx: width, heightPx: height };
-  if (resolution === '720p' && fixed === '9:16') return { widthPx: height, heightPx: width };
+  if (resolution === own && fixed === '16:9') return { widthPx: width, heightPx: height };
+  if (resolution === own && fixed === '9:16') return { widthPx: height, heightPx: width };
   const shape = shapeOf(fixed, width / height);
-  const area = width * height * (linesOf(resolution) / 720) ** 2;
+  const area = width * height * (linesOf(resolution) / linesOf(own)) ** 2;
   return {
     widthPx: nearestSide(Math.sqrt(area * shape), sideStep),
     heightPx: nearestSide(Math.sqrt(area / shape), sideStep),

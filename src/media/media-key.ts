@@ -7,6 +7,11 @@ const keyShape = new RegExp(`^${segment}(?:/${segment}){0,7}$`);
 /** The ending of a key decides how its file is served. */
 const contentTypes: ReadonlyMap<string, string> = new Map([
   ['.mp4', 'video/mp4'],
+  ['.mov', 'video/quicktime'],
+  ['.webm', 'video/webm'],
+  ['.mp3', 'audio/mpeg'],
+  ['.wav', 'audio/wav'],
+  ['.m4a', 'audio/mp4'],
   ['.jpg', 'image/jpeg'],
 ]);
 

@@ -105,7 +105,8 @@ function planOf(found: Streams | undefined, form: VideoForm) {
 function encodedPicture(size: FrameSize | undefined): string[] {
   const even = 'crop=trunc(iw/2)*2:trunc(ih/2)*2';
   const [width, height] = [size?.widthPx, size?.heightPx];
-  const cut = `scale=${width}:${height}:force_original_aspect_ratio=increase,crop=${width}:${height}`;
+  // Scaling to whole sides makes pixels slightly oblong.
+  const cut = `scale=${width}:${height}:force_original_aspect_ratio=increase,crop=${width}:${height},setsar=1`;
   const filters = `scale=iw*sar:ih,setsar=1,${size === undefined ? even : cut}`;
   return ['-vf', filters, '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-bf', '0', '-pix_fmt', 'yuv420p'];
 }

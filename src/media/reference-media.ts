@@ -1,31 +1,42 @@
-import type { ReferenceMedia } from '../tasks/ports.ts';
-import { mediaUrlsOf, type ModelInput, type TaskInput } from '../tasks/task-input.ts';
-import { TaskError } from '../platform/errors.ts';
-import { fetchReferenceImages, type ImageFetch } from './reference-image.ts';
+import type { Ffmpeg, ReferenceMedia } from '../tasks/ports.ts';
+import { inputFields, mediaUrlsOf, type ModelInput, type TaskInput } from '../tasks/task-input.ts';
+import type { FetchSettings } from './fetch-media.ts';
+import { fetchReferenceClips } from './reference-clip.ts';
+import { fetchReferenceImages } from './reference-image.ts';
 
-export type MediaFetch = Pick<ImageFetch, 'folder' | 'signal'> & {
+export type MediaFetch = Pick<FetchSettings, 'folder' | 'signal'> & {
   readonly input: TaskInput;
   /** The bounds of the model; undefined for a model that was removed from the catalogue. */
   readonly bounds: ModelInput | undefined;
 };
 
-type FetchReferenceMedia = MediaFetch & Omit<Parameters<typeof fetchReferenceImages>[0], 'sources'>;
+type FetchReferenceMedia = MediaFetch & FetchSettings & { readonly ffmpeg: Ffmpeg };
+
+/** The limits of a model that has lost its own. */
+const standardVideo = inputFields.videoUrls.bounds.parse({ max: 1 });
+const standardAudio = inputFields.audioUrls.bounds.parse({ max: 1 });
 
 /** Fetches, checks and re-encodes all reference media of a task. Throws a `TaskError` for the first bad one. */
-export async function fetchReferenceMedia({ input, ...request }: FetchReferenceMedia): Promise<ReferenceMedia> {
+export async function fetchReferenceMedia({
+  input,
+  bounds,
+  ffmpeg,
+  ...settings
+}: FetchReferenceMedia): Promise<ReferenceMedia> {
   const media = mediaUrlsOf(input);
-  const sources = media.filter(({ kind }) => kind === 'image');
-  if (sources.length < media.length)
-    throw new TaskError('internal', 'Reference video and audio cannot be fetched yet.');
-  const fetched = await fetchReferenceImages({ ...request, sources });
+  const sourcesOf = (kind: string) => media.filter((source) => source.kind === kind);
+  const sources = sourcesOf('image');
+  const fetched = await fetchReferenceImages({ ...settings, sources });
   const of = (name: string) => fetched.filter((_, index) => sources[index]?.field === name);
   const [firstFrame] = of('firstFrameUrl');
   const [lastFrame] = of('lastFrameUrl');
+  const clips = { ...settings, ffmpeg };
+  const { videoUrls = standardVideo, audioUrls = standardAudio } = bounds?.fields ?? {};
   return {
     images: of('imageUrls'),
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
-    videos: [],
-    audios: [],
+    videos: await fetchReferenceClips({ ...clips, kind: 'video', limits: videoUrls, sources: sourcesOf('video') }),
+    audios: await fetchReferenceClips({ ...clips, kind: 'audio', limits: audioUrls, sources: sourcesOf('audio') }),
   };
 }

@@ -24,7 +24,7 @@ export type S3Options = { readonly location: BucketLocation; readonly s3: S3Sett
 type Bucket = { readonly client: S3Client; readonly location: BucketLocation };
 
 /** Copies for upstreams, some of which follow no redirect. */
-const streamedFolder = 'images/';
+const streamedFolder = 'references/';
 
 /** Stores files in a bucket. An object appears there whole or not at all, so no reader sees a part of one. */
 export function createS3Files({ location, s3 }: S3Options): MediaFiles {

@@ -1,52 +1,86 @@
 import { z } from 'zod';
-import { maxUploadBytes, maxUploads, uploadKey, uploadTypes, uploadUrl } from './upload.ts';
+import {
+  maxBytesAtOnce,
+  maxUploadBytes,
+  maxUploadMegabytes,
+  maxUploads,
+  uploadKey,
+  uploadKinds,
+  uploadTypes,
+  uploadUrl,
+} from './upload.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
 import { unixMs } from '../http/fields.ts';
-import { readBytes } from '../http/server/read-json.ts';
+import { allowSlowBody } from '../http/server/body-time.ts';
+import { announcedBytes, saveBytes } from '../http/server/read-json.ts';
+import { mediaFields, type MediaKind } from '../tasks/task-input.ts';
 
-/** Concurrent uploads in this process; each holds its image in memory. */
+/** Concurrent uploads in this process; each may decode an image in memory. */
 const maxAtOnce = 8;
 /** Keeps a slow sender from blocking the uploads of other accounts. */
 const maxOfAccount = 2;
-/** The account of each running upload. */
-const running: string[] = [];
+/** The running uploads. */
+const running: { readonly accountId: string; readonly bytes: number }[] = [];
 
-const megabytes = maxUploadBytes / 1024 / 1024;
+const kinds = ['image', 'video', 'audio'] as const satisfies readonly MediaKind[];
+const types = kinds.flatMap((kind): readonly string[] => uploadTypes[kind]);
+const fieldNames = mediaFields.map(({ name }) => name);
 
-export const uploadImage = defineEndpoint({
-  operationId: 'uploadImage',
+export const uploadMedia = defineEndpoint({
+  operationId: 'uploadMedia',
   route: 'POST /api/v1/uploads',
   scope: 'tasks:write',
   refusesSuspended: true,
-  summary: 'Upload a reference image',
+  summary: 'Upload a reference image, video or audio file',
   description:
-    `The body is the image: JPEG, PNG or WebP, at most ${megabytes} MB, each side 300 to 6000 px, not animated. It is stored as an upright JPEG ` +
-    'for as long as videos are. Until `expireTime`, `imageUrl` can be used in `input.imageUrls` of this account; only `previewUrl` can be ' +
-    `fetched. An account has at most ${maxUploads} images and ${maxOfAccount} concurrent uploads.`,
-  fileTypes: uploadTypes,
+    `The body is the file: a JPEG, PNG or WebP image of at most ${maxUploadMegabytes.image} MB, each side 300 to 6000 px, not animated; ` +
+    `an MP4, MOV or WebM video of at most ${maxUploadMegabytes.video} MB; or an MP3, WAV or M4A file of at most ` +
+    `${maxUploadMegabytes.audio} MB. Its content decides what it is. It is stored for as long as videos are, an image as an upright JPEG. ` +
+    'Until `expireTime`, `url` can be used in the `fields` of `input` by this account; only `previewUrl` can be fetched. ' +
+    `An account has at most ${maxUploads} files and ${maxOfAccount} concurrent uploads.`,
+  fileTypes: types,
   data: z
     .strictObject({
-      imageUrl: z.url(),
-      previewUrl: z.url().meta({ description: 'A link to the image, valid for a day.' }),
+      url: z.url(),
+      kind: z.enum(kinds),
+      fields: z.array(z.enum(fieldNames)).meta({ description: 'The fields of `input` that take the file.' }),
+      previewUrl: z.url().meta({ description: 'A link to the file, valid for a day.' }),
       expireTime: unixMs,
     })
-    .meta({ id: 'UploadedImage' }),
+    .meta({ id: 'UploadedMedia' }),
   failures: ['invalid_request', 'account_closed', 'too_many_uploads', 'uploads_busy'],
   handler: async ({ caller: { accountId }, ctx }, deps) => {
-    const ofAccount = running.filter((one) => one === accountId).length;
-    if (running.length >= maxAtOnce || ofAccount >= maxOfAccount) throw new HttpError('uploads_busy');
-    running.push(accountId);
+    const limits = { types, maxBytes: maxBytesOf(ctx.get('Content-Type')) };
+    const one = { accountId, bytes: announcedBytes(ctx, limits) };
+    const ofAccount = running.filter((other) => other.accountId === accountId).length;
+    const bytes = running.reduce((sum, other) => sum + other.bytes, one.bytes);
+    if (running.length >= maxAtOnce || ofAccount >= maxOfAccount || bytes > maxBytesAtOnce)
+      throw new HttpError('uploads_busy');
+    running.push(one);
     try {
-      const image = await readBytes(ctx, { types: uploadTypes, maxBytes: maxUploadBytes });
-      const outcome = await deps.storeImage(accountId, image);
+      // A video takes minutes on a slow line.
+      allowSlowBody(ctx.req);
+      const outcome = await deps.storeUpload(accountId, (path) => saveBytes(ctx, path, limits.maxBytes));
       if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
-      if (outcome.kind === 'refused') throw invalidRequest([{ path: '', message: `the image ${outcome.why}` }]);
-      const { uploadId, expiresAt } = outcome;
-      const previewUrl = deps.resultStore.link(uploadKey(uploadId));
-      return { imageUrl: uploadUrl(deps.publicUrl, uploadId), previewUrl, expireTime: expiresAt };
+      if (outcome.kind === 'refused') throw invalidRequest([{ path: '', message: `the file ${outcome.why}` }]);
+      const { upload, expiresAt } = outcome;
+      const kind = uploadKinds[upload.fileName];
+      return {
+        url: uploadUrl(deps.publicUrl, upload),
+        kind,
+        fields: mediaFields.filter(({ media }) => media === kind).map(({ name }) => name),
+        previewUrl: deps.resultStore.link(uploadKey(upload)),
+        expireTime: expiresAt,
+      };
     } finally {
-      running.splice(running.indexOf(accountId), 1);
+      running.splice(running.indexOf(one), 1);
     }
   },
 });
+
+/** The limit of the kind that the header names. */
+function maxBytesOf(contentType: string): number {
+  const [kind = ''] = contentType.trim().toLowerCase().split('/');
+  return maxUploadBytes(kinds.find((one) => one === kind) ?? 'image');
+}

@@ -1,36 +1,75 @@
 import { uuidPattern } from '../platform/uuid.ts';
 
-// Reference images that clients upload: they lie in our own store, and a task names them by an address of ours, which is never fetched.
+// Reference media that clients upload: they lie in our own store, and a task names them by an address of ours, which is never fetched.
 
-export const uploadTypes = ['image/jpeg', 'image/png', 'image/webp'] as const;
-export const maxUploadBytes = 10 * 1024 * 1024;
+/** The media types of each kind, also those that only some browsers give. The content decides what a file is. */
+export const uploadTypes = {
+  image: ['image/jpeg', 'image/png', 'image/webp'],
+  video: ['video/mp4', 'video/quicktime', 'video/webm'],
+  audio: ['audio/mpeg', 'audio/mp3', 'audio/wav', 'audio/x-wav', 'audio/vnd.wave', 'audio/mp4', 'audio/x-m4a'],
+} as const;
+/** Those of the vocabulary (`MediaKind`), which must stay out of the console's bundle. */
+export type UploadKind = keyof typeof uploadTypes;
 
-/** The limits of an account: its images, and their bytes. */
+export const maxUploadMegabytes = { image: 10, video: 100, audio: 30 } as const satisfies Record<UploadKind, number>;
+
+export function maxUploadBytes(kind: UploadKind): number {
+  return maxUploadMegabytes[kind] * 1024 * 1024;
+}
+
+/** The disk of a process that its concurrent uploads may fill before they are in the store. */
+export const maxBytesAtOnce = 400 * 1024 * 1024;
+
+/** The limits of an account: its files, and their bytes. */
 export const maxUploads = 500;
 export const maxUploadedBytes = 1024 * 1024 * 1024;
 
-/** A task may wait a day, and be generated for another one, after it was accepted with an image that was about to expire. */
+/** A task may wait a day, and be generated for another one, after it was accepted with a file that was about to expire. */
 export const uploadGraceMs = 50 * 60 * 60_000;
 
-/** The key of an image in the result store. */
-export function uploadKey(uploadId: string): string {
-  return `uploads/${uploadId}/image.jpg`;
+/** The names of uploaded files in their folder, and their kinds. The ending decides how a file is served. */
+export const uploadKinds = {
+  'image.jpg': 'image',
+  'video.mp4': 'video',
+  'video.mov': 'video',
+  'video.webm': 'video',
+  'audio.mp3': 'audio',
+  'audio.wav': 'audio',
+  'audio.m4a': 'audio',
+} as const satisfies Record<string, UploadKind>;
+export type UploadName = keyof typeof uploadKinds;
+
+export type Upload = { readonly uploadId: string; readonly fileName: UploadName };
+
+/** The key of a file in the result store. */
+export function uploadKey({ uploadId, fileName }: Upload): string {
+  return `uploads/${uploadId}/${fileName}`;
 }
 
-const uploadPath = new RegExp(`^/media/uploads/(${uuidPattern})/image\\.jpg$`);
+const uploadPath = new RegExp(`^/media/uploads/(${uuidPattern})/([a-z]+\\.[a-z0-9]+)$`);
 
-/** The address by which a task names an image; it never changes, and leads nowhere without a signature. */
-export function uploadUrl(publicUrl: string, uploadId: string): string {
-  return `${publicUrl}/media/${uploadKey(uploadId)}`;
+/** The address by which a task names a file; it never changes, and leads nowhere without a signature. */
+export function uploadUrl(publicUrl: string, upload: Upload): string {
+  return `${publicUrl}/media/${uploadKey(upload)}`;
 }
 
-/** The image that such an address names; undefined for every other one, also when it differs only in its spelling. */
-export function uploadIdOf(publicUrl: string, url: string): string | undefined {
-  return url.startsWith(publicUrl) ? uploadPath.exec(url.slice(publicUrl.length))?.[1] : undefined;
+/** The file that such an address names; undefined for every other one, also when it differs only in its spelling. */
+export function uploadFromUrl(publicUrl: string, url: string): Upload | undefined {
+  const [, uploadId, name] = url.startsWith(publicUrl) ? (uploadPath.exec(url.slice(publicUrl.length)) ?? []) : [];
+  return uploadId !== undefined && isUploadName(name) ? { uploadId, fileName: name } : undefined;
 }
 
-/** True for a signed link that shows an uploaded image. It expires, so a task must not depend on it. */
+function isUploadName(name: string | undefined): name is UploadName {
+  return name !== undefined && Object.hasOwn(uploadKinds, name);
+}
+
+/** True for a signed link that shows an uploaded file. It expires, so a task must not depend on it. */
 export function isUploadPreview(publicUrl: string, url: string): boolean {
   const [address = '', query] = url.split('?', 2);
-  return query !== undefined && uploadIdOf(publicUrl, address) !== undefined;
+  return query !== undefined && uploadFromUrl(publicUrl, address) !== undefined;
+}
+
+/** The uploads that the addresses of a request name. */
+export function uploadIdsOf(publicUrl: string, media: readonly { readonly url: string }[]): readonly string[] {
+  return media.map(({ url }) => uploadFromUrl(publicUrl, url)?.uploadId).filter((uploadId) => uploadId !== undefined);
 }

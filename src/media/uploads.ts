@@ -1,11 +1,10 @@
-import { maxUploadedBytes, maxUploads, uploadGraceMs } from './upload.ts';
+import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type UploadName } from './upload.ts';
 import { lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { many, maybeOne, none, one } from '../platform/database/statement.ts';
 import { microseconds, pageStart } from '../platform/database/sql.ts';
 
-type NewUpload = {
-  readonly uploadId: string;
+type NewUpload = Upload & {
   readonly accountId: string;
   readonly bytes: number;
   readonly retentionMs: number;
@@ -14,15 +13,21 @@ type NewUpload = {
 const insertUpload = maybeOne<{ readonly expiresAt: number }, [upload: NewUpload]>({
   name: 'add-upload',
   text: `
-insert into uploads (id, account_id, bytes, expires_at)
-select $1, $2, $3::integer, now() + $4::float8 * interval '1 millisecond'
-from (select count(*) as images, coalesce(sum(bytes), 0) as bytes from uploads where account_id = $2) stored
-where stored.images < ${maxUploads} and stored.bytes + $3::integer <= ${maxUploadedBytes}
+insert into uploads (id, account_id, bytes, expires_at, file_name)
+select $1, $2, $3::integer, now() + $4::float8 * interval '1 millisecond', $5
+from (select count(*) as files, coalesce(sum(bytes), 0) as bytes from uploads where account_id = $2) stored
+where stored.files < ${maxUploads} and stored.bytes + $3::integer <= ${maxUploadedBytes}
 returning expires_at as "expiresAt"`,
-  values: ({ uploadId, accountId, bytes, retentionMs }) => [uploadId, accountId, bytes, retentionMs],
+  values: ({ uploadId, accountId, bytes, retentionMs, fileName }) => [
+    uploadId,
+    accountId,
+    bytes,
+    retentionMs,
+    fileName,
+  ],
 });
 
-/** Reserves room for an image, and returns its expiry, or undefined if the account has too many. Throws `AccountClosed`. */
+/** Reserves room for a file, and returns its expiry, or undefined if the account has too many. Throws `AccountClosed`. */
 export function addUpload(db: Pick<Database, 'transaction'>, upload: NewUpload) {
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, upload.accountId);
@@ -30,7 +35,7 @@ export function addUpload(db: Pick<Database, 'transaction'>, upload: NewUpload) 
   });
 }
 
-/** Expires an image whose upload failed. Its file is deleted in ten minutes, when no write can still be in flight. */
+/** Expires a file whose upload failed. It is deleted in ten minutes, when no write can still be in flight. */
 export const abandonUpload = none<[uploadId: string]>({
   name: 'abandon-upload',
   text: `
@@ -42,18 +47,23 @@ export const hasUpload = one<{ exists: boolean }, [uploadId: string]>({
   text: 'select exists (select from uploads where id = $1)',
 });
 
-/** Returns those images that belong to the account and have not expired. */
-export const listUsableUploads = many<{ readonly uploadId: string }, [accountId: string, uploadIds: readonly string[]]>(
-  {
-    name: 'list-usable-uploads',
-    text: `
-select id as "uploadId" from uploads where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
-  },
-);
+/** Returns those files that belong to the account and have not expired. */
+export const listUsableUploads = many<Upload, [accountId: string, uploadIds: readonly string[]]>({
+  name: 'list-usable-uploads',
+  text: `
+select id as "uploadId", file_name as "fileName" from uploads
+where id = any($2::uuid[]) and account_id = $1 and expires_at > now()`,
+});
+
+/** Returns undefined for a file that was deleted. */
+export const findUpload = maybeOne<{ readonly fileName: UploadName }, [uploadId: string]>({
+  name: 'find-upload',
+  text: 'select file_name as "fileName" from uploads where id = $1',
+});
 
 export type ExpiredUpload = { readonly uploadId: string; readonly expiresAtUs: number };
 
-/** Lists images that no task can still need, the oldest first. */
+/** Lists files that no task can still need, the oldest first. */
 export const listExpiredUploads = many<
   ExpiredUpload,
   [page: { readonly after?: ExpiredUpload | undefined; readonly limit: number }]

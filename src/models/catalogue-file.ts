@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { resolveCatalogue } from './catalogue/catalogue.ts';
@@ -8,6 +8,7 @@ import { priceData } from './catalogue/price-rows.ts';
 import { type Problem, fieldOf, fieldsOf } from './catalogue/problems.ts';
 import type { Catalogue } from './catalogue/models.ts';
 import { ConfigError, errorCode, SetupError } from '../platform/errors.ts';
+import { unknownName } from '../platform/did-you-mean.ts';
 import { placeholderProblems } from '../providers/placeholders.ts';
 import { describeFieldError, fieldPath, firstOfEachPath } from '../platform/field-errors.ts';
 import type { SecretReader } from './catalogue/providers.ts';
@@ -36,6 +37,8 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
   const { catalogue, problems } = resolveCatalogue(data, {
     readFile: (kind, name) => {
       const included = kind === 'http' ? shippedPath(name) : undefined;
+      const problem = included === undefined ? undefined : unknownShipped(name);
+      if (problem !== undefined) return { problem };
       const parsed = parsedFile(() =>
         included === undefined ? readText(resolve(dirname(path), name)) : readWholeFile(included),
       );
@@ -61,6 +64,14 @@ export function readHttpFile(path: string): ProviderFile {
 function shippedPath(file: string): string | undefined {
   const [, name] = /^builtin:([\w-]+)$/.exec(file) ?? [];
   return name === undefined ? undefined : fileURLToPath(import.meta.resolve(`#assets/providers/${name}.yaml`));
+}
+
+/** Returns the error of a name that no file of this service has. */
+function unknownShipped(file: string): string | undefined {
+  const name = file.slice('builtin:'.length);
+  const folder = dirname(fileURLToPath(import.meta.resolve('#assets/providers/kie.yaml')));
+  const names = readdirSync(folder).map((one) => basename(one, '.yaml'));
+  return names.includes(name) ? undefined : unknownName('built-in file', name, names);
 }
 
 /** The catalogue of an installation without a file. */

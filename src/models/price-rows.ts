@@ -1,5 +1,5 @@
 import type { OptionValue } from '../tasks/input-options.ts';
-import type { FieldName, TaskInput } from '../tasks/task-input.ts';
+import type { FieldName, Resolution, TaskInput } from '../tasks/task-input.ts';
 
 // The prices of a model: which one applies to an input, and when. It imports types only, because the console computes its live price
 // with these functions.
@@ -26,7 +26,7 @@ export type Presence = (typeof presences)[number];
 
 /** Conditions on the input of a task, which must all hold. Without any, a price applies to every input. */
 export type PriceConditions = {
-  readonly resolution?: TaskInput['resolution'] | undefined;
+  readonly resolution?: Resolution | undefined;
   readonly generateAudio?: boolean | undefined;
   readonly options?: Readonly<Record<string, OptionValue>> | undefined;
 } & { readonly [Name in PricedMedia]?: Presence | undefined };

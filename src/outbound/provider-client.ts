@@ -13,6 +13,10 @@ export type ProviderClientOptions = Pick<GuardedClientOptions, 'own' | 'lookup' 
   readonly headers?: Headers;
   /** Headers that are secret: sent to the origin of `baseUrl` only, too. Made for each request, because some expire. */
   readonly credentials?: () => Headers;
+  /** Secret parameters of the query, for which the same holds. */
+  readonly secretQuery?: () => Headers;
+  /** Other origins that get headers and credentials when a result is downloaded from them. */
+  readonly keyOrigins?: readonly string[];
   /** Targets that downloads may reach beside public addresses. */
   readonly allow?: AllowList;
   readonly downloadLimits?: Partial<ResumableLimits>;
@@ -50,7 +54,8 @@ const maxPerHost = 256;
  * addresses and our own ports stay out of reach, and so do private addresses in what the upstream answers.
  */
 export function createProviderClient(options: ProviderClientOptions) {
-  const { baseUrl, headers, credentials = () => ({}), allow, downloadLimits, ...rest } = options;
+  const { baseUrl, headers, credentials = () => ({}), secretQuery = () => ({}), keyOrigins = [], ...others } = options;
+  const { allow, downloadLimits, ...rest } = others;
   const base = new URL(baseUrl);
   const reachable = {
     // As a host also when it is an address, because a host never opens the way to a metadata address.
@@ -74,13 +79,14 @@ export function createProviderClient(options: ProviderClientOptions) {
       if (body !== undefined && Buffer.byteLength(body.bytes) > maxBodyBytes) {
         throw new OutboundError('too_large', `a request of more than ${maxBodyBytes} bytes`, undefined, false);
       }
-      const secrets = credentials();
-      const answer = await client.request(method, url, {
+      const secrets: Headers = credentials();
+      const query: Headers = secretQuery();
+      const answer = await client.request(method, withQuery(url, query), {
         ...limits,
         headers: { ...headers, ...more, ...secrets, ...(body !== undefined && { 'content-type': body.contentType }) },
         body: body?.bytes,
       });
-      return { ...answer, body: redacted(answer.body, secrets) };
+      return { ...answer, body: redacted(answer.body, [...Object.values(secrets), ...Object.values(query)]) };
     },
     /**
      * Writes a new file, or replaces what an earlier download left, and goes on after every break until it is whole or the signal
@@ -91,11 +97,13 @@ export function createProviderClient(options: ProviderClientOptions) {
       const url = urlOf(pathOrUrl);
       const open = async <T>(signal: AbortSignal, range: Headers, read: (response: IncomingMessage) => Promise<T>) => {
         let isAtHome = true;
+        const isTrusted = ({ origin }: URL) => origin === base.origin || keyOrigins.includes(origin);
         const headersFor = (hop: URL) => {
-          isAtHome &&= hop.origin === base.origin;
+          isAtHome &&= isTrusted(hop);
           return { ...range, ...(isAtHome && { ...headers, ...credentials() }) };
         };
-        return await client.open(url, { timeoutMs: maxDownloadMs, maxRedirects: 5, signal, headersFor }, read);
+        const first = URL.canParse(url) && isTrusted(new URL(url)) ? withQuery(url, secretQuery()) : url;
+        return await client.open(first, { timeoutMs: maxDownloadMs, maxRedirects: 5, signal, headersFor }, read);
       };
       await downloadResumably({ open, toFile, limits: downloadLimits, ...how });
     },
@@ -106,6 +114,13 @@ export function createProviderClient(options: ProviderClientOptions) {
 /** The longest deadline of a task; the signal ends a download sooner. */
 const maxDownloadMs = 86_400_000;
 
+function withQuery(url: string, query: Headers): string {
+  if (Object.keys(query).length === 0) return url;
+  const parsed = new URL(url);
+  for (const [name, value] of Object.entries(query)) parsed.searchParams.set(name, value);
+  return parsed.href;
+}
+
 function hasOrigin(url: string, { origin }: URL): boolean {
   return URL.canParse(url) && new URL(url).origin === origin;
 }
@@ -113,10 +128,13 @@ function hasOrigin(url: string, { origin }: URL): boolean {
 /** Fewer characters are no secret, and could stand anywhere. */
 const minSecretLength = 8;
 
-/** Upstreams repeat a wrong key in their answers, which operators read and the database keeps; some JSON writes `/` as `\\/`. */
-function redacted(body: Buffer, credentials: Headers): Buffer {
-  const words = Object.values(credentials).flatMap((value) => value.split(' '));
-  const spellings = words.flatMap((word) => [word, word.replaceAll('/', '\\/')]);
+/**
+ * Upstreams repeat a wrong key in their answers, which operators read and the database keeps; some JSON writes `/` as `\\/`, and
+ * addresses encode it.
+ */
+function redacted(body: Buffer, credentials: readonly string[]): Buffer {
+  const words = credentials.flatMap((value) => value.split(' '));
+  const spellings = words.flatMap((word) => [word, word.replaceAll('/', '\\/'), encodeURIComponent(word)]);
   const secrets = spellings.filter((word) => word.length >= minSecretLength && body.includes(word));
   if (secrets.length === 0) return body;
   // Latin-1 has a character for every byte, so other data survives.

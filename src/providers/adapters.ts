@@ -7,8 +7,9 @@ import { createCogProvider } from './cog/cog-provider.ts';
 import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from './comfy/comfyui-provider.ts';
 import type { FrozenConfig, JsonObject, Provider, UpstreamClient, Warn } from './contract.ts';
-import { credentialsOf } from './http/auth.ts';
+import { credentialsOf, secretQueryOf } from './http/auth.ts';
 import { type ProviderFile, readProviderFile } from './http/file-schema.ts';
+import { fixedHeaders } from './http/headers.ts';
 import { createHttpProvider } from './http/http-provider.ts';
 import { createVideosProvider } from './openai-videos/videos-provider.ts';
 import { createOwnProvider } from './own/own-provider.ts';
@@ -38,6 +39,10 @@ export type Adapter<Settings = DeclaredSettings> = {
   readonly headers?: (config: FrozenConfig) => Headers;
   /** By default the key of the provider is a bearer token. */
   readonly credentials?: (config: FrozenConfig, settings: Settings, read: SecretReader) => () => Headers;
+  /** Secret parameters of the query. */
+  readonly secretQuery?: (config: FrozenConfig, settings: Settings, read: SecretReader) => Headers;
+  /** Other origins that get the key when a result is downloaded from them. */
+  readonly keyOrigins?: (config: FrozenConfig) => readonly string[];
   readonly open: (opening: Opening<Settings>) => Provider;
 };
 
@@ -72,12 +77,14 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
       const { rules: _rules, ...file } = jsonOf(files.get(settings.file));
       return { ...parametersOf(entry), file };
     },
-    headers: (config) => fileOf(config).headers,
+    headers: (config) => fixedHeaders(fileOf(config)),
     credentials: (config, { key, secrets = {} }, read) =>
       credentialsOf(fileOf(config).auth, {
         key: key && read(key),
         named: new Map(Object.entries(secrets).map(([name, ref]) => [name, read(ref)])),
       }),
+    secretQuery: (config, { key }, read) => secretQueryOf(fileOf(config).auth, { key: key && read(key) })(),
+    keyOrigins: (config) => fileOf(config).keyOrigins,
     open: (opening) => {
       return createHttpProvider({ ...common(opening), file: fileOf(opening.config) });
     },

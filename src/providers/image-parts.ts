@@ -1,10 +1,34 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import type { ReferenceImage } from '../tasks/ports.ts';
+import type { MediaByRole, ReferenceImage, ReferenceMedia } from '../tasks/ports.ts';
 import { TaskError } from '../platform/errors.ts';
 import type { RequestBody } from './contract.ts';
 
-// Reference images as parts of a request to an upstream.
+// Reference images and frames as parts of a request to an upstream.
+
+/** The frames and the reference images of a request, each in the form that its upstream takes. */
+export type ImageParts<Part> = Omit<MediaByRole<Part>, 'videos' | 'audios'>;
+
+/** Encodes the frames and the images together, because the bounds of a request hold for all of them. */
+export async function imageParts<Part>(
+  { firstFrame, lastFrame, images }: ReferenceMedia,
+  encode: (images: readonly ReferenceImage[]) => Promise<readonly Part[]>,
+): Promise<ImageParts<Part>> {
+  const frames = [firstFrame, lastFrame].filter((one) => one !== undefined);
+  const parts = await encode([...frames, ...images]);
+  const first = firstFrame === undefined ? undefined : parts[0];
+  const last = lastFrame === undefined ? undefined : parts[frames.length - 1];
+  return {
+    ...(first !== undefined && { firstFrame: first }),
+    ...(last !== undefined && { lastFrame: last }),
+    images: parts.slice(frames.length),
+  };
+}
+
+/** The image that an adaptive ratio follows. */
+export function leadingImage({ firstFrame, lastFrame, images }: ReferenceMedia): ReferenceImage | undefined {
+  return firstFrame ?? images[0] ?? lastFrame;
+}
 
 /** `data:` URLs of the images, in order, of at most `maxBytes` characters in all. Throws as `fittingImages` does. */
 export async function imageDataUrls(images: readonly ReferenceImage[], maxBytes: number): Promise<readonly string[]> {
@@ -32,7 +56,7 @@ export async function fittingImages(images: readonly ReferenceImage[], maxBytes:
     const jpegs = await jpegsWithin(images, maxBytes, shrinking);
     if (jpegs !== undefined) return jpegs;
   }
-  throw new TaskError('image_invalid', 'input.imageUrls: the images are too large in all for this model.');
+  throw new TaskError('image_invalid', 'The images are too large in all for this model.');
 }
 
 /** Stops at the first image that is too much, so that no more than `maxBytes` and one image are held. */

@@ -28,7 +28,7 @@ export type PolledProviderDeps = {
 export const timeouts = { recoverMs: 30_000, statusMs: 10_000, cancelMs: 15_000 } as const;
 
 type Traits = Pick<PolledProvider, 'namesJobs' | 'forgetsJobs'> &
-  Partial<Pick<PolledProvider, 'images' | 'uploads' | 'minPollMs'>>;
+  Partial<Pick<PolledProvider, 'images' | 'clips' | 'uploads' | 'minPollMs'>>;
 
 /** The part of a provider that differs from kind to kind. */
 export type UpstreamAdapter = Traits & {
@@ -48,7 +48,7 @@ export function createPolledProvider(
   { name, config, client, pollsPerSecond, warn }: PolledProviderDeps,
   adapter: UpstreamAdapter,
 ): PolledProvider {
-  const { batch, images = 'file', minPollMs = 500, namesJobs, forgetsJobs, uploads = false } = adapter;
+  const { batch, images = 'file', clips = 'file', minPollMs = 500, namesJobs, forgetsJobs, uploads = false } = adapter;
   return {
     name,
     config,
@@ -56,6 +56,7 @@ export function createPolledProvider(
     namesJobs,
     forgetsJobs,
     images,
+    clips,
     uploads,
     maxBatch: batch?.max ?? 1,
     minPollMs,

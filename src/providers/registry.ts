@@ -45,6 +45,8 @@ export type ProvidersDeps = {
     readonly baseUrl: string;
     readonly headers: Readonly<Record<string, string>>;
     readonly credentials: () => Readonly<Record<string, string>>;
+    readonly secretQuery: () => Readonly<Record<string, string>>;
+    readonly keyOrigins: readonly string[];
   }) => UpstreamClient;
   readonly warn: (event: string, fields: { readonly provider: string; readonly detail: string }) => void;
   readonly emit: (event: ProviderEvent) => void;
@@ -71,7 +73,13 @@ export function createProviders(deps: ProvidersDeps): Providers {
     const { kind, baseUrl, upstreamModel, options, cost } = terms;
     const config = { kind, baseUrl, upstreamModel, options };
     const headers = adapter.headers?.(config) ?? {};
-    const plain = deps.openClient({ baseUrl, headers, credentials: () => credentialsOf(name, config) });
+    const plain = deps.openClient({
+      baseUrl,
+      headers,
+      credentials: () => credentialsOf(name, config),
+      secretQuery: () => adapter.secretQuery?.(config, settingsInForce(name, config), deps.readSecret) ?? {},
+      keyOrigins: adapter.keyOrigins?.(config) ?? [],
+    });
     const client = reportDownloads(plain, name, deps.emit);
     const files = () => deps.catalogue().files;
     const agreed = cost === undefined ? {} : { cost };
@@ -85,11 +93,16 @@ export function createProviders(deps: ProvidersDeps): Providers {
     return one;
   }
 
-  /** Returns the key in force, so that it can be rotated, but never that of another upstream. */
-  function credentialsOf(name: string, config: FrozenConfig): Readonly<Record<string, string>> {
+  function settingsInForce(name: string, config: FrozenConfig): DeclaredSettings {
     const settings = settingsOf(name);
     if (settings === undefined || settings.kind === 'preview' || !isSameOrigin(settings.baseUrl, config.baseUrl))
       throw new Error(`provider ${name} is another upstream now`);
+    return settings;
+  }
+
+  /** Returns the key in force, so that it can be rotated, but never that of another upstream. */
+  function credentialsOf(name: string, config: FrozenConfig): Readonly<Record<string, string>> {
+    const settings = settingsInForce(name, config);
     const { credentials } = adapterOf(settings.kind);
     if (credentials !== undefined) return credentials(config, settings, deps.readSecret)();
     if (settings.key === undefined) return {};

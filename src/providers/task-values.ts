@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { sizeOf } from '../media/frame-size.ts';
-import type { PlaceholderTask } from './placeholders.ts';
+import { type MediaByRole, noMedia, type ReferenceMedia } from '../tasks/ports.ts';
+import { resolutions } from '../tasks/task-input.ts';
+import { type JsonValue, type PlaceholderTask, usesPlaceholder } from './placeholders.ts';
 import type { FrozenConfig, JobRequest } from './contract.ts';
 
 // The values of a task in placeholders and bodies of requests.
@@ -9,32 +11,59 @@ import type { FrozenConfig, JobRequest } from './contract.ts';
 const parametersSchema = z.object({
   width: z.int().optional(),
   height: z.int().optional(),
+  resolution: z.enum(resolutions).optional(),
   fps: z.int().default(24),
 });
 
-/** The values of a task; the images are spelled by the adapter. */
-export async function taskValues(
+/** The values of a task; the media are in the form of the upstream, made from those that `mediaFor` returned. */
+export function taskValues(
   request: JobRequest,
   { options }: FrozenConfig,
-  images: PlaceholderTask['images'],
-): Promise<PlaceholderTask> {
+  { firstFrame, images }: Pick<ReferenceMedia, 'firstFrame' | 'images'>,
+  media: MediaByRole<JsonValue>,
+): PlaceholderTask {
   const parameters = parametersSchema.parse(options['parameters'] ?? {});
-  const {
-    images: [first],
-  } = await request.media();
   return {
     input: request.input,
     seed: seedOf(request),
-    size: sizeOf(request.input, first, parameters),
+    size: sizeOf(request.input, firstFrame ?? images[0], parameters),
     fps: parameters.fps,
-    images,
+    media,
     prefix: filePrefix(request),
   };
 }
 
-/** Depends on the name alone, so that a repeated create under one name requests the same video. */
-export function seedOf({ jobKey }: Pick<JobRequest, 'jobKey'>): number {
-  return hash('sha256', jobKey, 'buffer').readUInt32BE() >>> 1;
+/** Fetches the media that a template uses: those of the roles in it, and the first image if it gives the size of the video. */
+export async function mediaFor(
+  template: unknown,
+  { input, media }: Pick<JobRequest, 'input' | 'media'>,
+): Promise<{ readonly used: ReferenceMedia; readonly shape: Pick<ReferenceMedia, 'firstFrame' | 'images'> }> {
+  const uses = (...names: Parameters<typeof usesPlaceholder>[1]) => usesPlaceholder(template, names);
+  const takes = {
+    images: uses('image', 'images'),
+    firstFrame: uses('firstFrame'),
+    lastFrame: uses('lastFrame'),
+    videos: uses('video', 'videos'),
+    audios: uses('audio', 'audios'),
+  };
+  const needsShape = input.ratio === 'adaptive' && uses('width', 'height');
+  if (!needsShape && !Object.values(takes).includes(true)) return { used: noMedia, shape: noMedia };
+  const all = await media();
+  const used = {
+    images: takes.images ? all.images : [],
+    ...(takes.firstFrame && all.firstFrame !== undefined && { firstFrame: all.firstFrame }),
+    ...(takes.lastFrame && all.lastFrame !== undefined && { lastFrame: all.lastFrame }),
+    videos: takes.videos ? all.videos : [],
+    audios: takes.audios ? all.audios : [],
+  };
+  return { used, shape: all };
+}
+
+/**
+ * The seed of the request. One without depends on the name alone, so that a repeated create under one name requests the same video.
+ */
+export function seedOf({ input, jobKey }: Pick<JobRequest, 'input' | 'jobKey'>): number {
+  return input.seed ?? hash('sha256', jobKey, 'buffer').readUInt32BE() >>> 1;
 }
 
 /** Begins the names of the files of a job, so that they can be found when the upstream has forgotten the job. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { uploadIdsOf } from '../media/named-uploads.ts';
+import { uploadIdsOf } from '../media/upload.ts';
+import { mediaUrlsOf } from './task-input.ts';
 import { keysOf, type Task } from './task.ts';
 import { type ContentDeletion, deleteTaskContent, deleteTaskContentAs } from './content-deletion.ts';
 import { findTask } from './tasks.ts';
@@ -26,7 +27,11 @@ export const deleteTask = defineEndpoint({
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ caller, input }, deps) => {
     const task = await ownTask(deps.db, input.taskId, caller.accountId);
-    return deleteFiles(deps, task, await deleteTaskContent(deps.db, task, uploadIdsOf(deps.publicUrl, task.param)));
+    return deleteFiles(
+      deps,
+      task,
+      await deleteTaskContent(deps.db, task, uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input))),
+    );
   },
 });
 
@@ -41,7 +46,7 @@ export const adminDeleteTask = defineEndpoint({
   failures: ['task_not_found', 'task_not_finished'],
   handler: async ({ actor, input: { taskId, reason } }, deps) => {
     const task = existing(await findTask(deps.db, taskId), 'task_not_found');
-    const uploadIds = uploadIdsOf(deps.publicUrl, task.param);
+    const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
     return deleteFiles(deps, task, await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
   },
 });

@@ -1,15 +1,20 @@
+import type { FieldName, TaskParam } from './task-input.ts';
+
 export const deletedPrompt = '(deleted)';
 
 export const deletedMessage = 'The content of this task was deleted.';
 
-type Content = { readonly prompt: string; readonly imageUrls: readonly string[] };
-type Request<Model, Input> = { readonly model: Model; readonly input: Input };
-
-/** Other fields that contain text or addresses of the client. */
-const optionalContent = ['negativePrompt', 'firstFrameUrl', 'lastFrameUrl', 'videoUrls', 'audioUrls', 'options'];
+/** The fields that remain. All others, also those of later releases, may contain texts or addresses of the client. */
+const parameters: readonly string[] = [
+  'resolution',
+  'duration',
+  'ratio',
+  'generateAudio',
+  'seed',
+] satisfies FieldName[];
 
 /** Model and parameters stay; the name of the price explains the charge. */
-export function withoutContent<Model, Input extends Content>({ model, input }: Request<Model, Input>) {
-  const kept = Object.fromEntries(Object.entries(input).filter(([name]) => !optionalContent.includes(name)));
-  return { model, input: { ...kept, prompt: deletedPrompt, imageUrls: [] } };
+export function withoutContent({ model, input }: Pick<TaskParam, 'model' | 'input'>) {
+  const remaining = Object.fromEntries(Object.entries(input).filter(([name]) => parameters.includes(name)));
+  return { model, input: { ...remaining, prompt: deletedPrompt, imageUrls: [] } };
 }

@@ -3,6 +3,8 @@ export const failCodes = [
   'content_rejected',
   'image_unreachable',
   'image_invalid',
+  'media_unreachable',
+  'media_invalid',
   'provider_rejected',
   'provider_unavailable',
   'timeout',
@@ -22,6 +24,8 @@ const neutralOutcomes: Readonly<Partial<Record<string, FailOutcome>>> = {
   content_rejected: 'rejected',
   image_unreachable: 'rejected',
   image_invalid: 'rejected',
+  media_unreachable: 'rejected',
+  media_invalid: 'rejected',
 } satisfies Partial<Record<FailCode, FailOutcome>>;
 
 export function failOutcome(failCode: string): FailOutcome {

@@ -34,7 +34,7 @@ const option = z
   });
 export type OptionBounds = z.output<typeof option>;
 
-/** What a model of the catalogue says about its options. */
+/** The declaration of a model's options in the catalogue. */
 export const inputOptions = z
   .record(optionName, option)
   .refine((all) => Object.keys(all).length > 0 && Object.keys(all).length <= 50, {

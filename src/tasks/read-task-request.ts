@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { adapterOf } from '../ingress/dialect.ts';
 import type { Model } from '../models/model.ts';
-import { uploadIdOf } from '../media/upload.ts';
-import { listUsableUploads } from '../media/uploads.ts';
+import { refuseUploads } from '../media/refuse-uploads.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import type { Call } from '../http/endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
-import { mediaUrlsOf, type TaskParam } from './task-input.ts';
+import type { TaskParam } from './task-input.ts';
 
 /** The caller's dialect validates the body of a create request. */
 export const anyJson = z.record(z.string(), z.unknown());
@@ -39,17 +38,8 @@ async function parseRequest(
   const { models } = catalogue();
   const { taskRequest } = adapterOf(dialect);
   const request = taskRequest(input, { parse: parseTaskRequest, models });
-  const media = request.ok ? mediaUrlsOf(request.param.input) : [];
-  const uploads = media.map(({ path, url }) => ({ path, uploadId: uploadIdOf(publicUrl, url) }));
-  const named = uploads.flatMap(({ uploadId }) => uploadId ?? []);
-  if (named.length === 0) return request;
-  const usable = new Set((await listUsableUploads(db, caller.accountId, named)).map(({ uploadId }) => uploadId));
-  const errors = uploads.flatMap(({ path, uploadId }) =>
-    uploadId === undefined || usable.has(uploadId) ? [] : [{ path, message: notUsable }],
-  );
+  if (!request.ok) return request;
+  const errors = await refuseUploads(db, { accountId: caller.accountId, publicUrl, input: request.param.input });
   // Parses again, so that errors name the field in the client's spelling.
   return errors.length === 0 ? request : taskRequest(input, { parse: () => ({ ok: false, errors }), models });
 }
-
-/** Other accounts' images are refused like expired ones. */
-const notUsable = 'is not an uploaded image of this account, or has expired; upload it again';

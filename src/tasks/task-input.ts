@@ -50,7 +50,7 @@ type FieldKind = 'required' | 'defaulted' | 'optional';
 
 type InputField<Value, Bounds, Kind extends FieldKind = FieldKind> = {
   readonly kind: Kind;
-  /** What a model of the catalogue may say about the field. */
+  /** The bounds that a model of the catalogue may set. */
   readonly bounds: z.ZodType<Bounds>;
   /** The bounds of the specification, which hold in models without `input`; a field without them is not part of such models. */
   readonly standard?: NoInfer<Bounds>;
@@ -194,7 +194,7 @@ export const inputFields = {
         .string({ error: 'must be a string' })
         .refine((text) => fitsCharacters(text, maxCharacters), { error: `must be at most ${maxCharacters} characters` })
         .refine(isPlainText, { error: notPlainText })
-        .meta({ description: 'What the video should not show.', maxLength: maxCharacters })
+        .meta({ description: 'A description of things that the video should not show.', maxLength: maxCharacters })
         .nullish(),
     record: z.string(),
     kie: 'negative_prompt',
@@ -343,11 +343,7 @@ export const inputFields = {
 function requestedOption(bounds: OptionBounds) {
   const { default: standard } = bounds;
   const schema = optionSchema(bounds);
-  if (standard === undefined) return schema.nullish();
-  return schema
-    .meta({ description: `Default ${standard}.` })
-    .nullish()
-    .meta({ default: standard });
+  return (standard === undefined ? schema : schema.meta({ default: standard })).nullish();
 }
 
 function mapValues<Value, Made>(values: Readonly<Record<string, Value>>, make: (value: Value) => Made) {
@@ -412,7 +408,7 @@ export type ModelInput = {
   readonly fields: { readonly [Name in Exclude<FieldName, OptionalName>]: BoundsOf<Name> } & {
     readonly [Name in OptionalName]?: BoundsOf<Name>;
   };
-  /** Of each list, a request may have one field at most. */
+  /** A request may have at most one field of each list. */
   readonly exclusive: readonly (readonly FieldName[])[];
 };
 
@@ -438,12 +434,9 @@ export function fieldsOfModel({ fields }: ModelInput): readonly FieldName[] {
   return inputFieldNames.filter((name) => fields[name] !== undefined);
 }
 
-/** The schema of one field in a request, with the default of the model. */
+/** The schema of one field in a request. */
 export function fieldSchema(input: ModelInput, name: FieldName, rules: FieldRules): z.ZodType {
-  const schema = anyField(name).request(input.fields[name] as never, rules);
-  const standard = defaultOf(input, name);
-  // An empty list is the same as none, and no default where the model requires some.
-  return standard === undefined || Array.isArray(standard) ? schema : schema.meta({ default: standard });
+  return anyField(name).request(input.fields[name] as never, rules);
 }
 
 /** The schema of `input` in a record. */
@@ -460,7 +453,8 @@ function recordSchema(name: FieldName): z.ZodType {
 
 /** The value of a field in a request that leaves it out; undefined for a field without a default. */
 export function defaultOf(input: ModelInput, name: FieldName): unknown {
-  const standard = anyField(name).standardValue?.(input.fields[name] as never);
+  const bounds = input.fields[name];
+  const standard = bounds === undefined ? undefined : anyField(name).standardValue?.(bounds as never);
   const isEmpty = name === 'options' && Object.keys(standard ?? {}).length === 0;
   return isEmpty ? undefined : standard;
 }
@@ -470,7 +464,7 @@ type Given = { readonly [Name in FieldName]?: ValueOf<Name> | null | undefined }
 /** `input` with the defaults of the model filled in; the defaults of a model without a declaration by default. */
 export function withDefaults(given: Given, input: ModelInput = standardInput): TaskInput {
   const values = inputFieldNames.map((name) => {
-    const standard = input.fields[name] === undefined ? undefined : defaultOf(input, name);
+    const standard = defaultOf(input, name);
     const value = given[name] ?? standard;
     return [
       name,
@@ -509,4 +503,10 @@ export function mediaUrlsOf(input: TaskInput): readonly MediaUrl[] {
 export function isPresent(input: TaskInput, name: FieldName): boolean {
   const value = input[name];
   return Array.isArray(value) ? value.length > 0 : value !== undefined;
+}
+
+/** The fields that must be sent together with this one. */
+export function requiredBy({ fields }: ModelInput, name: FieldName): readonly string[] {
+  const { data } = z.object({ requires: z.array(z.string()) }).safeParse(fields[name]);
+  return name === 'options' ? [] : (data?.requires ?? []);
 }

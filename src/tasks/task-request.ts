@@ -2,14 +2,15 @@ import { z } from 'zod';
 import { didYouMean } from '../platform/did-you-mean.ts';
 import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from '../platform/field-errors.ts';
 import type { Offer } from '../models/model.ts';
-import { requiredBy } from '../models/catalogue/model-input.ts';
 import {
+  defaultOf,
   type FieldName,
   fieldSchema,
   fieldsOfModel,
   inputFieldNames,
   isPresent,
   type ModelInput,
+  requiredBy,
   withDefaults,
 } from './task-input.ts';
 import { type RefuseUrl, required, urlSchema } from './request-text.ts';
@@ -83,7 +84,7 @@ type InputRules = { readonly model: string; readonly refuseMediaUrl: RefuseUrl }
 function inputSchema(input: ModelInput, rules: InputRules) {
   const refused = (name: FieldName) => {
     const error = name === 'videoUrls' ? videoNotSupported : `is not supported by ${rules.model}; leave this field out`;
-    return z.null({ error }).optional();
+    return z.undefined({ error }).optional();
   };
   const shape = inputFieldNames.map((name) => [
     name,
@@ -113,18 +114,31 @@ export function documentedInput(input: ModelInput) {
   });
 }
 
-/** The JSON Schema of `input` for a model. */
-export function inputJsonSchema(input: ModelInput): Readonly<Record<string, unknown>> {
-  const { $schema: _draft, ...schema } = z.toJSONSchema(documentedInput(input), {
-    io: 'input',
-    unrepresentable: 'any',
-    // zod leaves out the default of a field that it transforms, since it takes it for one of the output.
-    override: ({ zodSchema, jsonSchema }) => {
-      const standard = z.globalRegistry.get(zodSchema)?.['default'];
-      if (standard !== undefined) jsonSchema.default = standard;
-    },
+type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** The JSON Schema of `input` for a model, with the defaults. Null, which means the same as absence, is left out. */
+export function inputJsonSchema(input: ModelInput): JsonSchema {
+  const {
+    $schema: _draft,
+    properties,
+    ...schema
+  } = withoutNull(z.toJSONSchema(documentedInput(input), { io: 'input', unrepresentable: 'any' }));
+  const fields = Object.entries(properties as Record<FieldName, JsonSchema>).map(([name, field]) => {
+    const standard = defaultOf(input, name as FieldName);
+    // An empty list is the same as none, and no default where the model requires some.
+    const hasDefault = standard !== undefined && !Array.isArray(standard);
+    return [name, hasDefault ? { ...field, default: standard } : field] as const;
   });
-  return schema;
+  return { ...schema, properties: Object.fromEntries(fields) };
+}
+
+function withoutNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...rest } = schema;
+  const [only, ...others] = Array.isArray(anyOf) ? (anyOf as JsonSchema[]).filter(({ type }) => type !== 'null') : [];
+  if (only !== undefined && others.length === 0) return withoutNull({ ...only, ...rest });
+  if (rest['properties'] === undefined) return schema;
+  const fields = Object.entries(rest['properties'] as Record<string, JsonSchema>);
+  return { ...rest, properties: Object.fromEntries(fields.map(([name, field]) => [name, withoutNull(field)])) };
 }
 
 /** The smallest request for a model: what it requires, and nothing else. */
@@ -176,7 +190,7 @@ function modelSchema(models: readonly string[]) {
     .meta({ enum: [...models] });
 }
 
-/** What single fields cannot say: fields that need each other, and fields that exclude each other. */
+/** The errors that single fields cannot have: fields that need each other, and fields that exclude each other. */
 function relationErrors(input: ModelInput, { model, input: given }: TaskParam): readonly FieldError[] {
   const present = fieldsOfModel(input).filter((name) => isPresent(given, name));
   const missing = present.flatMap((name) =>

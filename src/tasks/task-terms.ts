@@ -7,7 +7,7 @@ import type { TaskParam } from './task-input.ts';
 
 export type TaskTerms = Pick<NewTask, 'param' | 'requestSha256' | 'listedPrices' | 'deadlineMs' | 'providers'>;
 
-/** What a task takes from its model when it is accepted. A request without a seed gets one, so that its video can be repeated. */
+/** The terms that a task takes from its model when it is accepted. A request without a seed gets one, so that its video can be repeated. */
 export function taskTerms(model: Model, param: TaskParam): TaskTerms {
   return {
     param: withSeed(model, param),

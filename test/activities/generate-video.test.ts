@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createGenerateVideo } from '../../activities/generate-video.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
+import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { endProviderJob } from '../../src/providers/provider-jobs.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
@@ -18,7 +19,7 @@ import { interruptedDeps } from '../support/interrupted-deps.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { playTask } from '../support/play-task.ts';
 import { createTestAccount } from '../support/service.ts';
-import { listedPrices, taskParam, requestOf } from '../support/tasks.ts';
+import { listedPrices, madeUpMeasures, taskParam, requestOf } from '../support/tasks.ts';
 
 const deadlineMs = 60_000;
 
@@ -35,10 +36,10 @@ after(async () => {
   await database.close();
 });
 
-async function accepted(): Promise<string> {
+async function accepted(input: Partial<TaskInput> = {}): Promise<string> {
   const taskId = uuidv7();
   const terms = { listedPrices, deadlineMs, providers: ['preview'] };
-  await acceptTask(database.db, { taskId, accountId, ...requestOf(taskParam('generated')), ...terms });
+  await acceptTask(database.db, { taskId, accountId, ...requestOf(taskParam('generated', input)), ...terms });
   return taskId;
 }
 
@@ -94,6 +95,24 @@ test('a video of an upstream is staged with the form that its task requires, als
   const staged = await generate();
   assert.deepEqual(staged.form, { audio, fit: 'convert', resolution, ratio, lastFrame: true });
   assert.deepEqual(await generate(), staged);
+  assert.equal(upstream.jobs.length, 1);
+});
+
+test('a task of 1080p whose upstream delivers 480p is refunded in full, and no second job is bought', async () => {
+  const taskId = await accepted({ resolution: '1080p' });
+  const upstream = createFakeUpstream();
+  const world = activityDeps(database.db, folder, [upstream]);
+  const measured = { ...madeUpMeasures, widthPx: 854, heightPx: 480 };
+  const inspectVideo: typeof world.inspectVideo = async (order) => ({ ...(await world.inspectVideo(order)), measured });
+  const lives = { next: () => ({ ...world, inspectVideo }) };
+  assert.equal(await playTask(lives, { taskId, betweenAttempts: async () => {} }), 'fail');
+  const task = (await findTask(database.db, taskId)) ?? assert.fail();
+  assert.deepEqual(task.failure, {
+    failCode: 'result_invalid',
+    failMsg: 'The generated video has 854 × 480 pixels, fewer than the 1080p of the request.',
+  });
+  assert.ok(task.creditsCharged > 0);
+  assert.equal(task.creditsRefunded, task.creditsCharged);
   assert.equal(upstream.jobs.length, 1);
 });
 

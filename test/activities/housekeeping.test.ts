@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createHousekeep } from '../../activities/housekeeping.ts';
-import { imageFolderOf, mediaKeysOf } from '../../activities/task-files.ts';
+import { referenceFolderOf, mediaKeysOf } from '../../activities/task-files.ts';
 import type { HousekeepingStep } from '../../src/temporal/maintenance.ts';
 import { uploadKey } from '../../src/media/upload.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
@@ -95,7 +95,7 @@ test('what a failed task left in the store is deleted after an hour, and its rec
   await endedAgo(taskId, 61);
   const { media } = deps();
   const scrap = join(folder, 'scrap');
-  const left = [staged, video, `${imageFolderOf(taskId)}/1.jpg`];
+  const left = [staged, video, `${referenceFolderOf(taskId)}/1.jpg`, `${referenceFolderOf(taskId)}/video-1.mp4`];
   for (const key of left) await media.put(key, scrap);
   await run('deleteExpiredMedia');
   for (const key of left) assert.equal(await media.fetchTo(key, join(folder, 'gone')), false);
@@ -118,10 +118,11 @@ test('what an attempt on a worker that was cut off leaves after that is deleted,
 
 test('an uploaded image is deleted when no task can still need it', async () => {
   const uploadId = randomUUID();
-  await addUpload(db, { uploadId, accountId, bytes: 1, retentionMs: 0 });
-  assert.equal(await survives('deleteExpiredUploads', uploadKey(uploadId)), true, 'a task may wait for it');
+  const upload = { uploadId, fileName: 'image.jpg' } as const;
+  await addUpload(db, { ...upload, accountId, bytes: 1, retentionMs: 0 });
+  assert.equal(await survives('deleteExpiredUploads', uploadKey(upload)), true, 'a task may wait for it');
   await query(`update uploads set expires_at = ${expired} where id = '${uploadId}'`);
-  assert.equal(await survives('deleteExpiredUploads', uploadKey(uploadId)), false);
+  assert.equal(await survives('deleteExpiredUploads', uploadKey(upload)), false);
   assert.deepEqual(await listExpiredUploads(db, { limit: 10 }), []);
 });
 
@@ -169,7 +170,9 @@ test('a row that the store does not answer about is left behind, and the next on
   const hung = {
     ...media,
     delete: (key: string) =>
-      key === uploadKey(String(silent?.['id'])) ? new Promise<never>(() => {}) : media.delete(key),
+      key === uploadKey({ uploadId: String(silent?.['id']), fileName: 'video.mp4' })
+        ? new Promise<never>(() => {})
+        : media.delete(key),
   };
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const events = eventsInto('reconcile_finding', ({ finding }) => void findings.push(finding));

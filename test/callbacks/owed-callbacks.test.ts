@@ -9,12 +9,12 @@ import { createOwedCallbacks } from '../../src/callbacks/owed-callbacks.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFolderStore } from '../support/folder-store.ts';
 import { silentActivity } from '../support/silent-activity.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 
 let database: TestDatabase;
 let folder: string;
@@ -85,4 +85,25 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
   assert.equal((await lastAttempt()).kind, 'failed');
   assert.equal((await lastAttempt()).kind, 'ended');
   assert.equal(posted.length, 1);
+});
+
+test('the body of a callback has fresh links to the video and its last frame, and what was measured', async () => {
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
+  const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
+  const keys = {
+    videoKey: `results/${taskId}/video.mp4`,
+    posterKey: `results/${taskId}/poster.jpg`,
+    lastFrameKey: `results/${taskId}/last-frame.jpg`,
+  };
+  await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
+  const store = createFolderStore(folder, { publicUrl: 'http://media.test' });
+  const { models } = builtInCatalogue();
+  const find = createOwedCallbacks(db, createSecretBox('s'.repeat(32)), store, () => models);
+  const body = (await (await find(taskId))?.body()) ?? assert.fail('no callback is owed');
+  const { resultUrls, lastFrameUrl, video } = (JSON.parse(body) as { data: { resultJson: Record<string, unknown> } })
+    .data.resultJson; // as the contract says
+  assert.match(String(resultUrls), new RegExp(`^http://media.test/media/${keys.videoKey}\\?expires=`));
+  assert.match(String(lastFrameUrl), new RegExp(`^http://media.test/media/${keys.lastFrameKey}\\?expires=`));
+  assert.deepEqual(video, { width: 1280, height: 720, seconds: 4, framesPerSecond: 24, hasAudio: true, bytes: 1 });
 });

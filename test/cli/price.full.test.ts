@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { userInfo } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
@@ -14,12 +16,16 @@ before(async () => {
 });
 after(() => database.close());
 
-async function price(...args: readonly string[]): Promise<Record<string, unknown>> {
-  const env = { ...process.env, DATABASE_URL: database.url, VIDEOGEN_SECRET: 's'.repeat(32) };
-  const { code, stdout, stderr } = await videogen(env, 'price', ...args, '--json');
+async function run(args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<string> {
+  const env = { ...process.env, DATABASE_URL: database.url, VIDEOGEN_SECRET: 's'.repeat(32), ...more };
+  const { code, stdout, stderr } = await videogen(env, 'price', ...args);
   if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+async function price(...args: readonly string[]): Promise<Record<string, unknown>> {
   // A command with --json prints one JSON object.
-  return JSON.parse(stdout) as Record<string, unknown>;
+  return JSON.parse(await run([...args, '--json'])) as Record<string, unknown>;
 }
 
 const why = ['--reason', 'a contract'];
@@ -29,8 +35,10 @@ test('a price is set for one account, announced, ended and withdrawn, and every 
   const set = await price('set', 'videogen-2.0', '29', '--account', accountId, '--from', from, ...why);
   const expected = {
     model: 'videogen-2.0',
+    priceName: 'standard',
     accountId,
     creditsPerSecond: 29,
+    creditsPerVideo: 0,
     fromTime: Date.parse(from),
     state: 'announced',
   };
@@ -39,8 +47,11 @@ test('a price is set for one account, announced, ended and withdrawn, and every 
   assert.deepEqual(shown, { ...expected, reason: 'a contract', who });
   const { models, prices } = await price('list', '--account', accountId);
   const [standard] = models as Record<string, unknown>[];
-  const nextPrices = [{ creditsPerSecond: 29, fromTime: Date.parse(from) }];
-  assert.deepEqual([standard?.['creditsPerSecond'], standard?.['nextPrices']], [41, nextPrices]);
+  const rates = [
+    { creditsPerSecond: 41, creditsPerVideo: 0, fromTime: 0 },
+    { creditsPerSecond: 29, creditsPerVideo: 0, fromTime: Date.parse(from) },
+  ];
+  assert.deepEqual(standard?.['prices'], [{ name: 'standard', when: {}, rates }]);
   assert.deepEqual(prices, [{ priceId, createTime, ...shown }]);
   const end = await price('set', 'videogen-2.0', 'default', '--account', accountId, '--from', '90d', ...why);
   assert.equal(end['creditsPerSecond'], null);
@@ -54,8 +65,11 @@ test('a price is set for one account, announced, ended and withdrawn, and every 
 
 test('an invalid price is refused with its reason', async () => {
   await assert.rejects(price('set', 'videogen-2-fast', '29', ...why), /did you mean videogen-2.0-fast\?/);
-  await assert.rejects(price('set', 'videogen-2.0', '0', ...why), /from 1 to 1000000/);
-  await assert.rejects(price('set', 'videogen-2.0', '1.5', ...why), /from 1 to 1000000/);
+  await assert.rejects(
+    price('set', 'videogen-2.0', '0', ...why),
+    /credits per second must be at least 1, or --per-video must be/,
+  );
+  await assert.rejects(price('set', 'videogen-2.0', '1.5', ...why), /from 0 to 1000000/);
   await assert.rejects(price('set', 'videogen-2.0', '29'), /--reason/);
   await assert.rejects(price('set', 'videogen-2.0', '29', '--reason', ' '), /1 to 500 characters/);
   await assert.rejects(
@@ -66,4 +80,48 @@ test('an invalid price is refused with its reason', async () => {
   await assert.rejects(price('set', 'videogen-2.0', '29', '--account', unknown, ...why), /account not found/);
   await assert.rejects(price('list', '--account', unknown), /account not found/);
   await assert.rejects(price('withdraw', '999', ...why), /price not found: 999/);
+});
+
+test('of a model with several prices one is set by its name, and all are listed in the order of decision', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-prices-'));
+  const file = join(folder, 'models.json');
+  const input = {
+    resolution: { values: ['720p', '1080p'] },
+    duration: { min: 4, max: 15 },
+    ratio: { values: ['16:9'] },
+  };
+  const prices = [
+    { when: { resolution: '1080p' }, creditsPerSecond: 82 },
+    { creditsPerSecond: 41, creditsPerVideo: 10 },
+    { creditsPerVideo: 90, from: '2099-01-01T00:00:00Z' },
+  ];
+  await writeFile(
+    file,
+    JSON.stringify({ models: [{ model: 'm', title: 'M', input: { ...input, generateAudio: {} }, prices }] }),
+  );
+  const own = { VIDEOGEN_MODELS: file };
+  await assert.rejects(
+    run(['set', 'm', '29', ...why], own),
+    /--price: is required, because m has several prices: 1080p, standard/,
+  );
+  await assert.rejects(
+    run(['set', 'm', '29', '--price', '1080', ...why], own),
+    /--price: unknown price, did you mean 1080p\?/,
+  );
+  await assert.rejects(
+    run(['set', 'm', 'default', '--price', '1080p', '--per-video', '5', ...why], own),
+    /--per-video/,
+  );
+  const set = await run(
+    ['set', 'm', '0', '--price', '1080p', '--per-video', '500', '--from', '2098-01-01T00:00:00Z', ...why],
+    own,
+  );
+  assert.match(set, /^\d+ {2}m {2}1080p {2}all accounts {2}500 credits per video {2}2098-01-01T00:00:00/);
+  const [first, second] = (await run(['list'], own)).split('\n');
+  assert.match(first ?? '', /^m, 1080p: 82 credits per second, 500 credits per video from 2098-01-01T/);
+  assert.match(
+    second ?? '',
+    /^m, standard: 41 credits per second plus 10 credits per video, 90 credits per video from 2099-01-01T/,
+  );
+  await rm(folder, { recursive: true });
 });

@@ -22,7 +22,7 @@ test('provider check shows every rule, and what the video is; no database is use
   assert.match(stdout, /^pass {5}key-missing: a request without the key is answered 401\n/);
   assert.match(stdout, /^pass {5}video-plays: .*\n {9}1280×720, 4\.0 s, 24 fps, with sound, delivered as it is\n/m);
   assert.match(stdout, /^skipped {2}restart: restart the server, then check it again with --job [0-9a-f-]{36}\n/m);
-  assert.match(stdout, /\n29 rules passed, 0 failed, 1 skipped\n$/);
+  assert.match(stdout, /\n30 rules passed, 0 failed, 1 skipped\n$/);
   assert.match(stderr, /^job [0-9a-f-]{36}: running 40 %$/m);
   assert.doesNotMatch(stdout + stderr, new RegExp(key));
 });

@@ -106,9 +106,11 @@ describe('the client, against the whole service', () => {
     assert.notEqual(second.tasks[0]?.taskId, taskId);
     const { models } = await client.models();
     assert.deepEqual(
-      models.map(({ creditsPerSecond }) => creditsPerSecond),
+      models.map(({ prices: [only] }) => only?.rates[0]?.creditsPerSecond),
       [41, 33],
     );
+    const request = { model: 'videogen-2.0', input: { prompt: 'a lighthouse', duration: 4 } } as const;
+    assert.equal((await client.priceTask(request)).credits, 164);
   });
 
   test('refusals are typed: every broken rule, the balance, a bad key', async () => {

@@ -164,7 +164,7 @@ describe('readConfig', () => {
     writeFileSync(file, JSON.stringify({ models: [{ ...model, prices: twoAtOnce }] }));
     assert.throws(
       () => readConfig({ VIDEOGEN_MODELS: file }),
-      /VIDEOGEN_MODELS: .*must not have two prices from the same instant/s,
+      /VIDEOGEN_MODELS: .*begins at the same instant as prices\[0\]/s,
     );
     rmSync(folder, { recursive: true });
   });

@@ -80,7 +80,7 @@ test('the address of an uploaded image passes although it is our own, and no oth
   const parse = createRequestParser({ imageAllow: none, callbackAllow: none, publicUrl }, () => catalogue);
   const id = '01a20547-5b77-41a5-a669-baf552d62195';
   const isTaken = (url: string) => parse({ model: 'a', input: { prompt: 'A boat', imageUrls: [url] } }).ok;
-  assert.ok(isTaken(uploadUrl(publicUrl, id)));
+  assert.ok(isTaken(uploadUrl(publicUrl, { uploadId: id, fileName: 'image.jpg' })));
   for (const url of [
     '/',
     '/api/v1/credits',
@@ -88,11 +88,13 @@ test('the address of an uploaded image passes although it is our own, and no oth
     `/media/uploads/${id}/image.jpg?x=1`,
     `/media/uploads/${id}/../${id}/image.jpg`,
     `/media/uploads/${id.toUpperCase()}/image.jpg`,
+    `/media/uploads/${id}/image.png`,
+    `/media/uploads/${id}/video.mp3`,
     '@10.0.0.1/',
   ]) {
     assert.ok(!isTaken(publicUrl + url), url);
   }
-  assert.ok(!isTaken(uploadUrl('http://127.0.0.1:46000', id)));
+  assert.ok(!isTaken(uploadUrl('http://127.0.0.1:46000', { uploadId: id, fileName: 'image.jpg' })));
 });
 
 test('the previewUrl of an upload, which expires, is refused by name', () => {
@@ -101,12 +103,11 @@ test('the previewUrl of an upload, which expires, is refused by name', () => {
   const one = { model: 'a', title: 'A', prices: [{ creditsPerSecond: 1 }] };
   const catalogue = readCatalogueFile({ path: 'x', readText: () => JSON.stringify({ models: [one] }) });
   const parse = createRequestParser({ imageAllow: none, callbackAllow: none, publicUrl }, () => catalogue);
-  const imageUrl = uploadUrl(publicUrl, '01a20547-5b77-41a5-a669-baf552d62195');
+  const uploadId = '01a20547-5b77-41a5-a669-baf552d62195';
+  const imageUrl = uploadUrl(publicUrl, { uploadId, fileName: 'image.jpg' });
   const imageUrls = [imageUrl, `${imageUrl}?expires=1790000000&signature=abc`];
   assert.deepEqual(parse({ model: 'a', input: { prompt: 'A boat', imageUrls } }), {
     ok: false,
-    errors: [
-      { path: 'input.imageUrls[1]', message: 'is the previewUrl of an upload, which expires; give its imageUrl' },
-    ],
+    errors: [{ path: 'input.imageUrls[1]', message: 'is the previewUrl of an upload, which expires; give its url' }],
   });
 });

@@ -5,7 +5,8 @@ import { listActions } from '../../src/operators/operator-actions.ts';
 import { priceLeadMs } from '../../src/credits/prices.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
-import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { standardInput } from '../../src/tasks/task-input.ts';
+import { catalogueOf, type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
 
 let service: HttpService;
@@ -115,6 +116,64 @@ test('200 past, present and future prices are told apart, newest decision first,
   assert.deepEqual([rest.nextCursor, (await pricesOf({ accountId, model: 'videogen-2.0' })).prices], [null, []]);
 });
 
+test('200 an amount per video, alone or beside one per second, and null for both ends it', async () => {
+  const accountId = await newAccountId();
+  const shown = async (body: object) => {
+    const { priceName, creditsPerSecond, creditsPerVideo } = await dataOf(set({ accountId, ...body }));
+    return [priceName, creditsPerSecond, creditsPerVideo];
+  };
+  assert.deepEqual(await shown({ creditsPerSecond: 0, creditsPerVideo: 100 }), ['standard', 0, 100]);
+  assert.deepEqual(await shown({ creditsPerSecond: null, creditsPerVideo: 100 }), ['standard', 0, 100]);
+  assert.deepEqual(await shown({ creditsPerSecond: 5, creditsPerVideo: null }), ['standard', 5, 0]);
+  assert.deepEqual(await shown({ creditsPerSecond: null }), ['standard', null, null]);
+  assert.deepEqual(await shown({ creditsPerSecond: null, creditsPerVideo: null }), ['standard', null, null]);
+  const [action] = await listActions(service.database.db, { accountId, limit: 1 });
+  const { priceName, creditsPerSecond, creditsPerVideo } = action?.details ?? {};
+  assert.deepEqual([priceName, creditsPerSecond, creditsPerVideo], ['standard', null, null]);
+});
+
+test('200, 422 of a model with several prices, one must be named, and its states are its own', async () => {
+  const rate = { creditsPerSecond: 10, creditsPerVideo: 0, fromMs: 0 };
+  const prices = [
+    { name: '1080p', when: { resolution: '1080p' as const }, rates: [rate] },
+    { name: 'standard', when: {}, rates: [rate] },
+  ];
+  const catalogue = catalogueOf([
+    { model, title: 'M', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 },
+  ]);
+  const apart = await startHttpService({ catalogue: () => catalogue });
+  try {
+    const { ask } = await createTestOperator(apart);
+    const setIn = (body: object) =>
+      ask('POST', '/api/admin/v1/prices/set', { body: { model, creditsPerSecond: 20, reason, ...body } });
+    const named = /priceName: is required, because .+ has several prices: 1080p, standard/;
+    const unnamed = await setIn({});
+    assertRefused(unnamed, 422, named, unnamed.json.data);
+    const unknown = await setIn({ priceName: '1080' });
+    assertRefused(unknown, 422, /priceName: unknown price, did you mean 1080p\?/, unknown.json.data);
+    assert.equal((await dataOf(setIn({ priceName: '1080p' })))['priceName'], '1080p');
+    for (const [priceName, fromMs] of [
+      ['1080p', 5_000],
+      ['standard', 4_000],
+      ['standard', 6_000],
+    ] as const)
+      await insertDecidedPrice(apart.database.db, { model, priceName, creditsPerSecond: 11, fromMs });
+    const listed = await dataOf(ask('GET', '/api/admin/v1/prices'));
+    const states = (listed['prices'] as { priceName: string; state: string }[]).map((one) => [
+      one.priceName,
+      one.state,
+    ]);
+    assert.deepEqual(states, [
+      ['standard', 'in_force'],
+      ['standard', 'past'],
+      ['1080p', 'in_force'],
+      ['1080p', 'announced'],
+    ]);
+  } finally {
+    await apart.close();
+  }
+});
+
 test('404 account not found, price not found', async () => {
   assertRefused(await set({ accountId: randomUUID() }), 404, /account not found/);
   assertRefused(
@@ -147,6 +206,11 @@ test('422 what is no price: fractions, nothing, too much, the past, no reason, a
       'creditsPerSecond',
       /creditsPerSecond: (must be a whole number of credits|is required)/,
     );
+  for (const creditsPerVideo of [-1, 1.5, 1_000_001, '20'])
+    await fault({ creditsPerVideo }, 'creditsPerVideo', /must be a whole number of credits from 0 to 1000000/);
+  await fault({ creditsPerSecond: 0 }, 'creditsPerSecond', /must be at least 1, or creditsPerVideo must be/);
+  await fault({ creditsPerSecond: null, creditsPerVideo: 0 }, 'creditsPerSecond', /must be at least 1/);
+  await fault({ priceName: 'none' }, 'priceName', /unknown price, must be one of standard/);
   for (const fromTime of [Date.now() - 1_000, 0, -1, 1e15, '2027-01-01'])
     await fault({ fromTime }, 'fromTime', /future time/);
   for (const bad of ['', undefined, 'x'.repeat(501), 5]) await fault({ reason: bad }, 'reason', /reason/);

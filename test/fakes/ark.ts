@@ -26,7 +26,7 @@ export type ArkUpstream = RunningUpstream & {
 /** The fields of a create that the fake reads. */
 type Create = {
   readonly model: string;
-  readonly content: readonly { readonly type: string; readonly text?: string; readonly role?: string }[];
+  readonly content: readonly Part[];
   readonly ratio?: string;
   readonly resolution?: string;
   readonly duration?: number;
@@ -34,6 +34,12 @@ type Create = {
   readonly safety_identifier?: string;
   readonly execution_expires_after?: number;
 };
+
+type Part = {
+  readonly type: string;
+  readonly text?: string;
+  readonly role?: string;
+} & Readonly<Partial<Record<'image_url' | 'video_url' | 'audio_url', { readonly url: string }>>>;
 
 type Kept = { readonly create: Create; readonly createdAt: number; isStarted: boolean; isListed: boolean };
 
@@ -136,13 +142,29 @@ function refusalOf(sent: Create): { readonly status: number; readonly body: obje
     (!model && 'model') ||
     (images.length > 1 && images.some(({ role }) => role === undefined) && 'role must be specified') ||
     (!ratios.includes(ratio as Ratio) && 'ratio') || // `includes` takes no other strings
-    (!['480p', '720p', '1080p'].includes(resolution) && 'resolution') ||
+    mediaFault(content) ||
+    (!['480p', '720p', '1080p', '4k'].includes(resolution) && 'resolution') ||
     (!(Number.isInteger(duration) && duration >= 4 && duration <= 15) && 'duration');
   if (typeof wrong === 'string') {
     return { status: 400, body: fault('InvalidParameter', `The parameter is not valid: ${wrong}`) };
   }
   if (!promptOf(sent).includes('forbidden')) return undefined;
   return { status: 400, body: fault('InputTextSensitiveContentDetected', 'The input text may be sensitive.') };
+}
+
+const imageRoles = ['first_frame', 'last_frame', 'reference_image'];
+
+/** First frame, both frames, and references are three scenes that exclude each other. Ark fetches videos and sounds. */
+function mediaFault(content: readonly Part[]): string | false {
+  const roles = content.flatMap(({ role = [] }) => role);
+  const frames = roles.filter((role) => role.endsWith('_frame'));
+  const isFetched = ({ type, video_url: video, audio_url: audio }: Part) =>
+    type === 'image_url' || type === 'text' || /^https?:/.test((video ?? audio)?.url ?? '');
+  const isKnown = ({ type, role }: Part) =>
+    role === undefined || (type === 'image_url' ? imageRoles.includes(role) : role === `reference_${type.slice(0, 5)}`);
+  if (!content.every(isFetched)) return 'url';
+  if (!content.every(isKnown) || (frames.length > 0 && frames[0] !== 'first_frame')) return 'role';
+  return frames.length > 0 && frames.length < roles.length && 'first/last frame cannot be mixed with reference media';
 }
 
 function list({ books, jobs, ...service }: Service, query: URLSearchParams, origin: string, response: ServerResponse) {

@@ -60,7 +60,9 @@ export async function startExampleUpstream({ key }: { readonly key: string }): P
     return records[id]?.status ?? 'running';
   };
   const jobsIn = async (id: string): Promise<readonly BookedJob[]> => {
-    const request = await readFile(join(folder, id, 'request.json'), 'utf8');
+    // The server makes the folder before it writes the request, and has begun nothing until then.
+    const request = await readFile(join(folder, id, 'request.json'), 'utf8').catch(() => '');
+    if (request === '') return [];
     const { prompt } = (JSON.parse(request) as { input: { prompt: string } }).input; // what our provider sends
     const runs = await readFile(join(folder, id, 'runs'), 'utf8').catch(() => '');
     const job = { id, prompt, state: await stateOf(id) };

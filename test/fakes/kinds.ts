@@ -44,7 +44,7 @@ const workflow = {
 };
 const withWorkflow = { parameters: { workflow: './workflow.json', fps: 16 } };
 const secrets = { accessKey: { file: './key' }, secretKey: { file: './key' } };
-const isPost: Kind['isCreate'] = ({ method, path }) => method === 'POST' && !path.endsWith('/cancel');
+const isPost: Kind['isCreate'] = ({ method, path }) => method === 'POST' && !/\/(?:cancel|upload)$/.test(path);
 const forgets = true;
 
 /** One of the files that come with the kind `http`. */
@@ -139,6 +139,12 @@ export const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   shipped('minimax', 'lost', { upstreamModel: 'upstream-model' }),
   shipped('kling', 'listed', { secrets, upstreamModel: 'kling-v3' }),
   shipped('runway', 'lost'),
+  shipped('wan', 'lost'),
+  shipped('luma', 'lost', { upstreamModel: 'upstream-model' }),
+  shipped('vidu', 'lost'),
+  shipped('pixverse', 'lost'),
+  shipped('xai', 'lost'),
+  shipped('veo', 'lost', { upstreamModel: 'upstream-model' }),
 ]);
 
 /** Which kinds stand for all outside the long tier. */

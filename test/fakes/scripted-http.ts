@@ -1,8 +1,10 @@
+import { randomInt } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { v4 as uuid } from 'uuid';
 import type { JsonValue } from '../../src/providers/contract.ts';
-import type { Exchange, ProviderFile } from '../../src/providers/http/file-schema.ts';
+import type { Exchange } from '../../src/providers/http/example-schema.ts';
+import type { ProviderFile } from '../../src/providers/http/file-schema.ts';
 import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type FetchedImage, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
@@ -20,7 +22,8 @@ export async function startScriptedUpstream(file: ProviderFile): Promise<Scripte
   const books = createBooks();
   const headers: IncomingMessage['headers'][] = [];
   const fetched: FetchedImage[] = [];
-  const script: Script = { ...file.example, fileId: fileIdIn(file.example), books, jobs: [], fetched };
+  const keyHeader = file.auth.kind === 'header' ? file.auth.name.toLowerCase() : 'authorization';
+  const script: Script = { ...file.example, keyHeader, fileId: fileIdIn(file.example), books, jobs: [], fetched };
   const server = await startRestartableServer(async (request, response) => {
     headers.push(request.headers);
     await respond(script, request, response);
@@ -36,6 +39,7 @@ export async function startScriptedUpstream(file: ProviderFile): Promise<Scripte
 
 type ScriptedJob = { readonly id: string; readonly prompt: string; readonly jobKey: string };
 type Script = ProviderFile['example'] & {
+  readonly keyHeader: string;
   /** Under which an answer has the video of its job, for a second request; here it is the id of the job. */
   readonly fileId: string | undefined;
   readonly books: OwnBooks;
@@ -47,13 +51,14 @@ type Answer = { readonly status: number; readonly answer?: JsonValue | undefined
 async function respond(script: Script, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await text(request).catch(() => undefined);
   if (body === undefined) return;
-  const { host = '', authorization } = request.headers;
-  const { method = '', url = '' } = request;
+  const { headers, method = '', url = '' } = request;
+  const { host = '' } = headers;
+  // Clients of tests without a catalogue send a bearer token to every upstream.
+  const hasKey = headers[script.keyHeader] !== undefined || headers.authorization !== undefined;
   if (url.startsWith('/files/')) return await sendFakeVideo(request, response);
-  const { status, answer: json }: Answer =
-    authorization === undefined
-      ? { status: 401 }
-      : ((await replyTo(script, `${method} ${url}`, body, host)) ?? { status: 404 });
+  const { status, answer: json }: Answer = hasKey
+    ? ((await replyTo(script, `${method} ${url}`, body, host)) ?? { status: 404 })
+    : { status: 401 };
   response
     .writeHead(status, { 'content-type': 'application/json' })
     .end(json === undefined ? '' : JSON.stringify(json));
@@ -74,6 +79,8 @@ async function replyTo(script: Script, line: string, body: string, host: string)
   if (step === 'find') return lookUp(script, job, host);
   if (step === 'status' || step === 'cancel') return tell(script, step, job, host);
   if (step === 'result') return job && filled(script, statusOf(script, job)?.second, [job], host);
+  const uploaded = script.exchanges.flatMap(({ uploads }) => uploads).find((upload) => upload.request === line);
+  if (uploaded !== undefined) return uploaded;
   const created = exchangeFor(script, 'create', 'accepted');
   if (created === undefined || !line.startsWith(created.request.split(' ')[0] ?? '')) return undefined;
   const sent = JSON.parse(body) as JsonValue; // the clients of these upstreams send nothing else
@@ -134,13 +141,18 @@ function escaped(literal: string): string {
 
 function begin(script: Script, sent: JsonValue, documented: JsonValue): ScriptedJob {
   const job = {
-    id: uuid(),
+    id: newId(script),
     prompt: textAt(documented, sent, script.input.prompt),
     jobKey: textAt(documented, sent, script.jobKey),
   };
   script.jobs.push(job);
   script.books.begin(job);
   return job;
+}
+
+/** An id of digits may be a number in answers. */
+function newId({ job }: Script): string {
+  return /^\d+$/.test(job.id) ? String(randomInt(10 ** 14, 2 * 10 ** 14)) : uuid();
 }
 
 /** The text that stands in `sent` where the documented request has `value`; empty when there is none. */
@@ -163,7 +175,12 @@ function tell(
   if (step === 'status') return filled(script, statusOf(script, job), [job], host);
   script.books.cancel(job.id);
   const isStopped = script.books.find(job.id)?.state === 'canceled';
-  return filled(script, exchangeFor(script, step, isStopped ? 'cancelled' : 'ended'), [job], host);
+  return filled(
+    script,
+    exchangeFor(script, step, ...(isStopped ? (['cancelled'] as const) : (['ended', 'runs_on'] as const))),
+    [job],
+    host,
+  );
 }
 
 function statusOf(script: Script, { id }: ScriptedJob): Exchange | undefined {

@@ -156,7 +156,8 @@ function plant(error: Error, operation: Operation): Promise<Answer> {
   return ask(operation, body === undefined ? {} : { body: JSON.stringify(body) });
 }
 
-const tooLarge = ({ fileTypes }: Operation) => `{"a":"${'a'.repeat(fileTypes ? maxUploadBytes : 256 * 1024)}"}`;
+const tooLarge = ({ fileTypes }: Operation) =>
+  `{"a":"${'a'.repeat(fileTypes ? maxUploadBytes('image') : 256 * 1024)}"}`;
 
 /** How to be refused at any endpoint that documents it. */
 const ways: readonly Way[] = [

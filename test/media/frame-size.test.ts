@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { frameSize, frameSizes } from '../../src/media/frame-size.ts';
+import { frameSize, frameSizes, isBelow } from '../../src/media/frame-size.ts';
 import { ratios, resolutions } from '../../src/tasks/task-input.ts';
 
 test('16:9 has the usual size of every resolution', () => {
@@ -41,4 +41,29 @@ test('adaptive takes the ratio nearest to the first image, among those that ever
   assert.deepEqual(nearest(100, 99), { widthPx: 1440, heightPx: 1440 });
   assert.deepEqual(nearest(3000, 2000), frameSize('1080p', '4:3', undefined));
   assert.deepEqual(nearest(1000, 3000), { widthPx: 1080, heightPx: 1920 });
+});
+
+test('sizes that vendors document for a resolution have it, and those of the next lower one do not', () => {
+  const isSold = (resolution: (typeof resolutions)[number], size: string) => {
+    const [widthPx = 0, heightPx = 0] = size.split('x').map(Number);
+    return !isBelow(resolution, { widthPx, heightPx });
+  };
+  for (const [resolution, sizes] of [
+    ['480p', ['864x496', '832x480', '752x560', '640x640', '992x432', '960x416']],
+    ['720p', ['1280x720', '1248x704', '1504x640', '1470x630', '720x720', '704x1280', '1216x704', '1584x672']],
+    ['768p', ['1366x768', '1344x768']],
+    ['1080p', ['1920x1080', '1088x1920', '2176x928', '1664x1248', '1440x1440', '1792x1024']],
+  ] as const) {
+    for (const size of sizes) assert.equal(isSold(resolution, size), true, `${size} is ${resolution}`);
+  }
+  for (const [resolution, sizes] of [
+    ['720p', ['864x496', '832x480', '640x640', '992x432', '960x540', '1024x576']],
+    ['1080p', ['1280x720', '1248x704', '1504x640', '960x960', '1366x768']],
+    ['1440p', ['1920x1080', '2176x928', '1440x1080']],
+    ['2160p', ['2560x1440', '1920x1080', '1920x1920']],
+  ] as const) {
+    for (const size of sizes) assert.equal(isSold(resolution, size), false, `${size} is not ${resolution}`);
+  }
+  for (const resolution of resolutions)
+    for (const ratio of ratios) assert.equal(isBelow(resolution, frameSize(resolution, ratio, undefined)), false);
 });

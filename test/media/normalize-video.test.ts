@@ -126,9 +126,11 @@ describe('normalising a video', () => {
     ['h3.webm', { ...hd, ratio: 'adaptive' }, 1280, 720, seconds, 24, true],
     ['fits.mp4', { ...hd, ratio: '9:16', audio: false }, 720, 1280, seconds, 24, false],
     ['fits.mp4', { ...hd, ratio: '21:9' }, 1470, 630, seconds, 24, true],
+    ['fits.mp4', { ...hd, resolution: '1080p' }, 1920, 1080, seconds, 24, true],
+    ['720p.mp4', { ...hd, resolution: '480p', ratio: '4:5' }, 576, 720, seconds, 24, true],
   ];
   for (const [name, form, ...expected] of results) {
-    const order = `${form.fit}, ${form.ratio}, ${form.audio ? 'sound' : 'no sound'}`;
+    const order = `${form.fit}, ${form.resolution}, ${form.ratio}, ${form.audio ? 'sound' : 'no sound'}`;
     test(`${name} (${order}) becomes an MP4 that fits`, async () => {
       const path = await normalise(ffmpeg, name, form);
       assert.notEqual(path, join(folder, name));

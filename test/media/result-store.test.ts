@@ -27,7 +27,7 @@ test('a link opens the very file, by its type and with a name to save it under',
 test('a link lives for as long as its maker says', () => {
   let now = startMs;
   const store = createFolderStore('.', { now: () => now });
-  const link = { key: 'images/0193/1.jpg', ...partsOf(store.link('images/0193/1.jpg', 5_000)) };
+  const link = { key: 'references/0193/1.jpg', ...partsOf(store.link('references/0193/1.jpg', 5_000)) };
   assert.notEqual(store.open(link), undefined);
   now += 5_000;
   assert.equal(store.open(link), undefined);

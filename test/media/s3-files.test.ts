@@ -94,8 +94,8 @@ describe('a bucket and its server', { skip }, () => {
 
   test('copies of images are sent by us: some upstreams follow no redirect', async () => {
     const { files } = newFiles();
-    await files.put('images/0193/1.jpg', await bytesIn('image', Buffer.from('a picture')));
-    const image = { key: 'images/0193/1.jpg', contentType: 'image/jpeg', downloadName: 'x' };
+    await files.put('references/0193/1.jpg', await bytesIn('image', Buffer.from('a picture')));
+    const image = { key: 'references/0193/1.jpg', contentType: 'image/jpeg', downloadName: 'x' };
     const link = { ...image, disposition: 'inline', linkExpiresAt: Date.now() } as const;
     const source = await files.sourceOf(link, 'GET');
     assert.ok(source?.kind === 'stream' && source.body !== undefined);

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { parseArgs } from 'node:util';
+import { readSetting } from '../../src/cli/model-fields.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import type { Catalogue } from '../../src/models/catalogue/models.ts';
+import { refuseInput } from '../../src/models/catalogue/route.ts';
+import { priceAt } from '../../src/models/price-rows.ts';
+import { createTaskRequestParser, inputJsonSchema } from '../../src/tasks/task-request.ts';
 
 const prices = [{ creditsPerSecond: 7 }];
 
@@ -47,14 +52,80 @@ test('a field that is given twice in JSON counts the second time', () => {
 });
 
 const kindPages = readdirSync('docs/providers').map((page) => `docs/providers/${page}`);
-for (const document of ['README.md', 'docs/tutorial.md', ...kindPages]) {
-  const recipes = [...readFileSync(document, 'utf8').matchAll(/^```yaml\n(.*?)^```$/gms)].map(([, text = '']) => text);
-  for (const [index, recipe] of recipes.entries()) {
+
+/** A workflow that passes on everything that the recipes for ComfyUI sell. */
+const workflow = JSON.stringify({
+  '1': { class_type: 'Size', inputs: { width: '{{width:32}}', height: '{{height:32}}', resolution: '{{resolution}}' } },
+  '2': { class_type: 'Sampler', inputs: { steps: '{{option:steps}}', seed: '{{seed}}', no: '{{negativePrompt}}' } },
+  '3': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
+});
+
+type Recipe = { readonly catalogue: Catalogue; readonly text: string; readonly command: string | undefined };
+
+function recipesOf(document: string): readonly (() => Recipe)[] {
+  // A page has parts of catalogues, too.
+  const found = readFileSync(document, 'utf8').matchAll(
+    /^```yaml\n(providers:\n.*?)^```\n(?:\n```sh\n(videogen generate .*?)\n```)?/gms,
+  );
+  return [...found].map(([, text = '', command]) => () => {
+    const readText = (path: string) => (path.endsWith('.json') ? workflow : text);
+    return { catalogue: readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText }), text, command };
+  });
+}
+
+for (const document of ['README.md', 'docs/tutorial.md', 'docs/models.md', ...kindPages]) {
+  for (const [index, recipe] of recipesOf(document).entries()) {
     test(`recipe ${index + 1} of ${document} is a whole catalogue`, () => {
-      const workflow = JSON.stringify({ '1': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } } });
-      const readText = (path: string) => (path.endsWith('.json') ? workflow : recipe);
-      const { models } = readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText });
+      const { models } = recipe().catalogue;
       assert.ok([...models.values()].every(({ isRemote }) => isRemote));
     });
   }
 }
+
+test('docs/models.md has six recipes, each with a command whose request its model accepts at a price', () => {
+  const recipes = recipesOf('docs/models.md');
+  assert.equal(recipes.length, 6);
+  for (const recipe of recipes) {
+    const { catalogue, command = '' } = recipe();
+    const [model] = catalogue.models.values();
+    assert.ok(model);
+    const [, prompt, ...args] = [...command.matchAll(/'[^']*'|(?:[^\s']|'[^']*')+/g)]
+      .map(([word]) => word.replaceAll("'", ''))
+      .slice(1);
+    const { values } = parseArgs({
+      args,
+      options: {
+        model: { type: 'string' },
+        resolution: { type: 'string' },
+        duration: { type: 'string' },
+        set: { type: 'string', multiple: true },
+      },
+    });
+    assert.equal(values.model, model.model);
+    const offered = { model: model.model, title: model.title, inputSchema: inputJsonSchema(model.input) } as never;
+    const fields = (values.set ?? []).map((text) => readSetting(offered, text));
+    const valueOf = ({ isMedia, isList, value }: (typeof fields)[number]) => {
+      const one = isMedia ? `https://example.com/${value}` : value;
+      return isList ? [one] : one;
+    };
+    const entries = (isOption: boolean) =>
+      Object.fromEntries(fields.filter((one) => one.isOption === isOption).map((one) => [one.name, valueOf(one)]));
+    const parse = createTaskRequestParser({
+      offer: catalogue,
+      refuseMediaUrl: () => undefined,
+      refuseCallbackUrl: () => undefined,
+      refuseInput: ({ input }) => refuseInput(model, input),
+    });
+    const { resolution, duration } = values;
+    const input = {
+      prompt,
+      ...(resolution !== undefined && { resolution }),
+      ...(duration !== undefined && { duration: Number(duration) }),
+      ...entries(false),
+      options: fields.some(({ isOption }) => isOption) ? entries(true) : undefined,
+    };
+    const parsed = parse({ model: model.model, input });
+    assert.ok(parsed.ok, `${command}: ${JSON.stringify(parsed)}`);
+    assert.ok(priceAt(model.prices, parsed.param.input, Date.now()), command);
+  }
+});

@@ -141,6 +141,42 @@ models[3]: must be a map
   assert.deepEqual([...faultsOf(faulty, files)].toSorted(), expected.trim().split('\n').toSorted());
 });
 
+test('a size below the resolution sold is refused, unless videos are converted to what is sold', () => {
+  const providers = { box: { kind: 'openai-videos', baseUrl: 'http://x' } };
+  const tiers = [[{ provider: 'box', parameters: { width: 832, height: 480 } }]];
+  const fields = { duration: { values: [5] }, ratio: { values: ['16:9'] }, generateAudio: { fixed: false } };
+  const faults = (more: object) => faultsOf({ providers, models: [{ ...model, tiers, ...more }] });
+  const message =
+    'models[0].tiers[0][0].parameters: 832 × 480 is smaller than the 720p of the model; enlarge it, or set fit: convert';
+  assert.deepEqual(faults({}), [message]);
+  assert.deepEqual(faults({ fit: 'convert' }), []);
+  assert.deepEqual(faults({ input: { ...fields, resolution: { values: ['480p'] } } }), []);
+  const both = { ...fields, resolution: { values: ['480p', '720p'] } };
+  assert.deepEqual(faults({ input: both }), [message], 'its default is 720p');
+  assert.deepEqual(faults({ input: { ...both, resolution: { ...both.resolution, default: '480p' } } }), []);
+});
+
+test('the size of an entry is that of 16:9 at the default resolution of its model', () => {
+  const providers = { box: { kind: 'openai-videos', baseUrl: 'http://x' }, own: { kind: 'own', baseUrl: 'http://y' } };
+  const input = {
+    resolution: { values: ['480p'] },
+    duration: { values: [5] },
+    ratio: { values: ['16:9'] },
+    generateAudio: { fixed: false },
+  };
+  const [box, own] = ['box', 'own'].map((provider) => ({ provider, parameters: { width: 832, height: 480 } }));
+  const { models } = read({ providers, models: [{ ...model, input, tiers: [[box, own]] }] });
+  const entries = models.get(model.model)?.tiers.flat() ?? assert.fail();
+  assert.deepEqual(
+    entries.map(({ parameters }) => parameters),
+    [
+      { width: 832, height: 480, resolution: '480p' },
+      { width: 832, height: 480 },
+    ],
+    'the parameters of other kinds are their own',
+  );
+});
+
 test('rules that together allow nothing are reported where they meet', () => {
   const providers = { box: { kind: 'own', baseUrl: 'http://x', rules: { durations: [5] } } };
   const entry = { provider: 'box', rules: { durations: { min: 6 } } };

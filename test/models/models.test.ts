@@ -133,3 +133,14 @@ test('503 a model that no live worker can generate is neither listed nor sold, a
     await apart.close();
   }
 });
+
+test("200 a general price replaces the catalogue's until it is ended, but not an account's own one", async () => {
+  const [{ accountId, key }, other] = [await service.newAccount(1000), await service.newAccount(1000)];
+  await decide({ accountId, creditsPerSecond: 7, fromMs: 3_000 });
+  await decide({ creditsPerSecond: 12, creditsPerVideo: 3, fromMs: 3_500 });
+  assert.deepEqual(await shownTo(key), [rate(7, 3_000)]);
+  assert.deepEqual(await shownTo(other.key), [{ ...rate(12, 3_500), creditsPerVideo: 3 }]);
+  assert.deepEqual([await chargedTo(key), await chargedTo(other.key)], [7 * 5, 12 * 5 + 3]);
+  await decide({ creditsPerSecond: undefined, fromMs: 3_600 });
+  assert.deepEqual(await shownTo(other.key), [rate(10, 3_600), rate(20, nextHour)]);
+});

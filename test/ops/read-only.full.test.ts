@@ -122,7 +122,7 @@ describe('an unprivileged account on a file system that is read only', { skip: s
       body: await plainImage(640, 360).png().toBuffer(),
     });
     assert.equal(uploaded.status, 200, uploaded.body.msg + api.stdout());
-    const imageUrls = [uploaded.body.data['imageUrl']];
+    const imageUrls = [uploaded.body.data['url']];
     const request = { model: 'videogen-2.0-fast', input: { prompt: 'a lighthouse at dusk', duration: 4, imageUrls } };
     const { status, body } = await createTask({ baseUrl, key }, request);
     assert.equal(status, 200, body.msg);

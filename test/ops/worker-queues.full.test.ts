@@ -69,7 +69,7 @@ describe('four worker processes, of one queue each', () => {
     const without = {
       tasks: {},
       generation: {},
-      'generation-remote': noFfmpeg,
+      'generation-remote': {},
       callbacks: { ...noFfmpeg, RESULT_STORE: '/dev/null/results', VIDEOGEN_DATA: '/dev/null/data' },
     }[name];
     const env = { ...environment.environment, METRICS_PORT: String(metricsPort), ...secrets, ...without };

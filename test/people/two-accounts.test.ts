@@ -71,7 +71,7 @@ async function fillOther(): Promise<Other> {
     },
     body: await plainImage(300, 300).png().toBuffer(),
   });
-  const { imageUrl } = uploaded.json.data;
+  const { url: imageUrl } = uploaded.json.data;
   const credential = { credentialId: mark, publicKey: Buffer.from('key'), counter: 0, transports: [] };
   const passkey = await addPasskey(db, owner, { name: mark, credential, origin });
   assert.ok(typeof passkey === 'object');

@@ -244,8 +244,8 @@ select id, 'other/' || n % 100, account_id, n, now() + interval '1 minute' from 
 insert into callback_deliveries (task_id, account_id, url, state, finished_at)
 select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into callback_deliveries (task_id, account_id, url) select id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
-insert into uploads (id, account_id, bytes, expires_at)
-select gen_random_uuid(), id, 1, now() + n * interval '1 hour' from accounts cross join generate_series(1, 4) n;
+insert into uploads (id, account_id, file_name, bytes, expires_at)
+select gen_random_uuid(), id, 'image.jpg', 1, now() + n * interval '1 hour' from accounts cross join generate_series(1, 4) n;
 insert into prices (model, price_name, account_id, credits_per_second, credits_per_video, effective_from, created_at, who, reason)
 select model, 'standard', id, 40, 0, now() - n * interval '1 hour', now() - interval '10 years', 'operator', 'a reason'
 from accounts cross join generate_series(1, 2) n cross join unnest('{videogen-2.0,videogen-2.0-fast}'::text[]) model;

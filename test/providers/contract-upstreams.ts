@@ -64,7 +64,7 @@ function http(file: string, changes: Partial<Upstream> = {}): Upstream {
       submitTimeoutMs: 600_000,
       warn: () => undefined,
     });
-  const isCreate: Upstream['isCreate'] = ({ method, path }) => method === 'POST' && !path.endsWith('/cancel');
+  const isCreate: Upstream['isCreate'] = ({ method, path }) => method === 'POST' && !/\/(?:cancel|upload)$/.test(path);
   return {
     name: `http, ${file}`,
     kind: file,
@@ -127,6 +127,12 @@ export const upstreams: readonly Upstream[] = [
   http('minimax', { lacks: ['look-up', 'cancellation', 'denial of a job'] }),
   http('kling', { lacks: ['cancellation'] }),
   http('runway', { lacks: ['look-up'] }),
+  http('wan', { lacks: ['look-up', 'cancellation'] }),
+  http('luma', { lacks: ['look-up', 'cancellation'] }),
+  http('vidu', { lacks: ['look-up'] }),
+  http('pixverse', { lacks: ['look-up', 'cancellation'] }),
+  http('xai', { lacks: ['look-up', 'cancellation', 'denial of a job'] }),
+  http('veo', { lacks: ['look-up', 'cancellation'] }),
   videos('vllm', 'vllm-omni', { forgets: 'jobs and videos' }),
   videos('sglang', 'sglang', { forgets: 'jobs and videos', lacks: ['look-up', 'cancellation'] }),
   videos('openrouter-videos', 'openrouter', { lacks: ['look-up', 'cancellation'] }),

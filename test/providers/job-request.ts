@@ -1,16 +1,19 @@
 import { hash } from 'node:crypto';
 import { v4 as uuid } from 'uuid';
 import { withDefaults } from '../../src/tasks/task-input.ts';
-import { noMedia, type ReferenceImage } from '../../src/tasks/ports.ts';
+import { type MediaLinks, noMedia, type ReferenceImage, type ReferenceMedia } from '../../src/tasks/ports.ts';
 import type { Job, JobRequest } from '../../src/providers/contract.ts';
 
 export type JobChanges = Partial<JobRequest> & {
   readonly images?: () => Promise<readonly ReferenceImage[]>;
   readonly imageLinks?: readonly string[];
+  /** Frames beside the images. */
+  readonly frames?: Pick<ReferenceMedia, 'firstFrame' | 'lastFrame'>;
+  readonly links?: Partial<MediaLinks>;
 };
 
 /** A request for a job; its name and its prompt are its own unless they are given. */
-export function jobRequest({ images, imageLinks = [], ...changes }: JobChanges = {}): JobRequest {
+export function jobRequest({ images, imageLinks = [], frames, links, ...changes }: JobChanges = {}): JobRequest {
   const jobKey = changes.jobKey ?? uuid();
   return {
     taskId: jobKey,
@@ -20,8 +23,8 @@ export function jobRequest({ images, imageLinks = [], ...changes }: JobChanges =
     jobKey,
     model: 'videogen-2.0',
     input: withDefaults({ prompt: `a story about ${jobKey}` }),
-    media: async () => ({ ...noMedia, images: (await images?.()) ?? [] }),
-    mediaLinks: { ...noMedia, images: imageLinks },
+    media: async () => ({ ...noMedia, ...frames, images: (await images?.()) ?? [] }),
+    mediaLinks: { ...noMedia, images: imageLinks, ...links },
     deadlineMs: 60_000,
     ...changes,
   };

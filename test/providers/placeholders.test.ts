@@ -1,20 +1,34 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sizeOf } from '../../src/media/frame-size.ts';
+import { noMedia } from '../../src/tasks/ports.ts';
 import {
   fillPlaceholders,
+  type JsonValue,
+  passedByTemplate,
   placeholderProblems,
+  placeholdersOfField,
   type PlaceholderTask,
   usesPlaceholder,
 } from '../../src/providers/placeholders.ts';
-import { withDefaults } from '../../src/tasks/task-input.ts';
+import { inputFieldNames, withDefaults } from '../../src/tasks/task-input.ts';
 
 const task: PlaceholderTask = {
-  input: withDefaults({ prompt: 'a {{seed}} lighthouse', duration: 5, generateAudio: false, ratio: '4:3' }),
+  input: {
+    ...withDefaults({ prompt: 'a {{seed}} lighthouse', duration: 5, generateAudio: false, ratio: '4:3' }),
+    negativePrompt: 'fog',
+    options: { steps: 30, style: 'natural', turbo: false },
+  },
   seed: 7,
   size: { widthPx: 1112, heightPx: 834 },
   fps: 16,
-  images: ['first', 'second'],
+  media: {
+    images: ['first', 'second'],
+    firstFrame: 'frame 0',
+    lastFrame: 'frame 1',
+    videos: ['clip'],
+    audios: ['voice', 'music'],
+  },
   prefix: 'videogen/x',
 };
 
@@ -30,11 +44,23 @@ describe('placeholders', () => {
     ['{{width:32}}', 1120],
     ['{{height:16}}', 832],
     ['{{ratio}}', '4:3'],
-    ['{{audio}}', false],
+    ['{{generateAudio}}', false],
+    ['{{negativePrompt}}', 'fog'],
+    ['{{resolution}}', '720p'],
+    ['{{option:steps}}', 30],
+    ['{{option:style}}', 'natural'],
+    ['{{option:turbo}}', false],
     ['{{seed}}', 7],
     ['{{image}}', 'first'],
     ['{{image:2}}', 'second'],
     ['{{images}}', ['first', 'second']],
+    ['{{firstFrame}}', 'frame 0'],
+    ['{{lastFrame}}', 'frame 1'],
+    ['{{video}}', 'clip'],
+    ['{{video:1}}', 'clip'],
+    ['{{videos}}', ['clip']],
+    ['{{audio:2}}', 'music'],
+    ['{{audios}}', ['voice', 'music']],
     ['{{prefix}}', 'videogen/x'],
   ];
   for (const [text, expected] of cases) {
@@ -53,6 +79,14 @@ describe('placeholders', () => {
     assert.deepEqual(fillPlaceholders(template, task), { keep: 1, all: ['first'] });
   });
 
+  test('without a value are left out', () => {
+    const least = { ...task, input: withDefaults({ prompt: 'a fox' }), media: noMedia };
+    const names = ['negativePrompt', 'firstFrame', 'lastFrame', 'image', 'video', 'audio:1', 'option:steps'];
+    const template = Object.fromEntries(['prompt', ...names].map((name) => [name, `{{${name}}}`]));
+    assert.deepEqual(fillPlaceholders(template, least), { prompt: 'a fox' });
+    assert.deepEqual(fillPlaceholders({ option: '{{option:toString}}', list: '{{videos}}' }, least), { list: [] });
+  });
+
   test('in the values of a task are not filled in again', () => {
     assert.deepEqual(fillPlaceholders(['{{prompt}}'], task), ['a {{seed}} lighthouse']);
   });
@@ -62,7 +96,14 @@ describe('placeholders', () => {
     const [misspelt, numbered, inherited, ...others] = placeholderProblems(template);
     assert.equal(misspelt, 'unknown placeholder, did you mean prompt?');
     assert.equal(numbered, 'the placeholder seed takes no number');
-    assert.match(inherited ?? '', /^unknown placeholder, allowed: prompt, seconds/);
+    const needs = { a: '{{audio}}', b: '{{option}}', c: '{{image:x}}', d: '{{width:0}}', e: '{{audio:1}}' };
+    assert.deepEqual(placeholderProblems(needs), [
+      'the placeholder audio needs a number, as in {{audio:1}}',
+      'the placeholder option needs a name, as in {{option:steps}}',
+      'the placeholder image takes a number from 1 to 9999',
+      'the placeholder width takes a number from 1 to 9999',
+    ]);
+    assert.match(inherited ?? '', /^unknown placeholder, allowed: prompt, negativePrompt/);
     assert.deepEqual(others, []);
   });
 
@@ -70,6 +111,44 @@ describe('placeholders', () => {
     assert.equal(usesPlaceholder({ a: [{ b: '{{image:2}}' }] }, ['image', 'images']), true);
     assert.equal(usesPlaceholder({ a: [{ b: '{{prompt}}' }] }, ['image', 'images']), false);
   });
+});
+
+describe('the fields that a template passes on', () => {
+  test('are those whose placeholders it has, and of the options the named ones', () => {
+    const template = {
+      a: ['{{prompt}}', '{{frames:4}}'],
+      b: { c: '{{audio:2}}', d: '{{option:steps}}', e: '{{option:style}}' },
+    };
+    const { fields, options } = passedByTemplate(template);
+    assert.deepEqual([...fields].toSorted(), ['audioUrls', 'duration', 'options', 'prompt']);
+    assert.deepEqual([...options], ['steps', 'style']);
+    assert.equal(passedByTemplate({ a: 'x {{prompt}}' }).fields.size, 0);
+  });
+
+  test('can be all, each by every placeholder that is declared for it', () => {
+    for (const [field, names] of Object.entries(placeholdersOfField))
+      for (const name of names) {
+        const argument = name === 'option' ? ':steps' : name === 'audio' ? ':1' : '';
+        const template = { value: `{{${name}${argument}}}` };
+        assert.deepEqual(placeholderProblems(template), []);
+        // Width and height follow the resolution and the ratio.
+        assert.ok(
+          [...passedByTemplate(template).fields].some((one) => one === field),
+          `${name} passes on ${field}`,
+        );
+        if (!['width', 'height'].includes(name)) assert.equal(passedByTemplate(template).fields.size, 1);
+        const filled = fillPlaceholders(template, task) as { readonly value: JsonValue };
+        assert.notEqual(filled.value, undefined, name);
+      }
+    assert.deepEqual(Object.keys(placeholdersOfField).toSorted(), inputFieldNames.toSorted());
+  });
+});
+
+test('a configured size belongs to its resolution, and is scaled for others', () => {
+  const wan = { width: 832, height: 480, resolution: '480p' } as const;
+  const wide = (resolution: '480p' | '720p') => sizeOf({ resolution, ratio: '16:9' }, undefined, wan);
+  assert.deepEqual(wide('480p'), { widthPx: 832, heightPx: 480 });
+  assert.deepEqual(wide('720p'), { widthPx: 1248, heightPx: 736 });
 });
 
 test('the size for other ratios than 16:9 follows the area of the configured one', () => {

@@ -132,8 +132,8 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
   test('copies of images are sent by the service itself, also in response to HEAD', async () => {
     const path = join(tmpdir(), 'image.jpg');
     await writeFile(path, 'a picture');
-    await store().put('images/0193/1.jpg', path);
-    const link = store().link('images/0193/1.jpg', 60_000);
+    await store().put('references/0193/1.jpg', path);
+    const link = store().link('references/0193/1.jpg', 60_000);
     const image = await fetch(link, { redirect: 'error' });
     assert.deepEqual([image.headers.get('content-type'), await image.text()], ['image/jpeg', 'a picture']);
     const head = await fetch(link, { method: 'HEAD', redirect: 'error' });

@@ -166,7 +166,7 @@ async function uploaded(api: Api): Promise<string> {
     headers: { 'content-type': 'image/jpeg' },
     body: new Uint8Array(image),
   });
-  return String(upload.body.data['imageUrl']);
+  return String(upload.body.data['url']);
 }
 
 function storeFolder({ settings: { resultStore } }: TestService): string {

@@ -1,5 +1,5 @@
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
-import { effectiveRules } from '../../src/models/catalogue/rules.ts';
+import { noRules } from '../../src/models/catalogue/rules.ts';
 import { defaultModels } from '../../src/models/model.ts';
 import type { HeldProvider, Provider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
@@ -57,7 +57,7 @@ export function modelsAt(
   providers: readonly string[],
   { isRemote = true, limit = 10_000, deadlineMs = 60_000, fit = 'keep', lastFrame = false }: FakeCatalogue = {},
 ): ReadonlyMap<string, CatalogueModel> {
-  const entry = { upstreamModel: 'model', weight: 1, limit, parameters: {}, rules: effectiveRules([]) };
+  const entry = { upstreamModel: 'model', weight: 1, limit, parameters: {}, rules: noRules };
   const tiers = providers.map((provider) => [{ ...entry, provider, pool: `${provider}/model` }]);
   return new Map(
     defaultModels.map((model) => [model.model, { ...model, deadlineMs, providers, tiers, fit, lastFrame, isRemote }]),

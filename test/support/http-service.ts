@@ -14,7 +14,7 @@ import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
 import { createTaskWaiters } from '../../src/tasks/long-poll.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
-import { createImageUploads } from '../../src/media/image-uploads.ts';
+import { createMediaUploads } from '../../src/media/media-uploads.ts';
 import { revealSecret, rotateSecret } from '../../src/callbacks/account-secrets.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
@@ -83,7 +83,7 @@ export async function startHttpService({
     stopTask: (task) => stopped.push(task),
     redeliver: (delivery) => redelivered.push(delivery),
     refundUncertain: () => undefined,
-    storeImage: createImageUploads(uploads),
+    storeUpload: createMediaUploads(uploads),
     testCallback: () => Promise.resolve(204),
     callbackSecrets: {
       reveal: (accountId) => revealSecret(db, box, accountId),

@@ -21,7 +21,7 @@ export async function failedTasks(db: Database, accountId: string, total: number
 
 export async function addUploads(db: Database, accountId: string, total: number, expiresAt: string): Promise<void> {
   const text = `
-    insert into uploads (id, account_id, bytes, expires_at)
-    select gen_random_uuid(), $1, 1, ${expiresAt} from generate_series(1, $2) n`;
+    insert into uploads (id, account_id, file_name, bytes, expires_at)
+    select gen_random_uuid(), $1, 'video.mp4', 1, ${expiresAt} from generate_series(1, $2) n`;
   await db.run({ name: 'test-add-uploads', text, plannedAnew: true }, [accountId, total]);
 }

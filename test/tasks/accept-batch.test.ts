@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import { acceptBatch } from '../../src/tasks/accept-task.ts';
+import { acceptBatch, acceptTask } from '../../src/tasks/accept-task.ts';
 import type { NewTask } from '../../src/tasks/acceptance.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
-import { createDatabase } from '../../src/platform/database/database.ts';
+import { createDatabase, DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { listTaskEntries } from '../../src/credits/credits.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -125,4 +126,51 @@ test('a statement of another length does not cost a new plan', async () => {
   await db.close();
   // PostgreSQL tries five before it compares.
   assert.equal(plans?.custom_plans, 5);
+});
+
+/** Several prices that apply to the input; the first one that has begun is `b`. */
+const severalPrices = [
+  { name: 'a', creditsPerSecond: 90, creditsPerVideo: 0, fromMs: Date.now() + 3_600_000 },
+  { name: 'b', creditsPerSecond: 30, creditsPerVideo: 12, fromMs: 0 },
+  perSecond(20),
+];
+
+const terminateWaiting = {
+  name: 'test-terminate-waiting',
+  text: `select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%priced as materialized%'`,
+};
+
+test('a create whose connection dies in the statement charges nothing, and is charged once when it is repeated', async () => {
+  const { db } = database;
+  const accountId = await newAccount();
+  const task = taskOf(accountId, { listedPrices: severalPrices });
+  await whileLocked(accountId, async () => {
+    const lost = assert.rejects(acceptBatch(db, [task], { waits: true }), DatabaseUnavailable);
+    await waitFor('the create to be killed', async () => (await db.run(terminateWaiting))[0]);
+    await lost;
+  });
+  assert.deepEqual([await balanceOf(accountId), await findTask(db, task.taskId)], [100 * price, undefined]);
+  assert.deepEqual(await listTaskEntries(db, task.taskId), []);
+  for (const kind of ['accepted', 'replayed']) assert.equal((await acceptTask(db, task)).kind, kind);
+  const stored = await findTask(db, task.taskId);
+  assert.deepEqual([stored?.priceName, stored?.creditsCharged], ['b', 132]);
+  assert.equal(await balanceOf(accountId), 99 * price);
+});
+
+test('a create that fails behind its charge, in the same statement, charges nothing', async () => {
+  const { db } = database;
+  const accountId = await newAccount();
+  // Only the row of the task refuses a name that is too long.
+  const listed = severalPrices.map((one) => ({ ...one, name: 'x'.repeat(101) }));
+  const task = taskOf(accountId, { listedPrices: listed });
+  const sound = taskOf(accountId, { listedPrices: severalPrices });
+  await assert.rejects(acceptBatch(db, [task], { waits: true }), /price_name_check/);
+  await assert.rejects(acceptBatch(db, [sound, task], options), /price_name_check/);
+  for (const { taskId } of [task, sound]) {
+    assert.equal(await findTask(db, taskId), undefined);
+    assert.deepEqual(await listTaskEntries(db, taskId), []);
+  }
+  const account = await findAccount(db, accountId);
+  assert.deepEqual([account?.balance, account?.unfinishedTasks], [100 * price, 0]);
 });

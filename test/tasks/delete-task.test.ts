@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { ordinaryScopes } from '../../src/accounts/api-key.ts';
@@ -11,6 +13,7 @@ import { endProviderJob, intendProviderJob } from '../../src/providers/provider-
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { temporaryFolder } from '../providers/preview/render-support.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../support/operator.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
@@ -42,7 +45,7 @@ const secret = 'lighthouse-8731';
 async function uploaded(): Promise<string> {
   const headers = { authorization: `Bearer ${account.key}`, 'content-type': 'image/png' };
   const body = await plainImage(300, 300).png().toBuffer();
-  return String((await service.send('POST', '/api/v1/uploads', { headers, body })).json.data['imageUrl']);
+  return String((await service.send('POST', '/api/v1/uploads', { headers, body })).json.data['url']);
 }
 
 const requestWith = (imageUrls: readonly string[] = []) => ({
@@ -112,7 +115,7 @@ test('200 nothing in the database says any more what the task was about, and its
   assert.deepEqual(record, {
     ...earlier,
     param: { model: plainRequest.model, input: { ...inputOf(earlier), prompt: '(deleted)', imageUrls: [] } },
-    resultJson: { resultUrls: [] },
+    resultJson: { ...(earlier['resultJson'] as object), resultUrls: [] },
   });
   const listed = await service.send('GET', '/api/v1/jobs/listTasks?limit=1', { headers: bearer() });
   assert.equal(tasksOf(listed.json.data)[0]?.['contentDeleteTime'], answer.json.data['contentDeleteTime']);
@@ -200,6 +203,20 @@ test('410 its callback is not sent again, one by one, by an operator or with all
   assertRefused(operators, 410, /content of this task was deleted/);
   await post('/api/v1/callbacks/redeliver-failed', { since: 0 });
   assert.ok(service.redelivered.every((redelivery) => redelivery.taskId !== taskId));
+});
+
+test('200 the video, its poster and its last frame are gone when the deletion is answered', async (t) => {
+  const { resultStore } = service.deps;
+  const taskId = await created();
+  const [videoKey, posterKey, lastFrameKey] = ['video.mp4', 'poster.jpg', 'last-frame.jpg'].map(
+    (name) => `results/${taskId}/${name}`,
+  ) as [string, string, string]; // three names
+  const folder = await temporaryFolder(t);
+  await writeFile(join(folder, 'file'), 'bytes');
+  for (const key of [videoKey, posterKey, lastFrameKey]) await resultStore.put(key, join(folder, 'file'));
+  await completeTask(service.database.db, taskId, { ...madeUpMeasures, videoKey, posterKey, lastFrameKey });
+  assert.equal((await remove({ taskId })).status, 200);
+  for (const key of [videoKey, posterKey, lastFrameKey]) assert.equal(await resultStore.sizeOf(key), undefined, key);
 });
 
 test('410 the link to a video that was deleted says when and why; one to a video that is missing is 404', async () => {

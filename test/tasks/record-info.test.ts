@@ -31,10 +31,13 @@ async function recordOf(taskId: string): Promise<Record<string, unknown>> {
   return answer.json.data;
 }
 
+/** The measures of `resultOf` in the record. */
+const video = { width: 1280, height: 720, seconds: 5.042, framesPerSecond: 24, hasAudio: true, bytes: 1 };
+
 function resultOf(taskId: string): TaskResult {
   const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];
-  const measured = { widthPx: 1280, heightPx: 720, durationSeconds: 5, framesPerSecond: 24, hasAudio: true, bytes: 1 };
-  return { videoKey, posterKey, ...measured, sha256: 'f'.repeat(64) };
+  const measured = { widthPx: 1280, heightPx: 720, durationSeconds: 5.0416666, framesPerSecond: 24, hasAudio: true };
+  return { videoKey, posterKey, ...measured, bytes: 1, sha256: 'f'.repeat(64) };
 }
 
 test('200 a task that was just accepted has exactly the fields of the contract', async () => {
@@ -96,14 +99,28 @@ test('200 a successful task shows links that are signed at each reading and lead
   const record = await recordOf(taskId);
   assert.equal(asked, 0, 'the engine is not asked about what is final');
   assert.deepEqual([record['state'], record['progress']], ['success', 100]);
+  const { resultUrls, ...measured } = record['resultJson'] as { resultUrls: unknown }; // as the contract says
   assert.match(
-    JSON.stringify(record['resultJson']),
-    new RegExp(
-      `^{"resultUrls":\\["http://media.test/media/results/${taskId}/video.mp4\\?expires=\\d+&signature=[\\w-]{43}"\\]}$`,
-    ),
+    JSON.stringify(resultUrls),
+    new RegExp(`^\\["http://media.test/media/results/${taskId}/video.mp4\\?expires=\\d+&signature=[\\w-]{43}"\\]$`),
   );
+  assert.deepEqual(measured, { video }, 'measured from the video');
   assert.equal(typeof record['costTime'], 'number');
   assert.equal(typeof record['completeTime'], 'number');
+});
+
+test('200 the last frame has a link of its own until the media has passed its retention', async () => {
+  const taskId = await newTask();
+  const lastFrameKey = `results/${taskId}/last-frame.jpg`;
+  await completeTask(service.database.db, taskId, { ...resultOf(taskId), lastFrameKey });
+  const resultJson = async () => (await recordOf(taskId))['resultJson'] as { lastFrameUrl?: string }; // as the contract says
+  assert.match(
+    String((await resultJson()).lastFrameUrl),
+    new RegExp(`^http://media.test/media/${lastFrameKey}\\?expires=`),
+  );
+  const text = 'update tasks set media_deleted_at = now() where id = $1';
+  await service.database.db.run({ name: 'test-delete-media', text }, [taskId]);
+  assert.deepEqual(await resultJson(), { resultUrls: [], video });
 });
 
 test('200 a successful task whose media has passed its retention keeps its record and has no links', async () => {
@@ -112,7 +129,7 @@ test('200 a successful task whose media has passed its retention keeps its recor
   const text = 'update tasks set media_deleted_at = now() where id = $1';
   await service.database.db.run({ name: 'test-delete-media', text }, [taskId]);
   const record = await recordOf(taskId);
-  assert.deepEqual([record['state'], record['resultJson']], ['success', { resultUrls: [] }]);
+  assert.deepEqual([record['state'], record['resultJson']], ['success', { resultUrls: [], video }]);
 });
 
 test('200 a failed task says why and that everything was refunded', async () => {

@@ -205,7 +205,6 @@ for (const [where, name, hint] of [
   ['input', 'generate_audio', ', did you mean generateAudio?'],
   ['input', 'promt', ', did you mean prompt?'],
   ['input', 'callBackUrl', ', did you mean callBackUrl beside input?'],
-  ['input', 'seed', ''],
   ['', 'callbackurl', ', did you mean callBackUrl?'],
   ['', 'callback_url', ', did you mean callBackUrl?'],
   ['', 'prompt', ', did you mean input.prompt?'],

@@ -148,6 +148,8 @@ export type TaskRecord = {
     | 'content_rejected'
     | 'image_unreachable'
     | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
     | 'provider_rejected'
     | 'provider_unavailable'
     | 'timeout'
@@ -224,6 +226,8 @@ export type ListedTask = {
     | 'content_rejected'
     | 'image_unreachable'
     | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
     | 'provider_rejected'
     | 'provider_unavailable'
     | 'timeout'
@@ -263,6 +267,8 @@ export type CancelledTask = {
     | 'content_rejected'
     | 'image_unreachable'
     | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
     | 'provider_rejected'
     | 'provider_unavailable'
     | 'timeout'
@@ -286,6 +292,8 @@ export type LedgerEntry = {
   readonly amount: number;
   readonly balanceAfter: number;
   readonly taskId: string | null;
+  /** The price of the charge or refund. */
+  readonly priceName: string | null;
   readonly reason: string | null;
   /** Unix milliseconds. */
   readonly createTime: number;
@@ -294,13 +302,8 @@ export type LedgerEntry = {
 export type Model = {
   readonly model: string;
   readonly title: string;
-  /** The account's current price. */
-  readonly creditsPerSecond: number;
-  /** Future prices; a task keeps the price of its creation. */
-  readonly nextPrices: readonly {
-    readonly creditsPerSecond: number;
-    readonly fromTime: number;
-  }[];
+  /** In the order in which they are decided: the first price that has begun and whose conditions the input meets applies. The last one has no conditions. */
+  readonly prices: readonly ModelPrice[];
   /** The JSON Schema of `input` in a request for this model: its fields, bounds and defaults. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** The smallest body of `createTask`, with sample values. */
@@ -308,6 +311,37 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+};
+
+export type ModelPrice = {
+  readonly name: string;
+  /** The conditions, which must all hold; without any, every input meets them. */
+  readonly when: {
+    readonly resolution?: '480p' | '540p' | '720p' | '768p' | '1080p' | '1440p' | '2160p' | undefined;
+    readonly generateAudio?: boolean | undefined;
+    readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
+    readonly imageUrls?: 'present' | 'absent' | undefined;
+    readonly firstFrameUrl?: 'present' | 'absent' | undefined;
+    readonly lastFrameUrl?: 'present' | 'absent' | undefined;
+    readonly videoUrls?: 'present' | 'absent' | undefined;
+    readonly audioUrls?: 'present' | 'absent' | undefined;
+  };
+  /** The amounts, which add up: those in force, if the price has begun, and announced ones. A task keeps the price of its creation. */
+  readonly rates: readonly {
+    readonly creditsPerSecond: number;
+    readonly creditsPerVideo: number;
+    readonly fromTime: number;
+  }[];
+};
+
+export type TaskPrice = {
+  readonly model: string;
+  /** The price of the model that applies to this input. */
+  readonly priceName: string;
+  readonly creditsPerSecond: number;
+  readonly creditsPerVideo: number;
+  /** Seconds × `creditsPerSecond` + `creditsPerVideo`. */
+  readonly credits: number;
 };
 
 export type Limits = {
@@ -351,6 +385,8 @@ export type TaskQuery = {
     | 'content_rejected'
     | 'image_unreachable'
     | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
     | 'provider_rejected'
     | 'provider_unavailable'
     | 'timeout'

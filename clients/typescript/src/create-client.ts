@@ -7,6 +7,7 @@ import type {
   DeletedTask,
   LedgerQuery,
   TaskPage,
+  TaskPrice,
   TaskQuery,
   TaskRecord,
   TaskRequest,
@@ -42,6 +43,8 @@ export type CreateOptions = CallOptions & {
 export type Client = {
   /** Creates a task and charges it once: the idempotency key is the same for all attempts. */
   createTask(request: TaskRequest, options?: CreateOptions): Promise<CreatedTask>;
+  /** Returns the price of a request, which it checks as `createTask` does, without creating a task. */
+  priceTask(request: TaskRequest, options?: CallOptions): Promise<TaskPrice>;
   /** Returns a task's record, with fresh links. */
   recordInfo(taskId: string, options?: CallOptions): Promise<TaskRecord>;
   /** Waits until a task has ended, in success or failure, and returns its record. */
@@ -66,6 +69,8 @@ export function createClient(options: ClientOptions): Client {
   return {
     createTask: (request, { idempotencyKey = newIdempotencyKey(), signal } = {}) =>
       createTask(transport, request, checkIdempotencyKey(idempotencyKey), signal),
+    priceTask: (request, call) =>
+      send(transport, { ...call, method: 'POST', path: '/api/v1/jobs/price', body: request }),
     recordInfo: (taskId, call) =>
       send(transport, { ...call, method: 'GET', path: '/api/v1/jobs/recordInfo', query: { taskId } }),
     waitForTask: (taskId, wait = {}) => waitForTask(transport, taskId, wait),

@@ -60,7 +60,7 @@ export async function upload(file: Blob, { account }: Acting): Promise<{ url: st
   const init = { method: 'POST', headers, body: file };
   // As above.
   const sent = (await exchange('/api/v1/uploads', init, 'unanswered')) as Sent<'/api/v1/uploads'>;
-  return { url: sent.imageUrl, previewUrl: sent.previewUrl };
+  return { url: sent.url, previewUrl: sent.previewUrl };
 }
 
 /** For a link that a browser follows by itself, such as a download: nothing but the address can be given along. */

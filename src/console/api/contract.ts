@@ -129,6 +129,8 @@ export type TaskRecord = {
     | 'content_rejected'
     | 'image_unreachable'
     | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
     | 'provider_rejected'
     | 'provider_unavailable'
     | 'timeout'
@@ -167,9 +169,22 @@ export type TaskRequest = {
   readonly callBackUrl?: string | null | undefined;
 };
 
-export type UploadedImage = {
-  readonly imageUrl: string;
-  /** A link to the image, valid for a day. */
+export type TaskPrice = {
+  readonly model: string;
+  /** The price of the model that applies to this input. */
+  readonly priceName: string;
+  readonly creditsPerSecond: number;
+  readonly creditsPerVideo: number;
+  /** Seconds × `creditsPerSecond` + `creditsPerVideo`. */
+  readonly credits: number;
+};
+
+export type UploadedMedia = {
+  readonly url: string;
+  readonly kind: 'image' | 'video' | 'audio';
+  /** The fields of `input` that take the file. */
+  readonly fields: readonly ('imageUrls' | 'firstFrameUrl' | 'lastFrameUrl' | 'videoUrls' | 'audioUrls')[];
+  /** A link to the file, valid for a day. */
   readonly previewUrl: string;
   readonly expireTime: number;
 };
@@ -183,6 +198,8 @@ export type CancelledTask = {
     | 'content_rejected'
     | 'image_unreachable'
     | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
     | 'provider_rejected'
     | 'provider_unavailable'
     | 'timeout'
@@ -251,6 +268,8 @@ export type ListedTask = {
     | 'content_rejected'
     | 'image_unreachable'
     | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
     | 'provider_rejected'
     | 'provider_unavailable'
     | 'timeout'
@@ -328,6 +347,8 @@ export type LedgerEntry = {
   readonly amount: number;
   readonly balanceAfter: number;
   readonly taskId: string | null;
+  /** The price of the charge or refund. */
+  readonly priceName: string | null;
   readonly reason: string | null;
   /** Unix milliseconds. */
   readonly createTime: number;
@@ -386,6 +407,8 @@ export type UsageDay = {
   readonly day: string;
   /** Null for grants and adjustments. */
   readonly model: string | null;
+  /** The price of the model; null for grants and adjustments. */
+  readonly priceName: string | null;
   readonly charged: number;
   readonly refunded: number;
   /** Grants and adjustments; may be negative. */
@@ -397,13 +420,8 @@ export type UsageDay = {
 export type Model = {
   readonly model: string;
   readonly title: string;
-  /** The account's current price. */
-  readonly creditsPerSecond: number;
-  /** Future prices; a task keeps the price of its creation. */
-  readonly nextPrices: readonly {
-    readonly creditsPerSecond: number;
-    readonly fromTime: number;
-  }[];
+  /** In the order in which they are decided: the first price that has begun and whose conditions the input meets applies. The last one has no conditions. */
+  readonly prices: readonly ModelPrice[];
   /** The JSON Schema of `input` in a request for this model: its fields, bounds and defaults. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** The smallest body of `createTask`, with sample values. */
@@ -411,6 +429,27 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+};
+
+export type ModelPrice = {
+  readonly name: string;
+  /** The conditions, which must all hold; without any, every input meets them. */
+  readonly when: {
+    readonly resolution?: '480p' | '540p' | '720p' | '768p' | '1080p' | '1440p' | '2160p' | undefined;
+    readonly generateAudio?: boolean | undefined;
+    readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
+    readonly imageUrls?: 'present' | 'absent' | undefined;
+    readonly firstFrameUrl?: 'present' | 'absent' | undefined;
+    readonly lastFrameUrl?: 'present' | 'absent' | undefined;
+    readonly videoUrls?: 'present' | 'absent' | undefined;
+    readonly audioUrls?: 'present' | 'absent' | undefined;
+  };
+  /** The amounts, which add up: those in force, if the price has begun, and announced ones. A task keeps the price of its creation. */
+  readonly rates: readonly {
+    readonly creditsPerSecond: number;
+    readonly creditsPerVideo: number;
+    readonly fromTime: number;
+  }[];
 };
 
 export type Limits = {
@@ -585,6 +624,8 @@ export type InstallationOverview = {
         | 'content_rejected'
         | 'image_unreachable'
         | 'image_invalid'
+        | 'media_unreachable'
+        | 'media_invalid'
         | 'provider_rejected'
         | 'provider_unavailable'
         | 'timeout'
@@ -667,10 +708,13 @@ export type Account = {
 export type SetPrice = {
   readonly priceId: number;
   readonly model: string;
+  /** It has no effect while the model has no price with this name. */
+  readonly priceName: string;
   /** Null: applies to all accounts without their own price. */
   readonly accountId: string | null;
-  /** Null ends the previous price: an account returns to the list price, the list price to the catalogue's. */
+  /** Both amounts are null if they end the previous price: an account returns to the list price, the list price to the catalogue's. */
   readonly creditsPerSecond: number | null;
+  readonly creditsPerVideo: number | null;
   readonly fromTime: number;
   readonly state: 'announced' | 'in_force' | 'past' | 'withdrawn';
   readonly reason: string;
@@ -680,6 +724,8 @@ export type SetPrice = {
 
 export type Margin = {
   readonly model: string;
+  /** The price of the model that the tasks were charged. */
+  readonly priceName: string;
   /** `none` for tasks without a job. */
   readonly provider: string;
   readonly tasks: number;
@@ -741,6 +787,8 @@ export type TaskDetail = {
     /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
+  /** The price of the model that was charged. */
+  readonly priceName: string;
   /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
   /** The task's workflow in Temporal's UI; null if its URL is unknown. */
@@ -892,6 +940,8 @@ export type Reads = {
         | 'content_rejected'
         | 'image_unreachable'
         | 'image_invalid'
+        | 'media_unreachable'
+        | 'media_invalid'
         | 'provider_rejected'
         | 'provider_unavailable'
         | 'timeout'
@@ -1119,13 +1169,8 @@ export type Reads = {
       readonly models: readonly {
         readonly model: string;
         readonly title: string;
-        /** The account's current price. */
-        readonly creditsPerSecond: number;
-        /** Future prices; a task keeps the price of its creation. */
-        readonly nextPrices: readonly {
-          readonly creditsPerSecond: number;
-          readonly fromTime: number;
-        }[];
+        /** In the order in which they are decided: the first price that has begun and whose conditions the input meets applies. The last one has no conditions. */
+        readonly prices: readonly ModelPrice[];
       }[];
       readonly prices: readonly SetPrice[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
@@ -1170,6 +1215,8 @@ export type Reads = {
         | 'content_rejected'
         | 'image_unreachable'
         | 'image_invalid'
+        | 'media_unreachable'
+        | 'media_invalid'
         | 'provider_rejected'
         | 'provider_unavailable'
         | 'timeout'
@@ -1276,9 +1323,13 @@ export type Sends = {
     readonly body: TaskRequest;
     readonly answer: CreatedTask | TaskRecord;
   };
+  readonly '/api/v1/jobs/price': {
+    readonly body: TaskRequest;
+    readonly answer: TaskPrice;
+  };
   readonly '/api/v1/uploads': {
     readonly body: {};
-    readonly answer: UploadedImage;
+    readonly answer: UploadedMedia;
   };
   readonly '/api/v1/jobs/cancelTask': {
     readonly body: {
@@ -1583,8 +1634,12 @@ export type Sends = {
   readonly '/api/admin/v1/prices/set': {
     readonly body: {
       readonly model: string;
-      /** Null: return to the list price, or without an account to the price of the catalogue. */
+      /** The price of the model. Omit it for a model that has only one. */
+      readonly priceName?: string | null | undefined;
+      /** Null, and no `creditsPerVideo`: return to the list price, or without an account to the price of the catalogue. */
       readonly creditsPerSecond: number | null;
+      /** Added once for each video; 0 by default. */
+      readonly creditsPerVideo?: number | null | undefined;
       /** Omit it to set the list price. */
       readonly accountId?: string | null | undefined;
       /** Unix milliseconds; by default as soon as possible. */

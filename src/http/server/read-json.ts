@@ -1,4 +1,5 @@
 import { type JSONPath, visit } from 'jsonc-parser';
+import { open as openFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { finished } from 'node:stream';
 import { isObject } from '../../platform/json.ts';
@@ -19,17 +20,26 @@ export async function readJson(ctx: Context): Promise<Readonly<Record<string, un
   return value;
 }
 
-export async function readBytes(
+/** Returns the bytes that a body may have: those that it announces, or all that are allowed. Refuses other types and larger bodies. */
+export function announcedBytes(
   ctx: Context,
   { types, maxBytes }: { readonly types: readonly string[]; readonly maxBytes: number },
-): Promise<Buffer> {
+): number {
   requireUnpacked(ctx);
   const [type = ''] = ctx.get('Content-Type').toLowerCase().split(';');
   if (!types.includes(type.trim())) {
     const msg = `the body must be sent as Content-Type: ${types.join(', or ')}`;
     throw new HttpError('unsupported_media_type', { msg, headers: { 'Accept-Post': types.join(', ') } });
   }
-  return readBody(ctx.req, maxBytes);
+  const bytes = Number(ctx.get('Content-Length') || maxBytes);
+  if (bytes > maxBytes) throw tooLarge(maxBytes);
+  return bytes;
+}
+
+/** Writes the body to a new file, chunk by chunk. */
+export async function saveBytes(ctx: Context, path: string, maxBytes: number): Promise<void> {
+  await using file = await openFile(path, 'wx');
+  await receiveBody(ctx.req, maxBytes, (chunk) => file.appendFile(chunk));
 }
 
 /** A compressed body could hide any size. */
@@ -44,30 +54,50 @@ function isJsonType(header: string): boolean {
   return type === 'application/json' && (charset === undefined || /^charset="?utf-?8"?$/.test(charset));
 }
 
-async function readBody(req: IncomingMessage, maxBytes = maxBodyBytes): Promise<Buffer> {
-  const tooLarge = () => new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
+function tooLarge(maxBytes: number): HttpError {
+  return new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
+}
+
+async function readBody(req: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
+  await receiveBody(req, maxBodyBytes, (chunk) => void chunks.push(chunk));
+  return Buffer.concat(chunks);
+}
+
+/** The next chunk is read after `take` has taken the one before it. */
+async function receiveBody(
+  req: IncomingMessage,
+  maxBytes: number,
+  take: (chunk: Buffer) => Promise<void> | void,
+): Promise<void> {
+  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   let bytes = 0;
+  let isStopped = false;
   await new Promise<void>((resolve, reject) => {
-    const take = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= maxBytes) chunks.push(chunk);
-      else stop(tooLarge());
+      if (bytes > maxBytes) return stop(tooLarge(maxBytes));
+      const taking = take(chunk);
+      if (taking === undefined) return;
+      req.pause();
+      taking.then(
+        () => void (isStopped || req.resume()),
+        (error: unknown) => stop(error),
+      );
     };
-    const stop = (refusal?: HttpError) => {
-      req.off('data', take).pause();
+    const stop = (error?: unknown) => {
+      isStopped = true;
+      req.off('data', onData).pause();
       forget();
-      if (refusal === undefined) resolve();
-      else reject(refusal);
+      if (error === undefined) resolve();
+      else reject(error);
     };
     // Also settles if the request was destroyed before it was read.
     const forget = finished(req, { writable: false }, (error) => {
       stop(error ? new HttpError('body_unreadable') : undefined);
     });
-    req.on('data', take);
+    req.on('data', onData);
   });
-  return Buffer.concat(chunks);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

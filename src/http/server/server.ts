@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { HttpApp } from '../app.ts';
 import { describeError } from '../../platform/errors.ts';
 import { maxHeaderBytes } from '../errors.ts';
+import { limitBodyTime } from './body-time.ts';
 import { type Exchange, refuseConnection } from './client-errors.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
@@ -24,13 +25,16 @@ export type ServerLimits = Readonly<typeof defaultServerLimits>;
 
 const defaultServerLimits = {
   headersTimeout: 10_000,
-  requestTimeout: 30_000,
+  /** A large upload takes minutes on a slow line. */
+  requestTimeout: 900_000,
   connectionsCheckingInterval: 2_000,
   /** Longer than the usual 60 s of load balancers, which must close first. */
   keepAliveTimeout: 65_000,
   /** Closes a connection without traffic; longer than a long poll. */
   timeout: 120_000,
   maxConnections: 10_000,
+  /** Our own limit, from the headers of a request to the end of its body, except for uploads. */
+  bodyTimeout: 30_000,
 };
 
 /** While the server closes, a connection that a proxy has just opened gets this long to send its request, which would be lost otherwise. */
@@ -38,8 +42,9 @@ const firstRequestMs = 1_000;
 
 /** Rejects if the address is in use or unknown. */
 export async function startHttpServer({ app, host, port, log, limits }: HttpServerOptions) {
-  const server = boundedServer({ ...defaultServerLimits, ...limits });
-  const connections = serve(server, app, log);
+  const { bodyTimeout, ...nodeLimits } = { ...defaultServerLimits, ...limits };
+  const server = boundedServer(nodeLimits);
+  const connections = serve(server, { app, log, bodyTimeout });
   await once(server.listen(port, host), 'listening');
   server.on('error', (error) => log.error({ error: describeError(error) }, 'HTTP server error'));
   const address = server.address();
@@ -54,7 +59,7 @@ export async function startHttpServer({ app, host, port, log, limits }: HttpServ
   };
 }
 
-function boundedServer({ timeout, maxConnections, ...limits }: ServerLimits): Server {
+function boundedServer({ timeout, maxConnections, ...limits }: Omit<ServerLimits, 'bodyTimeout'>): Server {
   // The app refuses a missing Host header, with an envelope.
   const server = createServer({ ...limits, maxHeaderSize: maxHeaderBytes, requireHostHeader: false });
   // Beyond a maximum count, Node would drop headers silently; their size is bounded anyway.
@@ -68,7 +73,9 @@ type Connections = {
   readonly closeIdle: () => void;
 };
 
-function serve(server: Server, app: HttpApp, log: Logger): Connections {
+type Serving = Pick<HttpServerOptions, 'app' | 'log'> & Pick<ServerLimits, 'bodyTimeout'>;
+
+function serve(server: Server, { app, log, bodyTimeout }: Serving): Connections {
   const callback = app.callback();
   /** Open connections, each with its last exchange. */
   const open = new Map<Duplex, Exchange | undefined>();
@@ -90,6 +97,7 @@ function serve(server: Server, app: HttpApp, log: Logger): Connections {
     open.set(socket, exchange);
     res.once('close', () => (exchange.isOver = true));
     if (isClosing) closeAfter(exchange);
+    limitBodyTime(req, bodyTimeout, () => server.emit('clientError', lateBody(), socket));
     void callback(req, res);
   };
   server.on('connection', (socket) => {
@@ -122,6 +130,11 @@ function serve(server: Server, app: HttpApp, log: Logger): Connections {
       server.once('close', () => clearTimeout(timer));
     },
   };
+}
+
+/** The error that Node raises for its own limit. */
+function lateBody(): Error {
+  return Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
 }
 
 /** Adds `Connection: close` if the response has not started, so that the client does not reuse a closing connection. */

@@ -1,8 +1,10 @@
-import { unknownName } from '../../platform/did-you-mean.ts';
 import { defaultModels } from '../model.ts';
-import { standardInput } from '../../tasks/task-input.ts';
+import { type ModelInput, standardInput } from '../../tasks/task-input.ts';
+import { type CoveredEntry, coverageOf } from './coverage.ts';
 import { type CatalogueFiles, crossCheck, type ReferencedFile, type SecretCheck } from './cross-checks.ts';
 import { type Catalogue, type CatalogueData, type CatalogueModel, catalogueSchema, type TierEntry } from './models.ts';
+import { ownSizeProblems, withOwnResolution } from './own-size.ts';
+import { passedFields } from './passed-fields.ts';
 import { priceProblems } from './price-problems.ts';
 import { priceRowsOf } from './price-rows.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
@@ -26,7 +28,7 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
   const { data: checked, problems } = check(catalogueSchema, data);
   const all = [...problems, ...crossCheck(data, files, secretProblem)];
   if (checked === undefined || all.length > 0) return { problems: all };
-  const catalogue = buildCatalogue(checked, files, isReachableFrom);
+  const { catalogue, problems: uncovered } = buildCatalogue(checked, files, isReachableFrom);
   const contradictions = [
     ...checked.models.flatMap(({ prices, input = standardInput }, index) =>
       priceProblems(prices, input).map(({ path, message }) => ({
@@ -35,13 +37,12 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
       })),
     ),
     ...ruleProblems(catalogue),
+    ...uncovered,
     ...deadlineProblems(catalogue, files),
+    ...ownSizeProblems([...catalogue.models.values()], (name) => catalogue.providers.get(name)?.kind),
   ];
   return contradictions.length > 0 ? { problems: contradictions } : { problems: [], catalogue };
 }
-
-/** Files for the kind `http` that are part of this service, in `assets/providers`. */
-const includedFiles = ['kie', 'fal-seedance', 'replicate-seedance', 'openrouter', 'minimax', 'kling', 'runway'];
 
 function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): CatalogueFiles {
   const settings = fieldsOf(fieldOf(data, 'providers')).map(([, one]) => one);
@@ -61,10 +62,7 @@ function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): Catalog
   ] as const) {
     for (const name of names) {
       if (typeof name !== 'string' || name === '' || files.has(name)) continue;
-      const included = kind === 'http' && name.startsWith('builtin:') ? name.slice('builtin:'.length) : undefined;
-      const isUnknown = included !== undefined && !includedFiles.includes(included);
-      const problem = isUnknown ? unknownName('built-in file', included, includedFiles) : undefined;
-      files.set(name, problem === undefined ? readFile(kind, name) : { problem });
+      files.set(name, readFile(kind, name));
     }
   }
   return files;
@@ -72,25 +70,21 @@ function readFiles(data: unknown, readFile: CatalogueWorld['readFile']): Catalog
 
 type Reaches = CatalogueWorld['isReachableFrom'];
 
-function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Reaches): Catalogue {
+type Built = { readonly catalogue: Catalogue; readonly problems: readonly Problem[] };
+
+function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Reaches): Built {
   const { creditValue, models } = data;
-  const providers = new Map<string, ProviderSettings>([
+  const providers: Providers = new Map<string, ProviderSettings>([
     [previewProvider, { kind: 'preview' }],
     ...Object.entries(data.providers),
   ]);
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
-  const built = models.map((one): CatalogueModel => {
+  const problems: Problem[] = [];
+  const built = models.map((one, index): CatalogueModel => {
     const { model, title, prices, fit, lastFrame, input = standardInput } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
-    const short = [...new Set(one.providers ?? [previewProvider])].map((provider): EntryData[] => [
-      { provider, weight: 1, parameters: {} },
-    ]);
-    const tiers = (one.tiers ?? short).map((tier) =>
-      tier.map((entry): TierEntry => {
-        const settings = providers.get(entry.provider) ?? { kind: 'preview' };
-        return buildEntry(entry, one, settings, knownRules(settings, entry.model ?? model, files, reaches));
-      }),
-    );
+    const { tiers, problems: found } = buildTiers(one, ['models', index], { providers, files, reaches });
+    problems.push(...found);
     const names = [...new Set(tiers.flat().map(({ provider }) => provider))];
     return {
       model,
@@ -108,7 +102,49 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
   });
   const contents = [...files].map(([name, file]) => [name, file.data] as const);
   const byName = new Map(built.map((one) => [one.model, one]));
-  return { creditValue, providers, models: byName, files: new Map(contents) };
+  return { problems, catalogue: { creditValue, providers, models: byName, files: new Map(contents) } };
+}
+
+type Providers = ReadonlyMap<string, ProviderSettings>;
+type World = { readonly providers: Providers; readonly files: CatalogueFiles; readonly reaches: Reaches };
+type Tiers = { readonly tiers: CatalogueModel['tiers']; readonly problems: readonly Problem[] };
+
+function buildTiers(one: ModelData, path: Problem['path'], { providers, files, reaches }: World): Tiers {
+  const short = [...new Set(one.providers ?? [previewProvider])].map((provider): EntryData[] => [
+    { provider, weight: 1, parameters: {} },
+  ]);
+  const canFetch = (settings: ProviderSettings) => settings.kind === 'preview' || reaches(settings.baseUrl);
+  const covered = (one.tiers ?? short).map((tier, row) =>
+    tier.map((data, column): CoveredEntry => {
+      const settings = providers.get(data.provider) ?? { kind: 'preview' };
+      const entry = buildEntry(data, one, settings, knownRules(settings, data.model ?? one.model, files, reaches));
+      const passes = passedFields(entry, settings, { files, canFetch });
+      const passesIfReachable = passedFields(entry, settings, { files, canFetch: () => true });
+      const at = [...path, ...(one.tiers === undefined ? ['providers', row] : ['tiers', row, column])];
+      return { entry, kind: settings.kind, path: at, passes, passesIfReachable };
+    }),
+  );
+  const tiers = covered.map((tier) => tier.map(({ entry }) => entry));
+  // A model without a declared input has that of the specification, of which an upstream may ignore a part.
+  if (one.input === undefined) return { tiers, problems: [] };
+  const { ignores, problems } = coverageOf(one.input, covered.flat(), [...path, 'input']);
+  const narrowed = tiers.map((tier) =>
+    tier.map((entry): TierEntry => {
+      const ignored = ignores.get(entry);
+      return ignored === undefined ? entry : { ...entry, ignores: ignored };
+    }),
+  );
+  return { tiers: narrowed, problems: [...problems, ...fixedResolutions(one.input, covered.flat())] };
+}
+
+/** A parameter of the operator must not replace the resolution that the client pays for. */
+function fixedResolutions({ fields }: ModelInput, entries: readonly CoveredEntry[]): readonly Problem[] {
+  if (fields.resolution.values.length < 2) return [];
+  const fixed = entries.filter(({ entry, kind }) => kind === 'ark' && Object.hasOwn(entry.parameters, 'resolution'));
+  return fixed.map(({ path }) => ({
+    path: [...path, 'parameters', 'resolution'],
+    message: 'must be left out, because clients choose the resolution of this model',
+  }));
 }
 
 type ModelData = CatalogueData['models'][number];
@@ -129,12 +165,13 @@ function buildEntry(
     pool: `${provider}/${upstreamModel}`,
     weight,
     limit: entry.limit ?? shared.limit,
-    parameters,
+    parameters: withOwnResolution(settings.kind, parameters, model.input),
     rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
     ...(cost !== undefined && { cost }),
   };
 }
 
+const onlyFrames = { framesWithReferences: false };
 const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
 
 /** Returns what an upstream is known to refuse, before the operator's own rules. */
@@ -152,11 +189,20 @@ export function knownRules(
   // Other paths mean another upstream with the same protocol.
   if (settings.kind === 'ark' && settings.paths.create === arkCreatePath) {
     const isFixed = upstreamModel.includes('seedance-2-5');
-    return [{ images: arkImages, ...(isFixed && { ratiosWithImages: ['adaptive'] }) }];
+    return [
+      { images: arkImages, ...onlyFrames, lastFrameAlone: false, ...(isFixed && { ratiosWithImages: ['adaptive'] }) },
+    ];
   }
-  // Its server stores the first image of a request and drops the others.
-  const takesOne = settings.kind === 'openai-videos' && settings.dialect === 'sglang';
-  return takesOne ? [{ images: { max: 1 } }] : [];
+  if (settings.kind !== 'openai-videos') return [];
+  // These servers and OpenRouter begin the video with the frame and drop the references. SGLang stores the first image only.
+  const { dialect } = settings;
+  return [
+    {
+      ...onlyFrames,
+      ...(dialect === 'vllm-omni' && { lastFrameAlone: false }),
+      ...(dialect === 'sglang' && { images: { max: 1 } }),
+    },
+  ];
 }
 
 function ruleProblems({ models }: Catalogue): readonly Problem[] {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { matches, type PricedInput } from '../price-rows.ts';
+import { priceConditions } from './price-rows.ts';
 import { frameSize } from '../../media/frame-size.ts';
 import type { TaskInput } from '../../tasks/task-input.ts';
 
@@ -19,22 +21,43 @@ const decimal = z.union([z.number(), z.string()], { error: decimalError }).trans
   return z.NEVER;
 });
 
+const amounts = {
+  perJob: decimal.optional(),
+  perSecond: decimal.optional().meta({ description: 'The price of a second of video.' }),
+  perMillionTokens: decimal
+    .optional()
+    .meta({ description: 'Tokens that the upstream reports, else width × height × 24 / 1024 a second.' }),
+  perGpuSecond: decimal
+    .optional()
+    .meta({ description: 'The price of a second from the acceptance of the job to its end.' }),
+};
+
+type Amounts = { readonly [Name in keyof typeof amounts]: number | undefined };
+
+function hasAmount({ perJob, perSecond, perMillionTokens, perGpuSecond }: Partial<Amounts>): boolean {
+  return [perJob, perSecond, perMillionTokens, perGpuSecond].some((price) => price !== undefined);
+}
+
+const noAmount = {
+  error: 'must have at least one of perJob, perSecond, perMillionTokens and perGpuSecond; free is perJob: 0',
+};
+
 /** Prices of an upstream; several add up. */
 export const costRule = z
   .strictObject({
     currency: currency.default('USD'),
-    perJob: decimal.optional(),
-    perSecond: decimal.optional().meta({ description: 'The price of a second of video.' }),
-    perMillionTokens: decimal
+    ...amounts,
+    cases: z
+      .array(z.strictObject({ when: priceConditions, ...amounts }).refine(hasAmount, noAmount))
+      .min(1)
+      .max(100)
       .optional()
-      .meta({ description: 'Tokens that the upstream reports, else width × height × 24 / 1024 a second.' }),
-    perGpuSecond: decimal
-      .optional()
-      .meta({ description: 'The price of a second from the acceptance of the job to its end.' }),
+      .meta({
+        description:
+          'Prices that replace the others for inputs that match, as in the prices of a model; the first one counts.',
+      }),
   })
-  .refine(({ currency: _currency, ...prices }) => Object.values(prices).some((price) => price !== undefined), {
-    error: 'must have at least one of perJob, perSecond, perMillionTokens and perGpuSecond; free is perJob: 0',
-  })
+  .refine(hasAmount, noAmount)
   .meta({ id: 'Cost' });
 
 export type CostRule = z.output<typeof costRule>;
@@ -43,14 +66,15 @@ export type EstimatedCost = { readonly micros: number; readonly currency: string
 
 /** The usage of a job: its input, and after its end its time and perhaps its tokens. */
 export type JobUsage = {
-  readonly input: Pick<TaskInput, 'resolution' | 'duration' | 'ratio'>;
+  readonly input: Pick<TaskInput, 'resolution' | 'duration' | 'ratio'> & PricedInput;
   readonly tokens?: number;
   readonly gpuMs?: number;
 };
 
 /** The job's cost by the rule; undefined where the rule needs a time that is not known yet. Half a micro-unit is rounded up. */
 export function estimateCost(rule: CostRule, { input, gpuMs, tokens }: JobUsage): EstimatedCost | undefined {
-  const { perJob = 0, perSecond = 0, perMillionTokens = 0, perGpuSecond } = rule;
+  const applied = rule.cases?.find(({ when }) => matches(when, input)) ?? rule;
+  const { perJob = 0, perSecond = 0, perMillionTokens = 0, perGpuSecond } = applied;
   if (perGpuSecond !== undefined && gpuMs === undefined) return undefined;
   const micros =
     BigInt(perJob) +

@@ -7,12 +7,13 @@ import type { modelRules } from './rules.ts';
 // The checks that one schema cannot make: what the parts of a catalogue say about each other. They read the raw data, so that all
 // problems are in one report, also those between parts that have problems of their own.
 
-/** A file that the catalogue names. Only files of the kind `http` have the last three fields. */
+/** A file that the catalogue names. Only files of the kind `http` have the last four fields. */
 export type ReferencedFile = {
   readonly data?: unknown;
   /** Why it cannot be used. */
   readonly problem?: string | undefined;
-  readonly images?: 'link' | 'data-url';
+  readonly images?: 'link' | 'data-url' | 'upload';
+  readonly clips?: 'link' | 'data-url';
   readonly rules?: z.output<typeof modelRules>;
   /** The upstream deletes a job after this time. */
   readonly keepsJobsHours?: number;

@@ -5,9 +5,10 @@ import {
   inputFieldNames,
   inputFields,
   type ModelInput,
+  requiredBy,
 } from '../../tasks/task-input.ts';
 
-// What a model of the catalogue says about its input: the fields that it takes, and how they depend on each other.
+// The declaration of a model's input: the fields that it takes, and how they depend on each other.
 
 const named = z.enum(inputFieldNames as [FieldName, ...FieldName[]]);
 
@@ -27,7 +28,7 @@ export const modelInput = z
       .array(z.array(named).min(2))
       .max(20)
       .default([])
-      .meta({ description: 'Of each list, a request may have one field at most.' }),
+      .meta({ description: 'A request may have at most one field of each list.' }),
   })
   .superRefine((input, context) => {
     for (const name of declaredByAll.filter((one) => input[one] === undefined))
@@ -44,9 +45,3 @@ export const modelInput = z
     for (const [index, names] of input.exclusive.entries())
       for (const name of names) mustBeSelected(name, ['exclusive', index]);
   });
-
-/** The fields that must be sent together with this one. */
-export function requiredBy({ fields }: ModelInput, name: FieldName): readonly string[] {
-  const { data } = z.object({ requires: z.array(z.string()) }).safeParse(fields[name]);
-  return name === 'options' ? [] : (data?.requires ?? []);
-}

@@ -74,6 +74,8 @@ export function catalogueJsonSchema(): object {
   return { title: 'Catalogue of Videogen', ...z.toJSONSchema(catalogueSchema, { io: 'input' }) };
 }
 
+export type IgnoredValue = string | number | boolean | null | readonly string[];
+
 /** A provider that can generate a model. Plain JSON, so that it can be stored with the tasks that wait for it. */
 export type TierEntry = {
   readonly provider: string;
@@ -85,6 +87,11 @@ export type TierEntry = {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The rules of kind, model, provider and entry together. */
   readonly rules: InputRules;
+  /**
+   * Fields that reach another upstream of the model and not this one, as `negativePrompt` or `options.NAME`, with the value of a request
+   * that loses nothing here; null for none.
+   */
+  readonly ignores?: Readonly<Record<string, IgnoredValue>>;
   readonly cost?: CostRule;
 };
 

@@ -1,8 +1,7 @@
 import { unknownName } from '../../platform/did-you-mean.ts';
 import { optionSchema } from '../../tasks/input-options.ts';
-import type { ModelInput } from '../../tasks/task-input.ts';
+import { type ModelInput, requiredBy } from '../../tasks/task-input.ts';
 import { type Condition, matches, type PricedInput, type PricedMedia, pricedMedia } from '../price-rows.ts';
-import { requiredBy } from './model-input.ts';
 import { type PlacedPrice, type PlacedRow, type PriceData, pricesOf } from './price-rows.ts';
 import type { Problem } from './problems.ts';
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { arkFields } from '../../providers/option-fields.ts';
 import { placeholderProblems } from '../../providers/placeholders.ts';
 import { costRule } from './cost.ts';
 import { rules } from './rules.ts';
@@ -164,12 +165,6 @@ const template = json.superRefine((inputs, context) => {
 const side = z.int().min(16).max(8192).optional();
 const size = { width: side, height: side, fps: z.int().min(1).max(120).optional() };
 const workflow = z.strictObject({ ...size, workflow: fileName });
-
-/** Fields of a create request at Ark that the task decides. */
-const arkFields = ['model', 'content', 'ratio', 'duration', 'generate_audio', 'callback_url'].concat([
-  'safety_identifier',
-  'execution_expires_after',
-]);
 
 /** The parameters of an upstream model, by the kind of its provider. */
 export const parameterSchemas = {

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { FieldError } from '../../platform/field-errors.ts';
 import type { TaskInput } from '../../tasks/task-input.ts';
 import type { CatalogueModel, TierEntry } from './models.ts';
+import { fieldOf } from './problems.ts';
 import { refusals } from './rules.ts';
 
 // The upstreams that a task may go to, and their order.
@@ -10,7 +12,7 @@ type Routed = Pick<CatalogueModel, 'model' | 'tiers'>;
 
 /** Returns the problems of an input that no upstream of the model accepts, in the words of the first one; empty if one accepts it. */
 export function refuseInput({ model, tiers }: Routed, input: TaskInput): readonly FieldError[] {
-  const all = tiers.flat().map((entry) => refusals(entry.rules, model, input));
+  const all = tiers.flat().map((entry) => refusalsOf(entry, model, input));
   return all.some((errors) => errors.length === 0) ? [] : (all[0] ?? []);
 }
 
@@ -23,8 +25,23 @@ export function routesOf(
   task: { readonly taskId: string; readonly input: TaskInput; readonly spent: ReadonlySet<string> },
 ): readonly (readonly TierEntry[])[] {
   const isOpen = (entry: TierEntry) =>
-    !task.spent.has(entry.provider) && refusals(entry.rules, model, task.input).length === 0;
+    !task.spent.has(entry.provider) && refusalsOf(entry, model, task.input).length === 0;
   return tiers.map((tier) => byWeight(task.taskId, tier.filter(isOpen))).filter((tier) => tier.length > 0);
+}
+
+function refusalsOf({ rules, ignores = {} }: TierEntry, model: string, input: TaskInput): readonly FieldError[] {
+  const lost = Object.entries(ignores).filter(([field, without]) => !isDeepStrictEqual(valueOf(input, field), without));
+  const ignored = lost.map(([field, without]) => {
+    const allowed = without === null || Array.isArray(without) ? 'be left out' : `be ${String(without)}`;
+    return { path: `input.${field}`, message: `must ${allowed} for ${model} with the rest of this input` };
+  });
+  return [...refusals(rules, model, input), ...ignored];
+}
+
+/** The value of a field or of `options.NAME`; null without one. */
+function valueOf(input: TaskInput, field: string): unknown {
+  const [name = '', option] = field.split('.');
+  return (option === undefined ? fieldOf(input, name) : fieldOf(input.options, option)) ?? null;
 }
 
 /**

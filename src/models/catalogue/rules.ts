@@ -4,9 +4,12 @@ import type { FrameSize } from '../../media/frame-size.ts';
 import {
   durationsOf,
   inputLimits,
+  isPresent,
   type ModelInput,
   type Ratio,
   ratios,
+  type Resolution,
+  resolutions,
   standardInput,
   type TaskInput,
 } from '../../tasks/task-input.ts';
@@ -27,10 +30,9 @@ export const rules = z
         error: 'must be a list of whole seconds, such as [5, 10], or { min, max }',
       })
       .optional(),
+    resolutions: z.array(z.enum(resolutions)).min(1).max(resolutions.length).optional(),
     ratios: someRatios.optional(),
-    ratiosWithImages: someRatios
-      .optional()
-      .meta({ description: 'Ratios that it takes together with reference images.' }),
+    ratiosWithImages: someRatios.optional().meta({ description: 'Ratios that it takes together with images.' }),
     images: z
       .strictObject({
         min: z.int().min(0).max(maxImages).optional(),
@@ -41,6 +43,10 @@ export const rules = z
         maxAspect: aspect.optional(),
       })
       .optional(),
+    framesWithReferences: z.boolean().optional().meta({
+      description: 'False where a first or last frame excludes reference images, videos and audio.',
+    }),
+    lastFrameAlone: z.boolean().optional().meta({ description: 'False where a last frame needs a first one.' }),
     maxPromptCharacters: z.int().min(1).max(maxPromptLength).optional(),
     audio: z.enum(['optional', 'always', 'never']).optional().meta({
       description:
@@ -74,22 +80,28 @@ export function rulesOfModel(all: ModelRules, upstreamModel: string): readonly R
 
 /** Every rule with a value: what an entry takes after all rules above it. Plain JSON. */
 export type InputRules = {
+  readonly resolutions: readonly Resolution[];
   readonly durations: readonly number[];
   readonly ratios: readonly Ratio[];
   readonly ratiosWithImages: readonly Ratio[];
   readonly images: Readonly<Record<'min' | 'max' | 'minPx' | 'maxPx' | 'minAspect' | 'maxAspect', number>>;
+  readonly framesWithReferences: boolean;
+  readonly lastFrameAlone: boolean;
   readonly maxPromptCharacters: number;
   readonly audio: 'optional' | 'always' | 'never';
 };
 
-/** What the model itself accepts. */
+/** The bounds of the model's input as rules. */
 function rulesOfInput({ fields }: ModelInput): InputRules {
   const { min = 0, max } = fields.imageUrls;
   return {
+    resolutions: fields.resolution.values,
     durations: durationsOf(fields.duration),
     ratios: fields.ratio.values,
     ratiosWithImages: fields.ratio.values,
     images: { min, max, minPx: 1, maxPx: 100_000, minAspect: 0.001, maxAspect: 1000 },
+    framesWithReferences: true,
+    lastFrameAlone: true,
     maxPromptCharacters: fields.prompt.maxCharacters,
     audio: 'optional',
   };
@@ -103,9 +115,22 @@ export function effectiveRules(all: readonly (Rules | undefined)[], input = stan
   );
 }
 
+/** The rules of an upstream that takes the whole vocabulary, for tasks whose model has left the catalogue. */
+export const noRules = effectiveRules([], {
+  ...standardInput,
+  fields: {
+    ...standardInput.fields,
+    resolution: { values: [...resolutions] },
+    duration: { min: inputLimits.minDuration, max: inputLimits.maxDuration },
+    ratio: { values: [...ratios] },
+    imageUrls: { max: maxImages },
+  },
+});
+
 function narrowed(before: InputRules, by: Rules): InputRules {
   const { images = {} } = by;
   return {
+    resolutions: before.resolutions.filter((value) => by.resolutions?.includes(value) ?? true),
     durations: before.durations.filter((value) => takesDuration(by.durations, value)),
     ratios: before.ratios.filter((ratio) => by.ratios?.includes(ratio) ?? true),
     ratiosWithImages: before.ratiosWithImages.filter(
@@ -119,6 +144,8 @@ function narrowed(before: InputRules, by: Rules): InputRules {
       minAspect: Math.max(before.images.minAspect, images.minAspect ?? 0),
       maxAspect: Math.min(before.images.maxAspect, images.maxAspect ?? Infinity),
     },
+    framesWithReferences: before.framesWithReferences && by.framesWithReferences !== false,
+    lastFrameAlone: before.lastFrameAlone && by.lastFrameAlone !== false,
     maxPromptCharacters: Math.min(before.maxPromptCharacters, by.maxPromptCharacters ?? Infinity),
     audio: by.audio ?? before.audio,
   };
@@ -131,11 +158,13 @@ function takesDuration(durations: Rules['durations'], value: number): boolean {
 }
 
 /** Why no request at all can follow the rules; undefined when one can. */
-export function contradictionIn({ durations, ratios: left, ratiosWithImages, images }: InputRules): string | undefined {
-  if (durations.length === 0) return 'allow no duration of the model';
-  if (left.length === 0) return 'allow no ratio';
+export function contradictionIn(by: InputRules): string | undefined {
+  const { images } = by;
+  if (by.resolutions.length === 0) return 'allow no resolution of the model';
+  if (by.durations.length === 0) return 'allow no duration of the model';
+  if (by.ratios.length === 0) return 'allow no ratio';
   if (images.min > images.max) return `want at least ${images.min} images and at most ${images.max}`;
-  if (images.max > 0 && ratiosWithImages.length === 0)
+  if (images.max > 0 && by.ratiosWithImages.length === 0)
     return 'allow images, but no ratio with them; say images: { max: 0 }';
   if (images.minPx > images.maxPx || images.minAspect > images.maxAspect) return 'allow no size of images';
   return undefined;
@@ -143,23 +172,30 @@ export function contradictionIn({ durations, ratios: left, ratiosWithImages, ima
 
 /** Returns why the input is rejected, for the client: the messages name its model, never an upstream. */
 export function refusals(by: InputRules, model: string, input: TaskInput): readonly FieldError[] {
-  const { durations, images } = by;
+  const { resolutions: sizes, durations, images } = by;
   const imageCount = input.imageUrls.length;
-  const allowed = imageCount === 0 ? by.ratios : by.ratiosWithImages;
+  const frame = (['firstFrameUrl', 'lastFrameUrl'] as const).find((name) => isPresent(input, name));
+  const references = (['imageUrls', 'videoUrls', 'audioUrls'] as const).filter((name) => isPresent(input, name));
+  const hasImages = imageCount > 0 || frame !== undefined;
+  const allowed = hasImages ? by.ratiosWithImages : by.ratios;
   const suffix = `for ${model}`;
+  const withImages = imageCount > 0 ? ' with reference images' : hasImages ? ' with a first or last frame' : '';
   const checks: readonly (readonly [boolean, string, string])[] = [
     [
       [...input.prompt].length <= by.maxPromptCharacters,
       'prompt',
       `be at most ${by.maxPromptCharacters} characters long ${suffix}`,
     ],
+    [sizes.includes(input.resolution), 'resolution', `be ${listed(sizes)} ${suffix}`],
     [durations.includes(input.duration), 'duration', `be ${listed(durations)} seconds ${suffix}`],
-    [
-      allowed.includes(input.ratio),
-      'ratio',
-      `be ${listed(allowed)} ${suffix}${imageCount === 0 ? '' : ' with reference images'}`,
-    ],
+    [allowed.includes(input.ratio), 'ratio', `be ${listed(allowed)} ${suffix}${withImages}`],
     [imageCount >= images.min && imageCount <= images.max, 'imageUrls', `${imageBounds(images)} ${suffix}`],
+    [
+      by.framesWithReferences || frame === undefined || references.length === 0,
+      frame ?? 'firstFrameUrl',
+      `not be combined with ${references.join(', ')} ${suffix}`,
+    ],
+    [by.lastFrameAlone || frame !== 'lastFrameUrl', 'lastFrameUrl', `be combined with firstFrameUrl ${suffix}`],
   ];
   return checks.flatMap(([isTaken, field, allows]) =>
     isTaken ? [] : [{ path: `input.${field}`, message: `must ${allows}` }],

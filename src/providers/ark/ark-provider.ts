@@ -1,19 +1,10 @@
 import { z } from 'zod';
 import type { CostRule } from '../../models/catalogue/cost.ts';
 import { classifyCreate, classifyPoll, createStateReader, noVerdict, type NoVerdict, replyOf } from '../answers.ts';
-import type {
-  CancelOutcome,
-  FrozenConfig,
-  Job,
-  JobRequest,
-  JobStatus,
-  JsonObject,
-  PolledProvider,
-  RequestBody,
-} from '../contract.ts';
-import { imageDataUrls } from '../image-parts.ts';
+import type { CancelOutcome, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { findLostJob } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
+import { requestBody } from './ark-request.ts';
 import { classifyRefusal, errorOf, isMissing } from './ark-errors.ts';
 import {
   type ArkRecord,
@@ -32,8 +23,6 @@ export type ArkProviderDeps = PolledProviderDeps & {
   readonly cost?: CostRule;
 };
 
-/** Ark accepts 64 MB in all. */
-const maxImageBytes = 60_000_000;
 /** A list of the largest size that Ark allows takes about 1.5 MB. */
 const maxAnswerBytes = 4_000_000;
 /** The bounds of a list that is read for statuses, of one that is searched, and of the single reads after the former. */
@@ -77,6 +66,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
   return createPolledProvider(deps, {
     namesJobs: false,
     forgetsJobs: false,
+    clips: 'link',
     submit: async (request, signal) => {
       const reply = await call('POST', paths.create, submitTimeoutMs, signal, await requestBody(request, config));
       return classifyCreate(reply, { errorOf, jobOf, classify: classifyRefusal });
@@ -130,29 +120,6 @@ const optionsSchema = z.object({
   paths: z.object({ create: z.string(), get: z.string(), list: z.string() }),
   resultPath: z.string(),
 });
-
-async function requestBody(request: JobRequest, { upstreamModel, options }: FrozenConfig): Promise<RequestBody> {
-  const { prompt, ratio, duration, resolution, generateAudio } = request.input;
-  const images = await imageDataUrls((await request.media()).images, maxImageBytes);
-  const parameters = z.record(z.string(), z.json()).catch({}).parse(options['parameters']);
-  const body = {
-    resolution,
-    watermark: false,
-    ...parameters,
-    model: upstreamModel,
-    content: [
-      { type: 'text', text: prompt },
-      ...images.map((url) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' })),
-    ],
-    ratio,
-    duration,
-    generate_audio: generateAudio,
-    safety_identifier: request.accountHash,
-    // A job that waits in Ark's queue beyond the deadline is useless. Ark accepts one hour to three days.
-    execution_expires_after: Math.min(259_200, Math.max(3600, Math.ceil(request.deadlineMs / 1000))),
-  };
-  return { contentType: 'application/json', bytes: JSON.stringify(body) };
-}
 
 const createdSchema = z.object({ id: z.string().optional(), task_id: z.string().optional() });
 

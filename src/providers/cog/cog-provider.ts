@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { fillPlaceholders, usesPlaceholder } from '../placeholders.ts';
+import { fillPlaceholders } from '../placeholders.ts';
 import { classifyCreate, type CreateRules, detailOf, type Reply, replyOf, shownText } from '../answers.ts';
 import type {
   FrozenConfig,
@@ -9,6 +9,7 @@ import type {
   HeldProvider,
   JobRequest,
   JsonObject,
+  Refused,
   RequestBody,
   RunWorkspace,
   UpstreamClient,
@@ -18,8 +19,8 @@ import type {
 import { OutboundError } from '../../outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../outbound/resumable-download.ts';
 import { downloadResult } from '../download-result.ts';
-import { imageDataUrls } from '../image-parts.ts';
-import { taskValues } from '../task-values.ts';
+import { mediaDataUrls, tooLarge } from '../media-data-urls.ts';
+import { mediaFor, taskValues } from '../task-values.ts';
 import { takeVideo } from './take-video.ts';
 
 export type CogProviderDeps = {
@@ -32,8 +33,8 @@ export type CogProviderDeps = {
   readonly startCheckMs?: number;
 };
 
-/** All images of a request as data URLs. */
-const maxImageBytes = 40_000_000;
+/** All images of a request as data URLs, and all of its clips. */
+const [maxImageBytes, maxClipBytes] = [30_000_000, 30_000_000];
 /** The answer carries the video and the images in base64. */
 const maxAnswerBytes = 1.5 * maxVideoBytes;
 const [healthTimeoutMs, joinedPauseMs, defaultStartCheckMs] = [10_000, 2_000, 5_000];
@@ -60,6 +61,7 @@ export function createCogProvider({
     images: 'file',
     run: async (request, report, to) => {
       const body = await predictionBody(request, config);
+      if ('kind' in body) return body;
       const path = join(to.workFolder, 'video');
       const predict = () =>
         replyOf(
@@ -108,11 +110,12 @@ async function whileCheckingStart<T>(
   return await request().finally(() => answered.abort());
 }
 
-async function predictionBody(request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
+async function predictionBody(request: JobRequest, config: FrozenConfig): Promise<RequestBody | Refused> {
   const { input: template } = inputSchema.parse(config.options['parameters']);
-  const hasImages = usesPlaceholder(template, ['image', 'images']);
-  const images = hasImages ? await imageDataUrls((await request.media()).images, maxImageBytes) : [];
-  const input = fillPlaceholders(template, await taskValues(request, config, images));
+  const { used, shape } = await mediaFor(template, request);
+  const media = await mediaDataUrls(used, { maxImageBytes, maxClipBytes });
+  if (media === undefined) return tooLarge('reference media of this size');
+  const input = fillPlaceholders(template, taskValues(request, config, shape, media));
   return { contentType: 'application/json', bytes: JSON.stringify({ input }) };
 }
 

@@ -22,9 +22,9 @@ import type {
   PolledProvider,
   RequestBody,
 } from '../contract.ts';
-import { multipartBody } from '../image-parts.ts';
 import { createPolledProvider } from '../polled-provider.ts';
 import { filePrefix } from '../task-values.ts';
+import { formWith, type UploadedFile } from '../upload-form.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const [callTimeoutMs, maxListed, maxAnswerBytes] = [15_000, 100, 4_000_000];
@@ -53,7 +53,7 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     submit: async (request, signal) => {
       const timeoutMs = submitTimeoutMs;
       const filled = await filledWorkflow(workflow(), request, config, {
-        form: (jpeg, number) => imageForm(jpeg, number, request),
+        form: (file) => assetForm(file, request),
         send: (form) => call('POST', '/assets', signal, { body: form, timeoutMs }),
         reference: assetReference,
       });
@@ -190,12 +190,9 @@ const createRules: CreateRules = {
 
 const assetSchema = z.object({ id: z.string() });
 
-async function imageForm(jpeg: Buffer, number: number, request: Pick<JobRequest, 'jobKey'>): Promise<RequestBody> {
-  return await multipartBody([
-    ['file', jpeg],
-    ['file_path', `input/${filePrefix(request)}-${number}.jpg`],
-    ['content_type', 'image/jpeg'],
-  ]);
+async function assetForm(file: UploadedFile, request: Pick<JobRequest, 'jobKey'>): Promise<RequestBody> {
+  const others = { file_path: `input/${filePrefix(request)}-${file.name}`, content_type: file.contentType };
+  return await formWith('file', file, others);
 }
 
 function assetReference(body: JsonObject): JsonValue | undefined {

@@ -9,9 +9,9 @@ import {
   shownText,
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
-import { multipartBody } from '../image-parts.ts';
 import { createPolledProvider } from '../polled-provider.ts';
 import { filePrefix } from '../task-values.ts';
+import { formWith, type UploadedFile } from '../upload-form.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const callTimeoutMs = 15_000;
@@ -60,7 +60,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
       if (before.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: before.detail };
       if (before.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
       const filled = await filledWorkflow(workflow(), request, config, {
-        form: (jpeg, number) => imageForm(jpeg, number, request),
+        form: (file) => uploadForm(file, request),
         send: (form) => call('POST', '/upload/image', signal, form, submitTimeoutMs),
         reference: storedName,
       });
@@ -165,13 +165,10 @@ function statusByFile(reply: Reply, job: Named): JobStatus {
 
 const uploadSchema = z.object({ name: z.string(), subfolder: z.string().catch('') });
 
-/** Each job has its own folder, because files of one name overwrite each other. */
-async function imageForm(jpeg: Buffer, number: number, job: Named): Promise<RequestBody> {
-  return await multipartBody([
-    ['image', jpeg],
-    ['subfolder', `${filePrefix(job)}-${number}`],
-    ['overwrite', 'true'],
-  ]);
+/** The server takes files of any kind there. Each one has its own folder, because files of one name overwrite each other. */
+async function uploadForm(file: UploadedFile, job: Named): Promise<RequestBody> {
+  const stem = file.name.slice(0, file.name.lastIndexOf('.'));
+  return await formWith('image', file, { subfolder: `${filePrefix(job)}-${stem}`, overwrite: 'true' });
 }
 
 function storedName(body: JsonObject): string | undefined {

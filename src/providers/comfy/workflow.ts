@@ -1,9 +1,21 @@
-import { fillPlaceholders, usesPlaceholder } from '../placeholders.ts';
+import { readFile, stat } from 'node:fs/promises';
+import type { MediaByRole, ReferenceMedia } from '../../tasks/ports.ts';
+import { fillPlaceholders } from '../placeholders.ts';
 import { classifyPoll, type Poll, type Reply } from '../answers.ts';
-import type { FrozenConfig, JobRequest, JsonObject, JsonValue, NotAccepted, RequestBody } from '../contract.ts';
+import type {
+  FrozenConfig,
+  JobRequest,
+  JsonObject,
+  JsonValue,
+  NotAccepted,
+  Refused,
+  RequestBody,
+} from '../contract.ts';
 import { fittingImages } from '../image-parts.ts';
+import { audioType, byRole, tooLarge, videoType } from '../media-data-urls.ts';
 import type { PolledProviderDeps } from '../polled-provider.ts';
-import { taskValues } from '../task-values.ts';
+import type { UploadedFile } from '../upload-form.ts';
+import { mediaFor, taskValues } from '../task-values.ts';
 
 // A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
 // checked when the catalogue is read. Both kinds that run workflows fill it in here, and find the video among what it wrote.
@@ -14,45 +26,69 @@ export type WorkflowProviderDeps = PolledProviderDeps & {
   readonly workflow: () => JsonObject;
 };
 
-const [maxImageBytes, uploadTries] = [60_000_000, 3];
+const [maxImageBytes, maxClipBytes, uploadTries] = [60_000_000, 60_000_000, 3];
 
 export type Upload = {
-  readonly form: (jpeg: Buffer, number: number) => Promise<RequestBody>;
+  readonly form: (file: UploadedFile) => Promise<RequestBody>;
   readonly send: (body: RequestBody) => Promise<Reply>;
   /** Returns the graph's reference to the stored file; undefined when the answer has none. */
   readonly reference: (body: JsonObject) => JsonValue | undefined;
 };
 
-/** Fills the graph for a task. It uploads the images first if the workflow uses them; a failed upload is safe to retry. */
+/** Fills the graph for a task. It uploads the media that the workflow uses first; a failed upload is safe to retry. */
 export async function filledWorkflow(
   workflow: JsonObject,
   request: JobRequest,
   config: FrozenConfig,
   upload: Upload,
-): Promise<{ readonly graph: JsonValue | undefined } | NotAccepted> {
+): Promise<{ readonly graph: JsonValue | undefined } | NotAccepted | Refused> {
+  const { used, shape } = await mediaFor(workflow, request);
+  const stored = await storeMedia(used, upload);
+  if ('declined' in stored) return stored.declined;
+  return { graph: fillPlaceholders(workflow, taskValues(request, config, shape, stored.media)) };
+}
+
+type Declined = { readonly declined: NotAccepted | Refused };
+
+async function storeMedia(
+  media: ReferenceMedia,
+  upload: Upload,
+): Promise<{ readonly media: MediaByRole<JsonValue> } | Declined> {
+  const { firstFrame, lastFrame, videos, audios } = media;
+  const frames = [firstFrame, lastFrame].filter((frame) => frame !== undefined);
   const references: JsonValue[] = [];
-  const jpegs = usesPlaceholder(workflow, ['image', 'images']) ? (await request.media()).images : [];
-  for (const jpeg of await fittingImages(jpegs, maxImageBytes)) {
-    const reference = await uploaded(await upload.form(jpeg, references.length + 1), upload);
-    if ('notAccepted' in reference) return reference.notAccepted;
+  for (const [index, bytes] of (await fittingImages([...media.images, ...frames], maxImageBytes)).entries()) {
+    const reference = await uploaded({ name: `${index + 1}.jpg`, contentType: 'image/jpeg', bytes }, upload);
+    if ('declined' in reference) return reference;
     references.push(reference.value);
   }
-  return { graph: fillPlaceholders(workflow, await taskValues(request, config, references)) };
+  const clips: JsonValue[] = [];
+  for (const [index, { path }] of [...videos, ...audios].entries()) {
+    const { size } = await stat(path);
+    if (size > maxClipBytes) return { declined: tooLarge(`a reference clip of ${size} bytes`) };
+    const type = index < videos.length ? videoType : audioType;
+    const bytes = await readFile(path);
+    const reference = await uploaded({ name: `clip-${index + 1}.${type.extension}`, ...type, bytes }, upload);
+    if ('declined' in reference) return reference;
+    clips.push(reference.value);
+  }
+  return { media: byRole({ images: media.images, firstFrame, lastFrame, videos }, references, clips) };
 }
 
 async function uploaded(
-  form: RequestBody,
-  { send, reference }: Upload,
-): Promise<{ readonly value: JsonValue } | { readonly notAccepted: NotAccepted }> {
+  file: UploadedFile,
+  { form, send, reference }: Upload,
+): Promise<{ readonly value: JsonValue } | Declined> {
+  const body = await form(file);
   let poll: Poll = { status: { state: 'missing' } };
   for (let tries = 0; tries < uploadTries && 'status' in poll; tries += 1) {
-    poll = classifyPoll(await send(form), () => false);
+    poll = classifyPoll(await send(body), () => false);
   }
   const value = 'body' in poll ? reference(poll.body) : undefined;
   if (value !== undefined) return { value };
   const detail =
     'status' in poll && 'detail' in poll.status ? poll.status.detail : 'an upload was answered without a name';
-  return { notAccepted: { kind: 'not_accepted', reason: 'unreachable', detail } };
+  return { declined: { kind: 'not_accepted', reason: 'unreachable', detail } };
 }
 
 /** Only the name distinguishes a video from a picture: nodes list both under `images`. */

@@ -26,6 +26,7 @@ export async function createRules({ file, reader }: Reading, reply: Reply, known
       const rule = ruleFor(file.errors, { status, code, message });
       if (rule === undefined && isClientError) return undefined;
       const kind = rule?.kind ?? 'upstream';
+      if (kind === 'unknown') return { kind, detail };
       if (kind === 'busy' || kind === 'overloaded' || kind === 'operator')
         return { kind: 'not_accepted', reason: kind, detail };
       return { kind: 'refused', error: { kind, ...(code !== undefined && { code }), detail } };
@@ -56,8 +57,8 @@ export async function failureIn(reading: Reading, data: JsonObject): Promise<Ups
   const { code, message = '' } = (await vendorError(reading, data)) ?? {};
   const status = data['status'] as number; // `answerData` has put it there
   const { kind = 'upstream' } = ruleFor(reading.file.errors, { status, code, message }) ?? {};
-  const isTemporary = kind === 'busy' || kind === 'overloaded' || kind === 'operator';
-  return { kind: isTemporary ? 'upstream' : kind, ...(code !== undefined && { code }), detail: shownText(message) };
+  const isOfJob = kind === 'content' || kind === 'image' || kind === 'input';
+  return { kind: isOfJob ? kind : 'upstream', ...(code !== undefined && { code }), detail: shownText(message) };
 }
 
 async function vendorError({ file, reader }: Reading, data: JsonObject): Promise<VendorError | undefined> {

@@ -8,10 +8,7 @@ export type Secrets = {
   readonly named?: ReadonlyMap<string, () => string>;
 };
 
-/**
- * The secret headers of the requests of a file. A key in the query is not supported: addresses are written to logs. Throws a
- * `SetupError` when the catalogue does not name a secret that the file needs.
- */
+/** The secret headers of the requests of a file. Throws a `SetupError` when the catalogue does not name a secret that the file needs. */
 export function credentialsOf(
   auth: ProviderFile['auth'],
   secrets: Secrets,
@@ -20,9 +17,15 @@ export function credentialsOf(
   return () => credentials(auth, secrets, now);
 }
 
+/** The secret parameters in the query of the requests of a file. */
+export function secretQueryOf(auth: ProviderFile['auth'], { key }: Secrets): () => Readonly<Record<string, string>> {
+  return () => (auth.kind === 'query' ? { [auth.name]: read(key, 'key') } : {});
+}
+
 function credentials(auth: ProviderFile['auth'], { key, named }: Secrets, now: () => number): Record<string, string> {
   switch (auth.kind) {
     case 'none':
+    case 'query':
       return {};
     case 'bearer':
       return { authorization: `Bearer ${read(key, 'key')}` };

@@ -1,4 +1,3 @@
-import { noMedia } from '../../tasks/ports.ts';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +12,8 @@ import type {
   SubmitOutcome,
   UpstreamClient,
 } from '../contract.ts';
-import type { Exchange, ProviderFile } from './file-schema.ts';
+import type { Exchange } from './example-schema.ts';
+import type { ProviderFile } from './file-schema.ts';
 import { createHttpProvider } from './http-provider.ts';
 import type { Trace } from './reader.ts';
 
@@ -31,30 +31,60 @@ export type Played = {
 export async function playExample(file: ProviderFile): Promise<readonly Played[]> {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
   try {
-    const request = await exampleRequest(file, folder);
     const played: Played[] = [];
-    for (const exchange of file.example.exchanges) played.push(await play(file, exchange, request));
+    for (const exchange of file.example.exchanges)
+      played.push(await play(file, exchange, await exampleRequest(file, exchange, folder)));
     return played;
   } finally {
     await rm(folder, { recursive: true });
   }
 }
 
-/** The images contain their numbers as text, because nothing decodes them here. */
-async function exampleRequest({ example }: ProviderFile, folder: string): Promise<JobRequest> {
-  const { imageCount, input, jobKey, model } = example;
-  const links = Array.from({ length: imageCount }, (_, index) => `https://videogen.example/image-${index + 1}.jpg`);
-  const images = links.map((_, index) => ({ path: join(folder, `${index}.jpg`), widthPx: 1280, heightPx: 720 }));
-  for (const [index, { path }] of images.entries()) await writeFile(path, `image ${index + 1}`);
+/** The media contain their names as text, because nothing decodes them here. */
+async function exampleRequest(
+  { example }: ProviderFile,
+  { given = {} }: Exchange,
+  folder: string,
+): Promise<JobRequest> {
+  const { jobKey, model } = example;
+  const { imageCount = example.imageCount, firstFrame, lastFrame, videoCount, audioCount, ...changes } = given;
+  const { model: _model, ...input } = changes;
+  const made = async (count: number | undefined, name: string, type: string) => {
+    const names = Array.from({ length: count ?? 0 }, (_, index) => `${name}-${index + 1}.${type}`);
+    for (const one of names) await writeFile(join(folder, one), one.slice(0, one.indexOf('.')).replaceAll('-', ' '));
+    return names.map((one) => ({
+      url: `https://videogen.example/${one}`,
+      file: { path: join(folder, one), widthPx: 1280, heightPx: 720, seconds: 5 },
+    }));
+  };
+  const images = await made(imageCount, 'image', 'jpg');
+  const [first] = await made(firstFrame === true ? 1 : 0, 'first', 'jpg');
+  const [last] = await made(lastFrame === true ? 1 : 0, 'last', 'jpg');
+  const videos = await made(videoCount, 'video', 'mp4');
+  const audios = await made(audioCount, 'audio', 'm4a');
+  const byRole = <Made>(one: (media: (typeof images)[number]) => Made) => ({
+    images: images.map(one),
+    ...(first !== undefined && { firstFrame: one(first) }),
+    ...(last !== undefined && { lastFrame: one(last) }),
+    videos: videos.map(one),
+    audios: audios.map(one),
+  });
+  const links = byRole(({ url }) => url);
   return {
     taskId: jobKey,
     ordinal: 1,
     accountHash: 'ab'.repeat(32),
     jobKey,
     model,
-    input: withDefaults({ ...input, imageUrls: links }),
-    media: async () => ({ ...noMedia, images }),
-    mediaLinks: { ...noMedia, images: links },
+    input: {
+      ...withDefaults({ ...example.input, ...input, imageUrls: links.images }),
+      ...(links.firstFrame !== undefined && { firstFrameUrl: links.firstFrame }),
+      ...(links.lastFrame !== undefined && { lastFrameUrl: links.lastFrame }),
+      ...(videos.length > 0 && { videoUrls: links.videos }),
+      ...(audios.length > 0 && { audioUrls: links.audios }),
+    },
+    media: async () => byRole(({ file }) => file),
+    mediaLinks: links,
     deadlineMs: 1_800_000,
   };
 }
@@ -63,17 +93,19 @@ async function play(file: ProviderFile, exchange: Exchange, request: JobRequest)
   const { example } = file;
   const requests: Played['requests'][number][] = [];
   const values: Played['values'][number][] = [];
-  const answers = [exchange, ...(exchange.second === undefined ? [] : [exchange.second])];
+  const answers = [...exchange.uploads, exchange, ...(exchange.second === undefined ? [] : [exchange.second])];
   const client: UpstreamClient = {
     call: async (method, path, { body }) => {
-      const sent = body === undefined ? {} : { body: JSON.parse(String(body.bytes)) as JsonValue }; // it was written as JSON
+      const isJson = body?.contentType === 'application/json';
+      const sent = isJson ? { body: JSON.parse(String(body.bytes)) as JsonValue } : {}; // it was written as JSON
       const { answer, status = 0 } = answers[requests.length] ?? {};
       requests.push({ line: `${method} ${path}`, ...sent });
       return { status, headers: {}, body: Buffer.from(answer === undefined ? '' : JSON.stringify(answer)) };
     },
     download: async () => undefined,
   };
-  const { baseUrl, model, parameters } = example;
+  const { baseUrl, parameters } = example;
+  const { model = example.model } = exchange.given ?? {};
   const provider = createHttpProvider({
     name: 'example',
     config: { kind: 'http', baseUrl, upstreamModel: model, options: { parameters } },
@@ -136,16 +168,19 @@ function findOutcome(outcome: RecoverOutcome): Outcome {
   return { means: outcome.kind, ...(outcome.kind === 'found' && { job: outcome }) };
 }
 
-function requestDifferences({ request, second, sends }: Exchange, requests: Played['requests']): readonly string[] {
-  const expected = second === undefined ? [request] : [request, second.request];
+function requestDifferences(
+  { request, second, sends, uploads }: Exchange,
+  requests: Played['requests'],
+): readonly string[] {
+  const before = uploads.map((one) => one.request);
+  const expected = [...before, request, ...(second === undefined ? [] : [second.request])];
   const lines = requests.map(({ line }) => line);
   const differences = isDeepStrictEqual(lines, expected)
     ? []
     : [`sends ${lines.join(', ')} instead of ${expected.join(', ')}`];
-  const isSent = sends === undefined || isDeepStrictEqual(requests[0]?.body, sends);
-  return isSent
-    ? differences
-    : [...differences, `sends ${JSON.stringify(requests[0]?.body)} instead of ${JSON.stringify(sends)}`];
+  const sent = requests[before.length]?.body;
+  const isSent = sends === undefined || isDeepStrictEqual(sent, sends);
+  return isSent ? differences : [...differences, `sends ${JSON.stringify(sent)} instead of ${JSON.stringify(sends)}`];
 }
 
 function outcomeDifferences({ example }: ProviderFile, { means }: Exchange, outcome: Outcome): readonly string[] {

@@ -6,6 +6,8 @@ import type { JsonObject, JsonValue } from '../contract.ts';
 
 export type Expression = {
   readonly text: string;
+  /** The names of fields that it reads, such as `input.prompt`, without what follows a step that is no name. */
+  readonly paths: readonly (readonly string[])[];
   /** The value as JSON; undefined for nothing. Throws an `ExpressionError`. Evaluations of one expression must not overlap. */
   evaluate(data: JsonObject): Promise<JsonValue | undefined>;
 };
@@ -26,7 +28,7 @@ const maxSize = 2_000_000;
 const functions = ['string', 'length', 'substring', 'substringBefore', 'substringAfter', 'lowercase', 'uppercase']
   .concat(['trim', 'contains', 'split', 'replace', 'encodeUrlComponent', 'number', 'floor', 'ceil', 'round', 'abs'])
   .concat(['sum', 'count', 'max', 'min', 'boolean', 'not', 'exists', 'type', 'map', 'filter', 'single', 'keys'])
-  .concat(['lookup', 'append', 'reverse', 'merge', 'toMillis', 'fromJson']);
+  .concat(['lookup', 'append', 'reverse', 'merge', 'toMillis', 'fromJson', 'snakeKeys']);
 
 /** A name of a variable that no expression can write. */
 const budgetName = ' budget';
@@ -37,12 +39,14 @@ type Budget = { steps: number; size: number };
 export function compileExpression(text: string): Expression {
   const compiled = checked(text);
   compiled.registerFunction('fromJson', fromJson, '<s-:x>');
+  compiled.registerFunction('snakeKeys', snakeKeys, '<o:o>');
   // The library finds its hooks among the variables, by symbols.
   const hooks = compiled as unknown as { assign(name: symbol, hook: typeof countStep | typeof countSize): void };
   hooks.assign(Symbol.for('jsonata.__evaluate_entry'), countStep);
   hooks.assign(Symbol.for('jsonata.__evaluate_exit'), countSize);
   return {
     text,
+    paths: nodesOf(compiled.ast()).flatMap(pathOf),
     evaluate: async (data) => {
       try {
         return await evaluated(compiled, data);
@@ -90,6 +94,19 @@ function nodesOf(value: unknown): readonly Node[] {
   return [node, ...Object.values(node).flatMap(nodesOf)];
 }
 
+function pathOf({ type, steps }: Node): readonly (readonly string[])[] {
+  if (type !== 'path' || !Array.isArray(steps)) return [];
+  // The steps of a path are parts of an expression.
+  const all = steps as readonly Node[];
+  const [first] = all;
+  // `$` and `$$` are the data, mostly the same.
+  const named =
+    first?.['type'] === 'variable' && (first['value'] === '' || first['value'] === '$') ? all.slice(1) : all;
+  const end = named.findIndex((step) => step['type'] !== 'name');
+  const names = named.slice(0, end === -1 ? named.length : end).map(({ value }) => String(value));
+  return names.length === 0 ? [] : [names];
+}
+
 function boundNames(nodes: readonly Node[]): ReadonlySet<string> {
   const names = nodes.flatMap(({ type, lhs, arguments: parameters, focus, index }) => {
     if (type === 'bind') return [nameOf(lhs)];
@@ -120,6 +137,12 @@ function fromJson(text: string | undefined): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Names of options are in camel case, and most upstreams have names in snake case. */
+function snakeKeys(map: JsonObject | undefined): JsonObject | undefined {
+  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return map && Object.fromEntries(Object.entries(map).map(([name, value]) => [snake(name), value]));
 }
 
 function countStep(_node: unknown, _input: unknown, environment: jsonata.Environment): void {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { currency } from '../../models/catalogue/cost.ts';
 import { check, type Problem } from '../../models/catalogue/problems.ts';
 import { modelRules } from '../../models/catalogue/rules.ts';
-import { inputLimits, ratios } from '../../tasks/task-input.ts';
+import { example, failureKinds, temporaryKinds } from './example-schema.ts';
 import { compileExpression, type Expression, ExpressionError } from './expression.ts';
 
 // The schema of a file that describes a job API over HTTP.
@@ -44,9 +44,11 @@ const expression = z
   .meta({
     id: 'Expression',
     description:
-      'JSONata. It reads model, parameters, input (prompt, duration, ratio, resolution, generateAudio), width, height, imageCount, ' +
-      'jobKey; when a job is created also images (url, base64), accountHash, deadlineSeconds; later also job (id, handle); ' +
-      'of an answer status and body. A list of one collapses unless it is written as [images.url]. $fromJson reads JSON in a text.',
+      'JSONata. It reads model, parameters, input (prompt, negativePrompt, resolution, duration, ratio, generateAudio, seed, options; ' +
+      'written alone it is all of them), imageCount, hasFirstFrame, hasLastFrame, videoCount, audioCount, jobKey; when a job is ' +
+      'created also width, height, images, firstFrame, lastFrame, videos, audios (each with url, as a data URL also with base64, after an upload only with uploaded), ' +
+      'accountHash, deadlineSeconds; later also job (id, handle); of an answer status and body. A list of one collapses unless it ' +
+      'is written as [images.url]. $fromJson reads JSON in a text; $snakeKeys renames cfgScale in a map to cfg_scale.',
   });
 
 const secretName = z
@@ -54,12 +56,14 @@ const secretName = z
   .regex(/^[A-Za-z0-9][\w.-]{0,59}$/, { error: 'must be a name in `secrets` of the provider' });
 const headerName = z.string().regex(/^[\w-]{1,100}$/, { error: 'must be the name of a header' });
 const headerValue = z.string().regex(/^[\x20-\x7e]{0,1000}$/, { error: 'must be plain ASCII text' });
+const queryName = z.string().regex(/^[\w.-]{1,100}$/, { error: 'must be the name of a query parameter' });
 
 const auth = z
   .discriminatedUnion('kind', [
     z.strictObject({ kind: z.literal('none') }),
     z.strictObject({ kind: z.literal('bearer') }),
     z.strictObject({ kind: z.literal('header'), name: headerName, prefix: headerValue.default('') }),
+    z.strictObject({ kind: z.literal('query'), name: queryName }),
     z
       .strictObject({
         kind: z.literal('jwtHs256'),
@@ -74,7 +78,19 @@ const auth = z
   .meta({ description: 'The authentication of requests; the catalogue names the key itself.' });
 
 const method = z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-const request = { method: method.default('GET'), path: expression };
+const json = expression.optional().meta({ description: 'The body of the request; none without it.' });
+const request = { method: method.default('GET'), path: expression, json };
+
+const upload = z
+  .strictObject({
+    path: expression,
+    field: z
+      .string()
+      .regex(/^[\w.-]{1,100}$/)
+      .meta({ description: 'The field of the form that holds the file.' }),
+    value: expression.meta({ description: 'The name or number under which the upstream stored the image.' }),
+  })
+  .meta({ description: 'A request (multipart/form-data) for each image before a job is created.' });
 
 const create = z.strictObject({
   method: method.default('POST'),
@@ -120,7 +136,9 @@ const status = z.strictObject({
 });
 
 const result = z.strictObject({
+  method: method.default('GET'),
   path: expression.optional().meta({ description: 'A second request about a job that succeeded, for its video.' }),
+  json,
   url: expression.meta({ description: 'The address of the video.' }),
   failed: expression.optional().meta({ description: 'True when the second answer reports that the job failed.' }),
 });
@@ -128,12 +146,10 @@ const result = z.strictObject({
 const cancel = z.strictObject({
   method,
   path: expression,
+  json,
   cancelled: expression.meta({ description: 'True when the job is stopped.' }),
   ended: expression.optional().meta({ description: 'True when the job was over already.' }),
 });
-
-const failureKinds = ['content', 'image', 'input', 'upstream'] as const;
-const temporaryKinds = ['busy', 'overloaded', 'operator'] as const;
 
 const errorRule = z.strictObject({
   status: z.int().min(100).max(599).optional(),
@@ -144,92 +160,76 @@ const errorRule = z.strictObject({
     .optional()
     .meta({ description: 'The whole code; ABC* for every code that begins so.' }),
   contains: z.string().min(1).max(100).optional().meta({ description: 'A part of the message; case does not count.' }),
-  kind: z.enum([...failureKinds, ...temporaryKinds]).meta({
+  kind: z.enum([...failureKinds, ...temporaryKinds, 'unknown']).meta({
     description:
-      'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for.',
+      'content and image end the task; input and upstream are this provider only; busy, overloaded and operator are waited for; ' +
+      'unknown: a job may have been created.',
   }),
 });
 
 export type ErrorRule = z.output<typeof errorRule>;
 
-const exchange = z.strictObject({
-  step: z.enum(['create', 'find', 'status', 'cancel']),
-  request: z.string().regex(/^[A-Z]+ \S+$/, { error: 'must be a method and a path, such as GET /tasks/1' }),
-  sends: z.json().optional(),
-  status: z.int().min(100).max(599).default(200),
-  answer: z.json().optional(),
-  second: z
-    .strictObject({ request: z.string(), status: z.int().min(100).max(599).default(200), answer: z.json().optional() })
-    .optional()
-    .meta({ description: 'The request of `result.path` and its answer.' }),
-  means: z.enum([
-    ...(['accepted', ...temporaryKinds, ...failureKinds, 'unknown'] as const),
-    ...(['queued', 'running', 'succeeded', 'missing', 'unclear', 'found', 'later'] as const),
-    ...(['cancelled', 'ended', 'runs_on'] as const),
-  ]),
-});
-
-export type Exchange = z.output<typeof exchange>;
-
-const example = z
+const providerFile = z
   .strictObject({
-    baseUrl: z.url(),
-    model: z.string(),
-    parameters: z.record(z.string(), z.json()).default({}),
-    input: z.strictObject({
-      prompt: z.string(),
-      duration: z.int().optional(),
-      ratio: z.enum(ratios).optional(),
-      generateAudio: z.boolean().optional(),
+    auth,
+    headers: z.record(headerName, headerValue).default({}).meta({
+      description: 'Sent with every request. No secrets. The value $uuid is another UUID for each request.',
     }),
-    imageCount: z.int().min(0).max(inputLimits.maxImages).default(0),
-    jobKey: z.uuid().default('019abc12-3456-7def-8901-234567890abc'),
-    job: z.strictObject({ id: z.string(), handle: z.record(z.string(), z.json()).default({}) }),
-    video: z.url(),
-    exchanges: z.array(exchange).min(1).max(100),
+    keyOrigins: z
+      .array(z.string().regex(/^https:\/\/[\w.-]+(?::\d{1,5})?$/, { error: 'must be an https origin' }))
+      .max(5)
+      .default([])
+      .meta({ description: 'Other origins that get the key when a video is downloaded from them.' }),
+    images: z.enum(['link', 'data-url', 'upload']).meta({
+      description:
+        'link: the upstream fetches images from us, so PUBLIC_URL must be reachable; data-url: they are in the request; ' +
+        'upload: they are sent before, and the request has what the upstream named them.',
+    }),
+    upload: upload.optional(),
+    maxImageBytes: z
+      .int()
+      .min(10_000)
+      .max(60_000_000)
+      .default(20_000_000)
+      .meta({ description: 'The limit of all data URLs together.' }),
+    clips: z.enum(['link', 'data-url']).default('link').meta({
+      description: 'The same for reference video and audio.',
+    }),
+    maxClipBytes: z
+      .int()
+      .min(10_000)
+      .max(60_000_000)
+      .default(20_000_000)
+      .meta({ description: 'The limit of the data URLs of all reference video and audio together.' }),
+    imageReference: z.string().max(50).includes('{n}').optional().meta({
+      description: 'The form in which prompts refer to images there, such as [Image{n}].',
+    }),
+    keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
+    rules: modelRules.max(50).default([]).meta({
+      description:
+        'Requests that the vendor is known to reject, which are not charged. The catalogue can add rules, not remove them.',
+    }),
+    create,
+    find: find.optional(),
+    status,
+    result,
+    cancel: cancel.optional(),
+    error: z
+      .strictObject({ code: expression.optional(), message: expression.optional() })
+      .default({})
+      .meta({ description: "The vendor's own error in an answer; a body without either is not the vendor's." }),
+    errors: z
+      .array(errorRule)
+      .max(200)
+      .default([])
+      .meta({ description: 'The meaning of errors; the first matching rule counts.' }),
+    cost: z
+      .strictObject({ amount: expression, currency: currency.default('USD') })
+      .optional()
+      .meta({ description: 'The cost of the job in the currency, where its last status has it.' }),
+    example,
   })
-  .meta({
-    description: 'Requests and answers as the vendor documents them, and what they mean: the proof of the file.',
+  .refine((file) => (file.images === 'upload') === (file.upload !== undefined), {
+    path: ['upload'],
+    error: 'must stand in the file if images are uploaded, and not otherwise',
   });
-
-const providerFile = z.strictObject({
-  auth,
-  headers: z.record(headerName, headerValue).default({}).meta({ description: 'Sent with every request. No secrets.' }),
-  images: z.enum(['link', 'data-url']).meta({
-    description:
-      'link: the upstream fetches images from us, so PUBLIC_URL must be reachable; data-url: they are in the request.',
-  }),
-  maxImageBytes: z
-    .int()
-    .min(10_000)
-    .max(60_000_000)
-    .default(20_000_000)
-    .meta({ description: 'The limit of all data URLs together.' }),
-  imageReference: z.string().max(50).includes('{n}').optional().meta({
-    description: 'The form in which prompts refer to images there, such as [Image{n}].',
-  }),
-  keepsJobsHours: z.int().min(1).max(168).default(24).meta({ description: 'After this the upstream forgets a job.' }),
-  rules: modelRules.max(50).default([]).meta({
-    description:
-      'Requests that the vendor is known to reject, which are not charged. The catalogue can add rules, not remove them.',
-  }),
-  create,
-  find: find.optional(),
-  status,
-  result,
-  cancel: cancel.optional(),
-  error: z
-    .strictObject({ code: expression.optional(), message: expression.optional() })
-    .default({})
-    .meta({ description: "The vendor's own error in an answer; a body without either is not the vendor's." }),
-  errors: z
-    .array(errorRule)
-    .max(200)
-    .default([])
-    .meta({ description: 'The meaning of errors; the first matching rule counts.' }),
-  cost: z
-    .strictObject({ amount: expression, currency: currency.default('USD') })
-    .optional()
-    .meta({ description: 'The cost of the job in the currency, where its last status has it.' }),
-  example,
-});

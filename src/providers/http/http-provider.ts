@@ -25,7 +25,10 @@ import { answerData, costIn, createRules, failureIn, foundJobs } from './answer-
 import { type Expression, ExpressionError } from './expression.ts';
 import type { ProviderFile } from './file-schema.ts';
 import { createReaders, type Reader, textOf, type Trace } from './reader.ts';
-import { createData, jobData, jsonBody, lostData } from './request-data.ts';
+import { generatedHeaders } from './headers.ts';
+import { usesMedia } from './passed-fields.ts';
+import { createData, jobData, jsonBody, lostData, namedData } from './request-data.ts';
+import { uploadImages } from './uploads.ts';
 
 /** `config.options.parameters` reach the expressions. The client has the `headers` of the file and the result of `credentialsOf`. */
 export type HttpProviderDeps = PolledProviderDeps & {
@@ -40,12 +43,16 @@ export function createHttpProvider(deps: HttpProviderDeps): PolledProvider {
   const { file, client, warn } = deps;
   const { creates, others: reader } = createReaders(warn, deps.trace);
   const call: Call = ({ method }, { limits, path, ...body }) =>
-    replyOf(client.call(method, path, { ...body, ...limits, maxBytes: maxAnswerBytes }));
+    replyOf(
+      client.call(method, path, { ...body, ...limits, headers: generatedHeaders(file), maxBytes: maxAnswerBytes }),
+    );
   const upstream = { ...deps, reader, readState: createStateReader(file.status.states, warn), call };
   return createPolledProvider(deps, {
     namesJobs: false,
     forgetsJobs: false,
     images: file.images === 'link' ? 'link' : 'file',
+    // Copies of clips that no request has would only fill our store.
+    clips: file.clips === 'link' && usesMedia(file, ['videos', 'audios']) ? 'link' : 'file',
     minPollMs: file.status.minSeconds * 1000,
     submit: (request, signal) => submit({ ...upstream, reader: creates }, request, signal),
     recover: (lost, signal) => recover(upstream, lost, signal),
@@ -74,8 +81,12 @@ async function pathFor(reader: Reader, field: string, path: Expression, data: Js
 
 async function submit(upstream: Upstream, request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome> {
   const { file, reader, call, submitTimeoutMs } = upstream;
-  const { data, contents } = await createData(request, upstream);
   try {
+    const uploaded = await uploadsOf(upstream, request, signal);
+    if (uploaded !== undefined && 'kind' in uploaded) return uploaded;
+    const created = await createData(request, upstream, uploaded);
+    if ('kind' in created) return created;
+    const { data, contents } = created;
     const path = await pathFor(reader, 'create.path', file.create.path, data);
     const body = jsonBody(await reader.required('create.json', file.create.json, data), contents);
     const reply = await call(file.create, { path, body, limits: { timeoutMs: submitTimeoutMs, signal } });
@@ -85,6 +96,16 @@ async function submit(upstream: Upstream, request: JobRequest, signal: AbortSign
     // Nothing was sent, because expressions of an answer do not throw.
     return { kind: 'not_accepted', reason: 'operator', detail: error.message };
   }
+}
+
+async function uploadsOf(upstream: Upstream, request: JobRequest, signal: AbortSignal) {
+  const { file, reader, call, submitTimeoutMs: timeoutMs } = upstream;
+  const { upload } = file;
+  if (upload === undefined) return undefined;
+  const known = namedData(request, upstream);
+  const path = await pathFor(reader, 'upload.path', upload.path, known);
+  const post = (body: RequestBody) => call({ method: 'POST' }, { path, body, limits: { timeoutMs, signal } });
+  return await uploadImages(request, { file, reader, upload, known, send: post });
 }
 
 async function recover(upstream: Upstream, lost: LostCall, signal: AbortSignal): Promise<RecoverOutcome> {
@@ -118,7 +139,8 @@ async function statusOf(upstream: Upstream, job: Job, signal: AbortSignal): Prom
 async function endOf(upstream: Upstream, last: JsonObject, limits: Limits): Promise<JobStatus> {
   const { file, reader } = upstream;
   const { path, url, failed } = file.result;
-  const second = path === undefined ? undefined : await send(upstream, 'result', { method: 'GET', path }, last, limits);
+  const second =
+    path === undefined ? undefined : await send(upstream, 'result', { ...file.result, path }, last, limits);
   const data = second?.data ?? last;
   if (await reader.flag('result.failed', failed, data))
     return { state: 'failed', error: await failureIn(upstream, data), ...(await costIn(upstream, last)) };
@@ -140,7 +162,11 @@ async function cancel(upstream: Upstream, job: Job, signal: AbortSignal): Promis
   return declinesCancel(reply) ? 'runs_on' : 'unclear';
 }
 
-type Request = { readonly method: string; readonly path: Expression };
+type Request = {
+  readonly method: string;
+  readonly path: Expression;
+  readonly json?: Expression | undefined;
+};
 
 async function send(
   { reader, call }: Upstream,
@@ -150,6 +176,7 @@ async function send(
   limits: Limits,
 ): Promise<{ readonly reply: Reply; readonly data: JsonObject }> {
   const path = await pathFor(reader, `${field}.path`, request.path, known);
-  const reply = await call(request, { path, limits });
+  const json = request.json && (await reader.required(`${field}.json`, request.json, known));
+  const reply = await call(request, { path, limits, ...(json !== undefined && { body: jsonBody(json) }) });
   return { reply, data: answerData(reply, known) };
 }

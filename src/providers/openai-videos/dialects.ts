@@ -1,8 +1,11 @@
 import { z } from 'zod';
 import { type FrameSize, sizeOf } from '../../media/frame-size.ts';
-import type { ReferenceImage } from '../../tasks/ports.ts';
+import type { OptionValue } from '../../tasks/input-options.ts';
+import type { ReferenceImage, ReferenceMedia } from '../../tasks/ports.ts';
+import { type Resolution, resolutions } from '../../tasks/task-input.ts';
 import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
-import { fittingImages, imageDataUrls, multipartBody } from '../image-parts.ts';
+import { fittingImages, imageDataUrls, imageParts, leadingImage, multipartBody } from '../image-parts.ts';
+import { isMinimaxH3, isVllmField, optionFields } from '../option-fields.ts';
 import { seedOf } from '../task-values.ts';
 
 // `POST /videos` began as OpenAI's. The servers and resellers that speak it differ in how a create is spelled, in what a DELETE
@@ -12,6 +15,7 @@ import { seedOf } from '../task-values.ts';
 const parametersSchema = z.object({
   width: z.int().optional(),
   height: z.int().optional(),
+  resolution: z.enum(resolutions).optional(),
   fps: z.int().optional(),
   steps: z.int().optional(),
   extra: z.record(z.string(), z.json()).default({}),
@@ -20,11 +24,11 @@ const parametersSchema = z.object({
 type Parameters = z.output<typeof parametersSchema>;
 
 /** Everything that a body is made of. */
-type Create = Pick<JobRequest, 'input'> & {
+type Create = Pick<JobRequest, 'input' | 'mediaLinks'> & {
   readonly model: string;
   readonly size: FrameSize;
   readonly seed: number;
-  readonly images: readonly ReferenceImage[];
+  readonly media: ReferenceMedia;
   readonly parameters: Parameters;
 };
 
@@ -34,6 +38,8 @@ export type Dialect = {
   readonly forgetsJobs: boolean;
   /** Its list of jobs shows their prompts, by which a lost one can be found. */
   readonly listsPrompts: boolean;
+  /** It fetches reference videos and audio; the others take none. */
+  readonly clips?: 'link';
   /**
    * A DELETE that succeeds stops a running job, or only its answer shows whether it did, or the server has none that would stop one.
    */
@@ -53,24 +59,7 @@ const contentPath = (id: string) => `/videos/${id}/content`;
 export const dialects: Record<DialectName, Dialect> = {
   // vLLM-Omni reads forms only. Without frames or seconds it would make a single frame.
   'vllm-omni': {
-    body: async (create) => {
-      const { input, parameters, size, seed } = create;
-      const { fps = 24, steps, extra } = parameters;
-      const isOne = create.images.length === 1;
-      return await multipartBody([
-        ...commonFields(create),
-        ['width', String(size.widthPx)],
-        ['height', String(size.heightPx)],
-        ['fps', String(fps)],
-        ['num_frames', String(fps * input.duration)],
-        ['seed', String(seed)],
-        ['generate_sound', String(input.generateAudio)],
-        ...(steps === undefined ? [] : [['num_inference_steps', String(steps)] as const]),
-        // Models that make sound take their length from here.
-        ['extra_params', JSON.stringify({ duration: input.duration, ...taskOf(create), ...extra })],
-        ...(await imageFields(isOne ? 'input_reference' : 'input_references', create.images)),
-      ]);
-    },
+    body: vllmForm,
     forgetsJobs: true,
     listsPrompts: true,
     deletes: 'stops',
@@ -78,7 +67,10 @@ export const dialects: Record<DialectName, Dialect> = {
   },
   // SGLang forgets a deleted job while the GPU goes on with it, so the time at which its slot is free would be unknown.
   sglang: {
-    body: formOrJson,
+    body: async (create) => {
+      const { negativePrompt } = create.input;
+      return await formOrJson(create, negativePrompt === undefined ? {} : { negative_prompt: negativePrompt });
+    },
     forgetsJobs: true,
     listsPrompts: false,
     deletes: 'no',
@@ -86,23 +78,8 @@ export const dialects: Record<DialectName, Dialect> = {
     videoUrl: (id, { url }) => (typeof url === 'string' && /^https?:/.test(url) ? url : contentPath(id)),
   },
   openrouter: {
-    body: async ({ model, input, seed, images, parameters }) =>
-      jsonBody({
-        ...parameters.extra,
-        model,
-        prompt: input.prompt,
-        duration: input.duration,
-        resolution: input.resolution,
-        ...(input.ratio !== 'adaptive' && { aspect_ratio: input.ratio }),
-        generate_audio: input.generateAudio,
-        seed,
-        ...(images.length > 0 && {
-          input_references: (await imageDataUrls(images, maxImageBytes)).map((url) => ({
-            type: 'image_url',
-            image_url: { url },
-          })),
-        }),
-      }),
+    body: openRouterJson,
+    clips: 'link',
     forgetsJobs: false,
     listsPrompts: false,
     deletes: 'no',
@@ -110,7 +87,7 @@ export const dialects: Record<DialectName, Dialect> = {
   },
   // As OpenAI described it: a form when there is a file to send, else JSON.
   generic: {
-    body: formOrJson,
+    body: async (create) => await formOrJson(create, {}),
     forgetsJobs: false,
     listsPrompts: false,
     deletes: 'reports',
@@ -121,13 +98,15 @@ export const dialects: Record<DialectName, Dialect> = {
 /** The body of the create. Two requests under one `jobKey` ask for the same video. */
 export async function createBody(dialect: Dialect, request: JobRequest, config: FrozenConfig): Promise<RequestBody> {
   const parameters = parametersSchema.parse(config.options['parameters'] ?? {});
-  const { images } = await request.media();
+  const { input, mediaLinks } = request;
+  const media = await request.media();
   return await dialect.body({
-    input: request.input,
+    input,
+    mediaLinks,
     model: config.upstreamModel,
-    size: sizeOf(request.input, images[0], parameters),
+    size: sizeOf(input, leadingImage(media), parameters),
     seed: seedOf(request),
-    images,
+    media,
     parameters,
   });
 }
@@ -142,30 +121,111 @@ function commonFields({ model, input: { prompt, duration } }: Create): Fields {
   ];
 }
 
+async function vllmForm(create: Create): Promise<RequestBody> {
+  const { input, parameters, size, seed } = create;
+  const chosen = Object.entries(numbersOf(create, 24));
+  const files = imagesOf(create, isMinimaxH3(create.model));
+  return await multipartBody([
+    ...commonFields(create),
+    ...(input.negativePrompt === undefined ? [] : [['negative_prompt', input.negativePrompt] as const]),
+    ['width', String(size.widthPx)],
+    ['height', String(size.heightPx)],
+    ...chosen.filter(([name]) => isFormField(name)).map(([name, value]) => [name, String(value)] as const),
+    ['seed', String(seed)],
+    ['generate_sound', String(input.generateAudio)],
+    // Models that make sound take their length from here, and options that the form does not have belong here.
+    [
+      'extra_params',
+      JSON.stringify({
+        duration: input.duration,
+        ...taskOfReferences(create),
+        ...parameters.extra,
+        ...Object.fromEntries(chosen.filter(([name]) => !isFormField(name))),
+        ...taskOfFrames(create),
+      }),
+    ],
+    ...(await imageFields(files.length === 1 ? 'input_reference' : 'input_references', files)),
+  ]);
+}
+
+function isFormField(name: string): boolean {
+  return name === 'num_frames' || isVllmField(name);
+}
+
+/** The frames first; no server takes them together with references. Most would begin the video with a last frame. */
+function imagesOf({ media: { firstFrame, lastFrame, images } }: Create, takesLastFrame: boolean) {
+  return [firstFrame, takesLastFrame ? lastFrame : undefined, ...images].filter((one) => one !== undefined);
+}
+
 /** Without its word for references MiniMax-H3 would begin the video with the images, and refuse more than two. */
-function taskOf({ model, images }: Create): { readonly task?: string } {
-  return images.length > 0 && /minimax-h3/i.test(model) ? { task: 'ref2va' } : {};
+function taskOfReferences({ model, media: { images } }: Create): { readonly task?: string } {
+  return images.length > 0 && isMinimaxH3(model) ? { task: 'ref2va' } : {};
+}
+
+function taskOfFrames({ model, media: { firstFrame, lastFrame } }: Create): { readonly task?: string } {
+  return (firstFrame ?? lastFrame) !== undefined && isMinimaxH3(model) ? { task: 'fl2va' } : {};
+}
+
+/** The client's options, and the parameters of the catalogue that no option replaces. */
+function numbersOf({ input, parameters }: Create, standardFps?: number): Readonly<Record<string, OptionValue>> {
+  const { fps: fixedFps = standardFps, steps } = parameters;
+  const options = optionFields('openai-videos', input.options);
+  const fps = typeof options['fps'] === 'number' ? options['fps'] : fixedFps;
+  return {
+    ...(steps !== undefined && { num_inference_steps: steps }),
+    ...options,
+    ...(fps !== undefined && { fps, num_frames: Math.round(fps * input.duration) }),
+  };
 }
 
 async function imageFields(name: string, images: readonly ReferenceImage[]): Promise<Fields> {
   return (await fittingImages(images, maxImageBytes)).map((jpeg) => [name, jpeg] as const);
 }
 
-async function formOrJson(create: Create): Promise<RequestBody> {
-  const { size, seed, images, parameters } = create;
-  const { fps, steps, extra } = parameters;
-  const numbers = {
-    ...(fps !== undefined && { fps, num_frames: fps * create.input.duration }),
-    ...(steps !== undefined && { num_inference_steps: steps }),
-  };
+async function formOrJson(create: Create, texts: Readonly<Record<string, string>>): Promise<RequestBody> {
+  const { size, seed, parameters } = create;
+  const files = imagesOf(create, false);
   const fields: Fields = [...commonFields(create), ['size', `${size.widthPx}x${size.heightPx}`]];
-  if (images.length === 0) return jsonBody({ ...extra, ...Object.fromEntries(fields), ...numbers, seed });
-  const others = Object.entries({ ...extra, ...numbers, seed });
+  const others = { ...numbersOf(create), ...texts, seed };
+  if (files.length === 0) return jsonBody({ ...parameters.extra, ...Object.fromEntries(fields), ...others });
+  const all = Object.entries({ ...parameters.extra, ...others });
   return await multipartBody([
     ...fields,
-    ...others.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
-    ...(await imageFields('input_reference', images)),
+    ...all.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
+    ...(await imageFields('input_reference', files)),
   ]);
+}
+
+/** The names of resolutions that differ from ours. */
+const openRouterResolutions: Readonly<Partial<Record<Resolution, string>>> = { '1440p': '2K', '2160p': '4K' };
+
+async function openRouterJson({ model, input, seed, media, mediaLinks, parameters }: Create): Promise<RequestBody> {
+  const { firstFrame, lastFrame, images } = await imageParts(media, (all) => imageDataUrls(all, maxImageBytes));
+  const frames = [
+    ...contentParts('image_url', firstFrame).map((part) => ({ ...part, frame_type: 'first_frame' })),
+    ...contentParts('image_url', lastFrame).map((part) => ({ ...part, frame_type: 'last_frame' })),
+  ];
+  const references = [
+    ...contentParts('image_url', images),
+    ...contentParts('video_url', mediaLinks.videos),
+    ...contentParts('audio_url', mediaLinks.audios),
+  ];
+  return jsonBody({
+    ...parameters.extra,
+    model,
+    prompt: input.prompt,
+    duration: input.duration,
+    resolution: openRouterResolutions[input.resolution] ?? input.resolution,
+    ...(input.ratio !== 'adaptive' && { aspect_ratio: input.ratio }),
+    generate_audio: input.generateAudio,
+    seed,
+    ...(frames.length > 0 && { frame_images: frames }),
+    ...(references.length > 0 && { input_references: references }),
+  });
+}
+
+function contentParts(type: 'image_url' | 'video_url' | 'audio_url', urls: string | readonly string[] = []) {
+  return [urls].flat().map((url) => ({ type, [type]: { url } }));
 }
 
 function jsonBody(body: object): RequestBody {

@@ -36,6 +36,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   return createPolledProvider(deps, {
     namesJobs: false,
     forgetsJobs: dialect.forgetsJobs,
+    ...(dialect.clips !== undefined && { clips: dialect.clips }),
     submit: async (request, signal) => {
       const body = await createBody(dialect, request, config);
       return classifyCreate(await call('POST', '', submitTimeoutMs, signal, body), createRules);

@@ -12,6 +12,7 @@ export const rules = {
   'video-unknown': 'GET of the video of an unknown id is answered 404',
   'delete-unknown': 'DELETE of an unknown id is answered 404 not_found, 405, or 200 and canceled',
   'put-no-json': 'a PUT whose body is no JSON is refused with 400 or 422, and makes no job',
+  'put-version': 'a PUT of an unknown version of the protocol is refused with 400 or 422, and makes no job',
   put: 'PUT of a new id is answered 200 or 201 and its record',
   'get-running': 'GET of a job that was just made is answered 200 and its record',
   'put-again': 'PUT of a running job is answered 200 and its record',

@@ -53,12 +53,19 @@ async function checkUnknown({ bodies, send, test }: Run): Promise<void> {
     const answer = await send('DELETE', uuid());
     return answer.status === 405 || statusIn(answer) === 'canceled' ? pass : isUnknown(answer);
   });
-  await test('put-no-json', async () => {
+  const isRefused = async (body: string) => {
     const id = uuid();
-    const answer = await send('PUT', id, { body: bodies.first.slice(0, -1) });
+    const answer = await send('PUT', id, { body });
     if (answer.status !== 400 && answer.status !== 422) return failed(answer.came);
     return is(await send('GET', id), [404]);
-  });
+  };
+  await test('put-no-json', async () => isRefused(bodies.first.slice(0, -1)));
+  await test('put-version', async () => isRefused(otherVersion(bodies.first)));
+}
+
+/** A later version may change the meaning of every field, so a server that ignores the version would make another video. */
+function otherVersion(body: string): string {
+  return JSON.stringify({ ...(JSON.parse(body) as object), version: 1_000_000 });
 }
 
 const whileItRuns: readonly Rule[] = ['get-running', 'put-again', 'put-other-body', 'video-early'];

@@ -19,7 +19,8 @@ import type {
   PolledProvider,
   RequestBody,
 } from '../contract.ts';
-import { imageDataUrls } from '../image-parts.ts';
+import { mediaFields, type TaskInput } from '../../tasks/task-input.ts';
+import { imageDataUrls, imageParts, leadingImage } from '../image-parts.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { seedOf } from '../task-values.ts';
 
@@ -44,6 +45,7 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
   return createPolledProvider(deps, {
     namesJobs: true,
     forgetsJobs: true,
+    clips: 'link',
     uploads,
     submit: async (request, signal) => {
       const body = await requestBody(request, config);
@@ -67,24 +69,32 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
   });
 }
 
-/** The body of a PUT. */
+/** The version of the protocol in docs/providers/own.md. A server rejects every other one. */
+export const protocolVersion = 2;
+
+/** The body of a PUT: the whole input without the client's addresses, with our copies of the media instead. */
 export async function requestBody(
   request: JobRequest,
   { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,
 ): Promise<RequestBody> {
-  const { imageUrls: _theirs, ...input } = request.input;
-  const { images } = await request.media();
-  const { widthPx, heightPx } = frameSize(input.resolution, input.ratio, images[0]);
+  const media = await request.media();
+  const { options: chosen = {}, ...input } = request.input;
+  const { widthPx, heightPx } = frameSize(input.resolution, input.ratio, leadingImage(media));
+  const { videos, audios } = request.mediaLinks;
   const body = {
+    version: protocolVersion,
     model: upstreamModel,
-    input: { ...input, width: widthPx, height: heightPx },
-    images: await imageDataUrls(images, maxImageBytes),
+    input: { ...withoutAddresses(input), seed: seedOf(request), options: chosen, width: widthPx, height: heightPx },
+    media: { ...(await imageParts(media, (images) => imageDataUrls(images, maxImageBytes))), videos, audios },
     parameters: options['parameters'] ?? {},
-    seed: seedOf(request),
     deadlineSeconds: Math.ceil(request.deadlineMs / 1000),
     ...(request.resultUpload !== undefined && { resultUpload: request.resultUpload }),
   };
   return { contentType: 'application/json', bytes: JSON.stringify(body) };
+}
+
+function withoutAddresses(input: Partial<TaskInput>): object {
+  return Object.fromEntries(Object.entries(input).filter(([field]) => !mediaFields.some(({ name }) => name === field)));
 }
 
 const errorSchema = z.object({ code: z.string(), message: z.string().catch('') });

@@ -21,7 +21,7 @@ export async function photographs(
   return layers;
 }
 
-/** Divides the film evenly between 1 to 9 shots; each lasts until the next has covered it. */
+/** Divides the film evenly between its shots; each lasts until the next has covered it. */
 export function shotTime(shot: number, shots: number, filmFrames: number): Stretch {
   const fadeFrames = Math.min(longestFadeFrames, Math.floor(filmFrames / shots / 3));
   const startOf = (one: number) => Math.round((one * filmFrames) / shots);

@@ -20,8 +20,8 @@ export type PreviewDeps = {
 type Report = (progress: number) => void;
 
 /**
- * Renders a film on this machine from the prompt's words, the reference images and a hash of the request. No AI model
- * is involved. The same request gives the same film, so a job has no state and can always be run again.
+ * Renders a film on this machine from the prompt's words, the frames and images, and a hash of the request. No AI model is
+ * involved. The same request gives the same film, so a job has no state and can always be run again.
  */
 export function createPreviewProvider(deps: PreviewDeps): HeldProvider {
   const limited = pLimit(deps.concurrency ?? Infinity);
@@ -55,7 +55,8 @@ async function film(
   // It demonstrates the task's deadline, so nothing else ends it.
   if (directives.has('hang')) await once(signal, 'abort');
   signal.throwIfAborted();
-  const { images } = await request.media();
+  const { firstFrame, images: references, lastFrame } = await request.media();
+  const images = [firstFrame, ...references, lastFrame].filter((image) => image !== undefined);
   const video = directives.has('instant')
     ? await copyInstantClip(workFolder)
     : await renderFilm(ffmpeg, { ...request, workFolder, title, images }, report, signal);

@@ -1,12 +1,16 @@
 import { hash } from 'node:crypto';
-import type { TaskInput } from '../../tasks/task.ts';
+import { inputFieldNames, type TaskInput } from '../../tasks/task-input.ts';
 
 /** Returns the next number, from 0 to below 1, of a fixed sequence. */
 export type Random = () => number;
 
-/** Model and input decide the film; the task does not. */
+/**
+ * Model and input decide the film; the task does not. The fields are in the order of the vocabulary, because the input of a task whose
+ * seed we chose has another order than that of a request which repeats it.
+ */
 export function filmSeed(model: string, input: TaskInput): string {
-  return hash('sha256', JSON.stringify([model, input]));
+  const fields = inputFieldNames.filter((name) => input[name] !== undefined).map((name) => [name, input[name]]);
+  return hash('sha256', JSON.stringify([model, Object.fromEntries(fields)]));
 }
 
 /** Each purpose has a sequence of its own, so that one part may change without the others. */

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { dialects, scopes } from '../../accounts/api-key.ts';
+import { uploadKinds } from '../../media/upload.ts';
 import { roles } from '../../people/role.ts';
 import { literals } from '../../platform/database/sql.ts';
 import { linkPurposes } from '../../people/one-time-links.ts';
@@ -7,7 +8,7 @@ import type { ProofKind } from '../../people/pending-proofs.ts';
 
 const proofKinds = ['passkey_registration', 'passkey_sign_in', 'oidc'] as const satisfies readonly ProofKind[];
 
-/** Accounts, their keys, images and secrets; people, and how they sign in. */
+/** Accounts, their keys, uploads and secrets; people, and how they sign in. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql
     .raw(`
@@ -71,10 +72,12 @@ create table callback_secrets (
 create unique index one_current_callback_secret on callback_secrets (account_id) where expires_at is null;
 create index callback_secrets_by_account on callback_secrets (account_id);
 
--- Clients' images in the result store. The row is written before the file and deleted after it.
+-- Clients' reference media in the result store. The row is written before the file and deleted after it.
 create table uploads (
   id uuid primary key,
   account_id uuid not null references accounts,
+  -- The name decides the kind of the file.
+  file_name text not null check (file_name in ${literals(Object.keys(uploadKinds))}),
   bytes integer not null check (bytes > 0),
   expires_at timestamptz not null
 );

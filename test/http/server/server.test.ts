@@ -103,14 +103,15 @@ test('408 headers that come too slowly', async () => {
   });
 });
 
-test('408 a body that comes too slowly', async () => {
-  await withService({ limits: impatient }, async (own) => {
-    const { key } = await service.newAccount(1000);
-    const head = `POST /api/v1/jobs/createTask HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
-    const text = await rawExchange(own.server.port, `${head}Content-Length: 100\r\n\r\n{`);
-    assertRefused(parseAnswer(text), 408, /took too long/);
+for (const limits of [impatient, { bodyTimeout: 1_000 }])
+  test(`408 a body that comes too slowly, by ${Object.keys(limits).join()}`, async () => {
+    await withService({ limits }, async (own) => {
+      const { key } = await service.newAccount(1000);
+      const head = `POST /api/v1/jobs/createTask HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`;
+      const text = await rawExchange(own.server.port, `${head}Content-Length: 100\r\n\r\n{`);
+      assertRefused(parseAnswer(text), 408, /took too long/);
+    });
   });
-});
 
 test('a refused body without end is cut off, after the client could read its answer', async () => {
   await withService({ limits: patient }, async (own) => {

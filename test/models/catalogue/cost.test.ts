@@ -60,3 +60,25 @@ test('every estimate is a whole number of micro-units, half of one rounded up', 
     [0, 0, 1, 1, 2],
   );
 });
+
+test('the first case that matches the input replaces the other prices', () => {
+  const rule = costRule.parse({
+    perSecond: 1,
+    cases: [
+      { when: { resolution: '1080p', generateAudio: true }, perSecond: 3 },
+      { when: { resolution: '1080p' }, perJob: 2 },
+      { when: { videoUrls: 'present' }, perSecond: 4 },
+    ],
+  });
+  const microsFor = (more: object) => estimateCost(rule, { input: { ...input, ...more } })?.micros;
+  assert.equal(microsFor({}), 5_000_000);
+  assert.equal(microsFor({ resolution: '1080p', generateAudio: true }), 15_000_000);
+  assert.equal(microsFor({ resolution: '1080p', generateAudio: false }), 2_000_000);
+  assert.equal(microsFor({ videoUrls: ['https://x.example/a.mp4'] }), 20_000_000);
+});
+
+test('a case without a price, or with an unknown condition, is refused', () => {
+  const problemOf = (one: object) => costRule.safeParse({ perJob: 1, cases: [one] }).success;
+  assert.equal(problemOf({ when: { resolution: '1080p' } }), false);
+  assert.equal(problemOf({ when: { colour: 'red' }, perJob: 1 }), false);
+});

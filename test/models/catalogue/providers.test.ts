@@ -114,6 +114,9 @@ test('what is known of an upstream narrows what is sent there', () => {
   assert.deepEqual(of(ark, 'dreamina-seedance-2-5-260628').ratiosWithImages, ['adaptive']);
   assert.equal(of(ark, 'dreamina-seedance-2-0-260128').ratiosWithImages.length, 7);
   assert.equal(of(ark, 'dreamina-seedance-2-0-260128').images.minPx, 300);
+  assert.equal(of(ark, 'dreamina-seedance-2-0-260128').framesWithReferences, false);
   assert.deepEqual(knownRules(elsewhere, 'MiniMax-H3'), []);
   assert.equal(of(sglang, 'Wan-AI/Wan2.2').images.max, 1);
+  assert.equal(of(parsed({ kind: 'openai-videos' }), 'm').framesWithReferences, false);
+  assert.equal(of(parsed({ kind: 'own' }), 'm').framesWithReferences, true);
 });

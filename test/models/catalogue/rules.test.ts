@@ -8,7 +8,9 @@ import {
   refuseImageSize,
   rules,
 } from '../../../src/models/catalogue/rules.ts';
-import { ratios, withDefaults } from '../../../src/tasks/task-input.ts';
+import { type ModelInput, standardInput, withDefaults } from '../../../src/tasks/task-input.ts';
+
+const ratios = standardInput.fields.ratio.values;
 
 function inputOf(fields: Parameters<typeof withDefaults>[0], images = 0) {
   const imageUrls = Array.from({ length: images }, (_, index) => `https://x.example/${index}.png`);
@@ -88,6 +90,47 @@ test('a prompt is measured in characters, as in the specification', () => {
   const two = effectiveRules([{ maxPromptCharacters: 2 }]);
   assert.deepEqual(refusals(two, 'm', inputOf({ prompt: '🐈🐈' })), []);
   assert.equal(refusals(two, 'm', inputOf({ prompt: '🐈🐈🐈' })).length, 1);
+});
+
+test('resolutions narrow those of the model', () => {
+  const fields: ModelInput['fields'] = { ...standardInput.fields, resolution: { values: ['480p', '1080p'] } };
+  const input = { ...standardInput, fields };
+  const effective = effectiveRules([{ resolutions: ['480p', '720p'] }], input);
+  assert.deepEqual(effective.resolutions, ['480p']);
+  const request = { prompt: 'x', resolution: '1080p' } as const;
+  assert.deepEqual(refusals(effective, 'm', withDefaults(request, input)), [
+    { path: 'input.resolution', message: 'must be 480p for m' },
+  ]);
+  const nothing = effectiveRules([{ resolutions: ['720p'] }], input);
+  assert.equal(contradictionIn(nothing), 'allow no resolution of the model');
+});
+
+test('a frame and references exclude each other where a rule requires it', () => {
+  const apart = effectiveRules([{ framesWithReferences: false }, { framesWithReferences: true }]);
+  const frame = { lastFrameUrl: 'https://x.example/f.png' };
+  assert.deepEqual(refusals(apart, 'm', inputOf(frame)), []);
+  assert.deepEqual(refusals(apart, 'm', inputOf({ videoUrls: ['https://x.example/v.mp4'] }, 1)), []);
+  assert.deepEqual(refusals(apart, 'm', inputOf(frame, 1)), [
+    { path: 'input.lastFrameUrl', message: 'must not be combined with imageUrls for m' },
+  ]);
+  assert.deepEqual(refusals(effectiveRules([]), 'm', inputOf(frame, 1)), []);
+});
+
+test('a last frame needs a first one where a rule requires it', () => {
+  const both = effectiveRules([{ lastFrameAlone: false }, {}]);
+  const last = { lastFrameUrl: 'https://x.example/l.png' };
+  assert.deepEqual(refusals(both, 'm', inputOf({ ...last, firstFrameUrl: 'https://x.example/f.png' })), []);
+  assert.deepEqual(refusals(both, 'm', inputOf(last)), [
+    { path: 'input.lastFrameUrl', message: 'must be combined with firstFrameUrl for m' },
+  ]);
+  assert.deepEqual(refusals(effectiveRules([]), 'm', inputOf(last)), []);
+});
+
+test('ratios with images apply to a frame, too', () => {
+  const fixed = effectiveRules([{ ratiosWithImages: ['adaptive'] }]);
+  assert.deepEqual(refusals(fixed, 'm', inputOf({ ratio: '16:9', firstFrameUrl: 'https://x.example/f.png' })), [
+    { path: 'input.ratio', message: 'must be adaptive for m with a first or last frame' },
+  ]);
 });
 
 test('ratios with images apply to inputs with images alone', () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { costRule } from '../../../src/models/catalogue/cost.ts';
 import { spellImageReferences } from '../../../src/providers/task-values.ts';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
@@ -11,6 +12,17 @@ import { jobOf, jobRequest } from '../job-request.ts';
 import { answering, arkProvider, key, signal, stage, statusOf } from './ark-stage.ts';
 
 const cost = costRule.parse({ perMillionTokens: '5.60' });
+
+/** Files with any bytes: this provider sends images without decoding them. */
+async function imageFile(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'videogen-ark-'));
+  t.after(() => rm(folder, { recursive: true }));
+  return (text: string) => {
+    const path = join(folder, text);
+    writeFileSync(path, text);
+    return { path, widthPx: 900, heightPx: 1600 };
+  };
+}
 
 describe('the request for a job', () => {
   test('says all of the input, and the images in order as references', async (t) => {
@@ -50,6 +62,69 @@ describe('the request for a job', () => {
     ]);
   });
 
+  test('says which image is which frame, and everything else that the client chose', async (t) => {
+    const { upstream, begin } = await stage(t, { parameters: { seed: 1, camera_fixed: false, priority: 1 } });
+    const frame = await imageFile(t);
+    const input = withDefaults({
+      prompt: 'a fox',
+      resolution: '1080p',
+      duration: 12,
+      ratio: '21:9',
+      generateAudio: false,
+      firstFrameUrl: 'https://client.example/first.png',
+      lastFrameUrl: 'https://client.example/last.png',
+      seed: 0,
+      options: { cameraFixed: true, returnLastFrame: true, callbackUrl: 'https://client.example/', model: 'other' },
+    });
+    const { request } = await begin({ input, frames: { firstFrame: frame('first'), lastFrame: frame('last') } });
+    const url = (text: string) => ({ url: `data:image/jpeg;base64,${Buffer.from(text).toString('base64')}` });
+    assert.deepEqual(upstream.creates, [
+      {
+        model: 'seedance',
+        content: [
+          { type: 'text', text: 'a fox' },
+          { type: 'image_url', image_url: url('first'), role: 'first_frame' },
+          { type: 'image_url', image_url: url('last'), role: 'last_frame' },
+        ],
+        ratio: '21:9',
+        resolution: '1080p',
+        duration: 12,
+        generate_audio: false,
+        watermark: false,
+        seed: 0,
+        camera_fixed: true,
+        return_last_frame: true,
+        priority: 1,
+        safety_identifier: request.accountHash,
+        execution_expires_after: 3600,
+      },
+    ]);
+  });
+
+  test('links to copies of reference videos and sounds, which come after the images', async (t) => {
+    const { upstream, provider, begin } = await stage(t);
+    assert.equal(provider.clips, 'link');
+    const image = (await imageFile(t))('image');
+    const store = 'https://media.example';
+    const links = { videos: [`${store}/1.mp4`, `${store}/2.mp4`], audios: [`${store}/3.m4a`] };
+    const input = withDefaults({
+      prompt: 'a fox',
+      imageUrls: ['https://client.example/1.png'],
+      videoUrls: ['https://client.example/1.mp4', 'https://client.example/2.mp4'],
+      audioUrls: ['https://client.example/1.mp3'],
+    });
+    await begin({ input, images: async () => [image], links });
+    const { content = [], ...fields } = upstream.creates[0] ?? {};
+    assert.deepEqual(content.slice(1), [
+      { type: 'image_url', image_url: { url: 'data:image/jpeg;base64,aW1hZ2U=' }, role: 'reference_image' },
+      { type: 'video_url', video_url: { url: `${store}/1.mp4` }, role: 'reference_video' },
+      { type: 'video_url', video_url: { url: `${store}/2.mp4` }, role: 'reference_video' },
+      { type: 'audio_url', audio_url: { url: `${store}/3.m4a` }, role: 'reference_audio' },
+    ]);
+    assert.equal('seed' in fields, false);
+    assert.doesNotMatch(JSON.stringify(upstream.creates), /client\.example/);
+  });
+
   test('gives a job an hour in the queue at least, and three days at most', async (t) => {
     const { upstream, begin } = await stage(t);
     await begin({ deadlineMs: 10_000 });
@@ -66,6 +141,10 @@ describe('the request for a job', () => {
     const refused = await provider.submit(forbidden, signal);
     assert.ok(refused.kind === 'refused' && refused.error.kind === 'content');
     await begin();
+    const frame = (await imageFile(t))('frame');
+    const mixed = jobRequest({ frames: { firstFrame: frame }, images: async () => [frame] });
+    const unfit = await provider.submit(mixed, signal);
+    assert.ok(unfit.kind === 'refused' && unfit.error.kind === 'input');
     const full = await provider.submit(jobRequest(), signal);
     assert.ok(full.kind === 'not_accepted' && full.reason === 'busy');
   });

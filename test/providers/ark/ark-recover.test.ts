@@ -24,6 +24,15 @@ describe('a create whose answer was lost', () => {
     assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
   });
 
+  test('with frames, a seed, options and another resolution is found like every other', async (t) => {
+    const { provider, begin } = await stage(t);
+    const input = withDefaults({ prompt: 'a fox', resolution: '1080p', seed: 7, options: { cameraFixed: true } });
+    const links = { videos: ['https://media.example/1.mp4'] };
+    const { request, job } = await begin({ input, links });
+    assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
+    assert.deepEqual(await recover(provider, { ...request, input: { ...input, duration: 6 } }), later);
+  });
+
   test('is found also when the job has ended meanwhile', async (t) => {
     const { upstream, provider, begin } = await stage(t);
     const { request, job } = await begin();

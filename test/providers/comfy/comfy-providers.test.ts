@@ -1,77 +1,18 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
-import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from '../../../src/providers/comfy/comfyui-provider.ts';
-import type { Job, PolledProvider } from '../../../src/providers/contract.ts';
-import { skipWithoutComfyProxy, startComfyProxy } from '../../fakes/comfy-api-proxy.ts';
-import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfyui.ts';
-import { waitFor } from '../../support/wait-for.ts';
-import { clientFor } from '../provider-client.ts';
+import { startFakeComfyui } from '../../fakes/comfyui.ts';
+import { allFields, allMedia, contents } from '../all-fields.ts';
 import { jobOf, jobRequest, type JobChanges } from '../job-request.ts';
+import { clientFor } from '../provider-client.ts';
+import { common, config, kinds, type Server, statusOf, withAll, withImage, workflow } from './comfy-stage.ts';
 
 const { signal } = new AbortController();
-const token = 'test-token';
-
-const workflow = {
-  '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{prompt}}', clip: ['4', 0] } },
-  '3': { class_type: 'KSampler', inputs: { seed: '{{seed}}', steps: 20 } },
-  '5': {
-    class_type: 'Wan22ImageToVideoLatent',
-    inputs: { width: '{{width:32}}', height: '{{height:32}}', length: '{{frames:4}}' },
-  },
-  '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}', format: 'mp4' } },
-};
-const withImage = { ...workflow, '7': { class_type: 'LoadImage', inputs: { image: '{{image}}' } } };
-
-type Stage = { readonly provider: (graph: typeof workflow) => PolledProvider; readonly comfyui: FakeComfyui };
-type Server = { readonly stage: Stage; readonly restart: () => Promise<void>; readonly close: () => Promise<void> };
-
-const config = { upstreamModel: 'wan', options: { parameters: { fps: 16 } } };
-const common = { name: 'comfy', pollsPerSecond: 14, submitTimeoutMs: 60_000, warn: () => undefined };
-
-const kinds: readonly { name: 'comfyui' | 'comfy-v2'; skip: string | false; start: () => Promise<Server> }[] = [
-  {
-    name: 'comfyui',
-    skip: false,
-    start: async () => {
-      const comfyui = await startFakeComfyui();
-      const baseUrl = `http://${comfyui.address}`;
-      const provider = (graph: typeof workflow) =>
-        createComfyuiProvider({
-          ...common,
-          config: { kind: 'comfyui', baseUrl, ...config },
-          workflow: () => graph,
-          client: clientFor(baseUrl),
-        });
-      return { stage: { provider, comfyui }, restart: () => comfyui.restart(), close: () => comfyui.close() };
-    },
-  },
-  {
-    name: 'comfy-v2',
-    skip: skipWithoutComfyProxy,
-    start: async () => {
-      const proxy = await startComfyProxy(token);
-      const baseUrl = `http://${proxy.address}`;
-      const provider = (graph: typeof workflow) =>
-        createComfyV2Provider({
-          ...common,
-          config: { kind: 'comfy-v2', baseUrl, ...config },
-          workflow: () => graph,
-          client: clientFor(baseUrl, token),
-        });
-      return {
-        stage: { provider, comfyui: proxy.comfyui },
-        restart: () => proxy.restart(),
-        close: () => proxy.close(),
-      };
-    },
-  },
-];
 
 for (const kind of kinds) {
   describe(`the kind ${kind.name}`, { skip: kind.skip }, () => {
@@ -107,6 +48,36 @@ for (const kind of kinds) {
       const { comfyui, job } = await begun({ images }, withImage);
       const name = String(comfyui.graphs.at(-1)?.['7']?.inputs['image']);
       assert.equal(comfyui.images.get(name), bytes);
+      await comfyui.books.end(job.id, 'failed');
+    });
+
+    test('passes on every field of a request', async (t) => {
+      const media = await allMedia(t);
+      const { comfyui, job } = await begun({ input: allFields, media: async () => media }, withAll);
+      const graph = comfyui.graphs.at(-1) ?? {};
+      const loaded = (node: string, field: string) => comfyui.images.get(String(graph[node]?.inputs[field]));
+      assert.deepEqual(
+        [
+          loaded('7', 'image'),
+          loaded('11', 'image'),
+          loaded('12', 'image'),
+          loaded('13', 'file'),
+          loaded('14', 'audio'),
+        ],
+        Object.values(contents).map((content) => content.length),
+      );
+      assert.match(String(graph['13']?.inputs['file']), /\.mp4$/);
+      assert.match(String(graph['14']?.inputs['audio']), /\.m4a$/);
+      assert.equal(graph['3']?.inputs['seed'], 42);
+      assert.equal(graph['10']?.inputs['text'], 'fog');
+      const settings = { resolution: '1080p', ratio: '4:3', seconds: 5, sound: true, steps: 30 };
+      assert.deepEqual(graph['15']?.inputs, settings);
+      await comfyui.books.end(job.id, 'failed');
+    });
+
+    test('fetches no media that the workflow does not use', async () => {
+      const media = () => Promise.reject(new Error('media were fetched'));
+      const { comfyui, job } = await begun({ input: allFields, media });
       await comfyui.books.end(job.id, 'failed');
     });
 
@@ -210,13 +181,22 @@ for (const kind of kinds) {
 }
 
 describe('the kind comfyui', () => {
-  async function own(t: TestContext) {
+  test('declines a clip that is too large to upload, so that another provider may take the task', async (t) => {
+    const { comfyui, provider } = await own(t, withAll);
+    const media = await allMedia(t);
+    await truncate(media.videos[0]?.path ?? '', 60_000_001);
+    const outcome = await provider.submit(jobRequest({ media: async () => media }), signal);
+    assert.ok(outcome.kind === 'refused' && outcome.error.kind === 'input');
+    assert.deepEqual(comfyui.graphs, []);
+  });
+
+  async function own(t: TestContext, graph = workflow) {
     const comfyui = await startFakeComfyui();
     t.after(() => comfyui.close());
     const baseUrl = `http://${comfyui.address}`;
     const parts = {
       config: { kind: 'comfyui', baseUrl, ...config },
-      workflow: () => workflow,
+      workflow: () => graph,
       client: clientFor(baseUrl),
     } as const;
     return { comfyui, provider: createComfyuiProvider({ ...common, ...parts }) };
@@ -238,14 +218,6 @@ describe('the kind comfyui', () => {
     assert.deepEqual(await statusOf(provider, jobOf(request, request.jobKey)), { state: 'missing' });
   });
 });
-
-/** A connection from before a restart breaks, which is no verdict. */
-async function statusOf(provider: PolledProvider, job: Job) {
-  return await waitFor('a verdict', async () => {
-    const status = (await provider.status([job], signal)).get(job.jobKey);
-    return status?.state === 'unclear' ? undefined : status;
-  });
-}
 
 async function oneImage(t: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-comfy-'));

@@ -15,6 +15,8 @@ describe('an expression', () => {
     ['$fromJson(body).urls[0]', { body: '{"urls":["a"]}' }, 'a'],
     ['$fromJson(body)', { body: '{"urls":' }, undefined],
     ['$fromJson(body)', {}, undefined],
+    ['$snakeKeys(body)', { body: { cfgScale: 1, fps: 2 } }, { cfg_scale: 1, fps: 2 }],
+    ['$snakeKeys(body)', {}, undefined],
     ["{ 'all': [images.url], 'none': nothing }", { images: [{ url: 'a' }] }, { all: ['a'] }],
     ['count > 0 ? [images.url]', { count: 0, images: [] }, undefined],
     ['$map([1, 2], function($n) { $n + 1 })', {}, [2, 3]],

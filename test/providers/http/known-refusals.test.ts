@@ -42,6 +42,13 @@ test('what a vendor is known to refuse is refused before it is charged, without 
     ['minimax', 'MiniMax-Hailuo-2.3', { prompt, duration: 6, imageUrls: one }, []],
     ['minimax', 'MiniMax-Hailuo-2.3', { prompt, duration: 5, ratio: '9:16' }, ['input.duration', 'input.ratio']],
     ['fal-seedance', 'bytedance/seedance-2.0', { prompt, duration: 15, ratio: '21:9', imageUrls: two }, []],
+    ['luma', 'ray-3.2', { prompt, duration: 6, imageUrls: two }, ['input.duration', 'input.imageUrls']],
+    ['veo', 'veo-3.1-generate-preview', { prompt, duration: 8, ratio: '1:1' }, ['input.ratio']],
+    ['veo', 'veo-3.1-generate-preview', { prompt, duration: 5, imageUrls: two }, ['input.duration']],
+    ['pixverse', 'v5', { prompt, duration: 6, ratio: '21:9' }, ['input.duration', 'input.ratio']],
+    ['pixverse', 'v6', { prompt, duration: 15, ratio: '21:9', imageUrls: one }, []],
+    ['vidu', 'viduq2-pro', { prompt, duration: 11 }, ['input.duration']],
+    ['wan', 'wan2.7', { prompt, duration: 15, ratio: '21:9' }, ['input.ratio']],
   ];
   for (const [file, upstreamModel, input, refused] of cases)
     assert.deepEqual(refusedAt(file, upstreamModel, input), refused, `${upstreamModel} ${JSON.stringify(input)}`);

@@ -4,6 +4,8 @@ import { describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { playExample } from '../../../src/providers/http/example.ts';
 import { readProviderFile } from '../../../src/providers/http/file-schema.ts';
+import { passedByFile } from '../../../src/providers/http/passed-fields.ts';
+import { inputFieldNames } from '../../../src/tasks/task-input.ts';
 
 const folder = new URL('.', import.meta.resolve('#assets/providers/kie.yaml'));
 
@@ -19,3 +21,29 @@ for (const name of readdirSync(folder)) {
     }
   });
 }
+
+test('the shipped files pass on every field that their comments do not exclude, and options under their own names', () => {
+  const lacking = Object.fromEntries(
+    readdirSync(folder).map((name) => {
+      const { fields, options } = passedByFile(parse(readFileSync(new URL(name, folder), 'utf8')));
+      assert.equal(options, 'all', name);
+      return [name.replace('.yaml', ''), inputFieldNames.filter((field) => !fields.has(field))];
+    }),
+  );
+  const clips = ['videoUrls', 'audioUrls'];
+  assert.deepEqual(lacking, {
+    'fal-seedance': ['negativePrompt'],
+    kie: ['negativePrompt', 'seed'],
+    kling: [...clips, 'seed'],
+    luma: ['negativePrompt', 'generateAudio', ...clips, 'seed'],
+    minimax: ['negativePrompt', 'ratio', 'generateAudio', ...clips, 'seed'],
+    openrouter: ['negativePrompt'],
+    pixverse: clips,
+    'replicate-seedance': ['negativePrompt'],
+    runway: clips,
+    veo: ['generateAudio', ...clips, 'seed'],
+    vidu: ['negativePrompt', ...clips],
+    wan: ['generateAudio'],
+    xai: ['negativePrompt', 'generateAudio', 'lastFrameUrl', ...clips, 'seed'],
+  });
+});

@@ -6,6 +6,17 @@ import { images, signal, stage } from './videos-stage.ts';
 
 const input = withDefaults({ prompt: 'a lighthouse', duration: 8, generateAudio: false });
 
+const everything = withDefaults({
+  prompt: 'a lighthouse',
+  negativePrompt: 'rain',
+  resolution: '1080p',
+  duration: 12,
+  ratio: '9:16',
+  generateAudio: false,
+  seed: 7,
+  options: {},
+});
+
 describe('a create is spelled as its server reads it', () => {
   test('for vLLM-Omni as a form, with frames, seconds and sound', async (t) => {
     const { upstream, begin } = await stage(t, 'vllm-omni', {
@@ -57,6 +68,119 @@ describe('a create is spelled as its server reads it', () => {
     const refused = await keyFrames.provider.submit(jobRequest({ images: (await images(t, 3)).images }), signal);
     assert.equal(refused.kind, 'refused');
   });
+
+  test('for vLLM-Omni with everything that a client can choose', async (t) => {
+    const parameters = { fps: 24, steps: 50, extra: { quality: 'high' } };
+    const { upstream, begin } = await stage(t, 'vllm-omni', parameters, 'MiniMaxAI/MiniMax-H3');
+    const options = {
+      fps: 16,
+      steps: 20,
+      guidanceScale2: 3.5,
+      flowShift: 5,
+      shotType: 'multi',
+      duration: 99,
+      lora: 'x',
+    };
+    await begin({ input: { ...everything, options }, frames: (await images(t, 2)).frames });
+    const fields: Readonly<Record<string, unknown>> = upstream.creates[0]?.fields ?? {};
+    const { input_references: files, ...others } = fields;
+    assert.deepEqual(others, {
+      model: 'MiniMaxAI/MiniMax-H3',
+      prompt: 'a lighthouse',
+      negative_prompt: 'rain',
+      seconds: '12',
+      width: '1080',
+      height: '1920',
+      fps: '16',
+      num_frames: '192',
+      num_inference_steps: '20',
+      guidance_scale_2: '3.5',
+      flow_shift: '5',
+      seed: '7',
+      generate_sound: 'false',
+      extra_params: '{"duration":12,"quality":"high","shot_type":"multi","task":"fl2va"}',
+    });
+    assert.equal(Array.isArray(files) && files.length, 2);
+  });
+
+  test('for vLLM-Omni with a first frame as the only image', async (t) => {
+    const { upstream, begin } = await stage(t, 'vllm-omni');
+    const { jpeg, frames } = await images(t, 1);
+    await begin({ input, frames });
+    assert.equal(upstream.creates[0]?.fields['input_reference'], jpeg.length);
+    assert.equal(upstream.creates[0]?.fields['extra_params'], '{"duration":8}');
+  });
+
+  test('for OpenRouter with everything that a client can choose', async (t) => {
+    const { upstream, provider, begin } = await stage(t, 'openrouter', {
+      extra: { seed: 1, provider: { order: ['x'] } },
+    });
+    assert.equal(provider.clips, 'link');
+    const { jpeg, frames, images: references } = await images(t, 2);
+    const links = { videos: ['https://media.example/1.mp4'], audios: ['https://media.example/2.m4a'] };
+    await begin({ input: everything, frames });
+    await begin({ input: { ...everything, resolution: '2160p', ratio: 'adaptive' }, images: references, links });
+    const common = {
+      provider: { order: ['x'] },
+      model: 'model',
+      prompt: 'a lighthouse',
+      duration: 12,
+      resolution: '1080p',
+      generate_audio: false,
+      seed: 7,
+    };
+    const image = { type: 'image_url', image_url: { url: `data:image/jpeg;base64,${jpeg.toString('base64')}` } };
+    const frame = (name: string) => ({ ...image, frame_type: name });
+    assert.deepEqual(
+      upstream.creates.map(({ fields }) => fields),
+      [
+        { ...common, aspect_ratio: '9:16', frame_images: [frame('first_frame'), frame('last_frame')] },
+        {
+          ...common,
+          resolution: '4K',
+          input_references: [
+            image,
+            image,
+            { type: 'video_url', video_url: { url: 'https://media.example/1.mp4' } },
+            { type: 'audio_url', audio_url: { url: 'https://media.example/2.m4a' } },
+          ],
+        },
+      ],
+    );
+  });
+
+  for (const dialect of ['sglang', 'generic'] as const) {
+    test(`for ${dialect} with everything that a client can choose`, async (t) => {
+      const { upstream, begin } = await stage(t, dialect, { steps: 50, extra: { seed: 1, guidance_scale: 4 } });
+      const options = { fps: 16, guidanceScale: 3.5, promptExtend: true, videoPath: '/etc/passwd', seed: 8 };
+      const { jpeg, frames } = await images(t, 1);
+      await begin({ input: { ...everything, options } });
+      await begin({ input: { ...everything, options }, frames });
+      const common = {
+        model: 'model',
+        prompt: 'a lighthouse',
+        ...(dialect === 'sglang' && { negative_prompt: 'rain' }),
+        seconds: '12',
+        size: '1080x1920',
+      };
+      const numbers = {
+        fps: 16,
+        num_frames: 192,
+        num_inference_steps: 50,
+        guidance_scale: 3.5,
+        prompt_extend: true,
+        seed: 7,
+      };
+      const texts = Object.entries(numbers).map(([name, value]) => [name, String(value)]);
+      assert.deepEqual(
+        upstream.creates.map(({ fields }) => fields),
+        [
+          { ...common, ...numbers },
+          { ...common, ...Object.fromEntries(texts), input_reference: jpeg.length },
+        ],
+      );
+    });
+  }
 
   test('for OpenRouter as JSON with data URLs, and without a ratio where the model may choose', async (t) => {
     const { upstream, begin } = await stage(t, 'openrouter', { extra: { provider: { order: ['x'] } } });

@@ -54,5 +54,8 @@ export async function images(t: TestContext, count: number) {
     .toBuffer();
   const made = Array.from({ length: count }, (_, index) => join(folder, `${index}.jpg`));
   await Promise.all(made.map((path) => writeFile(path, jpeg)));
-  return { jpeg, images: async () => made.map((path) => ({ path, widthPx: 90, heightPx: 160 })) };
+  const files = made.map((path) => ({ path, widthPx: 90, heightPx: 160 }));
+  const [firstFrame, lastFrame] = files;
+  const frames = { ...(firstFrame && { firstFrame }), ...(lastFrame && { lastFrame }) };
+  return { jpeg, images: async () => files, frames };
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { checkConformance } from '../../../src/providers/own/conformance.ts';
 import { type Finding, type Rule, rules } from '../../../src/providers/own/conformance-report.ts';
-import { type Break, recordOf, refusal, startProtocolServer } from '../../fakes/protocol-server.ts';
+import { type Break, recordOf, refusal, startProtocolServer, versionOf } from '../../fakes/protocol-server.ts';
 import { clientFor } from '../provider-client.ts';
 
 const key = 'the-key-of-the-server';
@@ -28,7 +28,7 @@ async function checked(t: TestContext, { broken, earlierJob, signal, say }: Opti
   const findings = await checkConformance({
     client: clientFor(baseUrl, key),
     strangers: { keyless: clientFor(baseUrl), invalid: clientFor(baseUrl, 'another-key') },
-    bodies: { first: '{"input": {"prompt": "a"}}', other: '{"input": {"prompt": "b"}}' },
+    bodies: { first: '{"version": 2, "model": "a"}', other: '{"version": 2, "model": "b"}' },
     // The command line tests this with ffmpeg.
     inspect: async (path) => {
       if ((await readFile(path)).toString('latin1', 4, 8) !== 'ftyp') throw new Error('no video');
@@ -71,11 +71,14 @@ const breaks: Readonly<Record<Exclude<Rule, 'restart'>, () => Break>> = {
     () =>
     (asked, tell, { job }) =>
       asked.method === 'DELETE' && job === undefined ? refusal(500, 'internal') : tell(),
-  'put-no-json': () => (asked, tell) => (asked.method === 'PUT' ? tell({ body: '{}' }) : tell()),
+  'put-no-json': () => (asked, tell) =>
+    asked.method === 'PUT' && versionOf(asked.body) === undefined ? tell({ body: '{"version": 2}' }) : tell(),
+  'put-version': () => (asked, tell) =>
+    asked.method === 'PUT' && versionOf(asked.body) === 1_000_000 ? tell({ body: '{"version": 2}' }) : tell(),
   put: () => {
     let puts = 0;
-    // The first two are of a stranger and without JSON.
-    return (asked, tell) => (asked.method === 'PUT' && ++puts === 3 ? { status: 200, body: {} } : tell());
+    // The first three are of a stranger, without JSON, and of another version.
+    return (asked, tell) => (asked.method === 'PUT' && ++puts === 4 ? { status: 200, body: {} } : tell());
   },
   'get-running': () => {
     let finds = 0;

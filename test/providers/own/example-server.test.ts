@@ -11,14 +11,14 @@ import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
 import { skipWithoutPython, startExample } from '../../fakes/example-upstream.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { jobOf, jobRequest } from '../job-request.ts';
+import { type JobChanges, jobOf, jobRequest } from '../job-request.ts';
 import { ffmpegPath } from '../preview/render-support.ts';
 
 const key = 'test-key';
 const { signal } = new AbortController();
 const ffmpeg = ffmpegPath();
 
-async function serve(t: TestContext, command: string) {
+async function serve(t: TestContext, command: string, changes: JobChanges = {}) {
   const server = await startExample(command, key);
   t.after(() => server.close());
   const baseUrl = `http://${server.address}`;
@@ -30,7 +30,7 @@ async function serve(t: TestContext, command: string) {
     submitTimeoutMs: 60_000,
     warn: () => undefined,
   });
-  const request = jobRequest();
+  const request = jobRequest(changes);
   const job = jobOf(request, request.jobKey);
   const status = async () => (await provider.status([job], signal)).get(job.jobKey);
   const ended = () =>
@@ -82,7 +82,7 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
       const findings = await checkConformance({
         client: clientWith(`Bearer ${key}`),
         strangers: { keyless: clientWith(), invalid: clientWith('Bearer wrong') },
-        bodies: { first: '{}', other: '{"model": "other"}' },
+        bodies: { first: '{"version": 2}', other: '{"version": 2, "model": "other"}' },
         inspect: async () => 'a video',
         earlierJob,
         workFolder,
@@ -156,6 +156,32 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
       assert.equal((await ended())?.state, 'failed');
     });
   }
+
+  test('puts images beside the request, and leaves links to its command', async (t) => {
+    const command = 'cat firstFrame1.jpg images2.jpg > video.mp4; ls > ../listed';
+    const folder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const image = (text: string) => {
+      const path = join(folder, text);
+      writeFileSync(path, text);
+      return { path, widthPx: 900, heightPx: 1600 };
+    };
+    const images = async () => ['one', 'two'].map(image);
+    const links = { videos: ['https://media.example/1.mp4'] };
+    const changes = { images, frames: { firstFrame: image('first') }, links };
+    const { server, provider, request, job, ended } = await serve(t, command, changes);
+    await provider.submit(request, signal);
+    assert.equal((await ended()).state, 'succeeded');
+    assert.equal(await readFile(join(server.folder, job.id, 'video.mp4'), 'utf8'), 'firsttwo');
+    const listed = await readFile(join(server.folder, 'listed'), 'utf8');
+    assert.deepEqual(listed.trim().split('\n'), [
+      'firstFrame1.jpg',
+      'images1.jpg',
+      'images2.jpg',
+      'request.json',
+      'video.mp4',
+    ]);
+  });
 
   test('a wrong key and paths beside the protocol are refused', async (t) => {
     const { baseUrl } = await serve(t, 'true');

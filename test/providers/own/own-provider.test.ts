@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -39,42 +40,87 @@ describe('the request for a job of our own protocol', () => {
   after(() => upstream.close());
   const provider = () => providerOf(createProviderClient({ baseUrl: `http://${upstream.address}` }));
 
-  test('tells all that a server needs, and no address of the client', async (t) => {
+  test('contains all that a server needs, and no address of the client', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'videogen-own-'));
     t.after(() => rm(folder, { recursive: true }));
-    const path = join(folder, 'image-0.jpg');
-    await writeFile(path, 'not decoded here');
+    const image = (text: string) => {
+      const path = join(folder, text);
+      writeFileSync(path, text);
+      return { path, widthPx: 900, heightPx: 1600 };
+    };
     const resultUpload = { url: 'https://s3.example/incoming', expireTime: 1_794_300_000_000 };
+    const store = 'https://media.example';
     const request = jobRequest({
       resultUpload,
-      input: withDefaults({ prompt: 'a fox', ratio: 'adaptive', duration: 8, imageUrls: ['https://client.example/a'] }),
-      images: async () => [{ path, widthPx: 900, heightPx: 1600 }],
+      input: withDefaults({
+        prompt: 'a fox',
+        negativePrompt: 'rain',
+        resolution: '1080p',
+        ratio: 'adaptive',
+        duration: 8,
+        imageUrls: ['https://client.example/1'],
+        firstFrameUrl: 'https://client.example/2',
+        lastFrameUrl: 'https://client.example/3',
+        videoUrls: ['https://client.example/4'],
+        audioUrls: ['https://client.example/5'],
+        seed: 7,
+        options: { style: 'anime', steps: 20, loop: true },
+      }),
+      frames: { firstFrame: image('first'), lastFrame: image('last') },
+      images: async () => [image('image')],
+      links: { videos: [`${store}/1.mp4`], audios: [`${store}/2.m4a`] },
       deadlineMs: 90_500,
     });
     await provider().submit(request, signal);
-    const { seed, ...body } = upstream.bodies.at(-1) as { readonly seed: number }; // what the next lines check
+    const body = upstream.bodies.at(-1);
+    const url = (text: string) => `data:image/jpeg;base64,${Buffer.from(text).toString('base64')}`;
     assert.deepEqual(body, {
+      version: 2,
       model: 'wan-2.2',
       input: {
         prompt: 'a fox',
-        resolution: '720p',
+        negativePrompt: 'rain',
+        resolution: '1080p',
         duration: 8,
         ratio: 'adaptive',
         generateAudio: true,
-        width: 720,
-        height: 1280,
+        seed: 7,
+        options: { style: 'anime', steps: 20, loop: true },
+        width: 1080,
+        height: 1920,
       },
-      images: [`data:image/jpeg;base64,${Buffer.from('not decoded here').toString('base64')}`],
+      media: {
+        firstFrame: url('first'),
+        lastFrame: url('last'),
+        images: [url('image')],
+        videos: [`${store}/1.mp4`],
+        audios: [`${store}/2.m4a`],
+      },
       parameters: { steps: 30 },
       deadlineSeconds: 91,
       resultUpload,
     });
-    assert.ok(Number.isInteger(seed) && seed >= 0 && seed < 2 ** 31);
+    assert.equal(provider().clips, 'link');
     const document = await readFile(new URL('../../../../docs/providers/own.md', import.meta.url), 'utf8');
     const [, example = ''] = /```json\n([^`]*)```/.exec(document) ?? [];
-    const fields = (value: object) =>
-      Object.entries(value).flatMap(([name, one]) => (name === 'input' ? Object.keys(one as object) : name));
-    assert.deepEqual(fields(JSON.parse(example) as object).toSorted(), ['seed', ...fields(body)].toSorted());
+    const fields = (value: unknown) =>
+      Object.entries(value as Record<string, object>).flatMap(([name, one]) =>
+        name === 'input' || name === 'media' ? Object.keys(one) : name,
+      );
+    assert.deepEqual(fields(JSON.parse(example)).toSorted(), fields(body).toSorted());
+  });
+
+  test('has empty lists, no options and a seed of its own for an input without them', async () => {
+    const request = jobRequest();
+    await provider().submit(request, signal);
+    const body = upstream.bodies.at(-1) as {
+      readonly input: Readonly<Record<string, unknown>>;
+      readonly media: object;
+    };
+    assert.deepEqual(body.media, { images: [], videos: [], audios: [] });
+    const { seed, options } = body.input;
+    assert.deepEqual(options, {});
+    assert.ok(Number.isInteger(seed) && Number(seed) >= 0 && Number(seed) < 2 ** 31);
   });
 
   test('is the same when it is repeated, and another job has another seed', async () => {

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Ffmpeg } from '../../../src/tasks/ports.ts';
+import { sharp } from '../../../src/media/image-library.ts';
+import { type Ffmpeg, noMedia } from '../../../src/tasks/ports.ts';
+import type { TaskInput } from '../../../src/tasks/task-input.ts';
 import { isPosterOf } from '../../../src/media/poster.ts';
 import { TaskError } from '../../../src/platform/errors.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
-import { filmed, framesOf, generationRequest, pinnedFfmpeg, temporaryFolder } from './render-support.ts';
+import { discImage, filmed, framesOf, generationRequest, pinnedFfmpeg, temporaryFolder } from './render-support.ts';
 
 const ffmpeg = pinnedFfmpeg();
 const never: Ffmpeg = async () => assert.fail('nothing was to be rendered');
@@ -23,6 +27,63 @@ test('a film reports progress that never falls and ends at 100', async (t) => {
     seen.toSorted((a, b) => a - b),
   );
   assert.deepEqual([seen.at(0), seen.at(-1)], [0, 100]);
+});
+
+test('a film begins with its first frame and ends with its last one', async (t) => {
+  const folder = await temporaryFolder(t);
+  const colored = async (background: string) => {
+    const path = join(folder, `${background}.png`);
+    await sharp({ create: { width: 320, height: 180, channels: 3, background } })
+      .png()
+      .toFile(path);
+    return { path, widthPx: 320, heightPx: 180 };
+  };
+  const [red, lime, blue] = [await colored('red'), await colored('lime'), await colored('blue')];
+  const media = async () => ({ ...noMedia, firstFrame: red, images: [lime], lastFrame: blue });
+  const firstPixels: number[][] = [];
+  const renderer: Ffmpeg = async ({ cwd }) => {
+    // The still before them is the background.
+    for (const still of [1, 2, 3])
+      firstPixels.push([...(await readFile(join(cwd, `still-${still}.rgba`))).subarray(0, 3)]);
+  };
+  const provider = createPreviewProvider({ ffmpeg: renderer, failures: false });
+  await filmed(provider, { ...generationRequest(folder), media }, () => undefined, open());
+  assert.deepEqual(firstPixels, [
+    [255, 0, 0],
+    [0, 255, 0],
+    [0, 0, 255],
+  ]);
+});
+
+test('a seed repeats a film in any order of the fields, and another seed makes another film', async (t) => {
+  const provider = createPreviewProvider({ ffmpeg, failures: false });
+  const film = async (input: Partial<TaskInput>) => {
+    const small = { duration: 1, resolution: '480p', generateAudio: false } as const;
+    const request = generationRequest(await temporaryFolder(t), small);
+    const { path } = await filmed(
+      provider,
+      { ...request, input: { ...input, ...request.input } },
+      () => undefined,
+      open(),
+    );
+    return (await readFile(path)).toString('base64');
+  };
+  const options = { style: 'anime' };
+  const first = await film({ seed: 7, options });
+  assert.equal(await film({ options, seed: 7 }), first);
+  assert.notEqual(await film({ options, seed: 8 }), first);
+});
+
+test('a film shows as many images as a request may have, within a second', async (t) => {
+  const folder = await temporaryFolder(t);
+  const image = await discImage(folder, 90, 160);
+  const images = Array.from({ length: 20 }, () => image);
+  const request = {
+    ...generationRequest(folder, { duration: 1 }),
+    media: async () => ({ ...noMedia, firstFrame: image, images, lastFrame: image }),
+  };
+  const provider = createPreviewProvider({ ffmpeg, failures: false });
+  assert.equal(await framesOf((await filmed(provider, request, () => undefined, open())).path), 24);
 });
 
 test('an abort kills the renderer and comes back with its reason', async (t) => {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { FilePathSource, Input, MP4 } from 'mediabunny';
 import { frameSize } from '../../../src/media/frame-size.ts';
 import type { ReferenceImage } from '../../../src/tasks/ports.ts';
-import { ratios, type TaskInput } from '../../../src/tasks/task-input.ts';
+import { ratios, resolutions, type TaskInput } from '../../../src/tasks/task-input.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { renderFilm } from '../../../src/providers/preview/render-film.ts';
 import { discImage, framesOf, pinnedFfmpeg, taskInput, temporaryFolder } from './render-support.ts';
@@ -33,6 +33,18 @@ for (const [i, ratio] of ratios.entries()) {
       const expected = { ...size, durationSeconds: 4, framesPerSecond: 24, hasAudio: generateAudio };
       assert.deepEqual(facts, expected);
     }
+  });
+}
+
+for (const [i, resolution] of resolutions.entries()) {
+  // A film of 2160p takes ten times as long as one of 720p, so images alternate from resolution to resolution.
+  test(`${resolution}: size and length are as requested`, async (t) => {
+    const folder = await temporaryFolder(t);
+    const images = i % 2 === 0 ? [] : [await discImage(folder, 900, 1600)];
+    const { path } = await render(folder, { resolution, generateAudio: false, images });
+    const { widthPx, heightPx, durationSeconds } = await probeVideo(path);
+    assert.deepEqual({ widthPx, heightPx }, frameSize(resolution, '16:9', undefined));
+    assert.equal(durationSeconds, 4);
   });
 }
 

@@ -1,7 +1,7 @@
 import { ImagePlus } from './icons.ts';
 import { Link2, X } from '../../ui/icons.ts';
 import { useRef, useState } from 'preact/hooks';
-import { maxUploadBytes, uploadTypes } from '../../../media/upload.ts';
+import { maxUploadBytes, maxUploadMegabytes, type UploadKind, uploadTypes } from '../../../media/upload.ts';
 import { upload } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/session.ts';
@@ -12,7 +12,7 @@ import { MediaThumbnail, rememberPreview } from '../media-thumbnail.tsx';
 type MediaProps = {
   readonly label: string;
   /** `image`, `video` or `audio`. */
-  readonly media: string;
+  readonly media: UploadKind;
   readonly urls: readonly string[];
   readonly max: number;
   readonly hint: string;
@@ -22,12 +22,16 @@ type MediaProps = {
   readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
 };
 
-const mediaWords: Readonly<Record<string, string>> = {
+const formats: Readonly<Record<UploadKind, string>> = {
+  image: 'JPEG, PNG or WebP',
+  video: 'MP4, MOV or WebM',
+  audio: 'MP3, WAV or M4A',
+};
+const mediaWords: Readonly<Record<UploadKind, string>> = {
   image: 'an image',
   video: 'a video',
   audio: 'an audio file',
 };
-const maxMegabytes = maxUploadBytes / 1024 / 1024;
 
 /** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `playground-drop.ts`. */
 export function MediaField({ label, media, urls, max, hint, fault, blocked, onUrls }: MediaProps) {
@@ -36,7 +40,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
   const [isBusy, setBusy] = useState(false);
   const [uploadFault, setUploadFault] = useState<string>();
   const picker = useRef<HTMLInputElement>(null);
-  const types = uploadTypes.filter((type) => type.startsWith(`${media}/`));
+  const types = uploadTypes[media];
   const disabledReason = blocked ?? (urls.length >= max && max > 1 ? `At most ${max}` : undefined);
   // A new file takes the place of a single one.
   const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
@@ -45,8 +49,9 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
     setUploadFault(undefined);
     try {
       for (const file of files.slice(0, Math.max(1, max - urls.length))) {
-        if (!file.type.startsWith(`${media}/`)) throw new Error(`${file.name} is not ${mediaWords[media] ?? media}`);
-        if (file.size > maxUploadBytes) throw new Error(`${file.name} is larger than ${maxMegabytes} MB`);
+        if (!file.type.startsWith(`${media}/`)) throw new Error(`${file.name} is not ${mediaWords[media]}`);
+        if (file.size > maxUploadBytes(media))
+          throw new Error(`${file.name} is larger than ${maxUploadMegabytes[media]} MB`);
         const { url, previewUrl } = await upload(file, { account: accountId });
         rememberPreview(url, previewUrl);
         add(url);
@@ -91,7 +96,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
       </div>
       {isTyping && (
         <ByUrl
-          label={`URL of ${mediaWords[media] ?? 'a file'}`}
+          label={`URL of ${mediaWords[media]}`}
           onUrl={(url) => {
             add(url);
             setTyping(false);
@@ -105,7 +110,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
       )}
       <p class="hint">
         {hint}
-        {media === 'image' && blocked === undefined && ` JPEG, PNG or WebP, up to ${maxMegabytes}\u00A0MB each.`}
+        {blocked === undefined && ` ${formats[media]}, up to ${maxUploadMegabytes[media]}\u00A0MB each.`}
       </p>
     </fieldset>
   );

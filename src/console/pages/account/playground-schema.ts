@@ -1,4 +1,5 @@
 import type { Model } from '../../api/contract.ts';
+import type { UploadKind } from '../../../media/upload.ts';
 import { isObject, textsOf, type Values } from '../input-values.ts';
 
 // The form of the playground is made from the JSON Schema of the chosen model, so a new field of the vocabulary needs no code here.
@@ -13,7 +14,7 @@ export type Control =
   | { readonly kind: 'switch' }
   | {
       readonly kind: 'media';
-      readonly media: string;
+      readonly media: UploadKind;
       readonly isList: boolean;
       readonly min: number;
       readonly max: number;
@@ -103,11 +104,14 @@ function withoutNull({ anyOf = [], ...schema }: Schema): Schema {
   return { ...schema, ...(type !== undefined && { type }), ...anyOf.find((one) => one.type !== 'null') };
 }
 
+const mediaKinds: readonly UploadKind[] = ['image', 'video', 'audio'];
+
 /** Undefined for a field that leaves no choice. */
 function controlOf(schema: Schema, isOwn: boolean): Control | undefined {
   const { type, items, minimum: least, maximum, exclusiveMaximum, contentMediaType } = schema;
   const isList = type === 'array';
-  const media = (isList ? items?.contentMediaType : contentMediaType)?.split('/')[0];
+  const mediaType = (isList ? items?.contentMediaType : contentMediaType)?.split('/')[0];
+  const media = mediaKinds.find((kind) => kind === mediaType);
   if (media !== undefined) {
     const { minItems: min = 0, maxItems: max = 1 } = schema;
     return max === 0 ? undefined : { kind: 'media', media, isList, min, max };

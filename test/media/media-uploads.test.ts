@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createImageUploads } from '../../src/media/image-uploads.ts';
+import { createMediaUploads } from '../../src/media/media-uploads.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { AccountClosed, createAccount } from '../../src/accounts/accounts.ts';
 import { listExpiredUploads, listUsableUploads } from '../../src/media/uploads.ts';
@@ -37,15 +37,15 @@ function uploads({
   };
   const remove = (key: string) => Promise.resolve(void files.splice(files.indexOf(key), 1));
   const resultStore = { put, delete: remove };
-  return { files, keep: createImageUploads({ db: database.db, resultStore, retentionMs: 1e9, workFolder }) };
+  return { files, keep: createMediaUploads({ db: database.db, resultStore, retentionMs: 1e9, workFolder }) };
 }
 
-const image = () => plainImage(300, 300).png().toBuffer();
+const image = async (path: string) => writeFile(path, await plainImage(300, 300).png().toBuffer());
 
 test('an image that the store has, though its answer was lost, can be named by no task and is deleted in ten minutes', async () => {
   const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
   const { files, keep } = uploads({ losesAnswers: true });
-  await assert.rejects(keep(accountId, await image()), /no answer/);
+  await assert.rejects(keep(accountId, image), /no answer/);
   const uploadId = String(files[0]?.split('/')[1]);
   assert.deepEqual(await listUsableUploads(database.db, accountId, [uploadId]), []);
   assert.deepEqual(await listExpiredUploads(database.db, { limit: 10 }), [], 'it may be on its way there');
@@ -62,7 +62,7 @@ test('a closed account keeps no image', async () => {
   const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
   await closeAccountAs(database.db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'asked for' });
   const { files, keep } = uploads({ losesAnswers: false });
-  await assert.rejects(keep(accountId, await image()), AccountClosed);
+  await assert.rejects(keep(accountId, image), AccountClosed);
   assert.deepEqual(files, []);
 });
 
@@ -74,6 +74,6 @@ test('an image that comes to the store while its account is closed and emptied i
     await db.run({ name: 'test-empty', text: 'delete from uploads where account_id = $1' }, [accountId]);
   };
   const { files, keep } = uploads({ losesAnswers: false, meanwhile });
-  await assert.rejects(keep(accountId, await image()), AccountClosed);
+  await assert.rejects(keep(accountId, image), AccountClosed);
   assert.deepEqual(files, []);
 });

@@ -1,0 +1,152 @@
+import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { FilePathSource, Input, MP4 } from 'mediabunny';
+import { errorCode } from '../platform/errors.ts';
+import type { Ffmpeg } from '../tasks/ports.ts';
+import { type ClipContainer, type ClipKind, ClipRefusal } from './clip-container.ts';
+import { FfmpegError } from './ffmpeg.ts';
+import type { ClipBounds } from '../tasks/task-input.ts';
+
+/** `maxPixels` is the limit of a video only. */
+export type ClipLimits = Pick<ClipBounds, 'maxMegabytes' | 'maxSeconds'> & { readonly maxPixels?: number };
+
+type Conversion = {
+  readonly ffmpeg: Ffmpeg;
+  readonly kind: ClipKind;
+  readonly demuxer: ClipContainer['demuxer'];
+  readonly limits: ClipLimits;
+  readonly fetchedPath: string;
+  /** The path of the new file. */
+  readonly path: string;
+  readonly signal: AbortSignal;
+};
+
+/** For one conversion, to decode and to encode. */
+export const conversionThreads = 2;
+
+/** More frames a second than any camera's, so that the work on a clip is bounded by its limits. */
+const maxFrameRate = 120;
+/** Encoders fill their last frame. */
+const paddingSeconds = 0.25;
+/** The largest piece of memory that ffmpeg may reserve. A few bytes can declare an index of gigabytes. */
+const maxAllocatedBytes = 512 * 1024 * 1024;
+/** Decoders work on whole blocks of at most 64 pixels a side. The exact limit is checked on the converted clip. */
+const largestBlock = 64;
+
+/** A busy machine takes many times as long as a free one. Frames that are never shown would take hours. */
+const baseLimitMs = 5 * 60_000;
+const limitMsPerSecond = 20_000;
+
+/** Decoders of what cameras, phones and editors write. The others are rarely used and rarely tested. */
+const decoders = [
+  'h264,hevc,av1,libdav1d,libaom-av1,vp8,vp9,libvpx,libvpx-vp9,mpeg4,prores,mjpeg',
+  'aac,mp3,mp3float,alac,ac3,eac3,opus,libopus,vorbis,libvorbis,flac,pcm_alaw,pcm_mulaw,adpcm_ms,adpcm_ima_wav',
+  'pcm_u8,pcm_s16le,pcm_s16be,pcm_s24le,pcm_s24be,pcm_s32le,pcm_s32be,pcm_f32le,pcm_f32be,pcm_f64le,pcm_f64be',
+].join();
+
+/**
+ * Converts a checked container to an MP4 with H.264 and AAC, or to an M4A with AAC, and returns its length in seconds. Only the first
+ * picture and the first sound are in it, and no metadata. Throws `ClipRefusal` for a clip beyond the limits and for one that cannot be
+ * decoded.
+ */
+export async function convertClip(conversion: Conversion): Promise<number> {
+  const { ffmpeg, kind, limits, path, signal } = conversion;
+  const limitMs = baseLimitMs + limits.maxSeconds * limitMsPerSecond;
+  const args = [...inputArgs(conversion), ...(kind === 'video' ? pictureArgs(limits) : ['-vn'])];
+  args.push(...soundArgs(kind), ...outputArgs(limits), path);
+  // Sound has no frames that could show its progress, so the limit replaces the watch for stalls.
+  await ffmpeg({ args, cwd: dirname(path), signal, limitMs, stallMs: 2 * limitMs }).catch((error: unknown) => {
+    throw explainFailure(error, kind, limits);
+  });
+  return await checkedSeconds(kind, path, limits);
+}
+
+function inputArgs({ demuxer, limits: { maxPixels }, fetchedPath }: Conversion): string[] {
+  const side = maxPixels === undefined ? 0 : Math.ceil(Math.sqrt(maxPixels)) + largestBlock;
+  const pixels = maxPixels === undefined ? [] : ['-max_pixels', `${Math.max(side * side, 2 * maxPixels)}`];
+  // Another file that an MP4 refers to must never be opened.
+  const references = demuxer === 'mov' ? ['-enable_drefs', '0'] : [];
+  return ['-threads', `${conversionThreads}`, '-max_alloc', `${maxAllocatedBytes}`, '-codec_whitelist', decoders]
+    .concat(pixels, references)
+    .concat(
+      // Left to guess, ffmpeg takes a text for a playlist, and reads the files that it names.
+      ['-f', demuxer, '-i', fetchedPath],
+    );
+}
+
+/** Square pixels and even sides, which H.264 needs; without B-frames, as in `encodedPicture` of normalize-video.ts. */
+function pictureArgs({ maxSeconds }: ClipLimits): string[] {
+  const filters = 'scale=iw*sar:ih,setsar=1,crop=trunc(iw/2)*2:trunc(ih/2)*2';
+  const encoder = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '20', '-bf', '0', '-pix_fmt', 'yuv420p'];
+  // Captions are text of the client's, hidden in the picture.
+  const withoutCaptions = ['-a53cc', '0'];
+  return ['-map', '0:V:0', '-vf', filters].concat(encoder, withoutCaptions, ['-frames:v', `${frameLimit(maxSeconds)}`]);
+}
+
+function frameLimit(maxSeconds: number): number {
+  return (maxSeconds + 1) * maxFrameRate;
+}
+
+function soundArgs(kind: ClipKind): string[] {
+  const sound = kind === 'video' ? '0:a:0?' : '0:a:0';
+  return ['-map', sound, '-c:a', 'aac', '-b:a', '192k', '-ac', '2', '-ar', '48000'];
+}
+
+/** A longer clip is cut here, which shows that it is too long. */
+function outputArgs({ maxSeconds, maxMegabytes }: ClipLimits): string[] {
+  const limits = [
+    '-threads',
+    `${conversionThreads}`,
+    '-t',
+    `${maxSeconds + 1}`,
+    '-fs',
+    `${maxMegabytes * 1024 * 1024}`,
+  ];
+  const withoutMetadata = ['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'];
+  return [...limits, ...withoutMetadata, '-movflags', '+faststart', '-f', 'mp4'];
+}
+
+/** If ffmpeg was not started, was killed by the system or filled the disk, this machine is the cause, and the error may be retried. */
+function explainFailure(error: unknown, kind: ClipKind, { maxPixels }: ClipLimits): unknown {
+  if (!(error instanceof FfmpegError)) return error;
+  const { exitCode, timedOut, stderr } = error.failure;
+  const refusal = (why: string) => new ClipRefusal(why, { cause: error });
+  if (timedOut) return refusal('takes too long to decode');
+  const cannot = refusal(kind === 'video' ? 'cannot be played as a video' : 'cannot be played as audio');
+  // It was killed because the clip has millions of errors.
+  if (errorCode(error.failure.cause) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return cannot;
+  if (exitCode === null || stderr.includes('No space left on device')) return error;
+  if (stderr.includes('exceeds specified max pixel count')) return refusal(tooLarge(maxPixels));
+  return cannot;
+}
+
+function tooLarge(maxPixels: number | undefined): string {
+  return `has more than ${maxPixels} pixels (width × height)`;
+}
+
+/** Measures the converted clip, because a clip may declare anything. */
+async function checkedSeconds(kind: ClipKind, path: string, limits: ClipLimits): Promise<number> {
+  const { maxSeconds, maxMegabytes, maxPixels = Infinity } = limits;
+  const { size } = await stat(path);
+  if (size >= maxMegabytes * 1024 * 1024) throw new ClipRefusal(`is larger than ${maxMegabytes} MB as H.264 and AAC`);
+  const { seconds, pixels, frames } = await measure(kind, path);
+  if (pixels > maxPixels) throw new ClipRefusal(tooLarge(maxPixels));
+  if (seconds > maxSeconds + paddingSeconds) throw new ClipRefusal(`is longer than ${maxSeconds} seconds`);
+  if (frames >= frameLimit(maxSeconds)) throw new ClipRefusal(`has more than ${maxFrameRate} frames per second`);
+  return seconds;
+}
+
+/** The file is one that ffmpeg has just written. */
+async function measure(kind: ClipKind, path: string) {
+  const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
+  try {
+    const [video, audio] = await Promise.all([input.getPrimaryVideoTrack(), input.getPrimaryAudioTrack()]);
+    const track = kind === 'video' ? video : audio;
+    const count = (await track?.computePacketStats())?.packetCount ?? 0;
+    if (track === null || count === 0) throw new ClipRefusal('has no picture or sound that can be played');
+    const pixels = video === null ? 0 : (await video.getDisplayWidth()) * (await video.getDisplayHeight());
+    return { seconds: await input.computeDuration(), pixels, frames: video === null ? 0 : count };
+  } finally {
+    input.dispose();
+  }
+}

@@ -1,0 +1,93 @@
+import pLimit from 'p-limit';
+import type { GuardedClient } from '../outbound/client.ts';
+import { OutboundError } from '../outbound/outbound-error.ts';
+import { TaskError } from '../platform/errors.ts';
+import type { FailCode } from '../tasks/fail-code.ts';
+import type { MediaKind } from '../tasks/task-input.ts';
+
+export type MediaSource = {
+  readonly url: string;
+  /** Messages name it by this path in the request: `input.imageUrls[0]`. */
+  readonly path: string;
+};
+
+export type FetchSettings = {
+  /** An existing folder of this attempt. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  readonly client: Pick<GuardedClient, 'download'>;
+  /** Copies media that were uploaded to us to `path`, and answers whether they are still there; undefined for every other address. */
+  readonly readUpload?: (url: string, path: string) => Promise<boolean> | undefined;
+};
+
+export type DownloadLimits = {
+  readonly kind: MediaKind;
+  readonly maxMegabytes: number;
+  /** Covers the whole download, so that a slow or endless file ends. */
+  readonly timeoutMs: number;
+  readonly accept: string;
+};
+
+const maxRedirects = 3;
+/** Media of one task that are fetched at the same time. */
+const maxParallel = 3;
+
+const failCodes = {
+  image: { unreachable: 'image_unreachable', invalid: 'image_invalid' },
+  video: { unreachable: 'media_unreachable', invalid: 'media_invalid' },
+  audio: { unreachable: 'media_unreachable', invalid: 'media_invalid' },
+} as const satisfies Record<MediaKind, Record<string, FailCode>>;
+
+/**
+ * Runs `fetchOne` for each source, and returns the outcomes in their order. Throws the first error and stops the others; ends after the last fetch has
+ * ended, because the folder is deleted then.
+ */
+export async function fetchEach<Source, Fetched>(
+  sources: readonly Source[],
+  caller: AbortSignal,
+  fetchOne: (source: Source, index: number, signal: AbortSignal) => Promise<Fetched>,
+): Promise<readonly Fetched[]> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([caller, stop.signal]);
+  const limited = pLimit(maxParallel);
+  const fetches = sources.map((source, index) => limited(() => fetchOne(source, index, signal)));
+  try {
+    return await Promise.all(fetches);
+  } catch (error) {
+    stop.abort();
+    await Promise.allSettled(fetches);
+    throw error;
+  }
+}
+
+/** Writes the bytes of a source to a new file at `path`. Throws `TaskError`; an error that the source did not cause may be retried. */
+export async function downloadMedia(
+  { client, readUpload, signal }: Omit<FetchSettings, 'folder'>,
+  source: MediaSource,
+  path: string,
+  { kind, maxMegabytes, timeoutMs, accept }: DownloadLimits,
+): Promise<void> {
+  const { url } = source;
+  const unreachable = (why: string, cause?: unknown) => mediaError(failCodes[kind].unreachable, source, why, cause);
+  const isThere = await readUpload?.(url, path);
+  if (isThere === true) return;
+  if (isThere === false) throw unreachable('has expired; upload it again');
+  const limits = { maxBytes: maxMegabytes * 1024 * 1024, timeoutMs, maxRedirects, headers: { accept }, signal };
+  const answer = await client.download(url, path, limits).catch((error: unknown) => {
+    if (!(error instanceof OutboundError) || error.kind === 'aborted' || error.kind === 'busy') throw error;
+    if (error.kind === 'too_large') throw invalidMedia(kind, source, `is larger than ${maxMegabytes} MB`, error);
+    // The message is the same for every network error, so that it reveals nothing about our network.
+    throw unreachable('could not be fetched', new Error(`${error.kind}: ${error.detail}`, { cause: error }));
+  });
+  if (answer.status < 200 || answer.status > 299)
+    throw unreachable(`could not be fetched: its server answered ${answer.status}`);
+}
+
+export function invalidMedia(kind: MediaKind, source: MediaSource, why: string, cause?: unknown): TaskError {
+  return mediaError(failCodes[kind].invalid, source, why, cause);
+}
+
+/** Final, because retrying only where it might help would show a client which addresses we refuse. */
+function mediaError(failCode: FailCode, { path }: MediaSource, why: string, cause?: unknown): TaskError {
+  return new TaskError(failCode, `${path} ${why}.`, { cause });
+}

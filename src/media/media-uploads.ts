@@ -1,0 +1,108 @@
+import { mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import pLimit from 'p-limit';
+import { v4 as uuidv4 } from 'uuid';
+import { maxUploadBytes, maxUploadMegabytes, type Upload, type UploadName, uploadKey, uploadKinds } from './upload.ts';
+import type { ResultStore } from './result-store.ts';
+import type { UploadOutcome } from '../http/http-deps.ts';
+import { ClipRefusal, clipContainerOf } from './clip-container.ts';
+import { decodeImage, ImageRefusal } from './image-decode.ts';
+import { isPhotoFormat } from './image-library.ts';
+import { AccountClosed } from '../accounts/accounts.ts';
+import type { Database } from '../platform/database/database.ts';
+import { abandonUpload, addUpload, hasUpload } from './uploads.ts';
+
+type Deps = {
+  readonly db: Database;
+  readonly resultStore: Pick<ResultStore, 'delete' | 'put'>;
+  readonly retentionMs: number;
+  readonly workFolder: string;
+};
+
+/** A file that may be stored. */
+type Checked = { readonly fileName: UploadName; readonly path: string };
+
+/**
+ * Checks an uploaded file by its content and stores it. An image is re-encoded as JPEG, one at a time: a large one takes seconds of a
+ * core and 300 MB. Videos and audio are stored as they are, because their conversion takes minutes; the worker of a task converts them.
+ */
+export function createMediaUploads({ db, resultStore, retentionMs, workFolder }: Deps) {
+  const limited = pLimit(1);
+  /** `receive` writes the file to a path. */
+  return async (accountId: string, receive: (path: string) => Promise<void>): Promise<UploadOutcome> => {
+    await mkdir(workFolder, { recursive: true });
+    const folder = await mkdtemp(join(workFolder, 'upload-'));
+    try {
+      const path = join(folder, 'received');
+      await receive(path);
+      const checked = await ((await isImage(path)) ? limited(() => checkImage(folder, path)) : checkClip(path));
+      return await store(accountId, checked);
+    } catch (error) {
+      if (error instanceof ImageRefusal || error instanceof ClipRefusal) return { kind: 'refused', why: error.message };
+      throw error;
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+
+  async function store(accountId: string, { fileName, path }: Checked): Promise<UploadOutcome> {
+    // Only the account may learn the id, which opens the file.
+    const upload: Upload = { uploadId: uuidv4(), fileName };
+    const { size: bytes } = await stat(path);
+    const added = await addUpload(db, { ...upload, accountId, bytes, retentionMs });
+    if (added === undefined) return { kind: 'too_many' };
+    try {
+      await resultStore.put(uploadKey(upload), path);
+      if (!(await hasUpload(db, upload.uploadId)).exists) {
+        // The account was closed in between, and its files were deleted.
+        await resultStore.delete(uploadKey(upload));
+        throw new AccountClosed(accountId);
+      }
+    } catch (error) {
+      // The store may have the file despite the error, so the row stays until the file is deleted.
+      await abandonUpload(db, upload.uploadId).catch(() => undefined);
+      throw error;
+    }
+    return { kind: 'stored', upload, expiresAt: added.expiresAt };
+  }
+}
+
+/** The longest start by which images are recognized. */
+const startBytes = 12;
+
+async function isImage(path: string): Promise<boolean> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(startBytes), 0, startBytes, 0);
+  return isPhotoFormat(buffer.subarray(0, bytesRead));
+}
+
+async function checkImage(folder: string, received: string): Promise<Checked> {
+  await requireSize('image.jpg', received);
+  const path = join(folder, 'image.jpg');
+  await writeFile(path, (await decodeImage(await readFile(received))).jpeg);
+  return { fileName: 'image.jpg', path };
+}
+
+const notReadable = 'is not a readable JPEG, PNG or WebP image, MP4, MOV or WebM video, or MP3, WAV or M4A audio file';
+
+async function checkClip(path: string): Promise<Checked> {
+  const container = await clipContainerOf(path);
+  if (container === undefined) throw new ClipRefusal(notReadable);
+  const fileName = nameOf(container);
+  await requireSize(fileName, path);
+  return { fileName, path };
+}
+
+function nameOf({ kind, extension }: { readonly kind: string; readonly extension: string }): UploadName {
+  const name = `${kind}.${extension}`;
+  // The kinds and extensions of containers are those of the names.
+  if (!Object.hasOwn(uploadKinds, name)) throw new Error(`no upload has the name ${name}`);
+  return name as UploadName;
+}
+
+/** The content may be of another kind than the type of the request, by which its body was limited. */
+async function requireSize(fileName: UploadName, path: string): Promise<void> {
+  const kind = uploadKinds[fileName];
+  if ((await stat(path)).size > maxUploadBytes(kind))
+    throw new ClipRefusal(`is larger than ${maxUploadMegabytes[kind]} MB`);
+}

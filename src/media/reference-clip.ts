@@ -1,0 +1,74 @@
+import { rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { createSlots } from '../outbound/limits.ts';
+import type { Ffmpeg, ReferenceClip } from '../tasks/ports.ts';
+import { ClipRefusal, type ClipKind, clipContainerOf } from './clip-container.ts';
+import { type ClipLimits, convertClip, conversionThreads } from './convert-clip.ts';
+import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';
+
+type FetchReferenceClips = FetchSettings & {
+  readonly kind: ClipKind;
+  readonly limits: ClipLimits;
+  /** The clips become `video-0.mp4`, `audio-0.m4a`, … in the folder. */
+  readonly sources: readonly MediaSource[];
+  readonly ffmpeg: Ffmpeg;
+};
+
+/** Clips that are converted at the same time in this process: each needs memory for its frames, and `conversionThreads` cores. */
+const converting = createSlots({
+  maxHeld: Math.max(1, Math.floor(availableParallelism() / conversionThreads)),
+  maxWaiting: 1000,
+  maxWaitMs: 60 * 60_000,
+});
+
+const forms = {
+  video: { extension: 'mp4', accept: 'video/mp4, video/quicktime, video/webm', formats: 'an MP4, MOV or WebM video' },
+  audio: { extension: 'm4a', accept: 'audio/mpeg, audio/wav, audio/mp4', formats: 'an MP3, WAV or M4A file' },
+} as const satisfies Record<ClipKind, unknown>;
+
+/** A link of half a megabyte a second is fast enough for every size. */
+const baseTimeoutMs = 120_000;
+const timeoutMsPerMegabyte = 2_000;
+
+/**
+ * Fetches, checks and re-encodes reference videos or audio, in the order of `sources`. Throws `TaskError` for the first bad one. An
+ * error that no clip caused is thrown unchanged and may be retried.
+ */
+export async function fetchReferenceClips({
+  sources,
+  ...request
+}: FetchReferenceClips): Promise<readonly ReferenceClip[]> {
+  return await fetchEach(sources, request.signal, (source, index, signal) =>
+    fetchOne({ ...request, signal }, index, source),
+  );
+}
+
+async function fetchOne(
+  request: Omit<FetchReferenceClips, 'sources'>,
+  index: number,
+  source: MediaSource,
+): Promise<ReferenceClip> {
+  const { kind, limits, folder, signal, ffmpeg } = request;
+  const { extension, accept } = forms[kind];
+  const fetchedPath = join(folder, `${kind}-${index}.fetched`);
+  const { maxMegabytes } = limits;
+  const timeoutMs = baseTimeoutMs + maxMegabytes * timeoutMsPerMegabyte;
+  await downloadMedia(request, source, fetchedPath, { kind, maxMegabytes, timeoutMs, accept });
+  const path = join(folder, `${kind}-${index}.${extension}`);
+  try {
+    const demuxer = await demuxerOf(kind, fetchedPath);
+    const convert = () => convertClip({ ffmpeg, kind, demuxer, limits, fetchedPath, path, signal });
+    const seconds = await converting.hold('clip', signal, convert);
+    await rm(fetchedPath);
+    return { path, seconds };
+  } catch (error) {
+    throw error instanceof ClipRefusal ? invalidMedia(kind, source, error.message, error) : error;
+  }
+}
+
+async function demuxerOf(kind: ClipKind, path: string) {
+  const container = await clipContainerOf(path);
+  if (container?.kind !== kind) throw new ClipRefusal(`is not ${forms[kind].formats}`);
+  return container.demuxer;
+}

@@ -1,0 +1,37 @@
+import type { Database } from '../platform/database/database.ts';
+import type { FieldError } from '../platform/field-errors.ts';
+import { mediaUrlsOf, type TaskInput } from '../tasks/task-input.ts';
+import { uploadFromUrl, uploadKinds } from './upload.ts';
+import { listUsableUploads } from './uploads.ts';
+
+type Request = { readonly accountId: string; readonly publicUrl: string; readonly input: TaskInput };
+
+const nouns = { image: 'image', video: 'video', audio: 'audio file' } as const;
+const takes = { image: 'an image', video: 'a video', audio: 'an audio file' } as const;
+
+/**
+ * Returns the errors of the uploaded files that a request names: each must belong to the account and fit the field. Other accounts' files are
+ * refused like expired ones.
+ */
+export async function refuseUploads(
+  db: Pick<Database, 'run'>,
+  { accountId, publicUrl, input }: Request,
+): Promise<readonly FieldError[]> {
+  const named = mediaUrlsOf(input).flatMap(({ url, ...field }) => {
+    const upload = uploadFromUrl(publicUrl, url);
+    return upload === undefined ? [] : [{ ...field, ...upload }];
+  });
+  if (named.length === 0) return [];
+  const ids = named.map(({ uploadId }) => uploadId);
+  const usable = new Map((await listUsableUploads(db, accountId, ids)).map((one) => [one.uploadId, one.fileName]));
+  return named.flatMap(({ path, kind, uploadId, fileName }) => {
+    const uploaded = uploadKinds[fileName];
+    if (usable.get(uploadId) !== fileName)
+      return [
+        { path, message: `is not an uploaded ${nouns[uploaded]} of this account, or has expired; upload it again` },
+      ];
+    return uploaded === kind
+      ? []
+      : [{ path, message: `is an uploaded ${nouns[uploaded]}; this field takes ${takes[kind]}` }];
+  });
+}

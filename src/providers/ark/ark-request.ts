@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import type { MediaLinks, ReferenceMedia } from '../../tasks/ports.ts';
+import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
+import { imageDataUrls, imageParts } from '../image-parts.ts';
+import { optionFields } from '../option-fields.ts';
+
+// The body of a create at Ark.
+
+/** Ark accepts 64 MB in all. */
+const maxImageBytes = 60_000_000;
+
+/** `parameters` of the catalogue entry are added to each create. What the client chose takes precedence over them. */
+export async function requestBody(
+  request: JobRequest,
+  { upstreamModel, options }: Pick<FrozenConfig, 'upstreamModel' | 'options'>,
+): Promise<RequestBody> {
+  const { prompt, ratio, duration, resolution, generateAudio, seed, options: chosen } = request.input;
+  const parameters = z.record(z.string(), z.json()).catch({}).parse(options['parameters']);
+  const body = {
+    resolution: resolution === '2160p' ? '4k' : resolution,
+    watermark: false,
+    ...parameters,
+    ...optionFields('ark', chosen),
+    ...(seed !== undefined && { seed }),
+    model: upstreamModel,
+    content: [{ type: 'text', text: prompt }, ...(await mediaContent(await request.media(), request.mediaLinks))],
+    ratio,
+    duration,
+    generate_audio: generateAudio,
+    safety_identifier: request.accountHash,
+    // A job that waits in Ark's queue beyond the deadline is useless. Ark accepts one hour to three days.
+    execution_expires_after: Math.min(259_200, Math.max(3600, Math.ceil(request.deadlineMs / 1000))),
+  };
+  return { contentType: 'application/json', bytes: JSON.stringify(body) };
+}
+
+/** Images are in the request; Ark fetches video and audio, which it takes by address only. */
+async function mediaContent(media: ReferenceMedia, { videos, audios }: MediaLinks): Promise<readonly JsonObject[]> {
+  const { firstFrame, lastFrame, images } = await imageParts(media, (all) => imageDataUrls(all, maxImageBytes));
+  return [
+    ...listed('image_url', firstFrame, 'first_frame'),
+    ...listed('image_url', lastFrame, 'last_frame'),
+    ...listed('image_url', images, 'reference_image'),
+    ...listed('video_url', videos, 'reference_video'),
+    ...listed('audio_url', audios, 'reference_audio'),
+  ];
+}
+
+type MediaType = 'image_url' | 'video_url' | 'audio_url';
+
+function listed(type: MediaType, urls: string | readonly string[] = [], role: string): readonly JsonObject[] {
+  return [urls].flat().map((url) => ({ type, [type]: { url }, role }));
+}

@@ -1,0 +1,17 @@
+import { v4 as uuid } from 'uuid';
+import type { ProviderFile } from './file-schema.ts';
+
+const generated = '$uuid';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The headers of a file that are the same in every request. */
+export function fixedHeaders({ headers }: Pick<ProviderFile, 'headers'>): Headers {
+  return Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== generated));
+}
+
+/** Those that are made anew for each request. */
+export function generatedHeaders({ headers }: Pick<ProviderFile, 'headers'>): Headers {
+  const names = Object.keys(headers).filter((name) => headers[name] === generated);
+  return Object.fromEntries(names.map((name) => [name, uuid()]));
+}

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { JsonObject, UpstreamClient } from '../../../src/providers/contract.ts';
+import { createHttpProvider } from '../../../src/providers/http/http-provider.ts';
+import { readProviderFile } from '../../../src/providers/http/file-schema.ts';
+import { passedByFile } from '../../../src/providers/http/passed-fields.ts';
+import { readsOption } from '../../../src/providers/placeholders.ts';
+import { inputFieldNames, mediaUrlsOf } from '../../../src/tasks/task-input.ts';
+import { allFields, allMedia, contents, dataUrl } from '../all-fields.ts';
+import { jobRequest, type JobChanges } from '../job-request.ts';
+
+const { signal } = new AbortController();
+
+/** A file whose request has the body of this expression. */
+function fileWith(json: string, changes: object = {}) {
+  return {
+    auth: { kind: 'none' },
+    images: 'data-url',
+    clips: 'data-url',
+    create: { path: "'/jobs'", json, id: 'body.id' },
+    status: { path: "'/jobs/' & job.id", state: 'body.state', states: { done: 'succeeded' } },
+    result: { url: 'body.url' },
+    example: {
+      baseUrl: 'https://vendor.example',
+      model: 'm',
+      input: { prompt: 'x' },
+      job: { id: '1' },
+      video: 'https://vendor.example/1.mp4',
+      exchanges: [{ step: 'create', request: 'POST /jobs', means: 'unknown' }],
+    },
+    ...changes,
+  };
+}
+
+async function sentBy(data: object, changes: JobChanges) {
+  const { file, problems } = readProviderFile(data);
+  assert.ok(file, JSON.stringify(problems));
+  const bodies: string[] = [];
+  const client: UpstreamClient = {
+    call: async (_method, _path, { body }) => {
+      bodies.push(String(body?.bytes));
+      return { status: 200, headers: {}, body: Buffer.from('{"id":"1"}') };
+    },
+    download: async () => undefined,
+  };
+  const provider = createHttpProvider({
+    name: 'vendor',
+    config: { kind: 'http', baseUrl: file.example.baseUrl, upstreamModel: 'm', options: {} },
+    file,
+    client,
+    submitTimeoutMs: 60_000,
+    pollsPerSecond: 14,
+    warn: (event, detail) => assert.fail(`${event}: ${detail}`),
+  });
+  const outcome = await provider.submit(jobRequest(changes), signal);
+  const [text] = bodies;
+  return { provider, outcome, text, body: text === undefined ? undefined : (JSON.parse(text) as JsonObject) };
+}
+
+const everything = `{
+  'all': input, 'negative': input.negativePrompt, 'steps': input.options.steps, 'size': $string(width) & 'x' & $string(height),
+  'counts': [imageCount, videoCount, audioCount], 'frames': [hasFirstFrame, hasLastFrame],
+  'images': [images.url], 'first': firstFrame.base64, 'last': lastFrame.url, 'videos': [videos.url], 'audios': [audios.base64]
+}`;
+
+describe('a request by a file', () => {
+  const expected = {
+    all: {
+      prompt: 'a lighthouse',
+      negativePrompt: 'fog',
+      resolution: '1080p',
+      duration: 5,
+      ratio: '4:3',
+      generateAudio: true,
+      seed: 42,
+      options: { steps: 30 },
+    },
+    negative: 'fog',
+    steps: 30,
+    size: '1668x1252',
+    counts: [1, 1, 1],
+    frames: [true, true],
+  };
+
+  test('can have every field of the task, its media as data URLs, and no address that the client gave', async (t) => {
+    const media = await allMedia(t);
+    const { body, text = '' } = await sentBy(fileWith(everything), { input: allFields, media: async () => media });
+    assert.deepEqual(body, {
+      ...expected,
+      images: [dataUrl('image/jpeg', contents.image)],
+      first: Buffer.from(contents.firstFrame).toString('base64'),
+      last: dataUrl('image/jpeg', contents.lastFrame),
+      videos: [dataUrl('video/mp4', contents.video)],
+      audios: [Buffer.from(contents.audio).toString('base64')],
+    });
+    for (const { url } of mediaUrlsOf(allFields)) assert.ok(!text.includes(url), url);
+  });
+
+  test('can have links to copies in our store', async (t) => {
+    const media = await allMedia(t);
+    const mediaLinks = {
+      images: ['https://videogen.example/1'],
+      firstFrame: 'https://videogen.example/2',
+      lastFrame: 'https://videogen.example/3',
+      videos: ['https://videogen.example/4'],
+      audios: ['https://videogen.example/5'],
+    };
+    const json = everything.replaceAll('base64', 'url');
+    const { body, provider } = await sentBy(fileWith(json, { images: 'link', clips: 'link' }), {
+      input: allFields,
+      media: async () => media,
+      mediaLinks,
+    });
+    assert.deepEqual(body, {
+      ...expected,
+      images: mediaLinks.images,
+      first: mediaLinks.firstFrame,
+      last: mediaLinks.lastFrame,
+      videos: mediaLinks.videos,
+      audios: mediaLinks.audios,
+    });
+    assert.deepEqual([provider.images, provider.clips], ['link', 'link']);
+  });
+
+  test('requests no copies of clips that it does not pass on', async () => {
+    const { provider } = await sentBy(fileWith("{ 'prompt': input.prompt }", { clips: 'link' }), {});
+    assert.equal(provider.clips, 'file');
+  });
+
+  test('is not sent with clips that are too large, so that another provider may take the task', async (t) => {
+    const media = await allMedia(t);
+    const file = fileWith(everything, { maxClipBytes: 10_000 });
+    const videos = Array.from({ length: 500 }, () => media.videos).flat();
+    const { outcome, body } = await sentBy(file, { input: allFields, media: async () => ({ ...media, videos }) });
+    assert.ok(outcome.kind === 'refused' && outcome.error.kind === 'input');
+    assert.equal(body, undefined);
+  });
+});
+
+describe('the fields that a file passes on', () => {
+  const passed = (json: string) => passedByFile(fileWith(json));
+  const fieldsOf = (json: string) => [...passed(json).fields].toSorted();
+
+  test('are all when its request reads all', () => {
+    assert.deepEqual(fieldsOf(everything), inputFieldNames.toSorted());
+    assert.deepEqual(fieldsOf("{ 'input': input }"), [
+      'duration',
+      'generateAudio',
+      'negativePrompt',
+      'options',
+      'prompt',
+      'ratio',
+      'resolution',
+      'seed',
+    ]);
+  });
+
+  test('are those that it reads anywhere in an expression', () => {
+    const json =
+      "{ 'a': $string(input.duration), 'b': input.ratio = 'adaptive' ? images[0].url, 'c': $$.input.seed, 'd': width }";
+    assert.deepEqual(fieldsOf(json), ['duration', 'imageUrls', 'ratio', 'resolution', 'seed']);
+    assert.deepEqual(fieldsOf("{ 'prompt': body.prompt, 'seed': model }"), []);
+    assert.deepEqual(
+      [...passedByFile(fileWith('{}', { create: { path: "'/' & input.ratio", json: '{}' } })).fields],
+      ['ratio'],
+    );
+  });
+
+  test('are the options by name, or all of them', () => {
+    const named = passed("{ 'a': input.options.steps, 'b': input.options.style }");
+    assert.deepEqual([readsOption(named, 'style'), readsOption(named, 'camera')], [true, false]);
+    for (const json of ["{ 'a': input }", "{ 'a': input.options }", '$merge([input.options])'])
+      assert.equal(readsOption(passed(json), 'camera'), true, json);
+    assert.equal(passed("{ 'prompt': input.prompt }").fields.has('options'), false);
+  });
+
+  test('are none when the file cannot be read', () => {
+    for (const data of [null, 1, {}, { create: null }, { create: { json: '{', path: 7 } }])
+      assert.equal(passedByFile(data).fields.size, 0);
+  });
+});
