@@ -199,7 +199,7 @@ describe('an operator in the console', { skip }, () => {
     await confirm('Let it drain');
     await said('backup-gpu is draining now');
     await page.getByText('“New drivers”').waitFor();
-    const margin = page.getByRole('table', { name: 'Cost and margin by model and provider' });
+    const margin = page.getByRole('table', { name: 'Cost and margin by price and provider' });
     await margin.getByRole('row', { name: /studio-gpu .* and more\s*1 unknown unknown$/ }).waitFor();
   });
 
