@@ -12,10 +12,12 @@ import { askWith, createTestOperator, dataOf, type TestOperator } from '../suppo
 const model = 'sold';
 const image = 'https://media.example/a.png';
 const data = {
+  providers: { box: { kind: 'own', baseUrl: 'http://upstream.example' } },
   models: [
     {
       model,
       title: 'Sold',
+      providers: ['box'],
       input: {
         resolution: { values: ['720p', '1080p'], default: '720p' },
         duration: { min: 4, max: 15 },
