@@ -73,7 +73,7 @@ test('an uploaded reference image is shown where it is chosen', { skip }, async 
   const buffer = await plainImage(640, 360).png().toBuffer();
   const file = { name: 'boat.png', mimeType: 'image/png', buffer };
   await page.getByLabel('Files of reference images').setInputFiles(file);
-  const width = 'document.querySelector(".chosen-images img")?.naturalWidth ?? 0';
+  const width = 'document.querySelector(".chosen-media img")?.naturalWidth ?? 0';
   await waitFor('the image', async () => ((await page.evaluate<number>(width)) === 640 ? true : undefined));
   assert.deepEqual(errors, []);
 });

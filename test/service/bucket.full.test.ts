@@ -120,7 +120,7 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
         await page.getByRole('link', { name: 'Playground', exact: true }).click();
         const file = { name: 'boat.png', mimeType: 'image/png', buffer: body };
         await page.getByLabel('Files of reference images').setInputFiles(file);
-        await shown('.chosen-images img', 'naturalWidth');
+        await shown('.chosen-media img', 'naturalWidth');
         assert.deepEqual(errors, []);
         assert.deepEqual([...new Set(foreign.map((url) => new URL(url).origin))], [origin]);
       } finally {
