@@ -1,115 +1,32 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import { availableParallelism, tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { FilePathSource, Input, MP4 } from 'mediabunny';
-import { TaskError } from '../../src/platform/errors.ts';
-import type { ClipLimits } from '../../src/media/convert-clip.ts';
+import { test } from 'node:test';
 import { FfmpegError, type FfmpegFailure } from '../../src/media/ffmpeg.ts';
 import { fetchReferenceClips } from '../../src/media/reference-clip.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
-import { parseAllowList } from '../../src/outbound/allow-list.ts';
-import { createGuardedClient } from '../../src/outbound/client.ts';
 import * as hostile from '../support/hostile-clips.ts';
 import { plainImage } from '../support/hostile-images.ts';
-import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import type { Ffmpeg } from '../../src/tasks/ports.ts';
-
-type Kind = 'video' | 'audio';
-const limits: Record<Kind, ClipLimits> = {
-  video: { maxMegabytes: 1, maxSeconds: 2, maxPixels: 200 * 100 },
-  audio: { maxMegabytes: 1, maxSeconds: 2 },
-};
-
-const ffmpeg = pinnedFfmpeg();
-const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
-const client = createGuardedClient({ allow: parseAllowList('127.0.0.1'), lookup: () => Promise.resolve(['10.0.0.1']) });
-
-let answer: (response: ServerResponse) => void;
-let requests = 0;
-let server: Server;
-let made: string;
-/** The folder of the last fetch. */
-let folder: string;
-let root: string;
-
-before(async () => {
-  server = createServer((_request, response) => {
-    requests += 1;
-    answer(response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  made = await mkdtemp(join(tmpdir(), 'hostile-clips-'));
-  const { signal } = new AbortController();
-  for (const [name, args] of Object.entries(hostile.clips)) await ffmpeg({ args: [...args, name], cwd: made, signal });
-});
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'reference-clip-'));
-  requests = 0;
-});
-afterEach(() => rm(root, { recursive: true }));
-after(async () => {
-  await client.close();
-  server.closeAllConnections();
-  server.close();
-  await rm(made, { recursive: true });
-});
-
-function origin(): string {
-  const address = server.address();
-  assert.ok(address !== null && typeof address === 'object');
-  return `http://127.0.0.1:${address.port}`;
-}
-
-const clip = (name: hostile.ClipName) => readFile(join(made, name));
-const fieldOf = (kind: Kind) => `input.${kind}Urls[0]`;
-
-type Fetch = {
-  readonly kind: Kind;
-  readonly url?: string;
-  readonly ffmpeg?: Ffmpeg;
-  readonly signal?: AbortSignal;
-  readonly limits?: Partial<ClipLimits>;
-};
-
-async function fetchClip({ kind, url = `${origin()}/clip.txt`, ...changed }: Fetch) {
-  // Each attempt has its own folder.
-  folder = await mkdtemp(join(root, 'attempt-'));
-  const { signal } = new AbortController();
-  const sources = [{ url, path: fieldOf(kind) }];
-  const settings = { client, ffmpeg, folder, signal, ...changed, limits: { ...limits[kind], ...changed.limits } };
-  const [fetched] = await fetchReferenceClips({ ...settings, kind, sources });
-  assert.ok(fetched);
-  return fetched;
-}
-
-async function fetchBytes(bytes: Buffer, given: Fetch) {
-  answer = (response) => void response.writeHead(200, { 'content-type': 'text/plain' }).end(bytes);
-  return await fetchClip(given);
-}
-
-const isRefused = (failCode: string, message: string) => (error: unknown) => {
-  assert.ok(error instanceof TaskError, String(error));
-  assert.deepEqual([error.failCode, error.message, error.retryable], [failCode, message, false]);
-  return true;
-};
-
-async function assertInvalid(kind: Kind, bytes: Buffer, why: string, given: Partial<Fetch> = {}) {
-  await assert.rejects(fetchBytes(bytes, { kind, ...given }), isRefused('media_invalid', `${fieldOf(kind)} ${why}.`));
-}
-
-async function codecsOf(path: string) {
-  const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
-  try {
-    return await Promise.all((await input.getTracks()).map((track) => track.getCodec()));
-  } finally {
-    input.dispose();
-  }
-}
+import {
+  assertInvalid,
+  client,
+  clip,
+  codecsOf,
+  fetchBytes,
+  fetchClip,
+  ffmpeg,
+  fieldOf,
+  folder,
+  isRefused,
+  limits,
+  made,
+  never,
+  origin,
+  root,
+  source,
+} from './clip-stage.ts';
 
 for (const name of ['film.mp4', 'film.mov', 'film.webm', 'fragments.mp4', 'silent.mp4', 'odd.webm'] as const) {
   test(`${name} becomes an MP4 with H.264 and AAC, by its content and not by its name or type`, async () => {
@@ -167,10 +84,10 @@ test('only files of the field are taken, and ffmpeg never reads another one', as
 test('a playlist or script inside an MP4 leads ffmpeg to no file and no address', async () => {
   for (const text of [`#EXTM3U\n${origin()}/part.ts\n`, `ffconcat version 1.0\nfile '${join(made, 'film.mp4')}'\n`]) {
     await assertInvalid('video', hostile.boxed(text), 'cannot be played as a video');
-    assert.equal(requests, 1, 'the clip itself');
-    requests = 0;
+    assert.equal(source.requests, 1, 'the clip itself');
+    source.requests = 0;
     await assertInvalid('video', hostile.disguised(text), 'is damaged or cut off', { ffmpeg: never });
-    requests = 0;
+    source.requests = 0;
   }
 });
 
@@ -233,7 +150,7 @@ test('a clip of a few bytes that declares gigabytes is refused', async () => {
 });
 
 test('an endless body ends at the limit of the model, and a server that answers a failure is named by its status', async () => {
-  answer = (response) => {
+  source.answer = (response) => {
     const chunk = Buffer.alloc(64 * 1024);
     const write = () => {
       while (!response.destroyed && response.write(chunk));
@@ -243,7 +160,7 @@ test('an endless body ends at the limit of the model, and a server that answers 
   };
   const tooLarge = `${fieldOf('video')} is larger than 1 MB.`;
   await assert.rejects(fetchClip({ kind: 'video' }), isRefused('media_invalid', tooLarge));
-  answer = (response) => void response.writeHead(404).end();
+  source.answer = (response) => void response.writeHead(404).end();
   const missing = `${fieldOf('audio')} could not be fetched: its server answered 404.`;
   await assert.rejects(fetchClip({ kind: 'audio' }), isRefused('media_unreachable', missing));
 });
@@ -252,9 +169,9 @@ test('private and broken servers are media_unreachable with one sentence', async
   const unreachable = isRefused('media_unreachable', `${fieldOf('video')} could not be fetched.`);
   for (const url of ['http://10.0.0.1/', 'http://inner.example/', 'file:///etc/passwd'])
     await assert.rejects(fetchClip({ kind: 'video', url }), unreachable);
-  answer = (response) => void response.socket?.destroy();
+  source.answer = (response) => void response.socket?.destroy();
   await assert.rejects(fetchClip({ kind: 'video' }), unreachable);
-  answer = (response) => void response.writeHead(302, { location: 'http://10.0.0.1/' }).end();
+  source.answer = (response) => void response.writeHead(302, { location: 'http://10.0.0.1/' }).end();
   await assert.rejects(fetchClip({ kind: 'video' }), unreachable);
 });
 
@@ -269,7 +186,7 @@ test('an uploaded clip is read from the store, and its address is never requeste
   assert.equal((await fetchReferenceClips({ ...settings, readUpload })).length, 1);
   const expired = fetchReferenceClips({ ...settings, readUpload: async () => false });
   await assert.rejects(expired, isRefused('media_unreachable', `${fieldOf('video')} has expired; upload it again.`));
-  assert.equal(requests, 0);
+  assert.equal(source.requests, 0);
 });
 
 test('the end of the attempt ends ffmpeg, and is no error of the clip', async () => {
@@ -304,7 +221,7 @@ test('a failure of this machine is no error of the clip, and may be retried', as
 
 test('a process converts only as many clips at the same time as it has cores for', async () => {
   const bytes = await clip('sound.wav');
-  answer = (response) => void response.end(bytes);
+  source.answer = (response) => void response.end(bytes);
   let [running, most] = [0, 0];
   const counting: Ffmpeg = async (run) => {
     running += 1;
