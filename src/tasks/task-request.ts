@@ -136,6 +136,9 @@ function withoutNull(schema: JsonSchema): JsonSchema {
   const { anyOf, ...rest } = schema;
   const [only, ...others] = Array.isArray(anyOf) ? (anyOf as JsonSchema[]).filter(({ type }) => type !== 'null') : [];
   if (only !== undefined && others.length === 0) return withoutNull({ ...only, ...rest });
+  // zod writes a type without bounds and null as a list of types.
+  const types = (Array.isArray(rest['type']) ? rest['type'] : []).filter((one) => one !== 'null');
+  if (anyOf === undefined && types.length === 1) return { ...rest, type: types[0] as unknown };
   if (rest['properties'] === undefined) return schema;
   const fields = Object.entries(rest['properties'] as Record<string, JsonSchema>);
   return { ...rest, properties: Object.fromEntries(fields.map(([name, field]) => [name, withoutNull(field)])) };

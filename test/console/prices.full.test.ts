@@ -16,10 +16,13 @@ const skip = skipWithoutBrowser();
 const hourMs = 3_600_000;
 
 const catalogue = {
+  // The preview does not pass on every field. Nothing listens there, so the tasks wait.
+  providers: { box: { kind: 'own', baseUrl: 'http://127.0.0.1:9' } },
   models: [
     {
       model: 'priced',
       title: 'Priced',
+      providers: ['box'],
       prices: [
         { when: { resolution: '1080p', generateAudio: true }, creditsPerSecond: 20 },
         { when: { resolution: '1080p' }, creditsPerSecond: 15 },
@@ -91,7 +94,7 @@ test('the price on the button is that of the input, and it is charged', { skip }
   await page.getByRole('button', { name: 'Remove video 1' }).click();
   await page.getByText('draft on: 9 credits per video', { exact: true }).waitFor();
   await priced(page, 9);
-  await page.getByLabel('Prompt').fill('[[instant]] a paper boat');
+  await page.getByLabel('Prompt').fill('a paper boat');
   await page.getByRole('button', { name: /^Generate/ }).click();
   await page.waitForURL((url) => url.searchParams.has('task'));
   const task = await findTask(service.database.db, new URL(page.url()).searchParams.get('task') ?? '');

@@ -29,6 +29,7 @@ const seedance: Model = {
     seed: { max: 100 },
     options: {
       cameraFixed: { type: 'boolean', default: false },
+      loop: { type: 'boolean' },
       style: { type: 'string', values: ['natural', 'anime'] },
       guidance: { type: 'number', min: 0, max: 20, default: 5 },
       steps: { type: 'integer', min: 1, max: 50 },
@@ -215,6 +216,7 @@ test('the JSON Schema of a model has its fields in the order of the vocabulary, 
   const { properties } = schema;
   assert.deepEqual(Object.keys(properties), fieldsOfModel(seedance.input));
   assert.deepEqual(properties['resolution']?.['enum'], ['480p', '720p', '1080p']);
+  assert.doesNotMatch(JSON.stringify(schema), /null/);
   assert.equal(properties['resolution']?.['default'], '1080p');
   assert.deepEqual(properties['duration']?.['enum'], [5, 10]);
   assert.equal(properties['firstFrameUrl']?.['contentMediaType'], 'image/*');

@@ -4,7 +4,7 @@ import { Film, Link2, Music } from '../ui/icons.ts';
 /** Links to files that this tab uploaded, by the URL that a task names them with. That one leads nowhere. */
 const previews = new Map<string, string>();
 
-export function rememberPreview(url: string, previewUrl: string): void {
+export function storePreview(url: string, previewUrl: string): void {
   previews.set(url, previewUrl);
 }
 

@@ -125,7 +125,7 @@ function NumberControl({ name, control, value, onValue, ...shared }: NumberProps
 function hintOf({ description, standard, needs, excludes, isRequired, control }: Field): string {
   const sentences = [
     control.kind === 'media' && amountWords(control, isRequired),
-    // The label says as much of a list of images.
+    // The label of a list of images needs no description.
     standard === undefined && !(control.kind === 'media' && control.isList && control.media === 'image') && description,
     needs.length > 0 && `Needs: ${needs.map(fieldWord).join(', ')}.`,
     excludes.length > 0 && `Not together with: ${excludes.map(fieldWord).join(', ')}.`,

@@ -24,7 +24,7 @@ type FieldsProps = {
   readonly onGenerate: () => void;
 };
 
-/** The form as the chosen model wants it: its fields and their bounds are the model's own. */
+/** The form of the chosen model: its fields and their bounds are the model's own. */
 export function PlaygroundFields(props: FieldsProps) {
   const { models, model, draft, problem, onChange, onGenerate } = props;
   const form = useRef<HTMLFormElement>(null);

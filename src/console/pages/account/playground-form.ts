@@ -2,7 +2,7 @@ import type { Model, TaskRecord, TaskRequest } from '../../api/contract.ts';
 import { isObject, type Values } from '../input-values.ts';
 import { type Field, fieldsOf, fittedValue, isGiven, valueOf, withValue } from './playground-schema.ts';
 
-/** What the form holds; the request is made from it. Values that the chosen model does not take stay for the next one that does. */
+/** The request is made from the draft. Values that the chosen model does not take stay for the next one that does. */
 export type Draft = {
   readonly model: string;
   readonly input: Values;
@@ -30,7 +30,7 @@ export function requestOf({ model, input, callBackUrl }: Draft, fields: readonly
   return { model, input: sent, ...(callBackUrl !== '' && { callBackUrl }) } as unknown as TaskRequest;
 }
 
-/** A number is kept as it is typed. What is no number is for the API to refuse. */
+/** The draft holds a number as it is typed. The API refuses text that is no number. */
 function sentValue({ control: { kind } }: Field, value: unknown): unknown {
   const figure = kind === 'number' && typeof value === 'string' ? Number(value) : Number.NaN;
   return Number.isFinite(figure) ? figure : value;
@@ -52,7 +52,7 @@ export type DraftChange = Partial<Draft> | ((draft: Draft) => Partial<Draft>);
 
 const draftKey = (accountId: string) => `videogen-draft-${accountId}`;
 
-/** What was typed survives a reload of the tab. */
+/** A draft survives a reload of the tab. */
 export function storedDraft(accountId: string): Draft {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(draftKey(accountId)) ?? '{}');

@@ -82,7 +82,7 @@ export function isBelow(at: string, path: string): boolean {
   return at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`);
 }
 
-/** The fault of a field or, in a list, of one of its items. */
+/** In a list, also the error of one of its items. */
 function faultBelow(faults: ApiProblem['faults'], path: string): string | undefined {
   return Object.entries(faults).find(([at]) => isBelow(at, path))?.[1];
 }

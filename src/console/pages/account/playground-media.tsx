@@ -7,7 +7,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { MediaThumbnail, rememberPreview } from '../media-thumbnail.tsx';
+import { MediaThumbnail, storePreview } from '../media-thumbnail.tsx';
 
 type MediaProps = {
   readonly label: string;
@@ -42,7 +42,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
   const picker = useRef<HTMLInputElement>(null);
   const types = uploadTypes[media];
   const disabledReason = blocked ?? (urls.length >= max && max > 1 ? `At most ${max}` : undefined);
-  // A new file takes the place of a single one.
+  // A new file replaces a single one.
   const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
   const send = async (files: readonly File[]) => {
     setBusy(true);
@@ -53,7 +53,7 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
         if (file.size > maxUploadBytes(media))
           throw new Error(`${file.name} is larger than ${maxUploadMegabytes[media]} MB`);
         const { url, previewUrl } = await upload(file, { account: accountId });
-        rememberPreview(url, previewUrl);
+        storePreview(url, previewUrl);
         add(url);
       }
     } catch (error) {

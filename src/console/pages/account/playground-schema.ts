@@ -36,11 +36,10 @@ export type Field = {
   readonly control: Control;
 };
 
-/** As much of JSON Schema as the API uses. */
+/** The API uses this much of JSON Schema. */
 type Schema = {
-  readonly type?: string | readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly enum?: readonly (Scalar | null)[];
+  readonly type?: string;
+  readonly enum?: readonly Scalar[];
   readonly const?: Scalar;
   readonly default?: unknown;
   readonly description?: string;
@@ -66,15 +65,14 @@ export function fieldsOf({ inputSchema }: Model): readonly Field[] {
 /** The defaults of a model, also of fields that leave no choice. */
 export function standardsOf({ inputSchema }: Model): Values {
   const { properties = {} }: Schema = inputSchema;
-  const standards = Object.entries(properties).map(([name, schema]) => [name, withoutNull(schema).default] as const);
+  const standards = Object.entries(properties).map(([name, schema]) => [name, schema.default] as const);
   return Object.fromEntries(standards.filter(([, standard]) => standard !== undefined));
 }
 
 function fieldsBelow(holder: Schema, parent: string | undefined): readonly Field[] {
   const { properties = {}, required = [], dependentRequired = {}, allOf = [] } = holder;
   const pairs = allOf.map(({ not }) => not?.required ?? []);
-  return Object.entries(properties).flatMap(([name, nullable]) => {
-    const schema = withoutNull(nullable);
+  return Object.entries(properties).flatMap(([name, schema]) => {
     if (schema.properties !== undefined && parent === undefined) return fieldsBelow(schema, name);
     const control = controlOf(schema, parent !== undefined);
     if (control === undefined) return [];
@@ -98,12 +96,6 @@ function fieldsBelow(holder: Schema, parent: string | undefined): readonly Field
   });
 }
 
-/** The schema of the values other than null, which means the same as absence. */
-function withoutNull({ anyOf = [], ...schema }: Schema): Schema {
-  const type = [schema.type].flat().find((one) => one !== 'null');
-  return { ...schema, ...(type !== undefined && { type }), ...anyOf.find((one) => one.type !== 'null') };
-}
-
 const mediaKinds: readonly UploadKind[] = ['image', 'video', 'audio'];
 
 /** Undefined for a field that leaves no choice. */
@@ -118,8 +110,7 @@ function controlOf(schema: Schema, isOwn: boolean): Control | undefined {
   }
   const values = schema.enum ?? (schema.const === undefined ? undefined : [schema.const]);
   if (values !== undefined) {
-    const given = values.filter((value) => value !== null);
-    return given.length > 1 ? { kind: 'choice', values: given } : undefined;
+    return values.length > 1 ? { kind: 'choice', values } : undefined;
   }
   if (type === 'boolean') {
     // Without a default, neither state of a switch means that nothing is sent.

@@ -31,7 +31,7 @@ export function PricesPage() {
   );
 }
 
-/** What counts now, and what was decided; for everybody, or for one account. */
+/** The prices in force and those that were set, as list prices or for one account. */
 export function PriceTables({ account }: Props) {
   const cursor = useAddress().get('cursor');
   const [priced, setPriced] = useState<PriceLine>();
