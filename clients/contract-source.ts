@@ -163,10 +163,17 @@ function objectType({ properties = {}, required = [], additionalProperties }: Sc
 /** One property with its comment. An optional one may also be given as undefined, which JSON leaves out. */
 function property(name: string, schema: Schema, isRequired: boolean, depth: number): string {
   const indent = '  '.repeat(depth);
-  const types = [...alternatives(schema, depth), ...openEnd(name, schema), ...(isRequired ? [] : ['undefined'])];
+  const typesAt = (at: number) => [
+    ...alternatives(schema, at),
+    ...openEnd(name, schema),
+    ...(isRequired ? [] : ['undefined']),
+  ];
   const head = `${indent}readonly ${name}${isRequired ? '' : '?'}:`;
-  const line = `${head} ${types.join(' | ')};`;
-  const isShort = line.includes('\n') || line.length <= maxColumns;
+  const line = `${head} ${typesAt(depth).join(' | ')};`;
+  // The formatter writes an object beside `undefined` as an item of a list, and beside null on the line of its name.
+  const isObjectOrUndefined = line.includes('\n') && !isRequired && schema.type === 'object';
+  const isShort = !isObjectOrUndefined && (line.includes('\n') || line.length <= maxColumns);
+  const types = typesAt(isObjectOrUndefined ? depth + 2 : depth);
   const body = isShort ? line : `${head}\n${types.map((type) => `${indent}  | ${type}`).join('\n')};`;
   return schema.description === undefined ? body : `${indent}/** ${schema.description} */\n${body}`;
 }

@@ -135,14 +135,16 @@ export type TaskRecord = {
     /** A freshly signed link to the last frame (JPEG), for models that store it. */
     readonly lastFrameUrl?: string | undefined;
     /** Measured from the stored video; absent until success. */
-    readonly video?: {
-      readonly width: number;
-      readonly height: number;
-      readonly seconds: number;
-      readonly framesPerSecond: number;
-      readonly hasAudio: boolean;
-      readonly bytes: number;
-    } | undefined;
+    readonly video?:
+      | {
+          readonly width: number;
+          readonly height: number;
+          readonly seconds: number;
+          readonly framesPerSecond: number;
+          readonly hasAudio: boolean;
+          readonly bytes: number;
+        }
+      | undefined;
   };
   readonly failCode:
     | 'content_rejected'
@@ -213,14 +215,16 @@ export type ListedTask = {
     /** A freshly signed link to the last frame (JPEG), for models that store it. */
     readonly lastFrameUrl?: string | undefined;
     /** Measured from the stored video; absent until success. */
-    readonly video?: {
-      readonly width: number;
-      readonly height: number;
-      readonly seconds: number;
-      readonly framesPerSecond: number;
-      readonly hasAudio: boolean;
-      readonly bytes: number;
-    } | undefined;
+    readonly video?:
+      | {
+          readonly width: number;
+          readonly height: number;
+          readonly seconds: number;
+          readonly framesPerSecond: number;
+          readonly hasAudio: boolean;
+          readonly bytes: number;
+        }
+      | undefined;
   };
   readonly failCode:
     | 'content_rejected'
