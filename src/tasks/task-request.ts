@@ -116,8 +116,19 @@ export function documentedInput(input: ModelInput) {
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The JSON Schema of `input` for a model, with the defaults. Null, which means the same as absence, is left out. */
+/**
+ * Returns the JSON Schema of `input` for a model, with the defaults. Null, which means the same as absence, is left out. It is made once
+ * for each input, because it takes 1.5 ms and `GET /models` has one for each of up to 100 models.
+ */
 export function inputJsonSchema(input: ModelInput): JsonSchema {
+  const schema = schemas.get(input) ?? makeJsonSchema(input);
+  schemas.set(input, schema);
+  return schema;
+}
+
+const schemas = new WeakMap<ModelInput, JsonSchema>();
+
+function makeJsonSchema(input: ModelInput): JsonSchema {
   const {
     $schema: _draft,
     properties,
