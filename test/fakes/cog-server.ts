@@ -78,7 +78,7 @@ export async function startCogUpstream(): Promise<RunningUpstream & Pick<CogServ
   return {
     address: new URL(server.baseUrl).host,
     videoPath: cogVideo,
-    runs: server.runs,
+    runs: () => server.runs(),
     isIdle: async () => (await server.health()) === 'READY',
     restart: () => server.restart(),
     close: () => server.close(),

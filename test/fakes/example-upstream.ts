@@ -51,7 +51,7 @@ export async function startExample(command: string, key: string): Promise<Exampl
 
 export type ExampleUpstream = RunningUpstream & {
   /** The request of a job as the server wrote it. */
-  requestOf(id: string): Promise<unknown>;
+  requestOf(id: string): Promise<object>;
 };
 
 export async function startExampleUpstream({ key }: { readonly key: string }): Promise<ExampleUpstream> {
@@ -81,7 +81,7 @@ export async function startExampleUpstream({ key }: { readonly key: string }): P
   };
   return {
     ...server,
-    requestOf: async (id) => JSON.parse(await readFile(join(folder, id, 'request.json'), 'utf8')),
+    requestOf: async (id) => JSON.parse(await readFile(join(folder, id, 'request.json'), 'utf8')) as object,
     videoPath,
     books: {
       jobs,

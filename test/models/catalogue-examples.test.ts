@@ -94,7 +94,7 @@ test('docs/models.md has six recipes, each with a command whose request its mode
     });
     assert.equal(values.model, model.model);
     const offered = { model: model.model, title: model.title, inputSchema: inputJsonSchema(model.input) } as never;
-    const fields = (values.set ?? []).map((text) => readSetting(offered, text));
+    const fields = (values.set ?? []).map((setting) => readSetting(offered, setting));
     const valueOf = ({ isMedia, isList, value }: (typeof fields)[number]) => {
       const one = isMedia ? `https://example.com/${value}` : value;
       return isList ? [one] : one;
