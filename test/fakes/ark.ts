@@ -58,23 +58,26 @@ type ArkOptions = {
   readonly maxQueued?: number;
   /** As MiniMax has it: other paths, and a record in `task`. */
   readonly isWrapped?: boolean;
+  /** Its file is the video of every job; it has 720p by default. */
+  readonly videoPath?: string;
 };
 
 export async function startArkUpstream({
   key,
   maxQueued = Infinity,
   isWrapped = false,
+  videoPath = fakeVideoPath,
 }: ArkOptions): Promise<ArkUpstream> {
   const books = createBooks();
   const state = { creates: [], requests: [], jobs: new Map<string, Kept>(), isLagging: false, refusal: undefined };
-  const service: Service = { key, maxQueued, isWrapped, books, ...state };
+  const service: Service = { key, maxQueued, isWrapped, videoPath, books, ...state };
   const server = await startRestartableServer((request, response) => answer(service, request, response));
   return {
     ...server,
     books,
     creates: service.creates,
     requests: service.requests,
-    videoPath: fakeVideoPath,
+    videoPath,
     start: (id) => {
       const job = service.jobs.get(id);
       if (job !== undefined) job.isStarted = true;
@@ -95,7 +98,7 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
   if (body === undefined) return;
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://fake');
   // The address of a video is signed, and is not Ark's own API.
-  if (pathname.startsWith('/video/')) return await sendFakeVideo(request, response);
+  if (pathname.startsWith('/video/')) return await sendFakeVideo(request, response, service.videoPath);
   if (request.headers.authorization !== `Bearer ${service.key}`) {
     return send(response, 401, fault('AuthenticationError', 'The API key in the request is missing or invalid.'));
   }

@@ -19,7 +19,7 @@ export const cogVideo = fileURLToPath(import.meta.resolve('#assets/instant-clip.
 
 export type CogServer = {
   readonly baseUrl: string;
-  /** Prompt, frames, seed and the beginning of the image of every run, in order. */
+  /** Prompt, frames, seed and the beginnings of image and audio of every run, in order. */
   runs(): Promise<readonly string[]>;
   /** Ends the predictions whose prompt contains "hold". */
   endHeld(): Promise<void>;
@@ -68,7 +68,7 @@ export async function startCogServer(): Promise<CogServer> {
 }
 
 /** The same server with books: every run of a model is a job, and the model alone ends it. */
-export async function startCogUpstream(): Promise<RunningUpstream> {
+export async function startCogUpstream(): Promise<RunningUpstream & Pick<CogServer, 'runs'>> {
   const server = await startCogServer();
   const jobs = async () =>
     (await server.runs()).map((run, index) => {
@@ -78,6 +78,7 @@ export async function startCogUpstream(): Promise<RunningUpstream> {
   return {
     address: new URL(server.baseUrl).host,
     videoPath: cogVideo,
+    runs: () => server.runs(),
     isIdle: async () => (await server.health()) === 'READY',
     restart: () => server.restart(),
     close: () => server.close(),

@@ -49,7 +49,12 @@ export async function startExample(command: string, key: string): Promise<Exampl
   };
 }
 
-export async function startExampleUpstream({ key }: { readonly key: string }): Promise<RunningUpstream> {
+export type ExampleUpstream = RunningUpstream & {
+  /** The request of a job as the server wrote it. */
+  requestOf(id: string): Promise<object>;
+};
+
+export async function startExampleUpstream({ key }: { readonly key: string }): Promise<ExampleUpstream> {
   const { folder, ...server } = await startExample(fakeCommand, key);
   const stateOf = async (id: string) => {
     // The example writes it so.
@@ -76,6 +81,7 @@ export async function startExampleUpstream({ key }: { readonly key: string }): P
   };
   return {
     ...server,
+    requestOf: async (id) => JSON.parse(await readFile(join(folder, id, 'request.json'), 'utf8')) as object,
     videoPath,
     books: {
       jobs,

@@ -46,8 +46,12 @@ export async function startRestartableServer(
 }
 
 /** Sends the video, or its rest from the start of a range; the head alone for HEAD. */
-export async function sendFakeVideo(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const video = await readFile(fakeVideoPath);
+export async function sendFakeVideo(
+  request: IncomingMessage,
+  response: ServerResponse,
+  path = fakeVideoPath,
+): Promise<void> {
+  const video = await readFile(path);
   const [, first] = /^bytes=(\d+)-$/.exec(request.headers.range ?? '') ?? [];
   const rest = video.subarray(Number(first ?? 0));
   const headers = { 'content-type': 'video/mp4', 'content-length': rest.length, etag: '"1"' };

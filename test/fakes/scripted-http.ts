@@ -16,14 +16,18 @@ export type ScriptedUpstream = RunningUpstream & {
   readonly fetched: readonly FetchedImage[];
   /** The headers of every request, in order. */
   readonly headers: readonly IncomingMessage['headers'][];
+  /** The body of every create, in order. */
+  readonly creates: readonly JsonValue[];
 };
 
 export async function startScriptedUpstream(file: ProviderFile): Promise<ScriptedUpstream> {
   const books = createBooks();
   const headers: IncomingMessage['headers'][] = [];
   const fetched: FetchedImage[] = [];
+  const creates: JsonValue[] = [];
   const keyHeader = file.auth.kind === 'header' ? file.auth.name.toLowerCase() : 'authorization';
-  const script: Script = { ...file.example, keyHeader, fileId: fileIdIn(file.example), books, jobs: [], fetched };
+  const fileId = fileIdIn(file.example);
+  const script: Script = { ...file.example, keyHeader, fileId, books, jobs: [], fetched, creates };
   const server = await startRestartableServer(async (request, response) => {
     headers.push(request.headers);
     await respond(script, request, response);
@@ -33,6 +37,7 @@ export async function startScriptedUpstream(file: ProviderFile): Promise<Scripte
     books,
     headers,
     fetched,
+    creates,
     videoPath: fakeVideoPath,
   };
 }
@@ -45,6 +50,7 @@ type Script = ProviderFile['example'] & {
   readonly books: OwnBooks;
   readonly jobs: ScriptedJob[];
   readonly fetched: FetchedImage[];
+  readonly creates: JsonValue[];
 };
 type Answer = { readonly status: number; readonly answer?: JsonValue | undefined };
 
@@ -85,6 +91,7 @@ async function replyTo(script: Script, line: string, body: string, host: string)
   if (created === undefined || !line.startsWith(created.request.split(' ')[0] ?? '')) return undefined;
   const sent = JSON.parse(body) as JsonValue; // the clients of these upstreams send nothing else
   for (const link of linksIn(sent)) script.fetched.push({ link, bytes: await fetchImage(link) });
+  script.creates.push(sent);
   const begun = begin(script, sent, created.sends ?? null);
   return filled(script, created, [begun], host);
 }

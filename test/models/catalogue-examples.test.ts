@@ -9,6 +9,7 @@ import type { Catalogue } from '../../src/models/catalogue/models.ts';
 import { refuseInput } from '../../src/models/catalogue/route.ts';
 import { priceAt } from '../../src/models/price-rows.ts';
 import { createTaskRequestParser, inputJsonSchema } from '../../src/tasks/task-request.ts';
+import { argumentsOf, documentedRecipes } from '../support/documented-recipes.ts';
 
 const prices = [{ creditsPerSecond: 7 }];
 
@@ -60,38 +61,28 @@ const workflow = JSON.stringify({
   '3': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
 });
 
-type Recipe = { readonly catalogue: Catalogue; readonly text: string; readonly command: string | undefined };
-
-function recipesOf(document: string): readonly (() => Recipe)[] {
-  // A page has parts of catalogues, too.
-  const found = readFileSync(document, 'utf8').matchAll(
-    /^```yaml\n(providers:\n.*?)^```\n(?:\n```sh\n(videogen generate .*?)\n```)?/gms,
-  );
-  return [...found].map(([, text = '', command]) => () => {
-    const readText = (path: string) => (path.endsWith('.json') ? workflow : text);
-    return { catalogue: readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText }), text, command };
-  });
+function readRecipe(text: string): Catalogue {
+  const readText = (path: string) => (path.endsWith('.json') ? workflow : text);
+  return readCatalogueFile({ path: '/etc/videogen/catalogue.yaml', readText });
 }
 
 for (const document of ['README.md', 'docs/tutorial.md', 'docs/models.md', ...kindPages]) {
-  for (const [index, recipe] of recipesOf(document).entries()) {
+  for (const [index, { text }] of documentedRecipes(document).entries()) {
     test(`recipe ${index + 1} of ${document} is a whole catalogue`, () => {
-      const { models } = recipe().catalogue;
+      const { models } = readRecipe(text);
       assert.ok([...models.values()].every(({ isRemote }) => isRemote));
     });
   }
 }
 
 test('docs/models.md has six recipes, each with a command whose request its model accepts at a price', () => {
-  const recipes = recipesOf('docs/models.md');
+  const recipes = documentedRecipes('docs/models.md');
   assert.equal(recipes.length, 6);
-  for (const recipe of recipes) {
-    const { catalogue, command = '' } = recipe();
+  for (const { text, command = '' } of recipes) {
+    const catalogue = readRecipe(text);
     const [model] = catalogue.models.values();
     assert.ok(model);
-    const [, prompt, ...args] = [...command.matchAll(/'[^']*'|(?:[^\s']|'[^']*')+/g)]
-      .map(([word]) => word.replaceAll("'", ''))
-      .slice(1);
+    const [, prompt, ...args] = argumentsOf(command);
     const { values } = parseArgs({
       args,
       options: {
@@ -103,7 +94,7 @@ test('docs/models.md has six recipes, each with a command whose request its mode
     });
     assert.equal(values.model, model.model);
     const offered = { model: model.model, title: model.title, inputSchema: inputJsonSchema(model.input) } as never;
-    const fields = (values.set ?? []).map((text) => readSetting(offered, text));
+    const fields = (values.set ?? []).map((setting) => readSetting(offered, setting));
     const valueOf = ({ isMedia, isList, value }: (typeof fields)[number]) => {
       const one = isMedia ? `https://example.com/${value}` : value;
       return isList ? [one] : one;

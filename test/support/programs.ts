@@ -11,6 +11,7 @@ const limitMs = 180_000;
 
 export type ProgramOptions = {
   readonly env: NodeJS.ProcessEnv;
+  readonly cwd?: string | undefined;
   /** The folder of the servers that it starts in sessions of their own, when it does. */
   readonly dataFolder?: string | undefined;
   readonly stdio?: SpawnOptions['stdio'];
@@ -21,9 +22,9 @@ export type ProgramOptions = {
  * running.
  */
 export function startProgram(file: string, args: readonly string[], options: ProgramOptions): ChildProcess {
-  const { env, dataFolder, stdio = 'inherit' } = options;
+  const { env, cwd, dataFolder, stdio = 'inherit' } = options;
   const path = fileURLToPath(new URL(file, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], { env, stdio, detached: true });
+  const child = spawn(process.execPath, [path, ...args], { env, cwd, stdio, detached: true });
   running.set(child, dataFolder);
   return child;
 }

@@ -25,14 +25,21 @@ export function spawnVideogen(env: NodeJS.ProcessEnv, ...args: readonly string[]
   return spawnEntryPoint('cli', env, ...args);
 }
 
+/** Starts `videogen …` in a folder, against which it resolves the names of files. */
+export function spawnVideogenIn(cwd: string, env: NodeJS.ProcessEnv, ...args: readonly string[]): Running {
+  return spawnProgram('../../src/cli/cli.js', { env, cwd }, args);
+}
+
 /** Starts one of the programs that `src/` holds. */
 export function spawnEntryPoint(name: 'api' | 'cli' | 'worker', env: NodeJS.ProcessEnv, ...args: string[]): Running {
+  return spawnProgram(`../../src/${name === 'cli' ? 'cli' : 'main'}/${name}.js`, { env }, args);
+}
+
+type Surroundings = { readonly env: NodeJS.ProcessEnv; readonly cwd?: string };
+
+function spawnProgram(file: string, { env, cwd }: Surroundings, args: readonly string[]): Running {
   const dataFolder = env['VIDEOGEN_DATA'];
-  const child = startProgram(`../../src/${name === 'cli' ? 'cli' : 'main'}/${name}.js`, args, {
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    dataFolder,
-  });
+  const child = startProgram(file, args, { env, cwd, stdio: ['ignore', 'pipe', 'pipe'], dataFolder });
   const [stdout, stderr]: [string[], string[]] = [[], []];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => stdout.push(text));
   child.stderr?.setEncoding('utf8').on('data', (text: string) => stderr.push(text));

@@ -45,7 +45,13 @@ export async function filledWorkflow(
   const { used, shape } = await mediaFor(workflow, request);
   const stored = await storeMedia(used, upload);
   if ('declined' in stored) return stored.declined;
-  return { graph: fillPlaceholders(workflow, taskValues(request, config, shape, stored.media)) };
+  return { graph: fillPlaceholders(workflow, taskValues(withTexts(request), config, shape, stored.media)) };
+}
+
+/** Nodes for texts require one, so a task without a negative prompt has an empty one. */
+function withTexts(request: JobRequest): JobRequest {
+  const { negativePrompt = '' } = request.input;
+  return { ...request, input: { ...request.input, negativePrompt } };
 }
 
 type Declined = { readonly declined: NotAccepted | Refused };

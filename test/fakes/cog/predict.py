@@ -7,9 +7,11 @@ from cog import BasePredictor, Path
 
 
 class Predictor(BasePredictor):
-    def predict(self, prompt: str, seed: int, frames: int = 0, num_frames: int = 0, image: str = "") -> Path:
+    def predict(
+        self, prompt: str, seed: int = 0, frames: int = 0, num_frames: int = 0, image: str = "", audio: str = ""
+    ) -> Path:
         with open(os.environ["RUNS"], "a") as runs:
-            runs.write(f"{prompt}|{frames or num_frames}|{seed}|{image[:22]}\n")
+            runs.write(f"{prompt}|{frames or num_frames}|{seed}|{image[:22]}|{audio[:22]}\n")
         for percent in range(10, 101, 10):
             print(f"{percent}%", flush=True)
             time.sleep(0.1)

@@ -80,8 +80,8 @@ describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true },
     await assertVideo(await run('a lighthouse', { images: async () => [{ path, widthPx: 90, heightPx: 160 }] }));
     await assertVideo(await runWhenFree('without an image'));
     const [first, second] = await server.runs();
-    assert.match(first ?? '', /^a lighthouse\|81\|\d+\|data:image\/jpeg;base64$/);
-    assert.match(second ?? '', /^without an image\|81\|\d+\|$/);
+    assert.match(first ?? '', /^a lighthouse\|81\|\d+\|data:image\/jpeg;base64\|$/);
+    assert.match(second ?? '', /^without an image\|81\|\d+\|\|$/);
   });
 
   test('says why a run failed', async (t) => {

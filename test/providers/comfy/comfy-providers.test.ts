@@ -43,6 +43,13 @@ for (const kind of kinds) {
       await comfyui.books.end(job.id, 'failed');
     });
 
+    test('fills in an empty negative prompt for a task without one, because a node needs its text', async () => {
+      const graph = { ...workflow, '10': withAll['10'] };
+      const { comfyui, job } = await begun({}, graph);
+      assert.deepEqual(comfyui.graphs.at(-1)?.['10']?.inputs, { text: '' });
+      await comfyui.books.end(job.id, 'failed');
+    });
+
     test('stores the image, which the workflow then loads', async (t) => {
       const { images, bytes } = await oneImage(t);
       const { comfyui, job } = await begun({ images }, withImage);
