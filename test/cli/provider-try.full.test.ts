@@ -35,7 +35,7 @@ test('provider try reports differences from the example, and all errors of a fil
   await writeFile(path, text.replace('id: body.data.taskId', 'id: $evel(1)').replace('images: link', 'images: lnk'));
   const invalid = await videogen(process.env, 'provider', 'try', path);
   assert.equal(invalid.code, 1);
-  assert.match(invalid.stderr, /upstream\.yaml: images: must be one of link, data-url; did you mean link\?\n/);
+  assert.match(invalid.stderr, /upstream\.yaml: images: must be one of link, data-url, upload; did you mean link\?\n/);
   assert.match(invalid.stderr, /upstream\.yaml: create\.id: at character 5: \$evel: unknown function/);
 });
 

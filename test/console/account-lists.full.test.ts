@@ -202,7 +202,7 @@ test(
       page.getByRole('button', { name: 'CSV' }).click(),
     ]);
     const [head, ...lines] = (await text(await download.createReadStream())).trim().split(/\r?\n/);
-    assert.equal(head, 'entryId,createTime,kind,amount,balanceAfter,taskId,reason');
+    assert.equal(head, 'entryId,createTime,kind,amount,balanceAfter,taskId,priceName,reason');
     const numbers = await ledger.locator('td:nth-child(2)').allInnerTexts();
     assert.deepEqual(
       lines.map((line) => line.split(',').filter((_value, place) => [0, 2, 3].includes(place))),
