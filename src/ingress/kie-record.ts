@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
 import { aliasOf, type ModelCatalogue } from '../models/model.ts';
-import { inputFieldNames, inputFields } from '../tasks/task-input.ts';
+import { inputFieldNames } from '../tasks/task-input.ts';
+import { inputFields } from '../tasks/input-fields.ts';
 import type { TaskRecord } from '../tasks/task-record.ts';
 import { type TaskParam, taskStates } from '../tasks/task.ts';
 

@@ -1,7 +1,8 @@
 import { isObject } from '../platform/json.ts';
 import { type FieldError, maxFieldErrors } from '../platform/field-errors.ts';
 import { aliasOf, type ModelCatalogue, modelOfAlias } from '../models/model.ts';
-import { fieldsOfModel, inputFieldNames, inputFields, type ModelInput, standardInput } from '../tasks/task-input.ts';
+import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../tasks/task-input.ts';
+import { inputFields } from '../tasks/input-fields.ts';
 import type { ParsedTaskRequest } from '../tasks/task-request.ts';
 
 /** A hint for clients that use the dialect with a native key. */

@@ -5,7 +5,7 @@ import { errorCode } from '../platform/errors.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { type ClipContainer, type ClipKind, ClipRefusal } from './clip-container.ts';
 import { FfmpegError } from './ffmpeg.ts';
-import type { ClipBounds } from '../tasks/task-input.ts';
+import type { ClipBounds } from '../tasks/input-bounds.ts';
 
 /** `maxPixels` is the limit of a video only. */
 export type ClipLimits = Pick<ClipBounds, 'maxMegabytes' | 'maxSeconds'> & { readonly maxPixels?: number };

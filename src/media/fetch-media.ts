@@ -3,7 +3,7 @@ import type { GuardedClient } from '../outbound/client.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { TaskError } from '../platform/errors.ts';
 import type { FailCode } from '../tasks/fail-code.ts';
-import type { MediaKind } from '../tasks/task-input.ts';
+import type { MediaKind } from '../tasks/input-bounds.ts';
 
 export type MediaSource = {
   readonly url: string;

@@ -1,4 +1,4 @@
-import type { Ratio, Resolution } from '../tasks/task-input.ts';
+import type { Ratio, Resolution } from '../tasks/input-bounds.ts';
 
 export type FrameSize = { readonly widthPx: number; readonly heightPx: number };
 

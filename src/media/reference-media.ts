@@ -1,5 +1,6 @@
 import type { Ffmpeg, ReferenceMedia } from '../tasks/ports.ts';
-import { inputFields, mediaUrlsOf, type ModelInput, type TaskInput } from '../tasks/task-input.ts';
+import { mediaUrlsOf, type ModelInput, type TaskInput } from '../tasks/task-input.ts';
+import { inputFields } from '../tasks/input-fields.ts';
 import type { FetchSettings } from './fetch-media.ts';
 import { fetchReferenceClips } from './reference-clip.ts';
 import { fetchReferenceImages } from './reference-image.ts';

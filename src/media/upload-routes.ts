@@ -14,7 +14,8 @@ import { HttpError, invalidRequest } from '../http/errors.ts';
 import { unixMs } from '../http/fields.ts';
 import { allowSlowBody } from '../http/server/body-time.ts';
 import { announcedBytes, saveBytes } from '../http/server/read-json.ts';
-import { mediaFields, type MediaKind } from '../tasks/task-input.ts';
+import { mediaFields } from '../tasks/task-input.ts';
+import type { MediaKind } from '../tasks/input-bounds.ts';
 
 /** Concurrent uploads in this process; each may decode an image in memory. */
 const maxAtOnce = 8;

@@ -1,5 +1,6 @@
 import type { OptionValue } from '../tasks/input-options.ts';
-import type { FieldName, Resolution, TaskInput } from '../tasks/task-input.ts';
+import type { FieldName, TaskInput } from '../tasks/task-input.ts';
+import type { Resolution } from '../tasks/input-bounds.ts';
 
 // The prices of a model: which one applies to an input, and when. It imports types only, because the console computes its live price
 // with these functions.

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { sizeOf } from '../media/frame-size.ts';
 import { type MediaByRole, noMedia, type ReferenceMedia } from '../tasks/ports.ts';
-import { resolutions } from '../tasks/task-input.ts';
+import { resolutions } from '../tasks/input-bounds.ts';
 import { type JsonValue, type PlaceholderTask, usesPlaceholder } from './placeholders.ts';
 import type { FrozenConfig, JobRequest } from './contract.ts';
 

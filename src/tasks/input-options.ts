@@ -33,6 +33,7 @@ const option = z
     if (issue !== undefined) context.addIssue({ code: 'custom', path: ['default'], message: issue.message });
   });
 export type OptionBounds = z.output<typeof option>;
+export type OptionsBounds = Readonly<Record<string, OptionBounds>>;
 
 /** The declaration of a model's options in the catalogue. */
 export const inputOptions = z
@@ -59,4 +60,34 @@ export function optionSchema(bounds: OptionBounds): z.ZodType<OptionValue> {
   const error = `must be ${kind} from ${min} to ${max}`;
   const number = bounds.type === 'integer' ? z.int({ error }) : z.number({ error });
   return number.min(min, { error }).max(max, { error });
+}
+
+function requestedOption(bounds: OptionBounds) {
+  const { default: standard } = bounds;
+  const schema = optionSchema(bounds);
+  return (standard === undefined ? schema : schema.meta({ default: standard })).nullish();
+}
+
+function mapValues<Value, Made>(values: Readonly<Record<string, Value>>, make: (value: Value) => Made) {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, make(value)] as const));
+}
+
+function withoutNulls(values: Readonly<Record<string, OptionValue | null | undefined>>): Record<string, OptionValue> {
+  const given = Object.entries(values).filter(
+    (one): one is [string, OptionValue] => one[1] !== null && one[1] !== undefined,
+  );
+  return Object.fromEntries(given);
+}
+
+/** The schema of the options in a request. */
+export function optionsSchema(bounds: OptionsBounds) {
+  return z
+    .strictObject(mapValues(bounds, requestedOption), { error: 'must be an object' })
+    .transform((options) => withoutNulls(options))
+    .meta({ description: "The model's own options." });
+}
+
+/** The values of options that have a default. */
+export function defaultOptions(bounds: OptionsBounds): Record<string, OptionValue> {
+  return withoutNulls(mapValues(bounds, (one) => one.default));
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FrameSize } from '../media/frame-size.ts';
-import type { Ratio, Resolution } from './task-input.ts';
+import type { Ratio, Resolution } from './input-bounds.ts';
 
 // The interfaces between folders that must not import each other. Activities, providers and media need them; temporal and media
 // implement them.

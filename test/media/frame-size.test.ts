@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { frameSize, frameSizes, isBelow } from '../../src/media/frame-size.ts';
-import { ratios, resolutions } from '../../src/tasks/task-input.ts';
+import { ratios, resolutions } from '../../src/tasks/input-bounds.ts';
 
 test('16:9 has the usual size of every resolution', () => {
   const sizes = resolutions.map((resolution) => {

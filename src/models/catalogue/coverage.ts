@@ -1,4 +1,5 @@
-import { defaultOf, durationsOf, fieldsOfModel, type FieldName, type ModelInput } from '../../tasks/task-input.ts';
+import { defaultOf, fieldsOfModel, type FieldName, type ModelInput } from '../../tasks/task-input.ts';
+import { durationsOf } from '../../tasks/input-bounds.ts';
 import type { IgnoredValue, TierEntry } from './models.ts';
 import type { PassedField, PassedFields } from './passed-fields.ts';
 import type { Problem } from './problems.ts';

@@ -1,12 +1,6 @@
 import { z } from 'zod';
-import {
-  fieldsOfModel,
-  type FieldName,
-  inputFieldNames,
-  inputFields,
-  type ModelInput,
-  requiredBy,
-} from '../../tasks/task-input.ts';
+import { fieldsOfModel, type FieldName, inputFieldNames, type ModelInput, requiredBy } from '../../tasks/task-input.ts';
+import { inputFields } from '../../tasks/input-fields.ts';
 
 // The declaration of a model's input: the fields that it takes, and how they depend on each other.
 

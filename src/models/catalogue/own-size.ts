@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isBelow } from '../../media/frame-size.ts';
-import { defaultOf, type ModelInput, resolutions } from '../../tasks/task-input.ts';
+import { defaultOf, type ModelInput } from '../../tasks/task-input.ts';
+import { resolutions } from '../../tasks/input-bounds.ts';
 import type { CatalogueModel } from './models.ts';
 import type { Problem } from './problems.ts';
 import type { ProviderKind } from './providers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { resolutions } from '../../tasks/task-input.ts';
+import { resolutions } from '../../tasks/input-bounds.ts';
 import {
   type Condition,
   conditionsKey,

@@ -1,18 +1,15 @@
 import { z } from 'zod';
 import type { FieldError } from '../../platform/field-errors.ts';
 import type { FrameSize } from '../../media/frame-size.ts';
+import { isPresent, type ModelInput, standardInput, type TaskInput } from '../../tasks/task-input.ts';
 import {
   durationsOf,
   inputLimits,
-  isPresent,
-  type ModelInput,
   type Ratio,
   ratios,
   type Resolution,
   resolutions,
-  standardInput,
-  type TaskInput,
-} from '../../tasks/task-input.ts';
+} from '../../tasks/input-bounds.ts';
 
 // Limits of a model, a provider or an entry of a tier. Rules narrow the bounds of a create request and never widen them.
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inputLimits, ratios, resolutions } from '../../tasks/task-input.ts';
+import { inputLimits, ratios, resolutions } from '../../tasks/input-bounds.ts';
 
 // The schema of the example in a file that describes a job API.
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type FrameSize, sizeOf } from '../../media/frame-size.ts';
 import type { OptionValue } from '../../tasks/input-options.ts';
 import type { ReferenceImage, ReferenceMedia } from '../../tasks/ports.ts';
-import { type Resolution, resolutions } from '../../tasks/task-input.ts';
+import { type Resolution, resolutions } from '../../tasks/input-bounds.ts';
 import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
 import { fittingImages, imageDataUrls, imageParts, leadingImage, multipartBody } from '../image-parts.ts';
 import { isMinimaxH3, isVllmField, optionFields } from '../option-fields.ts';

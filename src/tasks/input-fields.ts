@@ -1,0 +1,241 @@
+import { z } from 'zod';
+import {
+  inputLimits,
+  resolutions,
+  ratios,
+  type FieldRules,
+  type MediaKind,
+  choice,
+  durationBounds,
+  defaultDuration,
+  requires,
+  singleUrl,
+  megabytes,
+  clipSeconds,
+  rightOrder,
+  maxIsLess,
+  type Several,
+  type ClipBounds,
+  type VideoBounds,
+  urlsSchema,
+  maxSeed,
+  defaultChoice,
+  durationSchema,
+  clips,
+} from './input-bounds.ts';
+import { defaultOptions, inputOptions, optionsSchema, type OptionsBounds, type OptionValue } from './input-options.ts';
+import { anyOf, fitsCharacters, isPlainText, notPlainText, required, urlSchema } from './request-text.ts';
+
+// The vocabulary of a create request: each field of `input` is declared once, here. A model of the catalogue selects fields and bounds
+// them; validation, defaults, JSON Schema, record, fingerprint and the dialect's spelling are made from the declaration. It imports zod,
+// so workflow code must reach its types only.
+
+/**
+ * `required`: the client sends it. `defaulted`: part of every model and of every record. `optional`: part of the models that select it,
+ * and of a record if the client sent it or the model has a default.
+ */
+type FieldKind = 'required' | 'defaulted' | 'optional';
+
+export type InputField<Value, Bounds, Kind extends FieldKind = FieldKind> = {
+  readonly kind: Kind;
+  /** The bounds that a model of the catalogue may set. */
+  readonly bounds: z.ZodType<Bounds>;
+  /** The bounds of the specification, which hold in models without `input`; a field without them is not part of such models. */
+  readonly standard?: NoInfer<Bounds>;
+  /** The values that a client may send; null and absence mean the default. */
+  readonly request: (bounds: NoInfer<Bounds>, rules: FieldRules) => z.ZodType<NoInfer<Value> | null | undefined>;
+  /** The value of a request that leaves the field out. */
+  readonly standardValue?: (bounds: NoInfer<Bounds>) => NoInfer<Value> | undefined;
+  /** The value as the record shows it. */
+  readonly record: z.ZodType<Value>;
+  /** Its name in the dialect `kie`. */
+  readonly kie: string;
+  /** The field holds addresses of media of this kind. */
+  readonly media?: MediaKind;
+};
+
+function field<Value, Bounds, const Kind extends FieldKind>(
+  declared: InputField<Value, Bounds, Kind>,
+): InputField<Value, Bounds, Kind> {
+  return declared;
+}
+
+function urlField(kie: string, description: string) {
+  return field({
+    kind: 'optional',
+    bounds: singleUrl,
+    request: ({ required: isRequired }, { refuseMediaUrl }) => {
+      const schema = urlSchema(refuseMediaUrl).meta({ description, contentMediaType: 'image/*' });
+      return isRequired === true ? schema : schema.nullish();
+    },
+    record: z.string(),
+    kie,
+    media: 'image',
+  });
+}
+
+/** `meta` adds rules to the OpenAPI document that JSON Schema cannot derive. */
+export const inputFields = {
+  prompt: field({
+    kind: 'required',
+    bounds: z.strictObject({
+      maxCharacters: z.int().min(1).max(inputLimits.maxPromptLength).default(inputLimits.maxPromptLength),
+    }),
+    standard: { maxCharacters: inputLimits.maxPromptLength },
+    request: ({ maxCharacters }) =>
+      z
+        .string({ error: required('must be a string') })
+        .refine((prompt) => prompt.trim() !== '', { error: 'must not be empty or only white space' })
+        .refine((prompt) => fitsCharacters(prompt, maxCharacters), {
+          error: `must be at most ${maxCharacters} characters`,
+        })
+        .refine(isPlainText, { error: notPlainText })
+        .meta({ minLength: 1, maxLength: maxCharacters, pattern: String.raw`\S` }),
+    record: z.string(),
+    kie: 'prompt',
+  }),
+  negativePrompt: field({
+    kind: 'optional',
+    bounds: z.strictObject({ maxCharacters: z.int().min(1).max(5000).default(2500), requires }),
+    request: ({ maxCharacters }) =>
+      z
+        .string({ error: 'must be a string' })
+        .refine((text) => fitsCharacters(text, maxCharacters), { error: `must be at most ${maxCharacters} characters` })
+        .refine(isPlainText, { error: notPlainText })
+        .meta({ description: 'A description of things that the video should not show.', maxLength: maxCharacters })
+        .nullish(),
+    record: z.string(),
+    kie: 'negative_prompt',
+  }),
+  resolution: field({
+    kind: 'defaulted',
+    bounds: choice(resolutions),
+    standard: { values: ['720p'] },
+    request: (bounds) =>
+      z
+        .enum(bounds.values, { error: `must be ${anyOf(bounds.values)}` })
+        .meta({ description: `Default ${defaultChoice(bounds, '720p')}.` })
+        .nullish(),
+    standardValue: (bounds) => defaultChoice(bounds, '720p'),
+    record: z.enum(resolutions),
+    kie: 'resolution',
+  }),
+  duration: field({
+    kind: 'defaulted',
+    bounds: durationBounds,
+    standard: { min: 4, max: 15 },
+    request: (bounds) => durationSchema(bounds).nullish(),
+    standardValue: defaultDuration,
+    record: z.int().meta({ description: 'Whole seconds.' }),
+    kie: 'duration',
+  }),
+  ratio: field({
+    kind: 'defaulted',
+    bounds: choice(ratios),
+    standard: { values: ['adaptive', '16:9', '9:16', '1:1', '4:3', '3:4', '21:9'] },
+    request: (bounds) =>
+      z
+        .enum(bounds.values, { error: `must be ${anyOf(bounds.values)}` })
+        .meta({
+          description: `Default ${defaultChoice(bounds, '16:9')}${
+            bounds.values.includes('adaptive') ? '; `adaptive` takes the ratio nearest to the first image' : ''
+          }.`,
+        })
+        .nullish(),
+    standardValue: (bounds) => defaultChoice(bounds, '16:9'),
+    record: z.enum(ratios),
+    kie: 'aspect_ratio',
+  }),
+  generateAudio: field<boolean, { default?: boolean | undefined; fixed?: boolean | undefined }, 'defaulted'>({
+    kind: 'defaulted',
+    bounds: z
+      .strictObject({ default: z.boolean().optional(), fixed: z.boolean().optional() })
+      .refine((bounds) => bounds.default === undefined || bounds.fixed === undefined, {
+        error: 'must have default or fixed, not both',
+      }),
+    standard: { default: true },
+    request: ({ fixed, default: standard = true }) =>
+      (fixed === undefined
+        ? z.boolean({ error: 'must be true or false' })
+        : z.literal(fixed, { error: `must be ${fixed}` })
+      )
+        .meta({ description: `Default ${fixed ?? standard}.` })
+        .nullish(),
+    standardValue: ({ fixed, default: standard = true }) => fixed ?? standard,
+    record: z.boolean(),
+    kie: 'generate_audio',
+  }),
+  imageUrls: field<readonly string[], Several & { requires?: string[] | undefined }, 'defaulted'>({
+    kind: 'defaulted',
+    bounds: z
+      .strictObject({
+        min: z.int().min(0).max(inputLimits.maxImages).default(0),
+        max: z.int().min(0).max(inputLimits.maxImages),
+        requires,
+      })
+      .refine(rightOrder, maxIsLess),
+    standard: { min: 0, max: 9 },
+    request: (bounds, rules) =>
+      urlsSchema(bounds, rules, 'image', 'Reference images; none for text-to-video.') as z.ZodType<
+        readonly string[] | null | undefined
+      >,
+    standardValue: () => [],
+    record: z.array(z.string()),
+    kie: 'reference_image_urls',
+    media: 'image',
+  }),
+  firstFrameUrl: urlField('first_frame_url', 'The image with which the video begins.'),
+  lastFrameUrl: urlField('last_frame_url', 'The image with which the video ends.'),
+  videoUrls: field<readonly string[], VideoBounds, 'optional'>({
+    kind: 'optional',
+    bounds: z
+      .strictObject({
+        ...clips,
+        maxSeconds: clipSeconds.default(60),
+        maxMegabytes: megabytes(100),
+        maxPixels: z.int().min(1).max(36_000_000).default(8_294_400).meta({ description: 'Width × height.' }),
+      })
+      .refine(rightOrder, maxIsLess),
+    request: (bounds, rules) =>
+      urlsSchema(bounds, rules, 'video', `Reference videos of at most ${bounds.maxSeconds} seconds each.`),
+    record: z.array(z.string()),
+    kie: 'reference_video_urls',
+    media: 'video',
+  }),
+  audioUrls: field<readonly string[], ClipBounds, 'optional'>({
+    kind: 'optional',
+    bounds: z
+      .strictObject({ ...clips, maxSeconds: clipSeconds.default(60), maxMegabytes: megabytes(30) })
+      .refine(rightOrder, maxIsLess),
+    request: (bounds, rules) =>
+      urlsSchema(bounds, rules, 'audio', `Reference audio of at most ${bounds.maxSeconds} seconds each.`),
+    record: z.array(z.string()),
+    kie: 'reference_audio_urls',
+    media: 'audio',
+  }),
+  seed: field({
+    kind: 'optional',
+    bounds: z
+      .strictObject({ max: z.int().min(1).max(maxSeed).default(maxSeed), requires })
+      .meta({ description: 'Videos can be repeated: a task without a seed gets one.' }),
+    request: ({ max }) => {
+      const error = `must be a whole number from 0 to ${max}`;
+      return z
+        .int({ error })
+        .min(0, { error })
+        .max(max, { error })
+        .meta({ description: 'Repeats a video; chosen at random if left out, and shown in the record.' })
+        .nullish();
+    },
+    record: z.int(),
+    kie: 'seed',
+  }),
+  options: field<Readonly<Record<string, OptionValue>>, OptionsBounds, 'optional'>({
+    kind: 'optional',
+    bounds: inputOptions,
+    request: (bounds) => optionsSchema(bounds).nullish(),
+    standardValue: defaultOptions,
+    record: z.record(z.string(), z.union([z.boolean(), z.number(), z.string()])),
+    kie: 'options',
+  }),
+} as const;
