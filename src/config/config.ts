@@ -242,14 +242,22 @@ function variablesOf(environment: Environment, problems: string[]): Record<strin
 /** Reads secrets of the catalogue; paths are relative to `folder`. No message repeats a name, a path or a value. */
 export function secretReader(folder: string, environment: Environment = process.env): SecretReader {
   return (ref) => () => {
-    const secret = (
-      ref.env === undefined ? secretInFile(resolve(folder, ref.file ?? '')) : environment[ref.env]
-    )?.trim();
-    if (secret === undefined || secret === '') throw new SetupError('is not set where this refers to');
+    const text = (ref.env === undefined ? secretInFile(resolve(folder, ref.file ?? '')) : environment[ref.env])?.trim();
+    if (text === undefined || text === '') throw new SetupError('is not set where this refers to');
+    const secret = text.startsWith('{') ? jsonOnOneLine(text) : text;
     // Anything else would break the header that contains the secret.
     if (!/^[\x20-\x7e]{1,10000}$/.test(secret)) throw new SetupError('must be one line of ASCII where this refers to');
     return secret;
   };
+}
+
+/** Key files of service accounts have several lines. */
+function jsonOnOneLine(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return text;
+  }
 }
 
 function secretInFile(path: string): string {

@@ -66,3 +66,15 @@ test('a missing secret is reported to a worker without its name, path or value; 
   );
   rmSync(folder, { recursive: true });
 });
+
+test('the key file of a service account, which has several lines of JSON, is read as one line', () => {
+  const keyFile = {
+    type: 'service_account',
+    private_key: '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
+  };
+  const readSecret = secretReader('.', { ACCOUNT: JSON.stringify(keyFile, undefined, 2), BROKEN: '{\n"a": ' });
+  const secret = readSecret({ env: 'ACCOUNT' })();
+  assert.ok(!secret.includes('\n'));
+  assert.deepEqual(JSON.parse(secret), keyFile);
+  assert.throws(readSecret({ env: 'BROKEN' }), { message: /must be one line of ASCII/ });
+});

@@ -74,6 +74,16 @@ const auth = z
       .meta({
         description: 'A bearer token that is signed anew for each request with two of the `secrets` of the provider.',
       }),
+    z
+      .strictObject({
+        kind: z.literal('googleServiceAccount'),
+        secret: secretName,
+        scope: headerValue.default('https://www.googleapis.com/auth/cloud-platform'),
+      })
+      .meta({
+        description:
+          'A bearer token for Google Cloud, signed anew for each request with the JSON key of a service account, which is one of the `secrets`.',
+      }),
   ])
   .meta({ description: 'The authentication of requests; the catalogue names the key itself.' });
 

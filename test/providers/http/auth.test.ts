@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync, verify } from 'node:crypto';
 import { test } from 'node:test';
+import { SetupError } from '../../../src/platform/errors.ts';
 import { credentialsOf } from '../../../src/providers/http/auth.ts';
 import { shippedFile } from './shipped-file.ts';
 
@@ -32,3 +33,52 @@ test('a secret that the catalogue does not name is a fault of the installation',
   assert.throws(() => credentialsOf(shippedFile('runway').auth, {})(), { name: 'SetupError', message: /needs `key`/ });
   assert.throws(() => credentialsOf(shippedFile('kling').auth, {})(), { message: /needs `secrets\.accessKey`/ });
 });
+
+test('a token for Google Cloud is signed with the key of the service account, which the public key verifies', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const keyFile = {
+    type: 'service_account',
+    client_email: 'videos@project.iam.gserviceaccount.com',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    private_key_id: 'key-1',
+  };
+  const auth = {
+    kind: 'googleServiceAccount',
+    secret: 'account',
+    scope: 'https://www.googleapis.com/auth/cloud-platform',
+  } as const;
+  const named = new Map([['account', () => JSON.stringify(keyFile)]]);
+  const { authorization = '' } = credentialsOf(auth, { named }, () => 1_700_000_000_900)();
+  const [head = '', claims = '', signature = ''] = authorization.replace('Bearer ', '').split('.');
+  const decoded = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as unknown;
+  assert.deepEqual(decoded(head), { alg: 'RS256', typ: 'JWT', kid: 'key-1' });
+  assert.deepEqual(decoded(claims), {
+    iss: 'videos@project.iam.gserviceaccount.com',
+    sub: 'videos@project.iam.gserviceaccount.com',
+    scope: 'https://www.googleapis.com/auth/cloud-platform',
+    iat: 1_699_999_995,
+    exp: 1_700_003_595,
+  });
+  const signed = Buffer.from(`${head}.${claims}`);
+  assert.ok(verify('RSA-SHA256', signed, publicKey, Buffer.from(signature, 'base64url')));
+});
+
+for (const [what, text] of [
+  ['no JSON', 'PRIVATE KEY'],
+  ['another JSON', '{"private_key": "x"}'],
+  [
+    'a broken key',
+    '{"client_email": "a@b", "private_key": "-----BEGIN PRIVATE KEY-----\\nAAAA\\n-----END PRIVATE KEY-----\\n"}',
+  ],
+] as const) {
+  test(`a secret with ${what} instead of the key of a service account is a fault of the installation, which no message repeats`, () => {
+    const auth = { kind: 'googleServiceAccount', secret: 'account', scope: 'x' } as const;
+    const headers = credentialsOf(auth, { named: new Map([['account', () => text]]) });
+    assert.throws(headers, (error) => {
+      assert.ok(error instanceof SetupError);
+      assert.match(error.message, /secrets\.account/);
+      assert.ok(!error.message.includes('AAAA'));
+      return true;
+    });
+  });
+}
