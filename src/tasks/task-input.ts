@@ -126,6 +126,7 @@ export function isPresent(input: TaskInput, name: FieldName): boolean {
 
 /** The fields that must be sent together with this one. */
 export function requiredBy({ fields }: ModelInput, name: FieldName): readonly string[] {
-  const { data } = z.object({ requires: z.array(z.string()) }).safeParse(fields[name]);
-  return name === 'options' ? [] : (data?.requires ?? []);
+  // Options are a map of names, one of which may be `requires`.
+  const bounds = (name === 'options' ? {} : (fields[name] ?? {})) as { readonly requires?: readonly string[] };
+  return bounds.requires ?? [];
 }

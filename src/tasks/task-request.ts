@@ -35,7 +35,7 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
   const schemas = new Map([...models].map(([name, { input }]) => [name, bodySchema(rules, name, input)] as const));
   const otherwise = bodySchema(rules, 'this model', commonInput(rules.offer));
   return (body) => {
-    const { data: named } = z.object({ model: z.string() }).safeParse(body);
+    const { data: named } = namesModel.safeParse(body);
     const model = named && models.get(named.model);
     const parsed = ((named && schemas.get(named.model)) ?? otherwise).safeParse(body);
     if (!parsed.success) {
@@ -55,6 +55,8 @@ export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown
     return errors.length > 0 ? { ok: false, errors } : { ok: true, param };
   };
 }
+
+const namesModel = z.object({ model: z.string() });
 
 /** The input that all models have in common; undefined if they differ, and then a request with an unknown model is checked no further. */
 function commonInput({ models }: Offer): ModelInput | undefined {
