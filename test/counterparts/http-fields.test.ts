@@ -12,8 +12,8 @@ import { stage } from './files-stage.ts';
 
 const prompt = 'a lighthouse';
 const { firstFrameUrl, lastFrameUrl, imageUrls, videoUrls, audioUrls } = allFields;
-const framesAsked = { firstFrameUrl, lastFrameUrl };
-const referencesAsked = { imageUrls, videoUrls, audioUrls };
+const frameUrls = { firstFrameUrl, lastFrameUrl };
+const referenceUrls = { imageUrls, videoUrls, audioUrls };
 const firstUrl = dataUrl('image/jpeg', contents.firstFrame);
 const lastUrl = dataUrl('image/jpeg', contents.lastFrame);
 
@@ -38,8 +38,8 @@ describe('our requests to Runway are those of its own client', () => {
   test('with both frames, a seed and no sound', async (t) => {
     const model = 'veo3.1';
     const { upstream, begin, client, media } = await runwayStage(t, model);
-    const asked = { prompt, negativePrompt: 'fog', resolution: '1080p', ratio: '9:16', duration: 8, seed: 7 } as const;
-    await begin({ input: withDefaults({ ...asked, ...framesAsked, generateAudio: false }), media: media.frames });
+    const common = { prompt, negativePrompt: 'fog', resolution: '1080p', ratio: '9:16', duration: 8, seed: 7 } as const;
+    await begin({ input: withDefaults({ ...common, ...frameUrls, generateAudio: false }), media: media.frames });
     await client.imageToVideo.create({
       model,
       promptText: prompt,
@@ -60,8 +60,8 @@ describe('our requests to Runway are those of its own client', () => {
   test('with a first frame alone', async (t) => {
     const model = 'gen4.5';
     const { upstream, begin, client, media } = await runwayStage(t, model);
-    const asked = { prompt, ratio: '21:9', duration: 10, seed: 7, firstFrameUrl } as const;
-    await begin({ input: withDefaults(asked), media: media.first });
+    const common = { prompt, ratio: '21:9', duration: 10, seed: 7, firstFrameUrl } as const;
+    await begin({ input: withDefaults(common), media: media.first });
     await client.imageToVideo.create({
       model,
       promptText: prompt,
@@ -78,8 +78,8 @@ describe('our requests to Runway are those of its own client', () => {
     test(`with words alone, at 480p, to ${model}`, async (t) => {
       const { upstream, begin, client } = await runwayStage(t, model);
       await begin({ input: withDefaults({ prompt, resolution: '480p', ratio: '16:9', duration: 5, seed: 7 }) });
-      const wanted = { promptText: prompt, ratio: '864:496', duration: 5, audio: true, seed: 7 } as const;
-      await client.textToVideo.create({ model, ...wanted });
+      const theirFields = { promptText: prompt, ratio: '864:496', duration: 5, audio: true, seed: 7 } as const;
+      await client.textToVideo.create({ model, ...theirFields });
       const [ours, theirs] = upstream.creates;
       assert.deepEqual(ours, theirs);
     });
@@ -125,31 +125,36 @@ describe('our requests to fal are those of its own client', () => {
     return { upstream, begin, submit, media: await mediaOf(t) };
   }
 
-  const asked = { prompt, resolution: '480p', duration: 12, generateAudio: false, seed: 7 } as const;
-  const wanted = { prompt, resolution: '480p', duration: '12', generate_audio: false, seed: 7 } as const;
+  const common = { prompt, resolution: '480p', duration: 12, generateAudio: false, seed: 7 } as const;
+  const theirFields = { prompt, resolution: '480p', duration: '12', generate_audio: false, seed: 7 } as const;
 
   test('with words alone', async (t) => {
     const { upstream, begin, submit } = await falStage(t);
-    await begin({ input: withDefaults({ ...asked, ratio: '9:16' }) });
-    await submit('text-to-video', { ...wanted, aspect_ratio: '9:16' });
+    await begin({ input: withDefaults({ ...common, ratio: '9:16' }) });
+    await submit('text-to-video', { ...theirFields, aspect_ratio: '9:16' });
     const [ours, theirs] = upstream.creates;
     assert.deepEqual(ours, theirs);
   });
 
   test('with frames', async (t) => {
     const { upstream, begin, submit, media } = await falStage(t);
-    await begin({ input: withDefaults({ ...asked, ...framesAsked, ratio: 'adaptive' }), media: media.frames });
-    await submit('image-to-video', { ...wanted, image_url: firstUrl, end_image_url: lastUrl, aspect_ratio: 'auto' });
+    await begin({ input: withDefaults({ ...common, ...frameUrls, ratio: 'adaptive' }), media: media.frames });
+    await submit('image-to-video', {
+      ...theirFields,
+      image_url: firstUrl,
+      end_image_url: lastUrl,
+      aspect_ratio: 'auto',
+    });
     const [ours, theirs] = upstream.creates;
     assert.deepEqual(ours, theirs);
   });
 
   test('with references', async (t) => {
     const { upstream, begin, submit, media } = await falStage(t);
-    const input = withDefaults({ ...asked, ...referencesAsked, ratio: '21:9' });
+    const input = withDefaults({ ...common, ...referenceUrls, ratio: '21:9' });
     await begin({ input, media: media.references });
     await submit('reference-to-video', {
-      ...wanted,
+      ...theirFields,
       aspect_ratio: '21:9',
       image_urls: [dataUrl('image/jpeg', contents.image)],
       video_urls: [dataUrl('video/mp4', contents.video)],
@@ -162,8 +167,15 @@ describe('our requests to fal are those of its own client', () => {
 
 // Its client has no types of a model's input, so this shows the frame of the request, not the names of the fields.
 describe('our requests to Replicate are those of its own client', () => {
-  const asked = { prompt, resolution: '1080p', ratio: '9:16', duration: 12, generateAudio: false, seed: 7 } as const;
-  const wanted = { prompt, resolution: '1080p', aspect_ratio: '9:16', duration: 12, generate_audio: false, seed: 7 };
+  const common = { prompt, resolution: '1080p', ratio: '9:16', duration: 12, generateAudio: false, seed: 7 } as const;
+  const theirFields = {
+    prompt,
+    resolution: '1080p',
+    aspect_ratio: '9:16',
+    duration: 12,
+    generate_audio: false,
+    seed: 7,
+  };
   const link = (name: string) => `https://videogen.example/${name}`;
 
   async function replicateStage(t: TestContext) {
@@ -176,8 +188,8 @@ describe('our requests to Replicate are those of its own client', () => {
   test('with frames', async (t) => {
     const { upstream, begin, create } = await replicateStage(t);
     const links = { firstFrame: link('first.jpg'), lastFrame: link('last.jpg') };
-    await begin({ input: withDefaults({ ...asked, ...framesAsked }), links });
-    await create({ ...wanted, image: links.firstFrame, last_frame_image: links.lastFrame });
+    await begin({ input: withDefaults({ ...common, ...frameUrls }), links });
+    await create({ ...theirFields, image: links.firstFrame, last_frame_image: links.lastFrame });
     const [ours, theirs] = upstream.creates;
     assert.deepEqual(ours, theirs);
   });
@@ -185,8 +197,8 @@ describe('our requests to Replicate are those of its own client', () => {
   test('with references', async (t) => {
     const { upstream, begin, create } = await replicateStage(t);
     const [images, videos, audios] = [[link('1.jpg')], [link('1.mp4')], [link('1.m4a')]];
-    await begin({ input: withDefaults({ ...asked, ...referencesAsked }), links: { images, videos, audios } });
-    await create({ ...wanted, reference_images: images, reference_videos: videos, reference_audios: audios });
+    await begin({ input: withDefaults({ ...common, ...referenceUrls }), links: { images, videos, audios } });
+    await create({ ...theirFields, reference_images: images, reference_videos: videos, reference_audios: audios });
     const [ours, theirs] = upstream.creates;
     assert.deepEqual(ours, theirs);
   });

@@ -46,21 +46,21 @@ describe("the fake is as OpenAI's own client expects such a server", () => {
 
 describe("our requests to a server of OpenAI's API have the fields that its own client sends", () => {
   const input = withDefaults({ prompt: 'a lighthouse', duration: 8, ratio: '9:16' });
-  const theirs = { model: 'sora-2', prompt: 'a lighthouse', seconds: '8', size: '720x1280' } as const;
+  const fields = { model: 'sora-2', prompt: 'a lighthouse', seconds: '8', size: '720x1280' } as const;
 
   for (const frames of [0, 1]) {
     test(frames === 0 ? 'with words alone' : 'with a first frame', async (t) => {
-      const { upstream, baseUrl, begin } = await stage(t, 'generic', {}, theirs.model);
+      const { upstream, baseUrl, begin } = await stage(t, 'generic', {}, fields.model);
       const made = await images(t, frames);
       await begin({ input, frames: made.frames });
       const openai = new OpenAI({ apiKey: key, baseURL: baseUrl, maxRetries: 0 });
       const file = await toFile(made.jpeg, 'first.jpg', { type: 'image/jpeg' });
-      await openai.videos.create({ ...theirs, ...(frames > 0 && { input_reference: file }) });
-      const [ours, wanted] = upstream.creates;
+      await openai.videos.create({ ...fields, ...(frames > 0 && { input_reference: file }) });
+      const [ours, theirs] = upstream.creates;
       // The client's types have no seed; servers of the same API take one.
       const { seed, ...others } = ours?.fields ?? {};
       assert.ok(Number.isInteger(Number(seed)));
-      assert.deepEqual(others, wanted?.fields);
+      assert.deepEqual(others, theirs?.fields);
     });
   }
 });
