@@ -2,39 +2,12 @@ import assert from 'node:assert/strict';
 import { createFalClient } from '@fal-ai/client';
 import { OpenRouter } from '@openrouter/sdk';
 import RunwayML from '@runwayml/sdk';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import Replicate from 'replicate';
-import type { JobStatus } from '../../src/providers/contract.ts';
-import { createHttpProvider } from '../../src/providers/http/http-provider.ts';
-import { startScriptedUpstream } from '../fakes/scripted-http.ts';
-import { jobOf, jobRequest } from '../providers/job-request.ts';
-import { clientFor } from '../providers/provider-client.ts';
-import { shippedFile } from '../providers/http/shipped-file.ts';
+import { jobRequest } from '../providers/job-request.ts';
+import { signal, stage } from './files-stage.ts';
 
 // The vendors' own clients against the fakes that the tests of two files use: what they understand, the fakes say rightly.
-
-const { signal } = new AbortController();
-
-async function stage(t: TestContext, name: string) {
-  const file = shippedFile(name);
-  const upstream = await startScriptedUpstream(file);
-  t.after(() => upstream.close());
-  const baseUrl = `http://${upstream.address}`;
-  const provider = createHttpProvider({
-    name,
-    config: { kind: 'http', baseUrl, upstreamModel: file.example.model, options: {} },
-    file,
-    client: clientFor(baseUrl, 'test-key'),
-    submitTimeoutMs: 60_000,
-    pollsPerSecond: 14,
-    warn: () => undefined,
-  });
-  const statusOf = async (id: string, handle = {}): Promise<JobStatus | undefined> => {
-    const request = jobRequest();
-    return (await provider.status([jobOf(request, id, handle)], signal)).get(request.jobKey);
-  };
-  return { file, upstream, baseUrl, provider, statusOf };
-}
 
 test("Replicate's own client and the file understand the same jobs", async (t) => {
   const { file, upstream, baseUrl, provider, statusOf } = await stage(t, 'replicate-seedance');

@@ -3,7 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import sharp from 'sharp';
+import { withDefaults } from '../../src/tasks/task-input.ts';
 import { startVideosUpstream } from '../fakes/videos.ts';
+import { images, stage } from '../providers/openai-videos/videos-stage.ts';
 
 const key = 'test-key';
 
@@ -38,6 +40,27 @@ describe("the fake is as OpenAI's own client expects such a server", () => {
         new OpenAI({ apiKey: 'x', baseURL: baseUrl }).videos.retrieve('x'),
         OpenAI.AuthenticationError,
       );
+    });
+  }
+});
+
+describe("our requests to a server of OpenAI's API have the fields that its own client sends", () => {
+  const input = withDefaults({ prompt: 'a lighthouse', duration: 8, ratio: '9:16' });
+  const fields = { model: 'sora-2', prompt: 'a lighthouse', seconds: '8', size: '720x1280' } as const;
+
+  for (const frames of [0, 1]) {
+    test(frames === 0 ? 'with words alone' : 'with a first frame', async (t) => {
+      const { upstream, baseUrl, begin } = await stage(t, 'generic', {}, fields.model);
+      const made = await images(t, frames);
+      await begin({ input, frames: made.frames });
+      const openai = new OpenAI({ apiKey: key, baseURL: baseUrl, maxRetries: 0 });
+      const file = await toFile(made.jpeg, 'first.jpg', { type: 'image/jpeg' });
+      await openai.videos.create({ ...fields, ...(frames > 0 && { input_reference: file }) });
+      const [ours, theirs] = upstream.creates;
+      // The client's types have no seed; servers of the same API take one.
+      const { seed, ...others } = ours?.fields ?? {};
+      assert.ok(Number.isInteger(Number(seed)));
+      assert.deepEqual(others, theirs?.fields);
     });
   }
 });
