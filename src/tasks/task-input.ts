@@ -118,7 +118,7 @@ export function mediaUrlsOf(input: TaskInput): readonly MediaUrl[] {
   });
 }
 
-/** True if a request has a value for the field; an empty list is none. */
+/** True if a request has a value for the field. An empty list counts as absent. */
 export function isPresent(input: TaskInput, name: FieldName): boolean {
   const value = input[name];
   return Array.isArray(value) ? value.length > 0 : value !== undefined;

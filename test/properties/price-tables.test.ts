@@ -84,7 +84,7 @@ const table = fc.array(fc.record({ when: conditions, rates: fc.array(rate, { min
 });
 const decision = fc.record({
   whose: fc.constantFrom('own' as const, 'general' as const, 'of another account' as const),
-  /** The position of the price; beyond the table there is none. */
+  /** The position of a price in the table. A position beyond its end names no price. */
   price: fc.nat({ max: 3 }),
   amounts: fc.option(amounts, { nil: undefined, freq: 3 }),
   inMs,
