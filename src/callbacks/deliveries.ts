@@ -1,4 +1,3 @@
-import type { Dialect } from '../accounts/api-key.ts';
 import { deletedMessage } from '../tasks/deleted-content.ts';
 import type { Actor } from '../operators/operator.ts';
 import { type Database, violatedUniqueConstraint } from '../platform/database/database.ts';
@@ -16,8 +15,8 @@ export type Delivery = {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
-  /** The dialect of the key that created the task. */
-  readonly dialect: Dialect;
+  /** The API that spells the callback: a dialect, or a shape of `src/ingress`. */
+  readonly dialect: string;
   readonly state: DeliveryState;
   /** Requested redeliveries. */
   readonly redeliveries: number;

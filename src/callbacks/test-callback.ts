@@ -33,7 +33,8 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
   const post = createCallbackPoster({
     client,
     onUnreachable: ({ error }) => log.info({ kind: error.kind, detail: error.detail }, 'test receiver unreachable'),
-    dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
+    dialectHeaders: ({ dialect, ...callback }) =>
+      adapterOf(dialect === 'kie' ? dialect : 'native').callbackHeaders(callback),
   });
   return {
     /**

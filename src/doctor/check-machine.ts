@@ -3,7 +3,7 @@ import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { provideFontSettings } from '../config/config.ts';
 import { errorCode, messageOf } from '../platform/errors.ts';
-import { maxBytesAtOnce } from '../media/upload.ts';
+import { maxBytesAtOnce } from '../http/limits/upload-slots.ts';
 import { inspectFfmpeg } from '../media/ffmpeg-binary.ts';
 import { makePrivateFolder } from '../media/startup-errors.ts';
 import { mainQueue } from '../main/worker-options.ts';

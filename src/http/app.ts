@@ -3,6 +3,7 @@ import Koa from 'koa';
 import type { Logger } from 'pino';
 import { createAuthentication } from './authentication.ts';
 import { addressOf, isFromThisMachine } from './client-address.ts';
+import { shapeOfPath } from '../ingress/shapes.ts';
 import { answer, type AppRouter, type Extras, type RequestState } from './context.ts';
 import { consoleRoutes } from './console/serve-console.ts';
 import { endpoints } from './endpoints.ts';
@@ -51,7 +52,9 @@ const oneSpelling = { sensitive: true, strict: true };
 export function createRouter(deps: HttpDeps): AppRouter {
   const router: AppRouter = new Router(oneSpelling);
   const authentication = createAuthentication(deps);
-  for (const { method, path, serve } of endpoints) router[method](path, (ctx) => serve(ctx, deps, authentication));
+  for (const { method, path, serve } of endpoints) {
+    router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), (ctx) => serve(ctx, deps, authentication));
+  }
   oidcRoutes(router, deps);
   pageRoutes(router, deps);
   consoleRoutes(router, deps);
@@ -91,7 +94,7 @@ function createAppOf(
   if (isTraced === true) app.use(traceRequests);
   app.use(logRequests(log));
   if (events !== undefined) app.use(measureRequests(events));
-  app.use(answerErrors(log));
+  app.use(answerErrors(log, shapeOfPath));
   app.use(refuseMalformed);
   app.use(router.routes());
   if (local !== undefined) app.use(onlyLocally(local.routes()));

@@ -28,10 +28,14 @@ export const jsonHeaders = {
   'Cache-Control': 'no-store',
 } as const;
 
-/** Serializes here, where a bug of ours still becomes a clean 500. */
 export function answer(ctx: Context, envelope: Envelope): void {
-  const text = JSON.stringify(envelope);
-  ctx.status = envelope.code;
+  answerJson(ctx, envelope.code, envelope);
+}
+
+/** Serializes here, where a bug of ours still becomes a clean 500. */
+export function answerJson(ctx: Context, status: number, body: unknown): void {
+  const text = JSON.stringify(body);
+  ctx.status = status;
   ctx.set(jsonHeaders);
   ctx.body = text;
 }

@@ -9,7 +9,7 @@ import type { Task } from '../tasks/task.ts';
 import type { Authentication } from './authentication.ts';
 import { requireRecentProof } from '../people/authenticate-session.ts';
 import { requireOwnPage } from './console/same-origin.ts';
-import { answer, answerText, type Context } from './context.ts';
+import { answer, answerJson, answerText, type Context } from './context.ts';
 import {
   type Access,
   type Call,
@@ -21,10 +21,13 @@ import {
   isOfConsole,
   type Operation,
 } from './endpoint.ts';
-import { HttpError, invalidRequest, isRefusal } from './errors.ts';
+import { HttpError, invalidRequest, isRefusal, maxBodyBytes } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { rateAnswerHeaders } from './limits/rate-headers.ts';
 import { rateKeyOf, limitReads, limitRefusals } from './limits/rate-limits.ts';
+import { withUploadSlot } from './limits/upload-slots.ts';
+import { allowSlowBody } from './server/body-time.ts';
+import { inlineBytes, readFields } from './server/read-fields.ts';
 import { readJson } from './server/read-json.ts';
 import { findTask } from '../tasks/tasks.ts';
 
@@ -45,7 +48,7 @@ export function defineEndpoint<
   const described = { ...spec, scope, path: route.slice(route.indexOf('/')) };
   const operation: Operation = {
     ...described,
-    method: route.startsWith('GET ') ? 'get' : 'post',
+    method: methodOf(route),
     failures: failuresOf(described, failures),
     answerHeaders: { ...(isForClients(scope) && rateAnswerHeaders), ...answerHeaders },
   };
@@ -54,15 +57,38 @@ export function defineEndpoint<
     ...operation,
     serve: (ctx, deps, authentication) =>
       guard({ ctx, deps, authentication, operation }, async (identity) => {
-        const json = body && (await readJson(ctx));
-        const parsed = { query: query && parse(query, queryObject(ctx)), input: body && parse(body, json) };
-        // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
-        const call = { ...identity, ...parsed, ctx } as Call<A, Query, Body>;
-        const data = await handler(call, deps);
-        if (data instanceof Readable) answerText(ctx, data, operation.contentType);
-        else answer(ctx, { code: 200, msg: 'success', data });
+        const serve = async () => {
+          const json = body && (await (operation.takesInlineFiles === true ? readFields : readJson)(ctx));
+          const parsed = { query: query && parse(query, queryObject(ctx)), input: body && parse(body, json) };
+          // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
+          const call = { ...identity, ...parsed, params: paramsOf(ctx), ctx } as Call<A, Query, Body>;
+          succeed(ctx, operation, await handler(call, deps));
+        };
+        const isUpload = operation.takesInlineFiles === true && 'caller' in identity;
+        const bytes = isUpload ? inlineBytes(ctx) : 0;
+        if (!isUpload || bytes <= maxBodyBytes) return serve();
+        allowSlowBody(ctx.req);
+        return withUploadSlot({ accountId: identity.caller.accountId, bytes }, serve);
       }),
   };
+}
+
+function methodOf(route: string): Operation['method'] {
+  if (route.startsWith('GET ')) return 'get';
+  return route.startsWith('DELETE ') ? 'delete' : 'post';
+}
+
+/** The router sets them; the type of this context does not declare it. */
+function paramsOf(ctx: Context): Readonly<Record<string, string>> {
+  const { params = {} } = ctx as { readonly params?: Readonly<Record<string, string>> };
+  return params;
+}
+
+function succeed(ctx: Context, { shape, status, contentType }: Operation, data: unknown): void {
+  if (data instanceof Readable) return answerText(ctx, data, contentType);
+  if (status === 302) ctx.status = status;
+  else if (shape === undefined) answer(ctx, { code: 200, msg: 'success', data });
+  else answerJson(ctx, status ?? 200, data);
 }
 
 type Request = {

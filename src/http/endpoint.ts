@@ -6,7 +6,7 @@ import type { SignedIn } from '../people/session.ts';
 import type { Task } from '../tasks/task.ts';
 import type { PersonOfAccount } from '../people/authenticate-session.ts';
 import type { Context } from './context.ts';
-import type { ErrorCode } from './errors.ts';
+import type { ErrorCode, HttpError } from './errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 
 /**
@@ -14,6 +14,14 @@ import type { HttpDeps } from './http-deps.ts';
  * Only the console uses the others: a signed-in person (`session`), a `member` of the account that the page names, or an `owner` of it.
  */
 export type Access = Scope | 'any' | 'operator' | 'none' | 'session' | 'member' | 'owner';
+
+/** How an API whose requests we also accept spells its errors. Its responses have no envelope. */
+export type Shape = {
+  readonly name: string;
+  readonly errorBody: (error: HttpError) => object;
+  /** The schema of `errorBody`. */
+  readonly errorSchema: z.ZodType;
+};
 
 /** An endpoint as clients see it. Its guards and its OpenAPI entry are made from this. */
 type Described = {
@@ -27,6 +35,12 @@ type Described = {
   readonly fileTypes?: readonly string[];
   /** Additional headers of a 200: name and meaning. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
+  /** The API that the endpoint belongs to, if it is not our own. */
+  readonly shape?: Shape;
+  /** The status of a success; 200 by default. The handler of a redirect sets `Location` and returns nothing. */
+  readonly status?: 202 | 302;
+  /** The body may be a form with files (`multipart/form-data`), or JSON with files as data URLs. */
+  readonly takesInlineFiles?: true;
   /** The content type of a 200 that streams text instead of an envelope; `data` is that stream. */
   readonly contentType?: string;
   readonly refusesSuspended?: true;
@@ -49,7 +63,8 @@ export type EndpointSpec<
   Body extends z.ZodType | undefined,
   Data extends z.ZodType,
 > = Described & {
-  readonly route: `${'GET' | 'POST'} /${string}`;
+  /** Parameters of the path are in braces: `GET /v1/videos/{id}`. */
+  readonly route: `${'GET' | 'POST' | 'DELETE'} /${string}`;
   /** `operator` by default. */
   readonly scope?: A;
   readonly query?: Query;
@@ -64,6 +79,8 @@ export type EndpointSpec<
 /** A request that passed every guard. */
 export type Call<A extends Access, Query, Body> = Identity<A> & {
   readonly query: Parsed<Query>;
+  /** The decoded parameter of the path; empty without one. */
+  readonly params: Readonly<Record<string, string>>;
   readonly input: Parsed<Body>;
   /** Only for headers and the end of the connection; the handler returns the body. */
   readonly ctx: Context;
@@ -99,7 +116,7 @@ export type DeepReadonly<T> = T extends Readable
 export type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
 export type Operation = Described & {
-  readonly method: 'get' | 'post';
+  readonly method: 'get' | 'post' | 'delete';
   readonly path: string;
   readonly scope: Access;
   readonly query?: z.ZodObject | undefined;
@@ -154,6 +171,7 @@ export function failuresOf(
     [guards.refusesSuspended, ['account_suspended']],
     [guards.createsTask, ['too_many_refused_creates']],
     [body !== undefined, bodyFailures],
+    [guards.takesInlineFiles, ['account_closed', 'too_many_uploads', 'uploads_busy']],
     [fileTypes !== undefined, fileFailures],
     [query !== undefined, ['invalid_request']],
   ];

@@ -12,7 +12,8 @@ import { creditEndpoints, operatorCreditEndpoints } from '../credits/credit-rout
 import { createTask } from '../tasks/create-task-routes.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { keyEndpoints, operatorKeyEndpoints } from '../accounts/key-routes.ts';
-import { kieEndpoints } from '../ingress/kie-routes.ts';
+import { kieEndpoints } from '../ingress/kie/kie-routes.ts';
+import { shapes } from '../ingress/shapes.ts';
 import { modelEndpoints, operatorPriceEndpoints } from '../models/model-routes.ts';
 import { healthEndpoints } from './monitoring-routes.ts';
 import { peopleEndpoints } from '../people/people-routes.ts';
@@ -49,6 +50,7 @@ export const sections: readonly Section[] = [
     description: 'Only for keys of the [dialect `kie`](/docs/dialect-kie), whose page lists all other differences.',
     endpoints: kieEndpoints,
   },
+  ...shapes.map(({ name: tag, description, endpoints: ofShape }) => ({ tag, description, endpoints: ofShape })),
   {
     tag: 'console',
     description:

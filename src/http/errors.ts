@@ -35,6 +35,7 @@ const byRate = { addedHeaders: rateRefusalHeaders };
 export const errorCatalogue = {
   malformed_request: refusal(400, 'malformed HTTP request'),
   body_unreadable: refusal(400, 'the body could not be read to its end'),
+  malformed_form: refusal(400, 'the body is not a well-formed multipart/form-data form'),
   invalid_json: refusal(400, 'the body is not JSON in UTF-8'),
   body_not_object: refusal(400, 'the body must be a JSON object'),
   duplicate_json_key: refusal(400, 'a key of the JSON body is given twice; give it once'),
@@ -129,6 +130,7 @@ export const errorCatalogue = {
   }),
   headers_too_large: refusal(431, `the headers are larger than ${maxHeaderBytes / 1024} KiB`),
   internal: refusal(500, 'internal error'),
+  not_offered: refusal(501, 'this operation is not offered'),
   model_unavailable: refusal(503, 'the model is unavailable; nothing was charged', retrySoon),
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: refusal(503, 'too many requests are waiting for the database; nothing was charged', retrySoon),

@@ -17,6 +17,9 @@ import { createKeyTouches } from '../accounts/key-touches.ts';
 import { type BadKeys, createBadKeys, createRateLimiter, type RateLimiter } from './limits/rate-limits.ts';
 import { createTaskWaiters, type TaskWaiters } from '../tasks/long-poll.ts';
 
+/** Writes the received file to a path. */
+export type ReceiveFile = (path: string) => Promise<void>;
+
 /** `why` continues a sentence that begins with the file. */
 export type UploadOutcome =
   | { readonly kind: 'stored'; readonly upload: Upload; readonly expiresAt: number }
@@ -54,8 +57,12 @@ export type HttpPorts = {
   readonly redeliver: (delivery: DeliveryToStart) => void;
   /** Refunds a task that may exist although its request failed. */
   readonly refundUncertain: (task: { readonly taskId: string; readonly accountId: string }) => void;
-  /** Checks an uploaded file, which `receive` writes to a path, and stores it. */
-  readonly storeUpload: (accountId: string, receive: (path: string) => Promise<void>) => Promise<UploadOutcome>;
+  /** Checks an uploaded file and stores it. With `reuses`, a file that the account already stored so is returned instead. */
+  readonly storeUpload: (
+    accountId: string,
+    receive: ReceiveFile,
+    options?: { readonly reuses?: boolean },
+  ) => Promise<UploadOutcome>;
   /** Posts a callback about a task that does not exist; returns the receiver's status, undefined if it is unreachable. */
   readonly testCallback: (test: {
     readonly accountId: string;

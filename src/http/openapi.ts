@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Offer } from '../models/model.ts';
 import { documentedTaskRequest } from '../tasks/task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
-import { type Access, everyRequest, isForClients, type Operation } from './endpoint.ts';
+import { type Access, everyRequest, isForClients, type Operation, type Shape } from './endpoint.ts';
 import { errorCatalogue, type ErrorCode } from './errors.ts';
 
 /** Made from the schemas that the routes validate with. */
@@ -57,8 +57,10 @@ described here.`;
 
 function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
   const { operationId, method, path, summary, description, scope, query, headers, body } = operation;
-  const { createsTask, takesTaskRequest = createsTask } = operation;
-  const schema = takesTaskRequest === true ? documentedTaskRequest(offer) : body;
+  const createsTask = operation.createsTask === true && operation.shape === undefined;
+  const { takesTaskRequest = createsTask } = operation;
+  const schema = takesTaskRequest ? documentedTaskRequest(offer) : body;
+  const params = paramsOf(path);
   const file = operation.fileTypes?.map((type) => [type, { schema: fileSchema }] as const);
   return {
     operationId,
@@ -71,14 +73,22 @@ function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
     request: {
       ...(query !== undefined && { query }),
       ...(headers !== undefined && { headers }),
-      ...(schema !== undefined && { body: { required: true, content: json(schema) } }),
+      ...(params !== undefined && { params }),
+      ...(schema !== undefined && {
+        body: {
+          required: true,
+          content: operation.takesInlineFiles === true ? { ...json(schema), ...form(schema) } : json(schema),
+        },
+      }),
       ...(file !== undefined && { body: { required: true, content: Object.fromEntries(file) } }),
     },
     responses: {
-      200: success(operation),
-      ...Object.fromEntries(failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group)])),
+      [operation.status ?? 200]: success(operation),
+      ...Object.fromEntries(
+        failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group, operation.shape)]),
+      ),
     },
-    ...(createsTask === true && { callbacks }),
+    ...(createsTask && { callbacks }),
   };
 }
 
@@ -94,12 +104,24 @@ function json(schema: z.ZodType, examples?: Readonly<Record<string, { readonly v
   return { 'application/json': { schema, ...(examples !== undefined && { examples }) } };
 }
 
-function success({ data, answerHeaders = {}, contentType }: Operation) {
+function form(schema: z.ZodType) {
+  return { 'multipart/form-data': { schema } };
+}
+
+function paramsOf(path: string): z.ZodObject | undefined {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, z.string()] as const);
+  return names.length === 0 ? undefined : z.object(Object.fromEntries(names));
+}
+
+function success({ data, answerHeaders = {}, contentType, shape, status }: Operation) {
+  if (status === 302) return { description: 'A redirect to the file', headers: headersOf(answerHeaders) };
   const text = contentType === undefined ? undefined : { [contentType]: { schema: { type: 'string' as const } } };
   return {
     description: 'Success',
     headers: headersOf(answerHeaders),
-    content: text ?? json(z.strictObject({ code: z.literal(200), msg: z.literal('success'), data })),
+    content:
+      text ??
+      json(shape === undefined ? z.strictObject({ code: z.literal(200), msg: z.literal('success'), data }) : data),
   };
 }
 
@@ -115,7 +137,8 @@ function shareRefusals(document: Document): void {
   for (const operation of endpoints) {
     const written: Responses = document.paths?.[operation.path]?.[operation.method]?.responses ?? {};
     for (const [status, group] of failuresByStatus(operation)) {
-      const [name, inFull] = [group.join('.'), written[status]];
+      const name = [operation.shape?.name ?? [], group].flat().join('.');
+      const inFull = written[status];
       if (inFull !== undefined) responses[name] = inFull;
       written[status] = { $ref: `#/components/responses/${name}` };
     }
@@ -123,7 +146,7 @@ function shareRefusals(document: Document): void {
   document.components = { ...document.components, responses };
 }
 
-function refusal(status: number, group: readonly ErrorCode[]) {
+function refusal(status: number, group: readonly ErrorCode[], shape: Shape | undefined) {
   const known = group.map((failure) => errorCatalogue[failure]);
   const [first = z.strictObject({}), ...others] = new Set(known.map(({ data }) => data));
   const data = others.length === 0 ? first : z.union([first, ...others]);
@@ -134,7 +157,10 @@ function refusal(status: number, group: readonly ErrorCode[]) {
   return {
     description: group.map((failure) => `${errorCatalogue[failure].msg} (${failure})`).join('; '),
     headers: headersOf({ ...suchAs, ...added }),
-    content: json(z.strictObject({ code: z.literal(status), msg: z.string(), error, data }), examplesOf(group)),
+    content:
+      shape === undefined
+        ? json(z.strictObject({ code: z.literal(status), msg: z.string(), error, data }), examplesOf(group))
+        : json(shape.errorSchema),
   };
 }
 

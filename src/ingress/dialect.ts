@@ -2,7 +2,6 @@ import type { Dialect } from '../accounts/api-key.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import type { TaskRecord } from '../tasks/task-record.ts';
-import type { ParsedTaskRequest } from '../tasks/task-request.ts';
 import {
   kieCallbackBody,
   kieCallbackHeaders,
@@ -10,18 +9,15 @@ import {
   type KieRecord,
   presentKieTask,
   type SignedCallback,
-} from './kie-record.ts';
-import { kieHint, parseKieTaskRequest, type RequestRules } from './kie-request.ts';
-
-/** `hint` is added to the message of a refusal. */
-export type DialectRequest = ParsedTaskRequest & { readonly hint?: string | undefined };
+} from './kie/kie-record.ts';
+import type { TranslateRequest } from '../tasks/read-task-request.ts';
+import { kieHint, parseKieTaskRequest } from './kie/kie-request.ts';
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };
 
 /** Translates at the edge: all other code uses the native spelling. */
 export type DialectAdapter = {
-  /** Errors name the fields in the client's spelling. */
-  readonly taskRequest: (body: Readonly<Record<string, unknown>>, rules: RequestRules) => DialectRequest;
+  readonly taskRequest: TranslateRequest;
   readonly createdTask: (created: CreatedTask) => CreatedTask | KieCreatedTask;
   readonly taskRecord: (record: TaskRecord, models: ModelCatalogue) => TaskRecord | KieRecord;
   /** The error for an unknown taskId; undefined for a 404. */

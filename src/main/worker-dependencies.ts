@@ -8,7 +8,7 @@ import { uploadFromUrl, uploadKey } from '../media/upload.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { dirname } from 'node:path';
 import { secretReader } from '../config/config.ts';
-import { adapterOf } from '../ingress/dialect.ts';
+import { callbackFormatOf } from '../ingress/shapes.ts';
 import type { Log } from '../platform/log.ts';
 import { createFfmpeg } from '../media/ffmpeg.ts';
 import { createVideoInspector } from '../media/inspect-video.ts';
@@ -103,7 +103,10 @@ export function openWorkerDependencies(
     normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
     postCallback: callbacks.post,
-    findCallback: createOwedCallbacks(db, box, media, () => catalogue.current().models),
+    findCallback: createOwedCallbacks(db, box, media, {
+      models: () => catalogue.current().models,
+      formatOf: callbackFormatOf,
+    }),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     workFolder: settings.workFolder,
     retention: {
@@ -131,7 +134,7 @@ function openCallbacks({ callbackAllow: allow }: Settings, own: readonly OwnEndp
     onUnreachable: ({ taskId, error }) => {
       log.info({ taskId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
     },
-    dialectHeaders: ({ dialect, ...callback }) => adapterOf(dialect).callbackHeaders(callback),
+    dialectHeaders: ({ dialect, ...callback }) => callbackFormatOf(dialect).callbackHeaders(callback),
   });
   return { post, close: () => client.close() };
 }

@@ -1,16 +1,17 @@
+import { hash } from 'node:crypto';
 import { mkdir, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { v4 as uuidv4 } from 'uuid';
 import { maxUploadBytes, maxUploadMegabytes, type Upload, type UploadName, uploadKey, uploadKinds } from './upload.ts';
 import type { ResultStore } from './result-store.ts';
-import type { UploadOutcome } from '../http/http-deps.ts';
+import type { ReceiveFile, UploadOutcome } from '../http/http-deps.ts';
 import { ClipRefusal, clipContainerOf } from './clip-container.ts';
 import { decodeImage, ImageRefusal } from './image-decode.ts';
 import { isPhotoFormat } from './image-library.ts';
 import { AccountClosed } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
-import { abandonUpload, addUpload, hasUpload } from './uploads.ts';
+import { abandonUpload, addUpload, confirmUpload, reuseUpload } from './uploads.ts';
 
 type Deps = {
   readonly db: Database;
@@ -21,6 +22,7 @@ type Deps = {
 
 /** A file that may be stored. */
 type Checked = { readonly fileName: UploadName; readonly path: string };
+type Received = Checked & { readonly sha256: Buffer | undefined };
 
 /**
  * Checks an uploaded file by its content and stores it. An image is re-encoded as JPEG, one at a time: a large one takes seconds of a
@@ -28,15 +30,17 @@ type Checked = { readonly fileName: UploadName; readonly path: string };
  */
 export function createMediaUploads({ db, resultStore, retentionMs, workFolder }: Deps) {
   const limited = pLimit(1);
-  /** `receive` writes the file to a path. */
-  return async (accountId: string, receive: (path: string) => Promise<void>): Promise<UploadOutcome> => {
+  return async (accountId: string, receive: ReceiveFile, { reuses = false } = {}): Promise<UploadOutcome> => {
     await mkdir(workFolder, { recursive: true });
     const folder = await mkdtemp(join(workFolder, 'upload-'));
     try {
       const path = join(folder, 'received');
       await receive(path);
+      const sha256 = reuses ? hash('sha256', await readFile(path), 'buffer') : undefined;
+      const stored = sha256 && (await reuseUpload(db, accountId, sha256, retentionMs));
+      if (stored !== undefined) return { kind: 'stored', upload: stored, expiresAt: stored.expiresAt };
       const checked = await ((await isImage(path)) ? limited(() => checkImage(folder, path)) : checkClip(path));
-      return await store(accountId, checked);
+      return await store(accountId, { ...checked, sha256 });
     } catch (error) {
       if (error instanceof ImageRefusal || error instanceof ClipRefusal) return { kind: 'refused', why: error.message };
       throw error;
@@ -45,7 +49,7 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
     }
   };
 
-  async function store(accountId: string, { fileName, path }: Checked): Promise<UploadOutcome> {
+  async function store(accountId: string, { fileName, path, sha256 }: Received): Promise<UploadOutcome> {
     // Only the account may learn the id, which opens the file.
     const upload: Upload = { uploadId: uuidv4(), fileName };
     const { size: bytes } = await stat(path);
@@ -53,7 +57,7 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
     if (added === undefined) return { kind: 'too_many' };
     try {
       await resultStore.put(uploadKey(upload), path);
-      if (!(await hasUpload(db, upload.uploadId)).exists) {
+      if ((await confirmUpload(db, upload.uploadId, sha256)) === undefined) {
         // The account was closed in between, and its files were deleted.
         await resultStore.delete(uploadKey(upload));
         throw new AccountClosed(accountId);

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import {
-  maxBytesAtOnce,
   maxUploadBytes,
   maxUploadMegabytes,
   maxUploads,
@@ -11,18 +10,12 @@ import {
 } from './upload.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
+import { maxUploadsAtOnce, withUploadSlot } from '../http/limits/upload-slots.ts';
 import { unixMs } from '../http/fields.ts';
 import { allowSlowBody } from '../http/server/body-time.ts';
 import { announcedBytes, saveBytes } from '../http/server/read-json.ts';
 import { mediaFields } from '../tasks/task-input.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
-
-/** Concurrent uploads in this process; each may decode an image in memory. */
-const maxAtOnce = 8;
-/** Keeps a slow sender from blocking the uploads of other accounts. */
-const maxOfAccount = 2;
-/** The running uploads. */
-const running: { readonly accountId: string; readonly bytes: number }[] = [];
 
 const kinds = ['image', 'video', 'audio'] as const satisfies readonly MediaKind[];
 const types = kinds.flatMap((kind): readonly string[] => uploadTypes[kind]);
@@ -39,7 +32,7 @@ export const uploadMedia = defineEndpoint({
     `an MP4, MOV or WebM video of at most ${maxUploadMegabytes.video} MB; or an MP3, WAV or M4A file of at most ` +
     `${maxUploadMegabytes.audio} MB. Its content decides what it is. It is stored for as long as videos are, an image as an upright JPEG. ` +
     'Until `expireTime`, `url` can be used in the `fields` of `input` by this account; only `previewUrl` can be fetched. ' +
-    `An account has at most ${maxUploads} files and ${maxOfAccount} concurrent uploads.`,
+    `An account has at most ${maxUploads} files and ${maxUploadsAtOnce} concurrent uploads.`,
   fileTypes: types,
   data: z
     .strictObject({
@@ -53,13 +46,7 @@ export const uploadMedia = defineEndpoint({
   failures: ['invalid_request', 'account_closed', 'too_many_uploads', 'uploads_busy'],
   handler: async ({ caller: { accountId }, ctx }, deps) => {
     const limits = { types, maxBytes: maxBytesOf(ctx.get('Content-Type')) };
-    const one = { accountId, bytes: announcedBytes(ctx, limits) };
-    const ofAccount = running.filter((other) => other.accountId === accountId).length;
-    const bytes = running.reduce((sum, other) => sum + other.bytes, one.bytes);
-    if (running.length >= maxAtOnce || ofAccount >= maxOfAccount || bytes > maxBytesAtOnce)
-      throw new HttpError('uploads_busy');
-    running.push(one);
-    try {
+    return withUploadSlot({ accountId, bytes: announcedBytes(ctx, limits) }, async () => {
       // A video takes minutes on a slow line.
       allowSlowBody(ctx.req);
       const outcome = await deps.storeUpload(accountId, (path) => saveBytes(ctx, path, limits.maxBytes));
@@ -74,9 +61,7 @@ export const uploadMedia = defineEndpoint({
         previewUrl: deps.resultStore.link(uploadKey(upload)),
         expireTime: expiresAt,
       };
-    } finally {
-      running.splice(running.indexOf(one), 1);
-    }
+    });
   },
 });
 

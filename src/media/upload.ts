@@ -17,9 +17,6 @@ export function maxUploadBytes(kind: UploadKind): number {
   return maxUploadMegabytes[kind] * 1024 * 1024;
 }
 
-/** The disk of a process that its concurrent uploads may fill before they are in the store. */
-export const maxBytesAtOnce = 400 * 1024 * 1024;
-
 /** The limits of an account: its files, and their bytes. */
 export const maxUploads = 500;
 export const maxUploadedBytes = 1024 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type UploadName } from './upload.ts';
 import { lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
-import { many, maybeOne, none, one } from '../platform/database/statement.ts';
+import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { microseconds, pageStart } from '../platform/database/sql.ts';
 
 type NewUpload = Upload & {
@@ -42,9 +42,22 @@ export const abandonUpload = none<[uploadId: string]>({
 update uploads set expires_at = now() + interval '10 minutes' - ${uploadGraceMs} * interval '1 millisecond' where id = $1`,
 });
 
-export const hasUpload = one<{ exists: boolean }, [uploadId: string]>({
-  name: 'has-upload',
-  text: 'select exists (select from uploads where id = $1)',
+/** Records that the file is stored; returns undefined if it was deleted in between. */
+export const confirmUpload = maybeOne<{ readonly uploadId: string }, [uploadId: string, sha256: Buffer | undefined]>({
+  name: 'confirm-upload',
+  text: 'update uploads set sha256 = $2 where id = $1 returning id as "uploadId"',
+});
+
+export type StoredUpload = Upload & { readonly expiresAt: number };
+
+/** Finds a stored file of the account with the same content, and keeps it for as long as a new one. */
+export const reuseUpload = maybeOne<StoredUpload, [accountId: string, sha256: Buffer, retentionMs: number]>({
+  name: 'reuse-upload',
+  text: `
+update uploads set expires_at = greatest(expires_at, now() + $3::float8 * interval '1 millisecond')
+where id = (select id from uploads where account_id = $1 and sha256 = $2 and expires_at > now() order by id limit 1)
+  and expires_at > now()
+returning id as "uploadId", file_name as "fileName", expires_at as "expiresAt"`,
 });
 
 /** Returns those files that belong to the account and have not expired. */

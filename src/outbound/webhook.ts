@@ -1,6 +1,5 @@
 import { Webhook as Signer } from 'standardwebhooks';
 import { callbackTimeoutMs, webhookId } from '../callbacks/callback.ts';
-import type { Dialect } from '../accounts/api-key.ts';
 import type { GuardedClient } from './client.ts';
 import { targetOf } from './guard.ts';
 import { createSlots } from './limits.ts';
@@ -10,7 +9,7 @@ export type CallbackPost = {
   readonly taskId: string;
   readonly accountId: string;
   readonly url: string;
-  readonly dialect: Dialect;
+  readonly dialect: string;
   /** Made only once there is a slot for it: what has to wait costs nothing. */
   readonly body: () => Promise<string>;
   /** The account's secrets that sign today, current one first; never empty. Opened only once there is a slot. */

@@ -1,3 +1,5 @@
+import { lockAccount } from '../accounts/accounts.ts';
+import { maybeOne } from '../platform/database/statement.ts';
 import { rateLeft } from '../platform/rate-limit.ts';
 import type { TaskState } from './task.ts';
 import { acceptTasks, acceptTasksOfOne, acceptValues, explainTask, explainValues } from './accept-statement.ts';
@@ -11,7 +13,7 @@ const maxTries = 5;
  * another, which only reads, explains a refusal. Only `accepted` means a charge. A repeated call with the same `taskId` returns
  * `replayed`.
  */
-export async function acceptTask(db: Database, task: NewTask): Promise<Acceptance> {
+export async function acceptTask(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptance> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
     const acceptance = (await explainRefusal(db, task)) ?? (await acceptAlone(db, task));
     if (acceptance !== undefined) return acceptance;
@@ -19,7 +21,7 @@ export async function acceptTask(db: Database, task: NewTask): Promise<Acceptanc
   throw new Error(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
 }
 
-async function acceptAlone(db: Database, task: NewTask): Promise<Accepted | undefined> {
+async function acceptAlone(db: Pick<Database, 'run'>, task: NewTask): Promise<Accepted | undefined> {
   try {
     const [answer] = await acceptBatch(db, [task], { waits: true });
     return typeof answer === 'string' ? undefined : answer;
@@ -27,6 +29,36 @@ async function acceptAlone(db: Database, task: NewTask): Promise<Accepted | unde
     if (lostRace(error)) return undefined;
     throw error;
   }
+}
+
+/** A repeat that comes later is a new task. */
+const repeatWindow = "interval '1 minute'";
+
+const findRepeated = maybeOne<EarlierRow, [task: NewTask]>({
+  name: 'find-repeated-task',
+  text: `
+select id as task_id, credits_charged, request_sha256, state, content_deleted_at from tasks
+where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
+  and created_at > now() - ${repeatWindow}
+order by created_at desc, id desc limit 1`,
+  values: ({ accountId, by, requestSha256 }) => [
+    accountId,
+    by?.kind === 'key' ? by.keyId : undefined,
+    by?.kind === 'person' ? by.userId : undefined,
+    requestSha256,
+  ],
+});
+
+/**
+ * Accepts a task unless the same maker created one with the same request in the last minute. The lock on the account makes it wait for a
+ * first attempt that is being accepted, and lets only one of several repeats be accepted.
+ */
+export function acceptRepeat(db: Pick<Database, 'transaction'>, task: NewTask): Promise<Acceptance> {
+  return db.transaction(async (run) => {
+    await lockAccount({ run }, task.accountId);
+    const earlier = await findRepeated({ run }, task);
+    return earlier === undefined ? acceptTask({ run }, task) : earlierAcceptance(task, earlier);
+  });
 }
 
 /** True if another process accepted the same task or idempotency key first. The next read finds its task. */
@@ -42,7 +74,7 @@ export type NotInBatch = 'locked' | 'left_out';
  * locked account, which is for tasks of one account only. A failed statement has accepted nothing.
  */
 export async function acceptBatch(
-  db: Database,
+  db: Pick<Database, 'run'>,
   tasks: readonly NewTask[],
   { waits }: { readonly waits: boolean },
 ): Promise<readonly (Accepted | NotInBatch)[]> {
@@ -99,7 +131,7 @@ type ExplainedRow = RateRow & { balance: number; max_unfinished_tasks: number } 
   );
 
 /** Returns undefined if the task can be accepted now. */
-async function explainRefusal(db: Database, task: NewTask): Promise<Acceptance | undefined> {
+async function explainRefusal(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptance | undefined> {
   const [row] = await db.run<ExplainedRow>(explainTask, explainValues(task));
   if (row === undefined || row.refusal === null) return undefined;
   switch (row.refusal) {

@@ -1,4 +1,3 @@
-import type { Dialect } from '../accounts/api-key.ts';
 import type { ListedPrice } from '../models/price-rows.ts';
 import type { Rate, RateLeft } from '../platform/rate-limit.ts';
 import type { TaskParam, TaskState } from './task.ts';
@@ -23,14 +22,18 @@ export type NewTask = {
   readonly idempotencyKey?: string | undefined;
   /** The limit for accounts that have none of their own; undefined for no limit. */
   readonly createRate?: Rate | undefined;
-  /** The dialect of its callback; native by default. */
-  readonly dialect?: Dialect | undefined;
+  /**
+   * The client may have lost the response to its first attempt: a task that the same key created with the same request in the last minute
+   * is returned instead.
+   */
+  readonly isRepeat?: boolean | undefined;
+  /** The API that spells its callback: a dialect, native by default, or a shape of `src/ingress`. */
+  readonly dialect?: string | undefined;
 };
 
 export type Acceptance =
   | Accepted
-  /** The idempotency key was used before for the same request. `state` is the task's current state. */
-  | (Pick<Accepted, 'taskId' | 'creditsCharged'> & { readonly kind: 'replayed'; readonly state: TaskState })
+  | Replayed
   | { readonly kind: 'key_reused' }
   /** The task with this idempotency key was deleted, so its request cannot be compared. */
   | { readonly kind: 'content_deleted' }
@@ -40,6 +43,12 @@ export type Acceptance =
   | { readonly kind: 'key_inactive' }
   | { readonly kind: 'account_suspended' }
   | { readonly kind: 'account_not_found' };
+
+/** The request was accepted before. `state` is the task's current state. */
+export type Replayed = Pick<Accepted, 'taskId' | 'creditsCharged'> & {
+  readonly kind: 'replayed';
+  readonly state: TaskState;
+};
 
 export type Accepted = {
   readonly kind: 'accepted';

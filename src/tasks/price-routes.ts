@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { adapterOf } from '../ingress/dialect.ts';
 import { quoteTask } from '../credits/price-rule.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { anyJson, readTaskRequest } from './read-task-request.ts';
@@ -27,7 +28,8 @@ export const quoteTaskPrice = defineEndpoint({
     .meta({ id: 'TaskPrice' }),
   failures: ['model_unavailable'],
   handler: async (call, deps) => {
-    const { param, model } = await readTaskRequest(call, deps);
+    const { taskRequest: translate } = adapterOf(call.dialect);
+    const { param, model } = await readTaskRequest({ ...call, translate }, deps);
     const { listedPrices } = taskTerms(model, param);
     const { accountId } = call.caller;
     const durationSeconds = param.input.duration;

@@ -1,17 +1,35 @@
 import { z } from 'zod';
-import { adapterOf } from '../ingress/dialect.ts';
-import type { Model } from '../models/model.ts';
+import type { Caller } from '../accounts/api-key.ts';
+import type { Model, ModelCatalogue } from '../models/model.ts';
 import { refuseUploads } from '../media/refuse-uploads.ts';
 import type { FieldError } from '../platform/field-errors.ts';
-import type { Call } from '../http/endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import type { TaskParam } from './task-input.ts';
+import type { ParsedTaskRequest } from './task-request.ts';
 
 /** The caller's dialect validates the body of a create request. */
 export const anyJson = z.record(z.string(), z.unknown());
 
-type TaskCall = Pick<Call<'any', undefined, typeof anyJson>, 'caller' | 'dialect' | 'input'>;
+export type RequestRules = {
+  readonly parse: (body: unknown) => ParsedTaskRequest;
+  readonly models: ModelCatalogue;
+};
+
+/**
+ * Translates a create request of another API and parses it. Errors name the fields in the client's spelling; `hint` is added to the
+ * message of a refusal.
+ */
+export type TranslateRequest = (
+  body: Readonly<Record<string, unknown>>,
+  rules: RequestRules,
+) => ParsedTaskRequest & { readonly hint?: string | undefined };
+
+type TaskCall = {
+  readonly caller: Caller;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly translate: TranslateRequest;
+};
 type RequestedTask = { readonly param: TaskParam; readonly model: Model };
 
 /** Validates a create request and finds its model. A 422 also lists the errors of the headers. */
@@ -32,14 +50,13 @@ export async function readTaskRequest(
 }
 
 async function parseRequest(
-  { caller, dialect, input }: TaskCall,
+  { caller, input, translate }: TaskCall,
   { db, catalogue, parseTaskRequest, publicUrl }: HttpDeps,
 ) {
   const { models } = catalogue();
-  const { taskRequest } = adapterOf(dialect);
-  const request = taskRequest(input, { parse: parseTaskRequest, models });
+  const request = translate(input, { parse: parseTaskRequest, models });
   if (!request.ok) return request;
   const errors = await refuseUploads(db, { accountId: caller.accountId, publicUrl, input: request.param.input });
   // Parses again, so that errors name the field in the client's spelling.
-  return errors.length === 0 ? request : taskRequest(input, { parse: () => ({ ok: false, errors }), models });
+  return errors.length === 0 ? request : translate(input, { parse: () => ({ ok: false, errors }), models });
 }

@@ -16,7 +16,7 @@ export function taskRecord(task: Task, progress: number, links: ResultLinks) {
     state: task.state,
     progress: progressOf(task.state, progress),
     param: task.param,
-    resultJson: task.state === 'success' ? resultOf(task, links) : noLinks,
+    resultJson: resultOf(task, links),
     failCode: task.failure?.failCode ?? null,
     failMsg: task.failure?.failMsg ?? null,
     creditsCharged: task.creditsCharged,
@@ -38,7 +38,8 @@ export type VideoMeasures = {
   readonly bytes: number;
 };
 
-function resultOf({ result }: Task, links: ResultLinks): ResultLinks & { readonly video?: VideoMeasures } {
+function resultOf({ state, result }: Task, links: ResultLinks): ResultLinks & { readonly video?: VideoMeasures } {
+  if (state !== 'success') return noLinks;
   return result === undefined ? links : { ...links, video: measuresOf(result) };
 }
 

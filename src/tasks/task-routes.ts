@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { dayMs } from '../platform/duration.ts';
 import { adapterOf } from '../ingress/dialect.ts';
-import { kieRecordSchema } from '../ingress/kie-record.ts';
+import { kieRecordSchema } from '../ingress/kie/kie-record.ts';
 import { failOutcome, failOutcomes } from './fail-code.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { type TaskSearch, taskSearch } from './task-search.ts';
-import { type FailCode, failCodes, finalStates, isFinal, type TaskFailure, taskStates } from './task.ts';
+import { stopEndedTask, cancelTaskFor } from './cancel-task.ts';
+import { type FailCode, failCodes, finalStates, isFinal, taskStates } from './task.ts';
 import { listTasks, readTaskDetail } from './task-list.ts';
 import { findMaker } from './task-maker.ts';
-import { cancelGraceMs, cancelTaskAs, type EndedTask, findTask, refundTask } from './tasks.ts';
+import { cancelTaskAs, findTask } from './tasks.ts';
 import { ownTask } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError } from '../http/errors.ts';
@@ -86,8 +87,6 @@ const cancelledTaskSchema = z
   })
   .meta({ id: 'CancelledTask' });
 
-const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
-
 const cancel = defineEndpoint({
   operationId: 'cancelTask',
   route: 'POST /api/v1/jobs/cancelTask',
@@ -105,7 +104,7 @@ const cancel = defineEndpoint({
   failures: ['task_not_found'],
   handler: async ({ caller, input }, deps) => {
     const { taskId } = await ownTask(deps.db, input.taskId, caller.accountId);
-    return ended(await refundTask(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }), deps);
+    return await cancelTaskFor(deps, taskId);
   },
 });
 
@@ -121,21 +120,9 @@ const adminCancel = defineEndpoint({
   failures: ['task_not_found'],
   handler: async ({ actor, input }, deps) => {
     existing(await findTask(deps.db, input.taskId), 'task_not_found');
-    return ended(await cancelTaskAs(deps.db, actor, input), deps);
+    return stopEndedTask(deps, await cancelTaskAs(deps.db, actor, input));
   },
 });
-
-/** Stops the generation of a task that this request has ended. */
-function ended({ changed, task, hasCallback }: EndedTask, { stopTask, events }: HttpDeps) {
-  const { taskId, accountId, state, failure, creditsRefunded } = task;
-  if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
-  if (changed) {
-    stopTask({ taskId, accountId, hasCallback });
-    events.emit({ kind: 'task_ended', task });
-  }
-  const failCode = failure?.failCode ?? null;
-  return { taskId, cancelled: failCode === 'cancelled', state, failCode, creditsRefunded };
-}
 
 const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createSendCallback } from '../../activities/send-callback.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
+import { callbackFormatOf } from '../../src/ingress/shapes.ts';
 import { createOwedCallbacks } from '../../src/callbacks/owed-callbacks.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
@@ -38,7 +39,10 @@ for (const { title, endsFirst } of [
     const posted: string[] = [];
     const sendCallback = createSendCallback({
       ...activityDeps(db, folder, []),
-      findCallback: createOwedCallbacks(db, createSecretBox('s'.repeat(32)), store, () => models),
+      findCallback: createOwedCallbacks(db, createSecretBox('s'.repeat(32)), store, {
+        models: () => models,
+        formatOf: callbackFormatOf,
+      }),
       postCallback: ({ url }) => {
         posted.push(url);
         const network = { error: 'refused', retryAfterMs: undefined, responseHead: undefined };
@@ -73,7 +77,7 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
       db,
       createSecretBox('s'.repeat(32)),
       createFolderStore(folder, { publicUrl: 'http://media.test' }),
-      () => builtInCatalogue().models,
+      { models: () => builtInCatalogue().models, formatOf: callbackFormatOf },
     ),
     postCallback: ({ url }) => {
       posted.push(url);
@@ -99,7 +103,10 @@ test('the body of a callback has fresh links to the video and its last frame, an
   await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
   const store = createFolderStore(folder, { publicUrl: 'http://media.test' });
   const { models } = builtInCatalogue();
-  const find = createOwedCallbacks(db, createSecretBox('s'.repeat(32)), store, () => models);
+  const find = createOwedCallbacks(db, createSecretBox('s'.repeat(32)), store, {
+    models: () => models,
+    formatOf: callbackFormatOf,
+  });
   const body = (await (await find(taskId))?.body()) ?? assert.fail('no callback is owed');
   const { resultUrls, lastFrameUrl, video } = (JSON.parse(body) as { data: { resultJson: Record<string, unknown> } })
     .data.resultJson; // as the contract says

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { maxUploadBytes } from '../../src/media/upload.ts';
+import { noTaskId } from '../../src/callbacks/callback.ts';
 import { isOfConsole, type Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import type { ErrorCode } from '../../src/http/errors.ts';
+import { maxInlineBytes } from '../../src/http/server/read-fields.ts';
 import { createBadKeys, createRateLimiter, type RateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type Answer, assertRefused, type SendOptions } from '../support/http-client.ts';
@@ -115,13 +117,17 @@ function asPerson(person: Person): Readonly<Record<string, string>> {
 
 /** As somebody in the console, also where a key would do. */
 function askAsPerson(operation: Operation, person: Person, headers: Readonly<Record<string, string>> = {}) {
-  const { method, path } = operation;
+  const [method, path] = [operation.method, pathOf(operation)];
   const sent = { ...asPerson(person), 'idempotency-key': 'k', ...headers };
   return service.send(method.toUpperCase(), path, { headers: sent, ...(method === 'post' && { body: '{}' }) });
 }
 
+/** The path with an id of nothing for each parameter. */
+const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, noTaskId);
+
 function ask(operation: Operation, options: SendOptions = {}, at = service, query = ''): Promise<Answer> {
-  const { method, path, fileTypes } = operation;
+  const { method, fileTypes } = operation;
+  const path = pathOf(operation);
   const usual = { 'content-type': fileTypes?.[0] ?? 'application/json', 'idempotency-key': 'k' };
   const headers = { ...identityFor(operation), ...usual, ...options.headers };
   const sent = method === 'post' ? { body: '{}', ...options, headers } : { headers };
@@ -156,8 +162,8 @@ function plant(error: Error, operation: Operation): Promise<Answer> {
   return ask(operation, body === undefined ? {} : { body: JSON.stringify(body) });
 }
 
-const tooLarge = ({ fileTypes }: Operation) =>
-  `{"a":"${'a'.repeat(fileTypes ? maxUploadBytes('image') : 256 * 1024)}"}`;
+const tooLarge = ({ fileTypes, takesInlineFiles }: Operation) =>
+  `{"a":"${'a'.repeat(takesInlineFiles ? maxInlineBytes : fileTypes ? maxUploadBytes('image') : 256 * 1024)}"}`;
 
 /** How to be refused at any endpoint that documents it. */
 const ways: readonly Way[] = [
@@ -192,8 +198,8 @@ const ways: readonly Way[] = [
   ['internal', 500, /internal error/, (one) => plant(new Error('planted'), one)],
   ['invalid_json', 400, /is not JSON/, (one) => ask(one, { body: '{"a":' })],
   ['body_not_object', 400, /must be a JSON object/, (one) => ask(one, { body: '[]' })],
-  ['duplicate_json_key', 400, /^the key a\.b is given twice/, (one) => ask(one, { body: '{"a":{"b":1,"b":1}}' })],
-  ['body_too_large', 413, /larger than (?:256|10240) KiB/, (one) => ask(one, { body: tooLarge(one) })],
+  ['duplicate_json_key', 400, /the key a\.b is given twice/, (one) => ask(one, { body: '{"a":{"b":1,"b":1}}' })],
+  ['body_too_large', 413, /larger than (?:256|10240|16384) KiB/, (one) => ask(one, { body: tooLarge(one) })],
   [
     'unsupported_media_type',
     415,
@@ -203,6 +209,18 @@ const ways: readonly Way[] = [
   ['unsupported_encoding', 415, /Content-Encoding/, (one) => ask(one, { headers: { 'content-encoding': 'gzip' } })],
 ];
 
+/** Errors of other APIs have their own form, with our code and message inside. */
+function assertRefusedInShape(
+  { status, bytes, headers }: Answer,
+  expected: { readonly failure: ErrorCode; readonly status: number; readonly msg: RegExp },
+): void {
+  const text = bytes.toString();
+  assert.equal(status, expected.status, text);
+  assert.match(text, expected.msg);
+  assert.ok(text.includes(`"${expected.failure}"`), text);
+  assert.match(String(headers['x-request-id']), /^[0-9a-f-]{36}$/);
+}
+
 for (const operation of endpoints) {
   const { operationId, scope, failures } = operation;
   for (const [failure, status, msg, produce] of ways) {
@@ -211,12 +229,15 @@ for (const operation of endpoints) {
     if (failure === 'account_not_found' && scope === 'operator') continue;
     if (failure === 'reauthentication_required' && operationId === 'createKey') continue;
     // Creates have a rate of their own: test/http/rates.test.ts.
-    if (!isDocumented || (failure === 'rate_limited' && operationId === 'createTask')) continue;
+    if (!isDocumented || (failure === 'rate_limited' && operation.createsTask === true)) continue;
     test(`${status} ${operationId}: ${failure}`, async () => {
-      assertRefused(await produce(operation), status, msg);
+      const answer = await produce(operation);
+      if (operation.shape === undefined) assertRefused(answer, status, msg);
+      else assertRefusedInShape(answer, { failure, status, msg });
     });
   }
-  if (!failures.includes('invalid_request')) continue;
+  // The tests of a shape name what is wrong in its own spelling.
+  if (!failures.includes('invalid_request') || operation.shape !== undefined) continue;
   test(`422 ${operationId} names what is wrong with the request`, async () => {
     const { status, json } = await ask(operation, { body: '{"url":1,"nonsense":1}' }, service, '?nonsense=1');
     assert.equal(status, 422);

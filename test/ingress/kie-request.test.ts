@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultModels, modelCatalogue } from '../../src/models/model.ts';
 import { createTaskRequestParser } from '../../src/tasks/task-request.ts';
-import { presentKieTask } from '../../src/ingress/kie-record.ts';
-import { parseKieTaskRequest } from '../../src/ingress/kie-request.ts';
+import { presentKieTask } from '../../src/ingress/kie/kie-record.ts';
+import { parseKieTaskRequest } from '../../src/ingress/kie/kie-request.ts';
 
 const models = modelCatalogue(defaultModels);
 const parseOurs = createTaskRequestParser({

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { everyRequest } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
+import { endpointOf } from './endpoint-of.ts';
 
 /** Names the file in which the tests of a whole run record refusals; set by the test runner. */
 export const outcomesVariable = 'VIDEOGEN_TEST_OUTCOMES';
@@ -10,7 +11,8 @@ const seen = new Set<string>();
 /** Takes the log line of a request. */
 export function recordOutcome({ method, path, errorCode }: Readonly<Record<string, unknown>>): void {
   const file = process.env[outcomesVariable];
-  const outcome = [method, path, errorCode].join(' ');
+  const endpoint = endpointOf(String(method), String(path));
+  const outcome = [method, endpoint?.path ?? path, errorCode].join(' ');
   if (file === undefined || errorCode === undefined || seen.has(outcome)) return;
   seen.add(outcome);
   appendFileSync(file, `${outcome}\n`);

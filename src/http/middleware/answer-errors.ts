@@ -1,22 +1,26 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import type { Logger } from 'pino';
-import { answer, type Context, type Step } from '../context.ts';
+import { answer, answerJson, type Context, type Step } from '../context.ts';
+import type { Shape } from '../endpoint.ts';
 import { describeError } from '../../platform/errors.ts';
 import { type HttpError, toHttpError } from '../errors.ts';
 
-export function answerErrors(log: Logger): Step {
+/** `shapeOf`: the API whose errors a path gets; undefined for our own. */
+export function answerErrors(log: Logger, shapeOf: (path: string) => Shape | undefined): Step {
   return async (ctx, next) => {
     try {
       await next();
     } catch (error) {
-      await answerError(ctx, toHttpError(error), log);
+      await answerError(ctx, toHttpError(error), { log, shape: shapeOf(ctx.path) });
     }
     if (!ctx.headerSent) await drainUnreadBody(ctx.req, ctx.res);
   };
 }
 
-async function answerError(ctx: Context, error: HttpError, log: Logger): Promise<void> {
+type Format = { readonly log: Logger; readonly shape: Shape | undefined };
+
+async function answerError(ctx: Context, error: HttpError, { log, shape }: Format): Promise<void> {
   ctx.state.errorCode = error.code;
   logError(ctx, error, log);
   if (ctx.headerSent) {
@@ -27,7 +31,8 @@ async function answerError(ctx: Context, error: HttpError, log: Logger): Promise
   // Removes headers that the handler set for its own response.
   for (const name of ctx.res.getHeaderNames()) if (!preservedHeaders.includes(name)) ctx.remove(name);
   ctx.respond = true;
-  answer(ctx, error.envelope);
+  if (shape === undefined) answer(ctx, error.envelope);
+  else answerJson(ctx, error.envelope.code, shape.errorBody(error));
   ctx.set(error.headers);
 }
 

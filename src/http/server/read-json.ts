@@ -8,10 +8,10 @@ import { isPlainText, notPlainText } from '../../tasks/request-text.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest, maxBodyBytes } from '../errors.ts';
 
-export async function readJson(ctx: Context): Promise<Readonly<Record<string, unknown>>> {
+export async function readJson(ctx: Context, maxBytes = maxBodyBytes): Promise<Readonly<Record<string, unknown>>> {
   requireUnpacked(ctx);
   if (!isJsonType(ctx.get('Content-Type'))) throw new HttpError('unsupported_media_type');
-  const body = await readBody(ctx.req);
+  const body = await readBytes(ctx.req, maxBytes);
   const text = orInvalid(() => utf8.decode(body));
   if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; send a JSON object' });
   const value = orInvalid((): unknown => JSON.parse(text));
@@ -58,9 +58,10 @@ function tooLarge(maxBytes: number): HttpError {
   return new HttpError('body_too_large', { msg: `the body is larger than ${maxBytes / 1024} KiB` });
 }
 
-async function readBody(req: IncomingMessage): Promise<Buffer> {
+/** Reads the whole body into memory. */
+export async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  await receiveBody(req, maxBodyBytes, (chunk) => void chunks.push(chunk));
+  await receiveBody(req, maxBytes, (chunk) => void chunks.push(chunk));
   return Buffer.concat(chunks);
 }
 

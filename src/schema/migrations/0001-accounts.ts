@@ -79,6 +79,8 @@ create table uploads (
   -- The name decides the kind of the file.
   file_name text not null check (file_name in ${literals(Object.keys(uploadKinds))}),
   bytes integer not null check (bytes > 0),
+  -- Of what was received, once the file is stored; only for files in requests of other APIs, which may be repeated.
+  sha256 bytea check (length(sha256) = 32),
   expires_at timestamptz not null
 );
 create index uploads_by_account on uploads (account_id, expires_at);

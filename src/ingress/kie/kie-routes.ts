@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { howToGetKieKey } from './kie-request.ts';
-import type { Dialect } from '../accounts/api-key.ts';
-import type { Task } from '../tasks/task.ts';
-import { uuidPattern } from '../platform/uuid.ts';
-import { resultLinks } from '../media/signed-link.ts';
-import { findTask } from '../tasks/tasks.ts';
-import { ownAccount } from '../http/authentication.ts';
-import { defineEndpoint } from '../http/define-endpoint.ts';
-import { mediaDeleted } from '../media/deleted-media.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
-import { HttpError, invalidRequest, maxUrlLength } from '../http/errors.ts';
-import { required } from '../http/fields.ts';
+import type { Dialect } from '../../accounts/api-key.ts';
+import type { Task } from '../../tasks/task.ts';
+import { uuidPattern } from '../../platform/uuid.ts';
+import { resultLinks } from '../../media/signed-link.ts';
+import { findTask } from '../../tasks/tasks.ts';
+import { ownAccount } from '../../http/authentication.ts';
+import { defineEndpoint } from '../../http/define-endpoint.ts';
+import { mediaDeleted } from '../../media/deleted-media.ts';
+import type { HttpDeps } from '../../http/http-deps.ts';
+import { HttpError, invalidRequest, maxUrlLength } from '../../http/errors.ts';
+import { required } from '../../http/fields.ts';
 
 function requireKie(dialect: Dialect): void {
   if (dialect === 'kie') return;

@@ -1,9 +1,10 @@
-import { isObject } from '../platform/json.ts';
-import { type FieldError, maxFieldErrors } from '../platform/field-errors.ts';
-import { aliasOf, type ModelCatalogue, modelOfAlias } from '../models/model.ts';
-import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../tasks/task-input.ts';
-import { inputFields } from '../tasks/input-fields.ts';
-import type { ParsedTaskRequest } from '../tasks/task-request.ts';
+import { isObject } from '../../platform/json.ts';
+import { type FieldError, maxFieldErrors } from '../../platform/field-errors.ts';
+import { aliasOf, type ModelCatalogue, modelOfAlias } from '../../models/model.ts';
+import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../../tasks/task-input.ts';
+import { inputFields } from '../../tasks/input-fields.ts';
+import type { RequestRules } from '../../tasks/read-task-request.ts';
+import type { ParsedTaskRequest } from '../../tasks/task-request.ts';
 
 /** A hint for clients that use the dialect with a native key. */
 export const howToGetKieKey =
@@ -11,11 +12,6 @@ export const howToGetKieKey =
   'with videogen key create --dialect kie';
 
 type JsonObject = Readonly<Record<string, unknown>>;
-
-export type RequestRules = {
-  readonly parse: (body: unknown) => ParsedTaskRequest;
-  readonly models: ModelCatalogue;
-};
 
 type Spelling = readonly [ours: string, theirs: string];
 

@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { z } from 'zod';
-import { aliasOf, type ModelCatalogue } from '../models/model.ts';
-import { inputFieldNames } from '../tasks/task-input.ts';
-import { inputFields } from '../tasks/input-fields.ts';
-import type { TaskRecord } from '../tasks/task-record.ts';
-import { type TaskParam, taskStates } from '../tasks/task.ts';
+import { aliasOf, type ModelCatalogue } from '../../models/model.ts';
+import { inputFieldNames } from '../../tasks/task-input.ts';
+import { inputFields } from '../../tasks/input-fields.ts';
+import type { TaskRecord } from '../../tasks/task-record.ts';
+import { type TaskParam, taskStates } from '../../tasks/task.ts';
 
 const unixMs = z.int().nonnegative();
 

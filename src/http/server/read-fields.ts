@@ -1,0 +1,54 @@
+import { isObject } from '../../platform/json.ts';
+import { isPlainText, notPlainText } from '../../tasks/request-text.ts';
+import type { Context } from '../context.ts';
+import { HttpError, invalidRequest } from '../errors.ts';
+import { announcedBytes, readBytes, readJson } from './read-json.ts';
+
+/** Room for one image of the largest size as a data URL, and for the rest of the request. */
+export const maxInlineBytes = 16 * 1024 * 1024;
+
+const types = ['multipart/form-data', 'application/json'];
+
+/** The bytes that the body may have. */
+export function inlineBytes(ctx: Context): number {
+  return announcedBytes(ctx, { types, maxBytes: maxInlineBytes });
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Reads a body as JSON, or as a form, whose files become `File`s and whose names may have brackets: `reference[image_url]` is a field of
+ * an object, and `images[]` or a repeated name is a list.
+ */
+export async function readFields(ctx: Context): Promise<Fields> {
+  if (!ctx.get('Content-Type').toLowerCase().startsWith('multipart/form-data')) return readJson(ctx, maxInlineBytes);
+  const body = await readBytes(ctx.req, maxInlineBytes);
+  const form = await new Response(body, { headers: { 'content-type': ctx.get('Content-Type') } })
+    .formData()
+    .catch((cause: unknown) => {
+      throw new HttpError('malformed_form', { cause });
+    });
+  return fieldsOf([...form.entries()]);
+}
+
+function fieldsOf(entries: readonly (readonly [name: string, value: unknown])[]): Fields {
+  const unfit = entries.filter(
+    ([name, value]) => !isPlainText(name) || (typeof value === 'string' && !isPlainText(value)),
+  );
+  if (unfit.length > 0)
+    throw invalidRequest(unfit.map(([name]) => ({ path: name.slice(0, 64), message: notPlainText })));
+  // Without a prototype, `__proto__` is a name like any other.
+  const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
+  for (const [name, value] of entries) {
+    const [, outer = name, inner = ''] = /^([^[\]]+)\[([^[\]]*)\]$/.exec(name) ?? [];
+    const isList = inner === '' && outer !== name;
+    if (isList) fields[outer] = [...listOf(fields[outer]), value];
+    else if (inner !== '') fields[outer] = { ...(isObject(fields[outer]) ? fields[outer] : {}), [inner]: value };
+    else fields[outer] = fields[outer] === undefined ? value : [...listOf(fields[outer]), value];
+  }
+  return fields;
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : value === undefined ? [] : [value];
+}

@@ -1,0 +1,35 @@
+import type { Caller } from '../../accounts/api-key.ts';
+import type { HttpDeps } from '../../http/http-deps.ts';
+import { modelOfAlias } from '../../models/model.ts';
+import type { VideoRequest } from '../create-video.ts';
+import { hostInlineMedia } from '../inline-media.ts';
+import { sizesOf } from '../video-size.ts';
+
+/** OpenAI's names of our fields. */
+export const theirNames = {
+  'input.duration': 'seconds',
+  'input.imageUrls': 'input_reference',
+};
+
+type CreateCall = { readonly caller: Caller; readonly input: Readonly<Record<string, unknown>> };
+
+/** Translates a create request. Fields that are not OpenAI's are taken by our own names. */
+export async function readOpenAIRequest({ caller, input }: CreateCall, deps: HttpDeps): Promise<VideoRequest> {
+  const { model, size, seconds, input_reference: reference, ...others } = input;
+  const { models } = deps.catalogue();
+  const named = typeof model === 'string' ? models.get(modelOfAlias(models, model)) : undefined;
+  const sizes = named === undefined ? undefined : sizesOf(named.input);
+  const frame = typeof size === 'string' ? sizes?.get(size) : undefined;
+  const isUnknownSize = size !== undefined && sizes !== undefined && frame === undefined;
+  const media = await hostInlineMedia(deps, caller.accountId, { path: 'input_reference', value: reference });
+  return {
+    model,
+    input: {
+      ...others,
+      ...frame,
+      ...(seconds !== undefined && { duration: typeof seconds === 'string' ? Number(seconds) : seconds }),
+      ...(media !== undefined && { imageUrls: [media] }),
+    },
+    errors: isUnknownSize ? [{ path: 'size', message: `must be one of ${[...(sizes?.keys() ?? [])].join(', ')}` }] : [],
+  };
+}

@@ -1,0 +1,18 @@
+import type { IngressShape } from '../shape.ts';
+import { openAIErrors } from './openai-error.ts';
+import { openAIEndpoints } from './openai-routes.ts';
+
+export const openAI: IngressShape = {
+  ...openAIErrors,
+  description: 'For clients of OpenAI’s videos API: set the base URL to `/v1` of this service.',
+  paths: /^\/v1(?:\/|$)/,
+  endpoints: openAIEndpoints,
+  callbackBody: (record) =>
+    JSON.stringify({
+      id: `evt_${record.taskId}`,
+      object: 'event',
+      type: record.state === 'success' ? 'video.completed' : 'video.failed',
+      created_at: Math.floor((record.completeTime ?? record.updateTime) / 1000),
+      data: { id: record.taskId },
+    }),
+};

@@ -1,0 +1,15 @@
+import type { TaskRecord } from '../tasks/task-record.ts';
+import type { ModelCatalogue } from '../models/model.ts';
+import type { Endpoint } from '../http/define-endpoint.ts';
+import type { Shape } from '../http/endpoint.ts';
+
+/** Another API whose clients can use this service by changing their base URL. Each has a folder here. */
+export type IngressShape = Shape & {
+  /** Of its section in the reference. */
+  readonly description: string;
+  /** The paths that get its errors, also those without an endpoint. */
+  readonly paths: RegExp;
+  readonly endpoints: readonly Endpoint[];
+  /** The body of the callback at the end of a task that was created through it. */
+  readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;
+};

@@ -1,0 +1,24 @@
+import { HttpError } from '../http/errors.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { uploadIdsOf } from '../media/upload.ts';
+import { type ContentDeletion, deleteTaskContent } from './content-deletion.ts';
+import { mediaUrlsOf } from './task-input.ts';
+import { keysOf, type Task } from './task.ts';
+
+/** Deletes the content of a task of the caller that has ended. */
+export async function deleteTaskFor(deps: HttpDeps, task: Task) {
+  const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
+  return deleteFilesOf(deps, task, await deleteTaskContent(deps.db, task, uploadIds));
+}
+
+/** Deletes the video before responding, because its links may have been shared. Housekeeping deletes the rest. */
+export async function deleteFilesOf({ resultStore, log }: HttpDeps, task: Task, deletion: ContentDeletion | undefined) {
+  const { taskId, result } = task;
+  if (deletion === undefined)
+    throw new HttpError('task_not_finished', { msg: 'the task has not ended; cancel it first' });
+  if (deletion.changed && result !== undefined) {
+    const files = keysOf(result).map((key) => resultStore.delete(key));
+    await Promise.all(files).catch((err: unknown) => log.warn({ err, taskId }, 'video not deleted yet'));
+  }
+  return { taskId, contentDeleteTime: deletion.deletedAt };
+}
