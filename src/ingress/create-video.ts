@@ -3,7 +3,7 @@ import type { HttpDeps } from '../http/http-deps.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { aliasOf, modelOfAlias } from '../models/model.ts';
 import { createTaskFor } from '../tasks/create-task.ts';
-import type { TranslateRequest } from '../tasks/read-task-request.ts';
+import type { TranslateRequest } from '../tasks/task-request.ts';
 import type { Task } from '../tasks/task.ts';
 import { findTask } from '../tasks/tasks.ts';
 

@@ -10,7 +10,7 @@ import {
   presentKieTask,
   type SignedCallback,
 } from './kie/kie-record.ts';
-import type { TranslateRequest } from '../tasks/read-task-request.ts';
+import type { TranslateRequest } from '../tasks/task-request.ts';
 import { kieHint, parseKieTaskRequest } from './kie/kie-request.ts';
 
 export type CreatedTask = { readonly taskId: string; readonly creditsCharged: number };

@@ -3,7 +3,7 @@ import { maybeOne } from '../platform/database/statement.ts';
 import { rateLeft } from '../platform/rate-limit.ts';
 import type { TaskState } from './task.ts';
 import { acceptTasks, acceptTasksOfOne, acceptValues, explainTask, explainValues } from './accept-statement.ts';
-import type { Acceptance, Accepted, CreateRate, NewTask } from './acceptance.ts';
+import type { Acceptance, Accepted, CreateRate, NewTask, Replayed } from './acceptance.ts';
 import { type Database, isDeadlock, violatedUniqueConstraint } from '../platform/database/database.ts';
 
 const maxTries = 5;
@@ -34,30 +34,34 @@ async function acceptAlone(db: Pick<Database, 'run'>, task: NewTask): Promise<Ac
 /** A repeat that comes later is a new task. */
 const repeatWindow = "interval '1 minute'";
 
-const findRepeated = maybeOne<EarlierRow, [task: NewTask]>({
-  name: 'find-repeated-task',
+// A first attempt that a repeat has overtaken finds the repeat's task: its id is later than that of the first attempt, because ids are
+// made at the arrival of a request. Other tasks with the same request are creates of their own.
+const findOtherAttempt = maybeOne<Omit<Replayed, 'kind'>, [task: NewTask]>({
+  name: 'find-other-attempt',
   text: `
-select id as task_id, credits_charged, request_sha256, state, content_deleted_at from tasks
+select id as "taskId", credits_charged as "creditsCharged", state from tasks
 where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
-  and created_at > now() - ${repeatWindow}
+  and created_at > now() - ${repeatWindow} and ($5 or (is_repeat and id > $6))
 order by created_at desc, id desc limit 1`,
-  values: ({ accountId, by, requestSha256 }) => [
+  values: ({ taskId, accountId, by, requestSha256, attempt }) => [
     accountId,
     by?.kind === 'key' ? by.keyId : undefined,
     by?.kind === 'person' ? by.userId : undefined,
     requestSha256,
+    attempt === 'repeat',
+    taskId,
   ],
 });
 
 /**
- * Accepts a task unless the same maker created one with the same request in the last minute. The lock on the account makes it wait for a
- * first attempt that is being accepted, and lets only one of several repeats be accepted.
+ * Accepts a task unless another attempt at the same create has been accepted in the last minute. The lock on the account makes attempts
+ * wait for each other.
  */
-export function acceptRepeat(db: Pick<Database, 'transaction'>, task: NewTask): Promise<Acceptance> {
+export function acceptAttempt(db: Pick<Database, 'transaction'>, task: NewTask): Promise<Acceptance> {
   return db.transaction(async (run) => {
     await lockAccount({ run }, task.accountId);
-    const earlier = await findRepeated({ run }, task);
-    return earlier === undefined ? acceptTask({ run }, task) : earlierAcceptance(task, earlier);
+    const other = await findOtherAttempt({ run }, task);
+    return other === undefined ? acceptTask({ run }, task) : { kind: 'replayed', ...other };
   });
 }
 

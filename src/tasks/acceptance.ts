@@ -23,10 +23,10 @@ export type NewTask = {
   /** The limit for accounts that have none of their own; undefined for no limit. */
   readonly createRate?: Rate | undefined;
   /**
-   * The client may have lost the response to its first attempt: a task that the same key created with the same request in the last minute
-   * is returned instead.
+   * Set for clients that repeat a create, whose response they may have lost, without an Idempotency-Key: the first attempt, or a repeat.
+   * Both become one task.
    */
-  readonly isRepeat?: boolean | undefined;
+  readonly attempt?: 'first' | 'repeat' | undefined;
   /** The API that spells its callback: a dialect, native by default, or a shape of `src/ingress`. */
   readonly dialect?: string | undefined;
 };

@@ -1,29 +1,15 @@
 import { z } from 'zod';
 import type { Caller } from '../accounts/api-key.ts';
-import type { Model, ModelCatalogue } from '../models/model.ts';
+import type { Model } from '../models/model.ts';
 import { refuseUploads } from '../media/refuse-uploads.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import type { TaskParam } from './task-input.ts';
-import type { ParsedTaskRequest } from './task-request.ts';
+import type { TranslateRequest } from './task-request.ts';
 
 /** The caller's dialect validates the body of a create request. */
 export const anyJson = z.record(z.string(), z.unknown());
-
-export type RequestRules = {
-  readonly parse: (body: unknown) => ParsedTaskRequest;
-  readonly models: ModelCatalogue;
-};
-
-/**
- * Translates a create request of another API and parses it. Errors name the fields in the client's spelling; `hint` is added to the
- * message of a refusal.
- */
-export type TranslateRequest = (
-  body: Readonly<Record<string, unknown>>,
-  rules: RequestRules,
-) => ParsedTaskRequest & { readonly hint?: string | undefined };
 
 type TaskCall = {
   readonly caller: Caller;

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { acceptBatch, acceptRepeat, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
+import { acceptAttempt, acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
 import type { Acceptance, Accepted, NewTask } from './acceptance.ts';
 import { createBatcher } from '../platform/database/batch.ts';
 import { defaultQueueLimits, type QueueLimits } from '../platform/database/connection-queue.ts';
@@ -41,7 +41,7 @@ export function createTaskAcceptor(
     if (count >= maxWaiting) throw new DatabaseBusy();
     count += 1;
     try {
-      if (task.isRepeat === true && task.idempotencyKey === undefined) return await acceptRepeat(db, task);
+      if (task.attempt !== undefined && task.idempotencyKey === undefined) return await acceptAttempt(db, task);
       return await accept({ task, since: performance.now() });
     } finally {
       count -= 1;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { didYouMean } from '../platform/did-you-mean.ts';
 import { type FieldError, fieldPath, firstOfEachPath, maxFieldErrors } from '../platform/field-errors.ts';
-import type { Offer } from '../models/model.ts';
+import type { ModelCatalogue, Offer } from '../models/model.ts';
 import {
   defaultOf,
   type FieldName,
@@ -28,6 +28,20 @@ export type TaskRequestRules = {
 export type ParsedTaskRequest =
   | { readonly ok: true; readonly param: TaskParam }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
+
+export type RequestRules = {
+  readonly parse: (body: unknown) => ParsedTaskRequest;
+  readonly models: ModelCatalogue;
+};
+
+/**
+ * Translates a create request of another API and parses it. Errors name the fields in the client's spelling; `hint` is added to the
+ * message of a refusal.
+ */
+export type TranslateRequest = (
+  body: Readonly<Record<string, unknown>>,
+  rules: RequestRules,
+) => ParsedTaskRequest & { readonly hint?: string | undefined };
 
 /** Reports all errors together, fills in the model's defaults and rounds the duration. */
 export function createTaskRequestParser(rules: TaskRequestRules): (body: unknown) => ParsedTaskRequest {

@@ -3,8 +3,7 @@ import { type FieldError, maxFieldErrors } from '../../platform/field-errors.ts'
 import { aliasOf, type ModelCatalogue, modelOfAlias } from '../../models/model.ts';
 import { fieldsOfModel, inputFieldNames, type ModelInput, standardInput } from '../../tasks/task-input.ts';
 import { inputFields } from '../../tasks/input-fields.ts';
-import type { RequestRules } from '../../tasks/read-task-request.ts';
-import type { ParsedTaskRequest } from '../../tasks/task-request.ts';
+import type { ParsedTaskRequest, RequestRules } from '../../tasks/task-request.ts';
 
 /** A hint for clients that use the dialect with a native key. */
 export const howToGetKieKey =

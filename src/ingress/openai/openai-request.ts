@@ -1,9 +1,21 @@
+import { z } from 'zod';
 import type { Caller } from '../../accounts/api-key.ts';
 import type { HttpDeps } from '../../http/http-deps.ts';
 import { modelOfAlias } from '../../models/model.ts';
 import type { VideoRequest } from '../create-video.ts';
 import { hostInlineMedia } from '../inline-media.ts';
 import { sizesOf } from '../video-size.ts';
+
+const any = z.unknown().optional();
+
+/** For the reference; the parser of the model decides about values. Our own fields of `input` are taken by their names, too. */
+export const createSchema = z.looseObject({
+  model: any,
+  prompt: any,
+  seconds: any.meta({ description: 'The duration, such as `"4"`.' }),
+  size: any.meta({ description: 'A size that the model sells, such as `1280x720`.' }),
+  input_reference: any.meta({ description: 'An image: a file of the form, a URL or a data URL.' }),
+});
 
 /** OpenAI's names of our fields. */
 export const theirNames = {

@@ -2,13 +2,12 @@ import { defineEndpoint } from '../../http/define-endpoint.ts';
 import { ownTask } from '../../http/authentication.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
 import { createFailures } from '../../tasks/create-task.ts';
-import { anyJson } from '../../tasks/read-task-request.ts';
 import { presentTask } from '../../tasks/task-view.ts';
 import type { Task } from '../../tasks/task.ts';
 import type { HttpDeps } from '../../http/http-deps.ts';
 import { createVideo } from '../create-video.ts';
 import { openAIErrors as shape } from './openai-error.ts';
-import { readOpenAIRequest, theirNames } from './openai-request.ts';
+import { createSchema, readOpenAIRequest, theirNames } from './openai-request.ts';
 import { presentVideo, videoSchema } from './openai-video.ts';
 
 const create = defineEndpoint({
@@ -21,7 +20,7 @@ const create = defineEndpoint({
   takesInlineFiles: true,
   summary: 'Create a video',
   headers: idempotencyKeyHeader,
-  body: anyJson,
+  body: createSchema,
   data: videoSchema,
   answerHeaders: replayedHeader,
   failures: createFailures,

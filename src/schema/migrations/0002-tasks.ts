@@ -38,6 +38,8 @@ create table tasks (
   -- The API that spells its callback: a dialect of a key, or a shape of src/ingress.
   dialect text not null default 'native',
   idempotency_key text,
+  -- Created by a request that its client marked as a repeat.
+  is_repeat boolean not null default false,
   request_sha256 bytea not null check (length(request_sha256) = 32),
   -- The catalogue's terms at acceptance, and since the workflow began the model's tiers.
   deadline_ms integer not null check (deadline_ms > 0),

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type Answer } from '../../support/http-client.ts';
+import { type HttpService, startHttpService } from '../../support/http-service.ts';
+import { plainImage } from '../../support/hostile-images.ts';
+
+// Bodies of other APIs: a form with files, or JSON with files as data URLs.
+
+let service: HttpService;
+let key: string;
+let accountId: string;
+let png: Buffer;
+before(async () => {
+  service = await startHttpService();
+  ({ key, accountId } = await service.newAccount(10_000));
+  png = await plainImage(320, 320).png().toBuffer();
+});
+after(() => service.close());
+
+const model = 'videogen-2.0-fast';
+
+async function post(form: FormData): Promise<Answer> {
+  const request = new Request('http://form.test', { method: 'POST', body: form });
+  return send(Buffer.from(await request.arrayBuffer()), String(request.headers.get('content-type')));
+}
+
+function send(body: Buffer | string, type: string): Promise<Answer> {
+  return service.send('POST', '/v1/videos', {
+    body,
+    headers: { authorization: `Bearer ${key}`, 'content-type': type },
+  });
+}
+
+function formOf(...fields: readonly (readonly [name: string, value: string | Blob])[]): FormData {
+  const form = new FormData();
+  for (const [name, value] of [['model', model] as const, ['prompt', 'a boat'] as const, ...fields]) {
+    if (typeof value === 'string') form.append(name, value);
+    else form.append(name, value, 'file.png');
+  }
+  return form;
+}
+
+function taskIdOf({ status, bytes }: Answer): string {
+  const video: unknown = JSON.parse(bytes.toString());
+  assert.equal(status, 200, bytes.toString());
+  assert.ok(typeof video === 'object' && video !== null && 'id' in video && typeof video.id === 'string');
+  return video.id;
+}
+
+async function imageUrls(taskId: string): Promise<readonly string[]> {
+  const { json } = await service.recordInfo(key, taskId);
+  return (json.data['param'] as { input: { imageUrls: string[] } }).input.imageUrls;
+}
+
+async function uploads(): Promise<number> {
+  const text = 'select count(*)::int as count from uploads where account_id = $1';
+  const [row] = await service.database.db.run<{ count: number }>({ name: 'test-uploads', text }, [accountId]);
+  return row?.count ?? NaN;
+}
+
+test('a file of a form and the same file as a data URL are stored once, as an upload of the account', async () => {
+  const file = new Blob([new Uint8Array(png)], { type: 'image/png' });
+  const fromForm = await imageUrls(taskIdOf(await post(formOf(['input_reference', file]))));
+  const dataUrl = `data:image/png;base64,${png.toString('base64')}`;
+  const body = JSON.stringify({ model, prompt: 'a boat', input_reference: dataUrl });
+  const fromJson = await imageUrls(taskIdOf(await send(body, 'application/json')));
+  assert.match(String(fromForm[0]), /^http:\/\/media\.test\/media\/uploads\/[0-9a-f-]{36}\/image\.jpg$/);
+  assert.deepEqual(fromJson, fromForm);
+  assert.equal(await uploads(), 1);
+});
+
+test('a create with a file that an SDK repeats is one task', async () => {
+  const file = new Blob([new Uint8Array(png)], { type: 'image/png' });
+  const request = new Request('http://form.test', {
+    method: 'POST',
+    body: formOf(['input_reference', file], ['seconds', '7']),
+  });
+  const [body, type] = [Buffer.from(await request.arrayBuffer()), String(request.headers.get('content-type'))];
+  const headers = { authorization: `Bearer ${key}`, 'content-type': type };
+  const first = await service.send('POST', '/v1/videos', { body, headers });
+  const repeat = await service.send('POST', '/v1/videos', {
+    body,
+    headers: { ...headers, 'x-stainless-retry-count': '1' },
+  });
+  assert.equal(taskIdOf(repeat), taskIdOf(first));
+  assert.equal(repeat.headers['idempotency-replayed'], 'true');
+});
+
+test('400 a form that breaks off, or has no boundary', async () => {
+  const whole = `--x\r\nContent-Disposition: form-data; name="prompt"\r\n\r\na boat\r\n`;
+  for (const [body, type] of [
+    [whole, 'multipart/form-data; boundary=x'],
+    [`${whole}--x--\r\n`, 'multipart/form-data'],
+    ['nonsense', 'multipart/form-data; boundary=x'],
+  ] as const) {
+    const answer = await send(body, type);
+    assert.equal(answer.status, 400, answer.bytes.toString());
+    assert.match(answer.bytes.toString(), /"malformed_form"/);
+  }
+});
+
+test('422 a file that is no image, a data URL that is not base64, and text with NUL characters', async () => {
+  const before = await uploads();
+  const text = new Blob(['not an image'], { type: 'image/png' });
+  for (const [answer, message] of [
+    [await post(formOf(['input_reference', text])), /the file is not a readable JPEG/],
+    [await post(formOf(['seconds', '4\0'])), /seconds: must not contain NUL/],
+    [
+      await post(formOf(['input_reference', 'data:image/png;base64,***'])),
+      /input_reference: must be an http or https URL/,
+    ],
+  ] as const) {
+    assert.equal(answer.status, 422, answer.bytes.toString());
+    assert.match(answer.bytes.toString(), message);
+  }
+  assert.equal(await uploads(), before);
+});
