@@ -30,9 +30,9 @@ export async function generate(
 ): Promise<GeneratedVideo> {
   const idempotencyKey = idempotencyKeyOf(givenKey);
   try {
-    const { timeoutMs: _, ...call } = wait;
+    const { timeoutMs, ...call } = wait;
     const { taskId } = await send(transport, '/api/v1/jobs/createTask', request, { ...call, idempotencyKey });
-    const record = await waitForTask(transport, taskId, { ...wait, onRecord: onProgress });
+    const record = await waitForTask(transport, taskId, { ...call, timeoutMs, onRecord: onProgress });
     return { url: videoUrlOf(record), record };
   } catch (error) {
     throw error instanceof VideogenError ? withIdempotencyKey(error, idempotencyKey) : error;
