@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { openAsBlob } from 'node:fs';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { type Client, type ResponseInfo, VideogenError } from '../../clients/typescript/src/index.ts';
 import {
@@ -65,7 +69,7 @@ describe('generate', () => {
     const { client } = playedClient(url);
     const error = await errorOf(client.generate(request, { maxTries: 1 }));
     assert.equal(error.kind, 'unreachable');
-    assert.ok(error.cause instanceof Error, 'the cause is kept');
+    assert.ok(error.cause instanceof Error, 'the error has its cause');
     await client.generate(request, { idempotencyKey: error.idempotencyKey });
     const creates = seen.filter(({ path }) => path.endsWith('createTask'));
     assert.deepEqual(
@@ -94,9 +98,14 @@ describe('upload', () => {
     await client.upload(new Blob(['boat']), { contentType: 'video/mp4' });
     await client.upload(new TextEncoder().encode('boat'), { contentType: 'image/jpeg' });
     await client.upload(Buffer.from('boat'), { contentType: 'audio/wav' });
+    const path = join(await mkdtemp(join(tmpdir(), 'videogen-upload-')), 'boat.webp');
+    await writeFile(path, 'boat');
+    const fromDisk = await openAsBlob(path, { type: 'image/webp' });
+    await client.upload(fromDisk);
+    await client.upload(fromDisk);
     assert.deepEqual(
       seen.map(({ path, headers, body }) => `${path} ${headers['content-type']} ${headers['content-length']} ${body}`),
-      ['image/png', 'image/png', 'video/mp4', 'image/jpeg', 'audio/wav'].map(
+      ['image/png', 'image/png', 'video/mp4', 'image/jpeg', 'audio/wav', 'image/webp', 'image/webp'].map(
         (type) => `/api/v1/uploads ${type} 4 boat`,
       ),
     );
@@ -166,11 +175,11 @@ describe('iterators', () => {
 
 describe('the options of a call', () => {
   test('override those of the client: attempts, time limit and hooks', async () => {
-    const gone = await scripted(hangUp);
-    const { client } = playedClient(gone.url, { maxTries: 4, onRetry: () => assert.fail('overridden') });
+    const dead = await scripted(hangUp);
+    const { client } = playedClient(dead.url, { maxTries: 4, onRetry: () => assert.fail('overridden') });
     const retried: string[] = [];
     await errorOf(client.models({ maxTries: 2, onRetry: ({ error }) => retried.push(error.kind) }));
-    assert.deepEqual([gone.seen.length, retried], [2, ['unreachable']]);
+    assert.deepEqual([dead.seen.length, retried], [2, ['unreachable']]);
     const silent = await scripted(silence);
     const error = await errorOf(playedClient(silent.url).client.models({ timeoutMs: 300, maxTries: 1 }));
     assert.match(error.message, /no answer within 0\.3 s/);
@@ -193,7 +202,7 @@ describe('the options of a call', () => {
     assert.equal(seen.length, 4);
   });
 
-  test('let a create of a key, which has no idempotency key, be repeated only when the caller says so', async () => {
+  test('let a create of a key, which has no idempotency key, be repeated only at the caller’s request', async () => {
     const { url, seen } = await scripted(hangUp);
     const { client } = playedClient(url);
     assert.equal((await errorOf(client.createKey({ name: 'robot' }))).kind, 'unreachable');

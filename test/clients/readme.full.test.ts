@@ -102,13 +102,13 @@ describe('the examples of the client’s README, in a project that installed its
       const { tasks } = await client.listTasks();
       assert.deepEqual(
         tasks.map(({ param }) => param.input.prompt),
-        ['@Image1 sails away', 'a lighthouse in a storm'],
+        ['@Image1 sails on', 'a lighthouse in a storm'],
       );
       const [boat] = tasks;
       assert.ok(boat);
       assert.match(second.stdout, /^\/api\/v1\/uploads [0-9a-f-]{36}$/m);
       assert.match(second.stdout, new RegExp(`^task ${boat.taskId} for ${boat.creditsCharged} credits$`, 'm'));
-      assert.match(second.stdout, new RegExp(`^${boat.taskId} @Image1 sails away$`, 'm'));
+      assert.match(second.stdout, new RegExp(`^${boat.taskId} @Image1 sails on$`, 'm'));
 
       await writeFile(join(folder, 'post.js'), postOf(secret));
       assert.equal(
