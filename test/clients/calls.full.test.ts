@@ -98,9 +98,9 @@ describe('upload', () => {
     await client.upload(new Blob(['boat']), { contentType: 'video/mp4' });
     await client.upload(new TextEncoder().encode('boat'), { contentType: 'image/jpeg' });
     await client.upload(Buffer.from('boat'), { contentType: 'audio/wav' });
-    const path = join(await mkdtemp(join(tmpdir(), 'videogen-upload-')), 'boat.webp');
-    await writeFile(path, 'boat');
-    const fromDisk = await openAsBlob(path, { type: 'image/webp' });
+    const file = join(await mkdtemp(join(tmpdir(), 'videogen-upload-')), 'boat.webp');
+    await writeFile(file, 'boat');
+    const fromDisk = await openAsBlob(file, { type: 'image/webp' });
     await client.upload(fromDisk);
     await client.upload(fromDisk);
     assert.deepEqual(

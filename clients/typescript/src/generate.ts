@@ -26,11 +26,10 @@ export type GeneratedVideo = {
 export async function generate(
   transport: Transport,
   request: TaskRequest,
-  { onProgress, idempotencyKey: givenKey, ...wait }: GenerateOptions,
+  { onProgress, idempotencyKey: givenKey, timeoutMs, ...call }: GenerateOptions,
 ): Promise<GeneratedVideo> {
   const idempotencyKey = idempotencyKeyOf(givenKey);
   try {
-    const { timeoutMs, ...call } = wait;
     const { taskId } = await send(transport, '/api/v1/jobs/createTask', request, { ...call, idempotencyKey });
     const record = await waitForTask(transport, taskId, { ...call, timeoutMs, onRecord: onProgress });
     return { url: videoUrlOf(record), record };
