@@ -1,10 +1,12 @@
 import {
   answerOf,
+  bodyOf,
+  byPath,
   type Description,
   errorCodesOf,
   type Operation,
+  operationsOf,
   queryOf,
-  type Schema,
   typeOf,
 } from './contract-source.ts';
 
@@ -16,9 +18,7 @@ const left = /^\/(?:healthz|readyz|openapi\.json|api\/v1\/(?:chat|common)\/)/;
 /** The types of every operation for `src/console`: all named schemas, then each path with its query or body and its answer. */
 export function consoleContractSource(description: Description): string {
   const { schemas } = description.components;
-  const operations = Object.entries(description.paths)
-    .filter(([path]) => !left.test(path))
-    .flatMap(([path, item]) => Object.entries(item).map(([method, operation]) => ({ path, method, operation })));
+  const operations = operationsOf(description).filter(({ path }) => !left.test(path));
   const reads = operations.filter(({ method, operation }) => method === 'get' && hasAnswer(operation));
   const sends = operations.filter(({ method, operation }) => method === 'post' && hasAnswer(operation));
   const types = [
@@ -26,41 +26,16 @@ export function consoleContractSource(description: Description): string {
     ...Object.entries(schemas).map(([name, schema]) => typeOf(name, schema)),
     typeOf(
       'Reads',
-      byPath(reads, (operation) => ({ query: queryOf(operation), answer: nativeAnswerOf(operation) })),
+      byPath(reads, (operation) => ({ query: queryOf(operation), answer: answerOf(operation) })),
     ),
     typeOf(
       'Sends',
-      byPath(sends, (operation) => ({ body: bodyOf(operation), answer: nativeAnswerOf(operation) })),
+      byPath(sends, (operation) => ({ body: bodyOf(operation), answer: answerOf(operation) })),
     ),
   ];
   return `${[heading, ...types].join('\n\n')}\n`;
 }
 
-type Located = { readonly path: string; readonly operation: Operation };
-
-function byPath(operations: readonly Located[], parts: (operation: Operation) => Record<string, Schema>): Schema {
-  const entries = operations.map(({ path, operation }): [string, Schema] => {
-    const properties = parts(operation);
-    return [`'${path}'`, { type: 'object', properties, required: Object.keys(properties) }];
-  });
-  return {
-    type: 'object',
-    properties: Object.fromEntries(entries),
-    required: entries.map(([path]) => path),
-  };
-}
-
 function hasAnswer({ responses }: Operation): boolean {
   return responses['200']?.content?.['application/json']?.schema.properties?.['data'] !== undefined;
-}
-
-/** The console uses the native dialect, whose schema is the one with a name. */
-function nativeAnswerOf(operation: Operation): Schema {
-  const answer = answerOf(operation);
-  const named = answer.anyOf?.filter(({ $ref }) => $ref !== undefined) ?? [];
-  return named.length === 0 ? answer : { anyOf: named };
-}
-
-function bodyOf({ requestBody }: Operation): Schema {
-  return requestBody?.content?.['application/json']?.schema ?? { type: 'object' };
 }

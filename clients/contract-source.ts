@@ -36,41 +36,7 @@ export type Description = {
   };
 };
 
-/** Named schemas that the client hands on, in reading order. */
-const named = [
-  'TaskRequest',
-  'CreatedTask',
-  'TaskRecord',
-  'ListedTask',
-  'CancelledTask',
-  'DeletedTask',
-  'LedgerEntry',
-  'Model',
-  'ModelPrice',
-  'TaskPrice',
-  'Limits',
-];
-
-/** `data` of an operation that has no name of its own. */
-const answers = { TaskPage: 'listTasks', Credits: 'getCredits', Catalogue: 'listModels' };
-
-/** The query of an operation. */
-const queries = { TaskQuery: 'listTasks', LedgerQuery: 'getCredits' };
-
-const heading = `// Written by "npm run openapi" from openapi.json; do not edit. The types of the service's own requests and answers.`;
 const maxColumns = 120;
-
-/** The client's types as TypeScript, from the OpenAPI description. Throws for what that description never held before. */
-export function contractSource(description: Description): string {
-  const { schemas } = description.components;
-  const types = [
-    typeOf('ErrorCode', { type: 'string', enum: errorCodesOf(description) }),
-    ...named.map((name) => typeOf(name, found(schemas[name], name))),
-    ...Object.entries(answers).map(([name, id]) => typeOf(name, answerOf(operationOf(description, id)))),
-    ...Object.entries(queries).map(([name, id]) => typeOf(name, queryOf(operationOf(description, id)))),
-  ];
-  return `${[heading, ...types].join('\n\n')}\n`;
-}
 
 /** Every `error` of every refusal. */
 export function errorCodesOf({ components }: Description): readonly unknown[] {
@@ -88,16 +54,35 @@ export function typeOf(name: string, schema: Schema): string {
   return `export type ${name} =\n${several.map((one) => `  | ${one}`).join('\n')};`;
 }
 
-function operationOf({ paths }: Description, id: string): Operation {
-  const operations = Object.values(paths).flatMap((item) => Object.values(item));
-  return found(
-    operations.find(({ operationId }) => operationId === id),
-    id,
+export type Located = { readonly path: string; readonly method: string; readonly operation: Operation };
+
+export function operationsOf({ paths }: Description): readonly Located[] {
+  return Object.entries(paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
   );
 }
 
+/** An object with a property for each path. */
+export function byPath(
+  operations: readonly Located[],
+  parts: (operation: Operation) => Readonly<Record<string, Schema>>,
+): Schema {
+  const entries = operations.map(({ path, operation }): [string, Schema] => {
+    const properties = parts(operation);
+    return [`'${path}'`, { type: 'object', properties, required: Object.keys(properties) }];
+  });
+  return { type: 'object', properties: Object.fromEntries(entries), required: entries.map(([path]) => path) };
+}
+
+/** `data` of a response. Of several dialects it is the native one, whose schemas are those with a name. */
 export function answerOf({ operationId, responses }: Operation): Schema {
-  return found(responses['200']?.content?.['application/json']?.schema.properties?.['data'], operationId);
+  const answer = found(responses['200']?.content?.['application/json']?.schema.properties?.['data'], operationId);
+  const named = answer.anyOf?.filter(({ $ref }) => $ref !== undefined) ?? [];
+  return named.length === 0 ? answer : { anyOf: named };
+}
+
+export function bodyOf({ requestBody }: Operation): Schema {
+  return requestBody?.content?.['application/json']?.schema ?? { type: 'object' };
 }
 
 export function queryOf({ parameters = [] }: Operation): Schema {
@@ -187,7 +172,7 @@ function literal(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : String(value);
 }
 
-function found<T>(value: T | undefined, what: string): T {
+export function found<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`the description lacks ${what}`);
   return value;
 }

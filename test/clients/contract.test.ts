@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { consoleContractSource } from '../../clients/console-contract.ts';
-import { contractSource, type Description } from '../../clients/contract-source.ts';
+import { contractSource } from '../../clients/client-contract.ts';
+import type { Description } from '../../clients/contract-source.ts';
 
 // Tests run in the root of the project.
 const description = JSON.parse(readFileSync('openapi.json', 'utf8')) as Description; // our own generator wrote it

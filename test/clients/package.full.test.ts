@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { accessSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { promisify } from 'node:util';
 import { newCallbackSecret } from '../../src/outbound/secrets.ts';
 import { signWebhook } from '../../src/outbound/webhook.ts';
 import { skipWithoutBrowser, startBrowser } from '../support/browser.ts';
+import { clientSource, installPackedClient } from '../support/packed-client.ts';
 import type { Exercised, SignedCallback } from '../support/exercise-client.ts';
 import {
   answer,
@@ -21,22 +22,16 @@ import {
 } from '../support/scripted-service.ts';
 
 const run = promisify(execFile);
-const source = 'clients/typescript'; // tests run in the root of the project
-const tsc = resolve('node_modules/typescript/bin/tsc');
 const exercise = fileURLToPath(new URL('../support/exercise-client.js', import.meta.url));
 
 describe('the package, as others install it', () => {
   let folder: string;
+  let files: readonly string[];
   let service: ScriptedService;
   let signed: SignedCallback;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'videogen-package-'));
-    const installed = join(folder, 'node_modules/videogen-client');
-    await mkdir(installed, { recursive: true });
-    for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
-      await cp(join(source, file), join(installed, file));
-    await run(process.execPath, [tsc, '-p', source, '--outDir', join(installed, 'dist')]);
-    await writeFile(join(folder, 'package.json'), '{"type": "module"}');
+    files = await installPackedClient(folder);
     service = await startScriptedService(playedService());
     signed = signedCallback();
   });
@@ -46,12 +41,10 @@ describe('the package, as others install it', () => {
   });
 
   test('holds its JavaScript, its types, README, license and changelog, and depends on nothing', async () => {
-    const { stdout } = await run('npm', ['pack', '--dry-run', '--json', join(folder, 'node_modules/videogen-client')]);
-    const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }]; // what npm prints
-    const odd = files.map(({ path }) => path).filter((path) => !/^dist\/[a-z-]+(\.d\.ts|\.js)$/.test(path));
+    const odd = files.filter((path) => !/^dist\/[a-z-]+(\.d\.ts|\.js)$/.test(path));
     assert.deepEqual(odd.toSorted(), ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json']);
     assert.ok(files.length > odd.length);
-    const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as Record<string, unknown>;
+    const manifest = JSON.parse(await readFile(join(clientSource, 'package.json'), 'utf8')) as Record<string, unknown>;
     assert.deepEqual(
       Object.keys(manifest).filter((name) => /dependencies/i.test(name)),
       [],
@@ -59,33 +52,18 @@ describe('the package, as others install it', () => {
   });
 
   test('says what a registry asks for: a name that needs no organisation, a license, and the changes of this version', async () => {
-    const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as Record<string, unknown>;
+    const manifest = JSON.parse(await readFile(join(clientSource, 'package.json'), 'utf8')) as Record<string, unknown>;
     const { name, version, license, private: isPrivate, keywords } = manifest;
     assert.deepEqual([name, license, isPrivate], ['videogen-client', 'Apache-2.0', undefined]);
     assert.ok(Array.isArray(keywords) && keywords.length > 0);
-    const [own, root] = await Promise.all([join(source, 'LICENSE'), 'LICENSE'].map((file) => readFile(file, 'utf8')));
+    const [own, root] = await Promise.all(
+      [join(clientSource, 'LICENSE'), 'LICENSE'].map((file) => readFile(file, 'utf8')),
+    );
     assert.equal(own, root);
-    assert.match(await readFile(join(source, 'CHANGELOG.md'), 'utf8'), new RegExp(`^## ${String(version)}$`, 'm'));
-  });
-
-  test('its types serve the README’s examples under the strictest settings, with the default library, with Node’s types alone, or the browser’s', async () => {
-    const readme = await readFile(join(source, 'README.md'), 'utf8');
-    const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => code ?? '');
-    assert.equal(examples.length, 2);
-    for (const [index, code] of examples.entries()) await writeFile(join(folder, `example-${index}.ts`), code);
-    await symlink(resolve('node_modules/@types'), join(folder, 'node_modules/@types'));
-    const strict = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck', 'false'];
-    const compile = (...options: readonly string[]) =>
-      run(process.execPath, [tsc, ...strict, '--target', 'es2023', ...options], { cwd: folder });
-    const node = ['--module', 'nodenext', '--types', 'node', '--lib', 'es2023'];
-    await compile(...node, 'example-0.ts', 'example-1.ts');
-    // As a newcomer compiles it, with the library that is there without a word: Node's streams beside the browser's.
-    const newcomer = (...options: readonly string[]) =>
-      run(process.execPath, [tsc, '--noEmit', '--strict', '--types', 'node', ...options], { cwd: folder });
-    await newcomer('example-0.ts', 'example-1.ts');
-    await newcomer('--module', 'nodenext', 'example-0.ts', 'example-1.ts');
-    const browser = ['--module', 'esnext', '--moduleResolution', 'bundler', '--types', '', '--lib', 'es2023,dom'];
-    await compile(...browser, 'example-1.ts');
+    assert.match(
+      await readFile(join(clientSource, 'CHANGELOG.md'), 'utf8'),
+      new RegExp(`^## ${String(version)}$`, 'm'),
+    );
   });
 
   // Deno and Bun are tried where they are installed; the project does not bring them along.
@@ -142,6 +120,10 @@ const exercised: Exercised = {
   taskId: 't1',
   states: ['generating', 'success'],
   film: 'film',
+  uploaded: 'http://played/boat',
+  generated: 'film',
+  listed: ['t1', 't2'],
+  requestIds: ['r-1', 'r-1'],
   streamed: 4,
   balance: 7,
   refusal: ['refused', 404, 'r-1'],
@@ -184,6 +166,15 @@ function playedService(): Step {
         return record(looks === 1 ? 'generating' : 'success')(response, request);
       case '/video.mp4':
         return void response.writeHead(200, { 'content-type': 'video/mp4' }).end('film');
+      case '/api/v1/uploads': {
+        const isWhole = request.headers['content-type'] === 'image/jpeg' && request.body === 'boat';
+        return (isWhole ? answer(200, { url: 'http://played/boat' }) : answer(422))(response, request);
+      }
+      case '/api/v1/jobs/listTasks': {
+        const isSecond = request.path.includes('cursor=next');
+        const page = { tasks: [{ taskId: isSecond ? 't2' : 't1' }], nextCursor: isSecond ? null : 'next' };
+        return answer(200, page)(response, request);
+      }
       case '/api/v1/credits':
         return answer(200, { balance: 7, entries: [], nextCursor: null })(response, request);
       case '/api/v1/models':

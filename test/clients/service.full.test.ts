@@ -6,7 +6,15 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { type Client, createClient, verifyCallback, VideogenError } from '../../clients/typescript/src/index.ts';
+import {
+  type Client,
+  createClient,
+  newIdempotencyKey,
+  type ResponseInfo,
+  verifyCallback,
+  VideogenError,
+} from '../../clients/typescript/src/index.ts';
+import sharp from 'sharp';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
@@ -111,6 +119,46 @@ describe('the client, against the whole service', () => {
     );
     const request = { model: 'videogen-2.0', input: { prompt: 'a lighthouse', duration: 4 } } as const;
     assert.equal((await client.priceTask(request)).credits, 164);
+  });
+
+  test('a repeated generate returns the video of the same task, which is charged once, as its timeline shows', async () => {
+    const request = { model, input: { prompt: '[[instant]] again', duration: 4 } };
+    const idempotencyKey = newIdempotencyKey();
+    const requestIds = new Set<string | undefined>();
+    const onResponse = ({ requestId }: ResponseInfo) => void requestIds.add(requestId);
+    const first = await client.generate(request, { idempotencyKey, onResponse });
+    assert.ok(requestIds.size >= 2, 'each request has an id of its own');
+    const second = await client.generate(request, { idempotencyKey });
+    const { taskId } = first.record;
+    assert.equal(second.record.taskId, taskId);
+    assert.equal((await fetch(second.url)).headers.get('content-type'), 'video/mp4');
+    const charges: number[] = [];
+    for await (const entry of client.ledger({ taskId, limit: 1 })) charges.push(entry.amount);
+    assert.deepEqual(charges, [-132]);
+    const { steps, ledger } = await client.timeline(taskId);
+    assert.deepEqual([steps[0]?.step, ledger.length], ['accepted', 1]);
+  });
+
+  test('an uploaded image is described by the service and accepted in the field that it names', async () => {
+    const image = await sharp({ create: { width: 400, height: 300, channels: 3, background: 'teal' } })
+      .png()
+      .toBuffer();
+    const { url, kind, fields } = await client.upload(image, { contentType: 'image/png' });
+    assert.deepEqual([kind, fields[0]], ['image', 'imageUrls']);
+    const input = { prompt: '[[instant]] @Image1 sails', duration: 4, imageUrls: [url] };
+    assert.equal((await client.generate({ model, input })).record.state, 'success');
+    const text = new Blob(['no image'], { type: 'image/png' });
+    await assert.rejects(client.upload(text), { name: 'VideogenError', code: 422 });
+  });
+
+  test('a key is created, used, listed and revoked', async () => {
+    const { key, keyId } = await client.createKey({ name: 'robot', scopes: ['tasks:read'] });
+    const robot = createClient({ baseUrl: service.baseUrl, key });
+    await robot.listTasks();
+    await assert.rejects(robot.credits(), { name: 'VideogenError', error: 'scope_missing' });
+    const { revokeTime } = await client.revokeKey(keyId);
+    assert.equal((await client.listKeys()).keys.find((one) => one.keyId === keyId)?.revokeTime, revokeTime);
+    await assert.rejects(robot.listTasks(), { name: 'VideogenError', code: 401 });
   });
 
   test('refusals are typed: every broken rule, the balance, a bad key', async () => {

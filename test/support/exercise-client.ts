@@ -1,4 +1,5 @@
 import type * as clientPackage from '../../clients/typescript/src/index.ts';
+import type { ResponseInfo } from '../../clients/typescript/src/index.ts';
 
 /** The package as whichever runtime has loaded it. */
 export type ClientPackage = typeof clientPackage;
@@ -7,6 +8,10 @@ export type Exercised = {
   readonly taskId: string;
   readonly states: readonly string[];
   readonly film: string;
+  readonly uploaded: string;
+  readonly generated: string;
+  readonly listed: readonly string[];
+  readonly requestIds: readonly (string | undefined)[];
   readonly streamed: number;
   readonly balance: number;
   readonly refusal: readonly unknown[];
@@ -38,6 +43,13 @@ export async function exerciseClient(
   const { body } = await client.download(taskId);
   const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = body?.getReader();
   const streamed = (await reader?.read())?.value?.byteLength ?? 0;
+  const boat = new Blob(['boat'], { type: 'image/jpeg' });
+  const input = { prompt: 'A boat ⛵', imageUrls: [(await client.upload(boat)).url] };
+  const { record } = await client.generate({ model: 'videogen-2.0', input });
+  const listed: string[] = [];
+  const requestIds: (string | undefined)[] = [];
+  const onResponse = ({ requestId }: ResponseInfo) => void requestIds.push(requestId);
+  for await (const task of client.tasks({}, { onResponse })) listed.push(task.taskId);
   const kindOf = (error: unknown) => (error instanceof VideogenError ? error : undefined);
   const refusal = kindOf(await client.cancelTask('unknown').catch((error: unknown) => error));
   const controller = new AbortController();
@@ -47,6 +59,10 @@ export async function exerciseClient(
     taskId,
     states,
     film,
+    uploaded: input.imageUrls.join(),
+    generated: await (await client.download(record.taskId)).text(),
+    listed,
+    requestIds,
     streamed,
     balance: (await client.credits()).balance,
     refusal: [refusal?.kind, refusal?.code, refusal?.requestId],

@@ -67,25 +67,6 @@ export type ErrorCode =
   | 'uploads_busy'
   | 'url_too_long';
 
-export type TaskRequest = {
-  readonly model: 'videogen-2.0' | 'videogen-2.0-fast' | (string & {});
-  readonly input: {
-    readonly prompt: string;
-    /** Default 720p. */
-    readonly resolution?: '720p' | null | undefined;
-    /** Seconds, rounded half up to a whole number; default 5. */
-    readonly duration?: number | null | undefined;
-    /** Default 16:9; `adaptive` takes the ratio nearest to the first image. */
-    readonly ratio?: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9' | null | undefined;
-    /** Default true. */
-    readonly generateAudio?: boolean | null | undefined;
-    /** Reference images; none for text-to-video. */
-    readonly imageUrls?: readonly string[] | null | undefined;
-  };
-  /** Receives a callback when the task succeeds or fails. */
-  readonly callBackUrl?: string | null | undefined;
-};
-
 export type CreatedTask = {
   readonly taskId: string;
   readonly creditsCharged: number;
@@ -169,6 +150,67 @@ export type TaskRecord = {
   readonly createTime: number;
   readonly updateTime: number;
   readonly completeTime: number | null;
+};
+
+export type TaskRequest = {
+  readonly model: 'videogen-2.0' | 'videogen-2.0-fast' | (string & {});
+  readonly input: {
+    readonly prompt: string;
+    /** Default 720p. */
+    readonly resolution?: '720p' | null | undefined;
+    /** Seconds, rounded half up to a whole number; default 5. */
+    readonly duration?: number | null | undefined;
+    /** Default 16:9; `adaptive` takes the ratio nearest to the first image. */
+    readonly ratio?: 'adaptive' | '16:9' | '9:16' | '1:1' | '4:3' | '3:4' | '21:9' | null | undefined;
+    /** Default true. */
+    readonly generateAudio?: boolean | null | undefined;
+    /** Reference images; none for text-to-video. */
+    readonly imageUrls?: readonly string[] | null | undefined;
+  };
+  /** Receives a callback when the task succeeds or fails. */
+  readonly callBackUrl?: string | null | undefined;
+};
+
+export type TaskPrice = {
+  readonly model: string;
+  /** The price of the model that applies to this input. */
+  readonly priceName: string;
+  readonly creditsPerSecond: number;
+  readonly creditsPerVideo: number;
+  /** Seconds × `creditsPerSecond` + `creditsPerVideo`. */
+  readonly credits: number;
+};
+
+export type UploadedMedia = {
+  readonly url: string;
+  readonly kind: 'image' | 'video' | 'audio';
+  /** The fields of `input` that take the file. */
+  readonly fields: readonly ('imageUrls' | 'firstFrameUrl' | 'lastFrameUrl' | 'videoUrls' | 'audioUrls')[];
+  /** A link to the file, valid for a day. */
+  readonly previewUrl: string;
+  readonly expireTime: number;
+};
+
+export type CancelledTask = {
+  readonly taskId: string;
+  /** False if the task had already ended in another way. */
+  readonly cancelled: boolean;
+  readonly state: 'success' | 'fail';
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly creditsRefunded: number;
 };
 
 export type ListedTask = {
@@ -262,31 +304,44 @@ export type ListedTask = {
   readonly contentDeleteTime: number | null;
 };
 
-export type CancelledTask = {
-  readonly taskId: string;
-  /** False if the task had already ended in another way. */
-  readonly cancelled: boolean;
-  readonly state: 'success' | 'fail';
-  readonly failCode:
-    | 'content_rejected'
-    | 'image_unreachable'
-    | 'image_invalid'
-    | 'media_unreachable'
-    | 'media_invalid'
-    | 'provider_rejected'
-    | 'provider_unavailable'
-    | 'timeout'
-    | 'result_invalid'
-    | 'cancelled'
-    | 'terminated'
-    | 'internal'
-    | null;
-  readonly creditsRefunded: number;
-};
-
 export type DeletedTask = {
   readonly taskId: string;
   readonly contentDeleteTime: number;
+};
+
+export type TaskTimeline = {
+  readonly task: TaskRecord;
+  /** The creator; null for a task that an operator started manually. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
+    readonly name: string | null;
+  } | null;
+  /** A signed link to a still of the video; null without one. */
+  readonly posterUrl: string | null;
+  /** Measured from the video. */
+  readonly video: {
+    readonly widthPx: number;
+    readonly heightPx: number;
+    readonly durationSeconds: number;
+    readonly framesPerSecond: number;
+    readonly hasAudio: boolean;
+    readonly bytes: number;
+  } | null;
+  /** When the video was or will be deleted; null without one. */
+  readonly mediaDeleteTime: number | null;
+  /** In the order in which they began. */
+  readonly steps: readonly {
+    readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
+    readonly startTime: number;
+    /** Null while the step runs; equal to `startTime` for an instant. */
+    readonly endTime: number | null;
+  }[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly callback: Callback | null;
+  /** Older waiting tasks of the account, at most 1,000. Null once generation begins. */
+  readonly aheadOfOwn: number | null;
 };
 
 export type LedgerEntry = {
@@ -301,6 +356,28 @@ export type LedgerEntry = {
   readonly reason: string | null;
   /** Unix milliseconds. */
   readonly createTime: number;
+};
+
+export type Callback = {
+  readonly taskId: string;
+  /** The `webhook-id` header, the same for every attempt. */
+  readonly webhookId: string;
+  readonly url: string;
+  readonly state: 'pending' | 'delivered' | 'failed' | 'rejected';
+  readonly createTime: number;
+  readonly completeTime: number | null;
+  /** When the next attempt begins at the latest; null if there is none. */
+  readonly nextAttemptTime: number | null;
+  /** Newest first, at most 100. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    /** Unix milliseconds, in whole seconds. */
+    readonly startTime: number;
+    /** The response status of the receiver; null if it was unreachable. */
+    readonly status: number | null;
+    readonly durationMs: number | null;
+    readonly error: 'unreachable' | null;
+  }[];
 };
 
 export type Model = {
@@ -338,16 +415,6 @@ export type ModelPrice = {
   }[];
 };
 
-export type TaskPrice = {
-  readonly model: string;
-  /** The price of the model that applies to this input. */
-  readonly priceName: string;
-  readonly creditsPerSecond: number;
-  readonly creditsPerVideo: number;
-  /** Seconds × `creditsPerSecond` + `creditsPerVideo`. */
-  readonly credits: number;
-};
-
 export type Limits = {
   /** Null: no limit. */
   readonly creates: {
@@ -363,22 +430,43 @@ export type Limits = {
   readonly maxUnfinishedTasks: number;
 };
 
-export type TaskPage = {
-  readonly tasks: readonly ListedTask[];
-  /** Pass it as `cursor` to get the next page; null on the last page. */
-  readonly nextCursor: string | null;
+export type UsedApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** The beginning and end of the key. */
+  readonly hint: string;
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
+  /** The spelling of requests and records. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Accurate to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  /** Tasks of the last 30 days and their cost less refunds; at most the account's newest 50000 tasks. */
+  readonly uses: {
+    readonly tasks: number;
+    readonly credits: number;
+  };
 };
 
-export type Credits = {
-  readonly balance: number;
-  readonly entries: readonly LedgerEntry[];
-  /** Pass it as `cursor` to get the next page; null on the last page. */
-  readonly nextCursor: string | null;
-};
-
-export type Catalogue = {
-  readonly models: readonly Model[];
-  readonly limits: Limits;
+export type NewApiKey = {
+  readonly keyId: string;
+  readonly name: string;
+  /** The beginning and end of the key. */
+  readonly hint: string;
+  readonly scopes:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
+  /** The spelling of requests and records. */
+  readonly dialect: 'native' | 'kie';
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  /** Accurate to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly revokeTime: number | null;
+  /** The key. Store it: it is shown only once. */
+  readonly key: string;
 };
 
 export type TaskQuery = {
@@ -413,6 +501,12 @@ export type TaskQuery = {
   readonly limit?: number | undefined;
 };
 
+export type TaskPage = {
+  readonly tasks: readonly ListedTask[];
+  /** Pass it as `cursor` to get the next page; null on the last page. */
+  readonly nextCursor: string | null;
+};
+
 export type LedgerQuery = {
   readonly kind?: 'grant' | 'charge' | 'refund' | 'adjustment' | undefined;
   /** The charge and refund of this task. */
@@ -423,4 +517,138 @@ export type LedgerQuery = {
   readonly to?: number | undefined;
   readonly cursor?: string | undefined;
   readonly limit?: number | undefined;
+};
+
+export type Credits = {
+  readonly balance: number;
+  readonly entries: readonly LedgerEntry[];
+  /** Pass it as `cursor` to get the next page; null on the last page. */
+  readonly nextCursor: string | null;
+};
+
+export type CallbackQuery = {
+  readonly taskId?: string | undefined;
+  readonly state?: 'pending' | 'delivered' | 'failed' | 'rejected' | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+};
+
+export type CallbackPage = {
+  readonly callbacks: readonly Callback[];
+  /** Pass it as `cursor` to get the next page; null on the last page. */
+  readonly nextCursor: string | null;
+};
+
+export type Catalogue = {
+  readonly models: readonly Model[];
+  readonly limits: Limits;
+};
+
+export type Keys = {
+  readonly keys: readonly UsedApiKey[];
+};
+
+export type KeyRequest = {
+  readonly name: string;
+  /** A subset of the scopes of the calling key. By default, those of `tasks:write`, `tasks:read` and `credits:read` that it has. */
+  readonly scopes?:
+    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[]
+    | null
+    | undefined;
+  /** `native` by default; `kie` for clients of kie.ai's API. Cannot be changed. */
+  readonly dialect?: 'native' | 'kie' | null | undefined;
+  /** Unix milliseconds; never expires by default. */
+  readonly expireTime?: number | null | undefined;
+};
+
+export type RevokedKey = {
+  readonly keyId: string;
+  readonly revokeTime: number;
+};
+
+export type MediaType =
+  | 'image/jpeg'
+  | 'image/png'
+  | 'image/webp'
+  | 'video/mp4'
+  | 'video/quicktime'
+  | 'video/webm'
+  | 'audio/mpeg'
+  | 'audio/mp3'
+  | 'audio/wav'
+  | 'audio/x-wav'
+  | 'audio/vnd.wave'
+  | 'audio/mp4'
+  | 'audio/x-m4a';
+
+export type Reads = {
+  readonly '/api/v1/jobs/recordInfo': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: TaskRecord;
+  };
+  readonly '/api/v1/jobs/timeline': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: TaskTimeline;
+  };
+  readonly '/api/v1/jobs/listTasks': {
+    readonly query: TaskQuery;
+    readonly answer: TaskPage;
+  };
+  readonly '/api/v1/credits': {
+    readonly query: LedgerQuery;
+    readonly answer: Credits;
+  };
+  readonly '/api/v1/callbacks': {
+    readonly query: CallbackQuery;
+    readonly answer: CallbackPage;
+  };
+  readonly '/api/v1/models': {
+    readonly query: {};
+    readonly answer: Catalogue;
+  };
+  readonly '/api/v1/keys': {
+    readonly query: {};
+    readonly answer: Keys;
+  };
+};
+
+export type Sends = {
+  readonly '/api/v1/jobs/createTask': {
+    readonly body: TaskRequest;
+    readonly answer: CreatedTask | TaskRecord;
+  };
+  readonly '/api/v1/jobs/price': {
+    readonly body: TaskRequest;
+    readonly answer: TaskPrice;
+  };
+  readonly '/api/v1/uploads': {
+    readonly body: {};
+    readonly answer: UploadedMedia;
+  };
+  readonly '/api/v1/jobs/cancelTask': {
+    readonly body: {
+      readonly taskId: string;
+    };
+    readonly answer: CancelledTask;
+  };
+  readonly '/api/v1/jobs/deleteTask': {
+    readonly body: {
+      readonly taskId: string;
+    };
+    readonly answer: DeletedTask;
+  };
+  readonly '/api/v1/keys': {
+    readonly body: KeyRequest;
+    readonly answer: NewApiKey;
+  };
+  readonly '/api/v1/keys/revoke': {
+    readonly body: {
+      readonly keyId: string;
+    };
+    readonly answer: RevokedKey;
+  };
 };

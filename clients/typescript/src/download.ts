@@ -1,11 +1,11 @@
 import type { TaskRecord } from './contract.ts';
 import { readAnswer } from './read-answer.ts';
-import { exchange, send } from './send.ts';
+import { exchange, read } from './send.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import { VideogenError } from './videogen-error.ts';
 import { withRetries } from './with-retries.ts';
 
-export type DownloadOptions = CallOptions & {
+export type DownloadOptions = Omit<CallOptions, 'timeoutMs'> & {
   /** The time limit of the whole download, in milliseconds; by default ten minutes. */
   readonly timeoutMs?: number | undefined;
 };
@@ -18,28 +18,35 @@ const defaultTimeoutMs = 10 * 60_000;
  * stream that stalls for the time of one attempt, or exceeds the whole limit, ends with `unreachable`.
  */
 export async function download(transport: Transport, taskId: string, options: DownloadOptions): Promise<Response> {
-  const path = '/api/v1/jobs/recordInfo';
-  const { signal } = options;
-  const url = linkOf(await send<TaskRecord>(transport, { method: 'GET', path, query: { taskId }, signal }));
-  return withRetries(transport, options, () => open(transport, url, options));
+  const { timeoutMs = defaultTimeoutMs, ...call } = options;
+  const url = videoUrlOf(await read(transport, '/api/v1/jobs/recordInfo', { taskId }, call));
+  return withRetries(transport, call, () => open(transport, url, { ...call, timeoutMs }));
 }
 
-function linkOf({ taskId, state, failMsg, resultJson }: TaskRecord): string {
+/** Returns the link to the video of a task. Throws `no_video`, or `unfinished` before its end. */
+export function videoUrlOf(record: TaskRecord): string {
+  const { taskId, state, failMsg, resultJson } = record;
   if (state === 'fail')
-    throw new VideogenError('no_video', `task ${taskId} has failed: ${failMsg ?? 'no reason given'}`);
+    throw new VideogenError('no_video', `task ${taskId} has failed: ${failMsg ?? 'no reason given'}`, { record });
   if (state !== 'success') throw new VideogenError('unfinished', `task ${taskId} is ${state} and has no video yet`);
   const [url] = resultJson.resultUrls;
-  if (url === undefined) throw new VideogenError('no_video', `the video of task ${taskId} was deleted`);
+  if (url === undefined) throw new VideogenError('no_video', `the video of task ${taskId} was deleted`, { record });
   return url;
 }
 
-async function open(transport: Transport, url: string, options: DownloadOptions): Promise<Response> {
-  const { clock, timeoutMs } = transport;
-  const deadline = clock.now() + (options.timeoutMs ?? defaultTimeoutMs);
+type OpenOptions = DownloadOptions & { readonly timeoutMs: number };
+
+async function open(
+  transport: Transport,
+  url: string,
+  { timeoutMs, signal: callerSignal }: OpenOptions,
+): Promise<Response> {
+  const { clock, defaults } = transport;
+  const deadline = clock.now() + timeoutMs;
   const stop = new AbortController();
   const within: Within = (work) => {
-    const limitMs = Math.max(0, Math.min(timeoutMs, deadline - clock.now()));
-    return exchange({ url, limitMs, call: options }, (signal) => {
+    const limitMs = Math.max(0, Math.min(defaults.timeoutMs, deadline - clock.now()));
+    return exchange({ url, limitMs, call: { signal: callerSignal } }, (signal) => {
       signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
       return work();
     });

@@ -3,8 +3,9 @@ export function newIdempotencyKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Throws a TypeError for what the service would refuse: a key is 1 to 255 visible ASCII characters. */
-export function checkIdempotencyKey(key: string): string {
+/** Returns the given key or a new one. Throws a TypeError for what the service would refuse. */
+export function idempotencyKeyOf(given: string | undefined): string {
+  const key = given ?? newIdempotencyKey();
   if (!/^[\x21-\x7e]{1,255}$/.test(key)) throw new TypeError('an idempotency key is 1 to 255 visible ASCII characters');
   return key;
 }

@@ -12,16 +12,19 @@ type Envelope = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** Returns `data` of a response. Throws VideogenError for an error, and for a response that is not the service's. */
-export async function readAnswer(response: Response, clock: Clock): Promise<Envelope['data']> {
+export type Answer = { readonly data: Envelope['data']; readonly requestId: string | undefined };
+
+/** Reads a response. Throws VideogenError for an error, and for a response that is not the service's. */
+export async function readAnswer(response: Response, clock: Clock): Promise<Answer> {
   const envelope = parsed(await textOf(response));
-  if (envelope?.code === 200 && response.status === 200) return envelope.data;
+  if (envelope?.code === 200 && response.status === 200)
+    return { data: envelope.data, requestId: requestIdOf(response) };
   throw refusalOf(response, envelope, clock);
 }
 
 function refusalOf(response: Response, envelope: Envelope | undefined, clock: Clock): VideogenError {
   const details = {
-    requestId: response.headers.get('x-request-id') ?? undefined,
+    requestId: requestIdOf(response),
     retryAfterSeconds: secondsOf(response.headers.get('retry-after'), clock),
   };
   if (envelope !== undefined && envelope.code === response.status) {
@@ -33,6 +36,10 @@ function refusalOf(response: Response, envelope: Envelope | undefined, clock: Cl
   // Redirects are not followed, because a POST would become a GET. Browsers report one as status 0.
   const message = `${originOf(response)} answered ${response.status || 'with a redirect'}, but not as Videogen does`;
   return new VideogenError('not_videogen', message, { ...details, code: response.status });
+}
+
+function requestIdOf({ headers }: Response): string | undefined {
+  return headers.get('x-request-id') ?? undefined;
 }
 
 /** Only the origin is shown, because the rest of a result's link is a secret. */

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './contract.ts';
+import type { ErrorCode, TaskRecord } from './contract.ts';
 
 /**
  * The cause of an error:
@@ -21,6 +21,7 @@ export type VideogenErrorDetails = {
   readonly requestId?: string | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly idempotencyKey?: string | undefined;
+  readonly record?: TaskRecord | undefined;
   readonly cause?: unknown;
 };
 
@@ -42,6 +43,8 @@ export class VideogenError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** The key of a failed create. A repetition with this key is charged at most once. */
   readonly idempotencyKey: string | undefined;
+  /** With `no_video`: the record of the task, such as its `failCode` and `creditsRefunded`. */
+  readonly record: TaskRecord | undefined;
 
   constructor(kind: VideogenErrorKind, message: string, details: VideogenErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : {});
@@ -53,6 +56,7 @@ export class VideogenError extends Error {
     this.requestId = details.requestId;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.idempotencyKey = details.idempotencyKey;
+    this.record = details.record;
   }
 
   /** True if the same request may succeed later: no response, 429, 503, or a proxy's 502 and 504. */
@@ -60,6 +64,13 @@ export class VideogenError extends Error {
     if (this.kind === 'unreachable') return true;
     return this.code !== undefined && passingCodes.includes(this.code);
   }
+}
+
+/** Returns the same error with the key of the create that it belongs to. */
+export function withIdempotencyKey(error: VideogenError, idempotencyKey: string | undefined): VideogenError {
+  if (idempotencyKey === undefined) return error;
+  const { kind, message, cause } = error;
+  return new VideogenError(kind, message, { ...error, ...(cause !== undefined && { cause }), idempotencyKey });
 }
 
 const passingCodes: readonly number[] = [429, 502, 503, 504];

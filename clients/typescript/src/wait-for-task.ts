@@ -1,14 +1,14 @@
 import { backoffMs } from './clock.ts';
 import type { TaskRecord } from './contract.ts';
-import { send } from './send.ts';
+import { read, type ReadOptions } from './send.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import { VideogenError } from './videogen-error.ts';
 import { isTimeout, withDeadline } from './with-deadline.ts';
 
-export type WaitOptions = CallOptions & {
+export type WaitOptions = Omit<CallOptions, 'timeoutMs'> & {
   /** Called with every record, the last one included; about once a second until the task ends. */
   readonly onRecord?: ((record: TaskRecord) => void) | undefined;
-  /** The time limit, in milliseconds; by default 25 hours, after which every task has ended. */
+  /** The time limit of the whole wait, in milliseconds; by default 25 hours, after which every task has ended. */
   readonly timeoutMs?: number | undefined;
 };
 
@@ -25,10 +25,11 @@ const busyPauseSeconds = 10;
 
 /** Waits until the task has ended, and returns its record: `success` or `fail`. Throws `unfinished` after the time limit. */
 export async function waitForTask(transport: Transport, taskId: string, options: WaitOptions): Promise<TaskRecord> {
-  const { timeoutMs: limitMs = defaultTimeoutMs, signal } = options;
+  const { timeoutMs: limitMs = defaultTimeoutMs, onRecord, ...call } = options;
+  const { signal } = call;
   try {
     return await withDeadline({ limitMs, signal }, (inner) =>
-      untilEnded(transport, taskId, { ...options, signal: inner }),
+      untilEnded(transport, taskId, { ...call, signal: inner }, onRecord),
     );
   } catch (error) {
     signal?.throwIfAborted();
@@ -41,31 +42,29 @@ export async function waitForTask(transport: Transport, taskId: string, options:
 async function untilEnded(
   transport: Transport,
   taskId: string,
-  { onRecord, signal }: WaitOptions,
+  call: CallOptions,
+  onRecord: WaitOptions['onRecord'],
 ): Promise<TaskRecord> {
   const { clock } = transport;
   const waitSeconds = onRecord === undefined ? longPollSeconds.without : longPollSeconds.withProgress;
   for (let earlyAnswers = 0; ;) {
     const sentAt = clock.now();
-    const record = await pollOnce(transport, { taskId, waitSeconds, signal });
+    const record = await pollOnce(transport, taskId, { ...call, waitSeconds });
     if (record !== undefined) onRecord?.(record);
     if (record?.state === 'success' || record?.state === 'fail') return record;
     earlyAnswers = clock.now() - sentAt < 500 * waitSeconds ? earlyAnswers + 1 : 0;
-    if (earlyAnswers > 0) await clock.sleep(backoffMs(earlyAnswers, firstPauseMs, maxPauseMs, clock), signal);
+    if (earlyAnswers > 0) await clock.sleep(backoffMs(earlyAnswers, firstPauseMs, maxPauseMs, clock), call.signal);
   }
 }
 
-type Poll = CallOptions & { readonly taskId: string; readonly waitSeconds: number };
-
 /** A busy service, or one that restarts behind its proxy, does not end the wait; an unreachable one does. */
-async function pollOnce(transport: Transport, { taskId, waitSeconds, signal }: Poll): Promise<TaskRecord | undefined> {
+async function pollOnce(transport: Transport, taskId: string, call: ReadOptions): Promise<TaskRecord | undefined> {
   try {
-    const path = '/api/v1/jobs/recordInfo';
-    return await send<TaskRecord>(transport, { method: 'GET', path, query: { taskId }, waitSeconds, signal });
+    return await read(transport, '/api/v1/jobs/recordInfo', { taskId }, call);
   } catch (error) {
     const isBusy = error instanceof VideogenError && error.isPassing && error.kind !== 'unreachable';
     if (!isBusy) throw error;
-    await transport.clock.sleep(1000 * (error.retryAfterSeconds ?? busyPauseSeconds), signal);
+    await transport.clock.sleep(1000 * (error.retryAfterSeconds ?? busyPauseSeconds), call.signal);
     return undefined;
   }
 }

@@ -13,8 +13,8 @@ const maxObeyedSeconds = 60;
  * and grows from half a second to eight.
  */
 export async function withRetries<T>(
-  { maxTries, clock, onRetry }: Pick<Transport, 'maxTries' | 'clock' | 'onRetry'>,
-  { signal }: CallOptions,
+  { defaults, clock }: Pick<Transport, 'defaults' | 'clock'>,
+  { signal, maxTries = defaults.maxTries, onRetry = defaults.onRetry }: CallOptions,
   attempt: () => Promise<T>,
 ): Promise<T> {
   for (let tries = 1; ; tries += 1) {
