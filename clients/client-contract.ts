@@ -11,6 +11,7 @@ import {
   queryOf,
   type Schema,
   typeOf,
+  usedSchemas,
 } from './contract-source.ts';
 
 const heading = `// Written by "npm run openapi" from openapi.json; do not edit. The types of the service's own requests and answers.`;
@@ -86,20 +87,6 @@ function byName(operation: Operation, parts: Parts): Parts {
     return [part, name === undefined ? schema : { $ref: name }];
   });
   return Object.fromEntries(referred);
-}
-
-/** Named schemas that these refer to, directly or not, in the order of the description. */
-function usedSchemas({ components: { schemas } }: Description, roots: unknown): readonly [string, Schema][] {
-  const used = new Set<string>();
-  const visit = (value: unknown) => {
-    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
-      if (used.has(name)) continue;
-      used.add(name);
-      visit(found(schemas[name], name));
-    }
-  };
-  visit(roots);
-  return Object.entries(schemas).filter(([name]) => used.has(name));
 }
 
 /** The types of the files that an operation takes. */

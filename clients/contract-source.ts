@@ -54,6 +54,20 @@ export function typeOf(name: string, schema: Schema): string {
   return `export type ${name} =\n${several.map((one) => `  | ${one}`).join('\n')};`;
 }
 
+/** Named schemas that these refer to, directly or not, in the order of the description. */
+export function usedSchemas({ components: { schemas } }: Description, roots: unknown): readonly [string, Schema][] {
+  const used = new Set<string>();
+  const visit = (value: unknown) => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      if (used.has(name)) continue;
+      used.add(name);
+      visit(found(schemas[name], name));
+    }
+  };
+  visit(roots);
+  return Object.entries(schemas).filter(([name]) => used.has(name));
+}
+
 export type Located = { readonly path: string; readonly method: string; readonly operation: Operation };
 
 export function operationsOf({ paths }: Description): readonly Located[] {

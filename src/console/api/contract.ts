@@ -530,35 +530,6 @@ export type RotatedApiKey = {
   readonly oldExpireTime: number;
 };
 
-export type OpenAIVideo = {
-  readonly id: string;
-  readonly object: 'video';
-  readonly model: string;
-  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed';
-  readonly progress: number;
-  /** Unix seconds. */
-  readonly created_at: number;
-  readonly completed_at: number | null;
-  readonly expires_at: number | null;
-  readonly prompt: string | null;
-  readonly seconds: string;
-  readonly size: string;
-  readonly error: {
-    readonly code: string;
-    readonly message: string;
-  } | null;
-  readonly remixed_from_video_id: null;
-};
-
-export type OpenAIError = {
-  readonly error: {
-    readonly message: string;
-    readonly type: string;
-    readonly param: string | null;
-    readonly code: string;
-  };
-};
-
 export type Me = {
   readonly user: {
     readonly userId: string;
