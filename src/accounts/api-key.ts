@@ -35,4 +35,6 @@ export type Caller = {
   readonly scopes: readonly Scope[];
   readonly suspended: boolean;
   readonly dialect: Dialect;
+  /** The models that its key may use; undefined for all. */
+  readonly models?: readonly string[] | undefined;
 };

@@ -15,6 +15,8 @@ import {
   type TooManyKeys,
 } from './keys.ts';
 import { requireRecentProof } from '../people/authenticate-session.ts';
+import { capFields } from '../credits/spend-cap-routes.ts';
+import { type ModelCatalogue, unknownModel } from '../models/model.ts';
 import { listKeyUses, maxTasksOfUse } from '../credits/usage.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
@@ -29,6 +31,7 @@ const keySchema = z
     hint: z.string().meta({ description: 'The beginning and end of the key.' }),
     scopes: z.array(z.enum(scopes)),
     dialect: z.enum(dialects).meta({ description: 'The spelling of requests and records.' }),
+    models: z.array(z.string()).nullable().meta({ description: 'The models that it may use; null for all.' }),
     createTime: unixMs,
     expireTime: unixMs.nullable(),
     lastUseTime: unixMs.nullable().meta({ description: 'Accurate to about a minute.' }),
@@ -96,6 +99,16 @@ const newKeyFields = (whichScopes: string) => ({
   dialect: oneOf(dialects)
     .meta({ description: "`native` by default; `kie` for clients of kie.ai's API. Cannot be changed." })
     .nullish(),
+  models: z
+    .array(plainText(maxModelNameLength), { error: 'must be an array of names of models' })
+    .min(1, { error: 'must hold at least one model' })
+    .max(maxModelsOfKey, { error: `must hold at most ${maxModelsOfKey} models` })
+    .nullish()
+    .meta({ description: 'The models that it may use; all by default. Cannot be changed.' }),
+  caps: z
+    .strictObject(capFields)
+    .nullish()
+    .meta({ description: 'What it may spend, in credits by day and month (UTC) and in total.' }),
   expireTime: z
     .int({ error: timeError })
     .max(maxUnixMs)
@@ -105,12 +118,21 @@ const newKeyFields = (whichScopes: string) => ({
 
 type NewKey = z.output<z.ZodObject<ReturnType<typeof newKeyFields>>>;
 
-function newKey({ name, dialect, expireTime }: NewKey, nowMs: number) {
+const maxModelNameLength = 100;
+const maxModelsOfKey = 100;
+
+function newKey({ name, dialect, models, caps, expireTime }: NewKey, nowMs: number, catalogue: ModelCatalogue) {
+  const unknown = (models ?? []).flatMap((model, index) => {
+    const message = unknownModel(catalogue, model);
+    return message === undefined ? [] : [{ path: `models[${index}]`, message }];
+  });
+  if (unknown.length > 0) throw invalidRequest(unknown);
   const expiresAt = expireTime ?? undefined;
   if (expiresAt !== undefined && expiresAt <= nowMs) {
     throw invalidRequest([{ path: 'expireTime', message: timeError }]);
   }
-  return { name, dialect: dialect ?? undefined, expiresAt };
+  const named = models === null || models === undefined ? undefined : [...new Set(models)];
+  return { name, dialect: dialect ?? undefined, models: named, caps: caps ?? undefined, expiresAt };
 }
 
 const secretSchema = z.string().meta({ description: 'The key. Store it: it is shown only once.' });
@@ -136,8 +158,8 @@ const create = defineEndpoint({
   ),
   data: keySchema.extend({ key: secretSchema }).meta({ id: 'NewApiKey' }),
   failures: ['account_closed', 'too_many_keys', 'reauthentication_required'],
-  handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now }) => {
-    const key = { accountId, scopes: grantedScopes(input.scopes, own), ...newKey(input, now()) };
+  handler: async ({ caller: { by, accountId, scopes: own }, input }, { db, now, catalogue }) => {
+    const key = { accountId, scopes: grantedScopes(input.scopes, own), ...newKey(input, now(), catalogue().models) };
     // A key must not do what its creator may do only after re-authentication.
     if (by.kind === 'person' && !key.scopes.every((scope) => ordinaryScopes.includes(scope))) requireRecentProof(by);
     return presentMadeKey(await createAccountKey(db, key));
@@ -156,9 +178,13 @@ const adminCreate = defineEndpoint({
   }),
   data: keySchema.extend({ accountId: z.string(), key: secretSchema }).meta({ id: 'NewApiKeyOfAccount' }),
   failures: ['account_not_found', 'account_closed', 'too_many_keys'],
-  handler: async ({ actor, input }, { db, now }) => {
+  handler: async ({ actor, input }, { db, now, catalogue }) => {
     const { accountId, scopes: named } = input;
-    const key = { accountId, scopes: [...new Set(named ?? ordinaryScopes)], ...newKey(input, now()) };
+    const key = {
+      accountId,
+      scopes: [...new Set(named ?? ordinaryScopes)],
+      ...newKey(input, now(), catalogue().models),
+    };
     const made = existing(await createKeyAs(db, actor, key), 'account_not_found');
     return { accountId, ...presentMadeKey(made) };
   },
@@ -185,7 +211,7 @@ const rotate = defineEndpoint({
   needsRecentProof: true,
   summary: 'Rotate a key',
   description:
-    'Creates a key with the same name, scopes, dialect and lifetime, and returns it once. The old key stays valid for `overlapSeconds` ' +
+    'Creates a key with the same name, scopes, dialect, models, caps and lifetime, and returns it once. The old key stays valid for `overlapSeconds` ' +
     '(a day by default), so that clients can switch. A key cannot rotate a key with more scopes than its own.',
   body: z.strictObject({ keyId: opaqueId, overlapSeconds: overlapField }),
   data: keySchema

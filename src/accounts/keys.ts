@@ -1,6 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import type { Dialect, Scope } from './api-key.ts';
 import type { Actor } from '../operators/operator.ts';
+import { type CapChange, setCaps } from '../credits/spend-caps.ts';
 import { lockOpenAccount } from './accounts.ts';
 import { type Database, readRow } from '../platform/database/database.ts';
 import { apiKeyHint, hashApiKey, newApiKey } from './key-format.ts';
@@ -14,6 +15,8 @@ export type ApiKey = {
   readonly hint: string;
   readonly scopes: readonly Scope[];
   readonly dialect: Dialect;
+  /** The models that it may use; undefined for all. */
+  readonly models: readonly string[] | undefined;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly lastUsedAt: number | undefined;
@@ -25,12 +28,16 @@ export type NewKey = Pick<ApiKey, 'name' | 'scopes'> & {
   readonly expiresAt?: number | undefined;
   /** Native by default. */
   readonly dialect?: Dialect | undefined;
+  readonly models?: readonly string[] | undefined;
+  readonly caps?: CapChange | undefined;
+  /** The subject of its caps: that of the key before it in a line of rotations, or a new one. */
+  readonly spendSubject?: string | undefined;
 };
 
 /** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */
 export const keyColumns = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
   revoked_at as "revokedAt"`;
-const apiKeyColumns = `id as "keyId", scopes, dialect, ${keyColumns}`;
+const apiKeyColumns = `id as "keyId", scopes, dialect, models, ${keyColumns}`;
 
 /** SQL: neither revoked nor expired. */
 export const isActive = 'revoked_at is null and (expires_at is null or expires_at > now())';
@@ -38,8 +45,8 @@ export const isActive = 'revoked_at is null and (expires_at is null or expires_a
 const insertKey = {
   name: 'create-api-key',
   text: `
-insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect)
-select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8 from accounts
+insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect, models, spend_subject)
+select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8, $10, coalesce($11::uuid, gen_random_uuid()) from accounts
 where id = $2 and ($9::int is null or $9 > (select count(*) from api_keys where account_id = $2 and ${isActive}))
 returning ${apiKeyColumns}`,
 };
@@ -50,14 +57,17 @@ export type TooManyKeys = { readonly kind: 'too_many_keys' };
 
 /** Returns undefined for an unknown account, and for one with `maxActive` keys. */
 async function insert(db: Pick<Database, 'run'>, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
-  const { accountId, name, scopes, expiresAt, dialect = 'native' } = newKey;
+  const { accountId, name, scopes, expiresAt, dialect = 'native', models, caps, spendSubject } = newKey;
   const key = newApiKey();
-  const values = [uuidv7(), accountId, name, hashApiKey(key), apiKeyHint(key), scopes, expiresAt, dialect, maxActive];
+  const secret = [hashApiKey(key), apiKeyHint(key)];
+  const values = [uuidv7(), accountId, name, ...secret, scopes, expiresAt, dialect, maxActive, models, spendSubject];
   const apiKey = await readRow<ApiKey>(db, insertKey, values);
-  return apiKey === undefined ? undefined : { kind: 'made', key, apiKey };
+  if (apiKey === undefined) return undefined;
+  if (caps !== undefined) await setCaps(db, accountId, { kind: 'key', id: apiKey.keyId }, caps);
+  return { kind: 'made', key, apiKey };
 }
 
-/** Creates a key without a limit per account. Returns undefined for an unknown account. The caller checks that it is open. */
+/** Creates a key without a limit per account; with caps only in a transaction that holds the account's lock. Returns undefined for an unknown account. The caller checks that it is open. */
 export async function createApiKey(
   db: Pick<Database, 'run'>,
   newKey: NewKey,
@@ -130,7 +140,7 @@ type OldKey = Omit<NewKey, 'accountId'> & { readonly isActive: boolean };
 const findOld = maybeOne<OldKey, [keyId: string, accountId: string]>({
   name: 'find-key-to-rotate',
   text: `
-select name, scopes, dialect, now() + (expires_at - created_at) as "expiresAt", ${isActive} as "isActive"
+select name, scopes, dialect, models, spend_subject as "spendSubject", now() + (expires_at - created_at) as "expiresAt", ${isActive} as "isActive"
 from api_keys where id = $1 and account_id = $2`,
 });
 
@@ -166,8 +176,8 @@ export function createKeyAs(db: Database, actor: Actor, newKey: NewKey): Promise
     if ((await lockOpenAccount(transaction, accountId)) === undefined) return { answer: undefined };
     const answer = await createAccountKey(transaction, newKey);
     if (answer.kind !== 'made') return { answer };
-    const { keyId, name, scopes, dialect, expiresAt = null } = answer.apiKey;
-    const details = { name, scopes, dialect, expiresAt };
+    const { keyId, name, scopes, dialect, models = null, expiresAt = null } = answer.apiKey;
+    const details = { name, scopes, dialect, models, caps: newKey.caps ?? null, expiresAt };
     return { answer, done: { action: 'keys.create', accountId, keyId, details } };
   });
 }

@@ -13,7 +13,15 @@ import { futureInstant, id, maxNameLength, textUpTo, wholeNumber } from './argum
 import { type Answer, listed, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 
-type KeyOptions = { account: string; name: string; scopes: Scope[]; dialect: Dialect; expires?: number };
+type CapOptions = { capDay?: number; capMonth?: number; capTotal?: number };
+type KeyOptions = CapOptions & {
+  account: string;
+  name: string;
+  scopes: Scope[];
+  dialect: Dialect;
+  models?: string[];
+  expires?: number;
+};
 
 const expiry = ['--expires <when>', 'expiry: a time, or a span such as 90d', futureInstant] as const;
 
@@ -26,6 +34,10 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .option('--name <name>', 'purpose of the key', textUpTo(maxNameLength), 'default')
     .option('--scopes <list>', `some of ${scopes.join(',')}`, scopeList, [...ordinaryScopes])
     .option(...expiry)
+    .option('--cap-day <credits>', 'what it may spend per day (UTC)', wholeNumber(0))
+    .option('--cap-month <credits>', 'what it may spend per month (UTC)', wholeNumber(0))
+    .option('--cap-total <credits>', 'what it may spend in total', wholeNumber(0))
+    .option('--models <list>', 'the models that it may use; all by default', modelList)
     .addOption(new Option('--dialect <dialect>', 'API dialect of its clients').choices(dialects).default('native'))
     .action(run(createKey));
   key
@@ -40,8 +52,11 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
 
 async function createKey(
   { db }: Context,
-  { account: accountId, expires: expiresAt, ...rest }: KeyOptions,
+  { account: accountId, expires: expiresAt, capDay, capMonth, capTotal, ...named }: KeyOptions,
 ): Promise<Answer> {
+  const caps = { day: capDay, month: capMonth, total: capTotal };
+  const hasCaps = Object.values(caps).some((credits) => credits !== undefined);
+  const rest = { ...named, ...(hasCaps && { caps }) };
   const created = await recordAction(db, commandLineActor(), async (transaction) => {
     await lockOpenAccount(transaction, accountId);
     const answer = await createApiKey(transaction, { accountId, expiresAt, ...rest });
@@ -74,6 +89,10 @@ function scopeList(text: string): Scope[] {
     if (scope === undefined) throw new InvalidArgumentError(`Scopes are ${scopes.join(', ')}.`);
     return scope;
   });
+}
+
+function modelList(text: string): string[] {
+  return text.split(',').map((name) => name.trim());
 }
 
 function keyLine(key: ApiKey): string {

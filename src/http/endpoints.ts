@@ -11,6 +11,7 @@ import { callbackEndpoints, operatorCallbackEndpoints } from '../callbacks/callb
 import { creditEndpoints, operatorCreditEndpoints } from '../credits/credit-routes.ts';
 import { createTask } from '../tasks/create-task-routes.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
+import { spendCapEndpoints } from '../credits/spend-cap-routes.ts';
 import { keyEndpoints, operatorKeyEndpoints } from '../accounts/key-routes.ts';
 import { kieEndpoints } from '../ingress/kie/kie-routes.ts';
 import { shapes } from '../ingress/shapes.ts';
@@ -44,7 +45,11 @@ export const sections: readonly Section[] = [
     description: 'Notifications at the end of a task.',
     endpoints: [...callbackEndpoints, testCallback],
   },
-  { tag: 'keys', description: 'API keys of the account.', endpoints: keyEndpoints },
+  {
+    tag: 'keys',
+    description: 'API keys of the account, and caps on what they spend.',
+    endpoints: [...keyEndpoints, ...spendCapEndpoints],
+  },
   {
     tag: 'kie',
     description: 'Only for keys of the [dialect `kie`](/docs/dialect-kie), whose page lists all other differences.',

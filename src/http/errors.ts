@@ -6,6 +6,7 @@ import { DatabaseUnavailable, DatabaseBusy } from '../platform/database/database
 import { ContentDeleted } from '../callbacks/deliveries.ts';
 import { ProofOutdated } from '../people/sign-in.ts';
 import { StoreUnavailable } from '../media/result-store.ts';
+import { capPeriods } from '../credits/spend-caps.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 
 export const maxBodyBytes = 256 * 1024;
@@ -51,6 +52,17 @@ export const errorCatalogue = {
   insufficient_credits: refusal(402, 'the balance is too low', {
     data: z.strictObject({ required: credits, balance: credits }),
   }),
+  spend_cap_reached: refusal(402, 'a spend cap is reached', {
+    data: z.strictObject({
+      subject: z.enum(['key', 'member', 'account']),
+      period: z.enum(capPeriods),
+      cap: credits,
+      spent: credits,
+      required: credits,
+      resetTime: z.int().nullable(),
+    }),
+  }),
+  model_not_allowed: refusal(403, 'the API key may not use this model'),
   scope_missing: refusal(403, 'the API key lacks the required scope'),
   owner_required: refusal(403, 'only owners of the account may do this'),
   reauthentication_required: refusal(403, 'confirm your identity, then try again'),
@@ -65,6 +77,7 @@ export const errorCatalogue = {
   link_invalid: refusal(403, 'the link is invalid or has expired; query the task for a new one'),
   unknown_endpoint: refusal(404, 'unknown endpoint; all endpoints: /docs'),
   task_not_found: refusal(404, 'task not found'),
+  cap_subject_not_found: refusal(404, 'no key or member of the account has this id'),
   key_not_found: refusal(404, 'key not found'),
   account_not_found: refusal(404, 'account not found'),
   price_not_found: refusal(404, 'price not found'),

@@ -58,13 +58,13 @@ const keyIsActive = `coalesce((select revoked_at is null and (expires_at is null
 // Each account is locked once and read in its latest version, because every further read of a changed row costs as much as the first.
 // `(select $1::uuid[])` keeps the length of the array out of the plan, so one plan serves all batches. The clock is read when all locks
 // are held, so that a create which waited for a lock is not judged by an earlier time.
-const judged = (lock: string) => `
+const judged = (lock: string, capped: 'leaves out capped accounts' | 'takes capped accounts') => `
 request as (
   select position, task_id, ${valueOf('account_id')} as account_id, ${valueOf('key_id')} as key_id,
     ${valueOf('idempotency_key')} as idempotency_key, ${valueOf('model')} as model
   from unnest((select $1::uuid[])) with ordinality request (task_id, position)
 ), locked as materialized (
-  select id, balance, unfinished_tasks, max_unfinished_tasks, suspended_at, create_due_at, create_quota, create_window_ms
+  select id, balance, unfinished_tasks, max_unfinished_tasks, suspended_at, create_due_at, create_quota, create_window_ms, capped
   from accounts where id = any((select $2::uuid[])::uuid[]) ${lock}
 ), priced as materialized (
   select request.*, account.*, price_name, ${valueOf('duration')} * credits_per_second + credits_per_video as credits,
@@ -75,6 +75,7 @@ request as (
       when suspended_at is not null then 'account_suspended'
       when (select id from tasks where account_id = request.account_id and idempotency_key = request.idempotency_key) is not null
         then 'known'
+      ${capped === 'takes capped accounts' ? '' : "when capped then 'capped'"}
     end as obstacle
   from request left join lateral (
     select *, coalesce(create_quota, ${valueOf('quota')}) as quota, coalesce(create_window_ms, ${valueOf('window_ms')}) as window_ms
@@ -106,8 +107,8 @@ const answer = `refusal, credits, quota, window_ms, (extract(epoch from
 
 // The account gets the absolute figures that were judged under its lock. `balance = balance - x` would start from the statement's
 // snapshot, which is older than a lock that it waited for.
-const acceptText = (lock: string) => `
-with ${judged(lock)}, accepted as not materialized (
+const acceptText = (lock: string, capped: Parameters<typeof judged>[1] = 'leaves out capped accounts') => `
+with ${judged(lock, capped)}, accepted as not materialized (
   select * from judged where refusal is null
 ), account as (
   update accounts set balance = last.balance, unfinished_tasks = last.unfinished_tasks, create_due_at = last.due_at
@@ -127,16 +128,15 @@ select position, ${answer} from judged`;
 
 export const acceptTasks = { name: 'accept-tasks', text: acceptText('for no key update skip locked') };
 export const acceptTasksOfOne = { name: 'accept-tasks-of-one-account', text: acceptText('for no key update') };
+/** For one task, whose caps the caller checks under the account's lock. */
+export const acceptCappedTask = {
+  name: 'accept-capped-task',
+  text: acceptText('for no key update', 'takes capped accounts'),
+};
 export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
 
-/**
- * Returns why a task is refused. It takes no lock and reads the earlier task in the same snapshot; `acceptTasks` misses one that was
- * committed while it waited for the account.
- */
-export const explainTask = {
-  name: 'explain-task',
-  text: `
-with ${judged('')}
+const explainText = (capped: Parameters<typeof judged>[1]) => `
+with ${judged('', capped)}
 select ${answer}, balance, max_unfinished_tasks, earlier.*
 from judged left join lateral (
   select id as task_id, credits_charged, request_sha256, state, content_deleted_at from tasks where id = judged.task_id
@@ -144,6 +144,11 @@ from judged left join lateral (
   select id, credits_charged, request_sha256, state, content_deleted_at from tasks
   where account_id = judged.account_id and idempotency_key = judged.idempotency_key
   limit 1
-) earlier on refusal = 'known'`,
-};
+) earlier on refusal = 'known'`;
+/**
+ * Returns why a task is refused. It takes no lock and reads the earlier task in the same snapshot; `acceptTasks` misses one that was
+ * committed while it waited for the account.
+ */
+export const explainTask = { name: 'explain-task', text: explainText('leaves out capped accounts') };
+export const explainCappedTask = { name: 'explain-capped-task', text: explainText('takes capped accounts') };
 export const explainValues = (task: NewTask) => valuesOf(decisive, [task]);

@@ -2,9 +2,18 @@ import { lockAccount } from '../accounts/accounts.ts';
 import { maybeOne } from '../platform/database/statement.ts';
 import { rateLeft } from '../platform/rate-limit.ts';
 import type { TaskState } from './task.ts';
-import { acceptTasks, acceptTasksOfOne, acceptValues, explainTask, explainValues } from './accept-statement.ts';
+import {
+  acceptCappedTask,
+  acceptTasks,
+  acceptTasksOfOne,
+  acceptValues,
+  explainCappedTask,
+  explainTask,
+  explainValues,
+} from './accept-statement.ts';
+import { countSpending, findExceededCap, type Spending } from '../credits/spend-caps.ts';
 import type { Acceptance, Accepted, CreateRate, NewTask, Replayed } from './acceptance.ts';
-import { type Database, isDeadlock, violatedUniqueConstraint } from '../platform/database/database.ts';
+import { type Database, isDeadlock, type Statement, violatedUniqueConstraint } from '../platform/database/database.ts';
 
 const maxTries = 5;
 
@@ -13,12 +22,41 @@ const maxTries = 5;
  * another, which only reads, explains a refusal. Only `accepted` means a charge. A repeated call with the same `taskId` returns
  * `replayed`.
  */
-export async function acceptTask(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptance> {
+export async function acceptTask(db: Transactions, task: NewTask): Promise<Acceptance> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
-    const acceptance = (await explainRefusal(db, task)) ?? (await acceptAlone(db, task));
+    const refusal = await explainRefusal(db, task, explainTask);
+    if (refusal === 'capped') return acceptCapped(db, task);
+    const acceptance = refusal.acceptance ?? (await acceptAlone(db, task));
     if (acceptance !== undefined) return acceptance;
   }
   throw new Error(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
+}
+
+type Transactions = Pick<Database, 'run' | 'transaction'>;
+
+/** Accepts a task of an account with caps. The lock on the account makes its creates wait for each other, so that caps are exact. */
+function acceptCapped(db: Transactions, task: NewTask): Promise<Acceptance> {
+  const { accountId, by } = task;
+  const maker = {
+    accountId,
+    keyId: by?.kind === 'key' ? by.keyId : undefined,
+    userId: by?.kind === 'person' ? by.userId : undefined,
+  };
+  return db.transaction(async (run) => {
+    await lockAccount({ run }, accountId);
+    const refusal = await explainRefusal({ run }, task, explainCappedTask);
+    if (refusal === 'capped') throw new Error('a statement that takes capped accounts left one out');
+    if (refusal.acceptance !== undefined) return refusal.acceptance;
+    const spending: Spending = { ...maker, credits: refusal.credits };
+    const cap = await findExceededCap({ run }, spending);
+    if (cap !== undefined) return { kind: 'spend_cap_reached', required: refusal.credits, cap };
+    const [row] = await run<AnswerRow>(acceptCappedTask, acceptValues([task]));
+    if (row === undefined || row.refusal !== null || row.credits !== refusal.credits) {
+      throw new Error(`task ${task.taskId} was not accepted as it was explained under the account's lock`);
+    }
+    await countSpending({ run }, spending);
+    return acceptedFromRow(task, row);
+  });
 }
 
 async function acceptAlone(db: Pick<Database, 'run'>, task: NewTask): Promise<Accepted | undefined> {
@@ -61,7 +99,8 @@ export function acceptAttempt(db: Pick<Database, 'transaction'>, task: NewTask):
   return db.transaction(async (run) => {
     await lockAccount({ run }, task.accountId);
     const other = await findOtherAttempt({ run }, task);
-    return other === undefined ? acceptTask({ run }, task) : { kind: 'replayed', ...other };
+    const nested: Transactions = { run, transaction: (work) => work(run) };
+    return other === undefined ? acceptTask(nested, task) : { kind: 'replayed', ...other };
   });
 }
 
@@ -127,17 +166,29 @@ type EarlierRow = {
   content_deleted_at: number | null;
 };
 type ExplainedRow = RateRow & { balance: number; max_unfinished_tasks: number } & (
-    | { refusal: null }
+    | { refusal: null; credits: number }
+    | { refusal: 'capped' }
     | { refusal: 'no_price' | 'too_many_unfinished_tasks' | 'too_fast' }
     | { refusal: 'key_inactive' | 'account_suspended' | 'account_not_found' }
     | { refusal: 'insufficient_credits'; credits: number }
     | ({ refusal: 'known' } & EarlierRow)
   );
 
-/** Returns undefined if the task can be accepted now. */
-async function explainRefusal(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptance | undefined> {
-  const [row] = await db.run<ExplainedRow>(explainTask, explainValues(task));
-  if (row === undefined || row.refusal === null) return undefined;
+type Explained = { readonly acceptance: undefined; readonly credits: number } | { readonly acceptance: Acceptance };
+
+/** Without an `acceptance`, the task can be accepted now. */
+async function explainRefusal(
+  db: Pick<Database, 'run'>,
+  task: NewTask,
+  statement: Statement,
+): Promise<Explained | 'capped'> {
+  const [row] = await db.run<ExplainedRow>(statement, explainValues(task));
+  if (row === undefined) throw new Error(`${statement.name} returned no row`);
+  if (row.refusal === 'capped') return 'capped';
+  return row.refusal === null ? { acceptance: undefined, credits: row.credits } : { acceptance: refusalOf(task, row) };
+}
+
+function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null | 'capped' }>): Acceptance {
   switch (row.refusal) {
     case 'known':
       return earlierAcceptance(task, row);

@@ -1,3 +1,4 @@
+import type { SpendCap } from '../credits/spend-caps.ts';
 import type { ListedPrice } from '../models/price-rows.ts';
 import type { Rate, RateLeft } from '../platform/rate-limit.ts';
 import type { TaskParam, TaskState } from './task.ts';
@@ -38,6 +39,7 @@ export type Acceptance =
   /** The task with this idempotency key was deleted, so its request cannot be compared. */
   | { readonly kind: 'content_deleted' }
   | { readonly kind: 'insufficient_credits'; readonly required: number; readonly balance: number }
+  | { readonly kind: 'spend_cap_reached'; readonly required: number; readonly cap: SpendCap }
   | { readonly kind: 'too_many_unfinished_tasks'; readonly limit: number }
   | { readonly kind: 'too_fast'; readonly rate: CreateRate }
   | { readonly kind: 'key_inactive' }

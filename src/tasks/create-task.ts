@@ -25,6 +25,8 @@ export type CreateRequest = {
 /** Every error of `createTask`. */
 export const createFailures = [
   'insufficient_credits',
+  'spend_cap_reached',
+  'model_not_allowed',
   'idempotency_key_reused',
   'content_deleted',
   'too_many_unfinished_tasks',
@@ -85,6 +87,8 @@ function accepted(acceptance: Acceptance): Accepted | Replayed {
       const msg = `the balance is too low: ${required} credits required, ${balance} available`;
       throw new HttpError('insufficient_credits', { msg, data: { required, balance } });
     }
+    case 'spend_cap_reached':
+      throw spendCapReached(acceptance);
     case 'too_many_unfinished_tasks':
       throw new HttpError('too_many_unfinished_tasks', { data: { limit: acceptance.limit } });
     case 'too_fast': {
@@ -99,4 +103,13 @@ function accepted(acceptance: Acceptance): Accepted | Replayed {
       break;
   }
   throw new Error('the account of a key does not exist');
+}
+
+function spendCapReached({ required, cap }: Extract<Acceptance, { kind: 'spend_cap_reached' }>): HttpError {
+  const { subject, period, credits, spent, resetsAt } = cap;
+  const span = period === 'total' ? 'in total' : `per ${period}`;
+  const resets = resetsAt === undefined ? '' : `; it resets at ${new Date(resetsAt).toISOString()}`;
+  const msg = `the ${subject} may spend ${credits} credits ${span}: ${spent} spent, ${required} required${resets}`;
+  const data = { subject, period, cap: credits, spent, required, resetTime: resetsAt ?? null };
+  return new HttpError('spend_cap_reached', { msg, data });
 }

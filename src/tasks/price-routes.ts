@@ -26,7 +26,7 @@ export const quoteTaskPrice = defineEndpoint({
       credits: z.int().positive().meta({ description: 'Seconds × `creditsPerSecond` + `creditsPerVideo`.' }),
     })
     .meta({ id: 'TaskPrice' }),
-  failures: ['model_unavailable'],
+  failures: ['model_unavailable', 'model_not_allowed'],
   handler: async (call, deps) => {
     const { taskRequest: translate } = adapterOf(call.dialect);
     const { param, model } = await readTaskRequest({ ...call, translate }, deps);

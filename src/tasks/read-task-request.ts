@@ -31,6 +31,10 @@ export async function readTaskRequest(
   const { param } = request;
   const model = deps.catalogue().models.get(param.model);
   if (model === undefined) throw new Error(`the model ${param.model} of a valid request is not in the catalogue`);
+  if (call.caller.models?.includes(model.model) === false) {
+    const msg = `the API key may not use ${model.model}; it may use ${call.caller.models.join(', ')}`;
+    throw new HttpError('model_not_allowed', { msg });
+  }
   if (!deps.isSold(model.model)) throw new HttpError('model_unavailable');
   return { param, model };
 }

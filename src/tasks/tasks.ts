@@ -2,6 +2,7 @@ import type { Actor } from '../operators/operator.ts';
 import type { Task, TaskFailure, TaskResult } from './task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { recordAction } from '../operators/operator-actions.ts';
+import { restoreCaps } from '../credits/spend-caps.ts';
 import { isReserved } from '../providers/provider-pools.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
 import { isFinished, isUnfinished } from './task-states.ts';
@@ -188,7 +189,7 @@ with ended as (
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
 ), left_queues as (
   delete from slot_waits using ended where task_id = ended.id
-), ${owedDelivery}
+), ${restoreCaps}, ${owedDelivery}
 select ${taskColumns} from ended`,
   values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
 });

@@ -59,7 +59,7 @@ async function fillOther(): Promise<Other> {
   const [videoKey, posterKey] = [`results/${succeeded}/video.mp4`, `results/${succeeded}/poster.jpg`];
   await completeTask(db, succeeded, { ...madeUpMeasures, videoKey, posterKey });
   const created = await ask('/api/v1/jobs/createTask', { model: plainRequest.model, input: { prompt: mark } });
-  const key = await ask('/api/v1/keys', { name: mark, scopes: ['tasks:read'] });
+  const key = await ask('/api/v1/keys', { name: mark, scopes: ['tasks:read'], caps: { total: 1_000 } });
   const { linkId } = await ask('/api/console/v1/members/invite', { email: `new@${mark}.test`, role: 'viewer' });
   await ask('/api/v1/callbacks/secret', {});
   const uploaded = await service.send('POST', '/api/v1/uploads', {
@@ -128,6 +128,11 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   callBackUrl: ['http://receiver.test/'],
   email: ['person@example.com'],
   role: ['viewer'],
+  models: [[plainRequest.model]],
+  caps: [{ day: 100 }],
+  day: [100],
+  month: [null],
+  total: [1_000],
   response: [{ id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: { clientDataJSON: 'e30' } }],
 };
 

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { dialects, scopes } from '../../accounts/api-key.ts';
 import { uploadKinds } from '../../media/upload.ts';
 import { roles } from '../../people/role.ts';
+import { capPeriods } from '../../credits/spend-caps.ts';
 import { literals } from '../../platform/database/sql.ts';
 import { linkPurposes } from '../../people/one-time-links.ts';
 import type { ProofKind } from '../../people/pending-proofs.ts';
@@ -29,6 +30,8 @@ create table accounts (
   -- The account's own rate of creates; null means the installation's.
   create_quota integer check (create_quota > 0),
   create_window_ms integer check (create_window_ms > 0),
+  -- True while it has a row in spend_caps: its creates are accepted one by one.
+  capped boolean not null default false,
   suspended_at timestamptz,
   suspension_reason text,
   closed_at timestamptz,
@@ -54,12 +57,29 @@ create table api_keys (
   hint text not null,
   scopes text[] not null check (scopes <@ array[${literals(scopes).slice(1, -1)}]),
   dialect text not null default 'native' check (dialect in ${literals(dialects)}),
+  -- The models that it may use; null for all.
+  models text[],
+  -- The subject of its caps, which the keys of a line of rotations share.
+  spend_subject uuid not null default gen_random_uuid(),
   created_at timestamptz not null default now(),
   expires_at timestamptz,
   last_used_at timestamptz,
   revoked_at timestamptz
 );
 create index api_keys_by_account on api_keys (account_id);
+create index api_keys_by_spend_subject on api_keys (spend_subject);
+
+-- What a key, a member or the account may spend in a period. What is spent: charges less refunds of tasks created since period_start.
+create table spend_caps (
+  account_id uuid not null references accounts,
+  subject_kind text not null check (subject_kind in ('key', 'member', 'account')),
+  subject_id uuid not null,
+  period text not null check (period in ${literals(capPeriods)}),
+  credits bigint not null check (credits >= 0),
+  spent bigint not null check (spent >= 0),
+  period_start timestamptz not null,
+  primary key (account_id, subject_id, period)
+);
 
 -- The secrets that sign callbacks. One without an expiry is current.
 create table callback_secrets (

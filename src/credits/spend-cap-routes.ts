@@ -1,0 +1,78 @@
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { HttpError, invalidRequest } from '../http/errors.ts';
+import { maxCredits, opaqueId, unixMs, wholeNumber } from '../http/fields.ts';
+import { type CapSubject, capPeriods, listSpendCaps, setSpendCaps, type SpendCap } from './spend-caps.ts';
+
+const credits = z.int().nonnegative();
+
+const capSchema = z
+  .strictObject({
+    subject: z.enum(['key', 'member', 'account']),
+    subjectId: z.string().meta({ description: 'The id of the key, the person or the account.' }),
+    period: z.enum(capPeriods).meta({ description: 'Days and months are those of UTC.' }),
+    cap: credits,
+    spent: credits.meta({ description: 'Charges less refunds of tasks created in the period.' }),
+    resetTime: unixMs.nullable().meta({ description: 'When `spent` becomes 0; null for a total.' }),
+  })
+  .meta({ id: 'SpendCap' });
+
+const listed = z.strictObject({ caps: z.array(capSchema) });
+
+function presentCaps(caps: readonly SpendCap[]) {
+  return {
+    caps: caps.map(({ credits: cap, resetsAt, ...rest }) => ({ ...rest, cap, resetTime: resetsAt ?? null })),
+  };
+}
+
+const cap = wholeNumber(0, maxCredits, `must be null or a whole number from 0 to ${maxCredits}`).nullish();
+
+/** Caps by period in a request. Null removes a cap. */
+export const capFields = { day: cap, month: cap, total: cap };
+
+const list = defineEndpoint({
+  operationId: 'listSpendCaps',
+  route: 'GET /api/v1/caps',
+  scope: 'keys:write',
+  summary: 'List spend caps',
+  data: listed,
+  handler: async ({ caller }, { db }) => presentCaps(await listSpendCaps(db, caller.accountId)),
+});
+
+const set = defineEndpoint({
+  operationId: 'setSpendCaps',
+  route: 'POST /api/v1/caps',
+  scope: 'keys:write',
+  summary: 'Set spend caps',
+  description:
+    'Limits what a key (`keyId`), a member (`userId`) or, without either, the whole account may spend by day, month (UTC) and in total. ' +
+    'Null removes a cap; an absent period stays as it is. What was spent in the period so far counts. A create that would exceed a cap ' +
+    'is refused with `spend_cap_reached`, and a refund restores the cap. A rotated key shares the caps of the key before it.',
+  body: z.strictObject({ keyId: opaqueId.nullish(), userId: opaqueId.nullish(), ...capFields }),
+  data: listed,
+  failures: ['cap_subject_not_found', 'account_closed'],
+  handler: async ({ caller: { accountId }, input: { keyId, userId, ...change } }, { db }) => {
+    const isSet = await setSpendCaps(db, accountId, subjectOf(accountId, { keyId, userId }), change);
+    if (!isSet) throw new HttpError('cap_subject_not_found');
+    return presentCaps(await listSpendCaps(db, accountId));
+  },
+});
+
+type Named = { readonly keyId?: string | null | undefined; readonly userId?: string | null | undefined };
+
+function subjectOf(accountId: string, { keyId, userId }: Named): CapSubject {
+  if (keyId != null && userId != null) {
+    throw invalidRequest([{ path: 'userId', message: 'must be left out together with keyId' }]);
+  }
+  const subject: CapSubject =
+    keyId != null
+      ? { kind: 'key', id: keyId }
+      : userId != null
+        ? { kind: 'member', id: userId }
+        : { kind: 'account', id: accountId };
+  if (!isUuid(subject.id)) throw new HttpError('cap_subject_not_found');
+  return subject;
+}
+
+export const spendCapEndpoints = [list, set];

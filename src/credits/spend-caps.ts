@@ -1,0 +1,155 @@
+import { lockOpenAccount } from '../accounts/accounts.ts';
+import type { Database } from '../platform/database/database.ts';
+import { many, maybeOne, none } from '../platform/database/statement.ts';
+
+// Limits on what a key, a member or the whole account spends, by day and month (UTC) and in total. What counts is the charge of a task
+// less its refund, in the period in which the task was created.
+
+export const capPeriods = ['day', 'month', 'total'] as const;
+export type CapPeriod = (typeof capPeriods)[number];
+export type CapSubjectKind = 'key' | 'member' | 'account';
+
+/** Credits per period; null removes a cap, and an absent period stays as it is. */
+export type CapChange = { readonly [Period in CapPeriod]?: number | null | undefined };
+
+/** Whose spending is limited: `id` is a key, a person or the account. */
+export type CapSubject = { readonly kind: CapSubjectKind; readonly id: string };
+
+export type SpendCap = {
+  readonly subject: CapSubjectKind;
+  /** The newest key of a rotated line, the person, or the account. */
+  readonly subjectId: string;
+  readonly period: CapPeriod;
+  readonly credits: number;
+  readonly spent: number;
+  /** When `spent` becomes 0; undefined for a total. */
+  readonly resetsAt: number | undefined;
+};
+
+type Runner = Pick<Database, 'run'>;
+
+/** SQL: the start of the period at the beginning of the transaction, which is also the creation of its tasks. */
+const periodStart = `case period when 'total' then timestamptz 'epoch' else date_trunc(period, now(), 'UTC') end`;
+const nextStart = `case period when 'total' then null else date_trunc(period, now(), 'UTC') + ('1 ' || period)::interval end`;
+
+/** SQL: the subjects of a task's caps. A rotated key shares the caps of the one before it. */
+function subjectsOf(task: { readonly account: string; readonly user: string; readonly key: string }): string {
+  return `(${task.account}, ${task.user}, (select spend_subject from api_keys where id = ${task.key}))`;
+}
+
+const capColumns = `spend_caps.subject_kind as subject, period, credits,
+  case when period_start < ${periodStart} then 0 else spent end as spent, ${nextStart} as "resetsAt",
+  coalesce((select id from api_keys where spend_subject = subject_id order by created_at desc, id desc limit 1), subject_id) as "subjectId"`;
+
+/** Every cap of an account, with what was spent in the current period. */
+export const listSpendCaps = many<SpendCap, [accountId: string]>({
+  name: 'list-spend-caps',
+  text: `
+select ${capColumns} from spend_caps where account_id = $1
+order by subject_kind, subject_id, array_position(array['day', 'month', 'total'], period)`,
+});
+
+/** Who creates a task, and what it costs. */
+export type Spending = {
+  readonly accountId: string;
+  readonly keyId: string | undefined;
+  readonly userId: string | undefined;
+  readonly credits: number;
+};
+
+const spendingValues = ({ accountId, keyId, userId, credits }: Spending) => [accountId, userId, keyId, credits];
+const ofSpending = `account_id = $1 and subject_id in ${subjectsOf({ account: '$1', user: '$2::uuid', key: '$3::uuid' })}`;
+
+/** Finds a cap that a charge would exceed. The caller holds the account's lock. */
+export const findExceededCap = maybeOne<SpendCap, [spending: Spending]>({
+  name: 'find-exceeded-cap',
+  text: `
+select * from (select ${capColumns} from spend_caps where ${ofSpending}) caps
+where spent + $4 > credits order by "resetsAt" desc nulls first limit 1`,
+  values: spendingValues,
+});
+
+/** Counts a charge towards the caps. A period that began while its transaction waited does not count it. */
+export const countSpending = none<[spending: Spending]>({
+  name: 'count-spending',
+  text: `
+update spend_caps set period_start = greatest(period_start, ${periodStart}),
+  spent = case when period_start > ${periodStart} then spent when period_start < ${periodStart} then $4 else spent + $4 end
+where ${ofSpending}`,
+  values: spendingValues,
+});
+
+/** SQL that takes the refund of the task `ended` off the caps that counted its charge, after the account is locked. */
+export const restoreCaps = `cap as (
+  update spend_caps set spent = greatest(0, spent - ended.credits_charged) from ended, account
+  where spend_caps.account_id = ended.account_id and ended.created_at >= period_start
+    and subject_id in ${subjectsOf({ account: 'ended.account_id', user: 'ended.user_id', key: 'ended.key_id' })}
+)`;
+
+const findSubject = maybeOne<{ readonly subjectId: string | undefined }, [accountId: string, subject: CapSubject]>({
+  name: 'find-cap-subject',
+  text: `
+select case $2
+  when 'key' then (select spend_subject from api_keys where id = $3 and account_id = $1)
+  when 'member' then (select user_id from memberships where user_id = $3 and account_id = $1)
+  else $1::uuid end as "subjectId"`,
+  values: (accountId, { kind, id }) => [accountId, kind, id],
+});
+
+type NewCap = {
+  readonly accountId: string;
+  readonly kind: CapSubjectKind;
+  readonly subjectId: string;
+  readonly period: CapPeriod;
+  readonly credits: number;
+};
+
+const upsertCap = none<[cap: NewCap]>({
+  name: 'set-spend-cap',
+  text: `
+insert into spend_caps (account_id, subject_kind, subject_id, period, credits, period_start, spent)
+select $1, $2, $3, period, $5, start, (
+  select coalesce(sum(credits_charged - credits_refunded), 0) from tasks
+  where account_id = $1 and created_at >= start
+    and ($2 = 'account' or user_id = $3 or key_id in (select id from api_keys where spend_subject = $3))
+) from (select period, ${periodStart} as start from (select $4::text as period) given) starting
+on conflict (account_id, subject_id, period) do update
+set credits = excluded.credits, spent = excluded.spent, period_start = excluded.period_start`,
+  values: ({ accountId, kind, subjectId, period, credits }) => [accountId, kind, subjectId, period, credits],
+});
+
+const removeCap = none<[accountId: string, subjectId: string, period: CapPeriod]>({
+  name: 'remove-spend-cap',
+  text: 'delete from spend_caps where account_id = $1 and subject_id = $2 and period = $3',
+});
+
+const markCapped = none<[accountId: string]>({
+  name: 'mark-capped-account',
+  text: 'update accounts set capped = exists (select from spend_caps where account_id = $1) where id = $1',
+});
+
+/** Sets caps in the caller's transaction, which holds the account's lock. Returns false for an unknown key or member. */
+export async function setCaps(db: Runner, accountId: string, subject: CapSubject, change: CapChange): Promise<boolean> {
+  const { subjectId } = (await findSubject(db, accountId, subject)) ?? {};
+  if (subjectId === undefined) return false;
+  for (const period of capPeriods) {
+    const credits = change[period];
+    if (credits === null) await removeCap(db, accountId, subjectId, period);
+    else if (credits !== undefined) await upsertCap(db, { accountId, kind: subject.kind, subjectId, period, credits });
+  }
+  await markCapped(db, accountId);
+  return true;
+}
+
+/** Sets caps, and counts what was spent in the current periods so far. Throws `AccountClosed`. */
+export function setSpendCaps(
+  db: Database,
+  accountId: string,
+  subject: CapSubject,
+  change: CapChange,
+): Promise<boolean> {
+  return db.transaction(async (run) => {
+    await lockOpenAccount({ run }, accountId);
+    return setCaps({ run }, accountId, subject, change);
+  });
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { scopes } from '../../src/accounts/api-key.ts';
+import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { createApiKey } from '../../src/accounts/keys.ts';
+import { assertRefused, isObject } from '../support/http-client.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { newMember } from '../support/person.ts';
+
+const price = 165;
+const request = { model: 'videogen-2.0-fast', input: { prompt: 'a boat' } };
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+async function newOwner() {
+  return service.newAccount(100 * price, scopes);
+}
+
+function send(key: string, method: 'GET' | 'POST', path: string, body?: unknown) {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return service.send(method, path, { headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+}
+
+async function newKey(owner: string, fields: object): Promise<{ key: string; keyId: string }> {
+  const { status, json } = await send(owner, 'POST', '/api/v1/keys', { name: 'program', ...fields });
+  assert.equal(status, 200, json.msg);
+  return { key: String(json.data['key']), keyId: String(json.data['keyId']) };
+}
+
+test('402 a create beyond the cap of its key says what may be spent, and costs nothing', async () => {
+  const owner = await newOwner();
+  const { key, keyId } = await newKey(owner.key, { caps: { month: price + 1 } });
+  assert.equal((await service.create(key, request)).status, 200);
+  const refused = await service.create(key, request);
+  const next = new Date();
+  const resetTime = Date.UTC(next.getUTCFullYear(), next.getUTCMonth() + 1);
+  assertRefused(
+    refused,
+    402,
+    /^the key may spend 166 credits per month: 165 spent, 165 required; it resets at \d{4}-\d\d-01T00:00:00\.000Z$/,
+    { subject: 'key', period: 'month', cap: 166, spent: price, required: price, resetTime },
+  );
+  const { json } = await send(owner.key, 'GET', '/api/v1/caps');
+  assert.deepEqual(json.data, {
+    caps: [{ subject: 'key', subjectId: keyId, period: 'month', cap: 166, spent: price, resetTime }],
+  });
+});
+
+test('an account and a member have caps of their own, which null removes', async () => {
+  const { accountId, person } = await newMember(service);
+  const created = await createApiKey(service.database.db, { accountId, name: 'a', scopes });
+  assert.ok(created);
+  const { key } = created;
+  const set = (body: object) => send(key, 'POST', '/api/v1/caps', body);
+  await set({ total: 5 });
+  const both = await set({ userId: person.userId, day: 7, month: 9 });
+  const { caps } = both.json.data;
+  assert.ok(Array.isArray(caps));
+  assert.deepEqual(
+    caps.filter(isObject).map(({ subject, subjectId, period, cap }) => [subject, subjectId, period, cap]),
+    [
+      ['account', accountId, 'total', 5],
+      ['member', person.userId, 'day', 7],
+      ['member', person.userId, 'month', 9],
+    ],
+  );
+  await set({ userId: person.userId, day: null, month: null });
+  assert.deepEqual((await set({ total: null })).json.data, { caps: [] });
+});
+
+test('403 a key creates no task, and asks no price, of a model that it may not use', async () => {
+  const owner = await newOwner();
+  const { key } = await newKey(owner.key, { models: ['videogen-2.0'] });
+  for (const path of ['createTask', 'price']) {
+    const refused = await send(key, 'POST', `/api/v1/jobs/${path}`, request);
+    assertRefused(refused, 403, /^the API key may not use videogen-2\.0-fast; it may use videogen-2\.0$/);
+  }
+  assert.equal((await service.create(key, { ...request, model: 'videogen-2.0' })).status, 200);
+});
+
+test('422 a key for an unknown model, a cap that is not a whole number, and a cap of two subjects', async () => {
+  const { key, accountId } = await newOwner();
+  for (const [path, body, message] of [
+    [
+      '/api/v1/keys',
+      { name: 'a', models: ['videogen-2.0-fest'] },
+      /^models\[0\]: unknown model, did you mean videogen-2\.0-fast\?$/,
+    ],
+    ['/api/v1/keys', { name: 'a', models: [] }, /^models: must hold at least one model$/],
+    ['/api/v1/caps', { day: 1.5 }, /^day: must be null or a whole number from 0 to 1000000000000$/],
+    ['/api/v1/caps', { keyId: accountId, userId: accountId, day: 1 }, /^userId: must be left out together with keyId$/],
+  ] as const) {
+    const { status, json } = await send(key, 'POST', path, body);
+    assert.equal(status, 422);
+    assert.match(json.msg, message);
+  }
+});
+
+test('404 a cap for a key or a person of another account', async () => {
+  const [one, other] = [await newOwner(), await newOwner()];
+  const { keyId } = await newKey(other.key, {});
+  const { person } = await newMember(service);
+  for (const subject of [{ keyId }, { userId: person.userId }, { keyId: 'nonsense' }]) {
+    const refused = await send(one.key, 'POST', '/api/v1/caps', { ...subject, day: 1 });
+    assertRefused(refused, 404, /^no key or member of the account has this id$/);
+  }
+});
+
+test('409 a cap in an account that is being closed while the request is under way', async () => {
+  const { key, accountId } = await newOwner();
+  // The key is found before the account is locked.
+  const closing = await startHttpService({
+    database: service.database,
+    db: {
+      ...service.database.db,
+      transaction: async (work) => {
+        await closeAccountAs(
+          service.database.db,
+          { kind: 'command_line', name: 'ada' },
+          { accountId, reason: 'asked for' },
+        );
+        return service.database.db.transaction(work);
+      },
+    },
+  });
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const refused = await closing.send('POST', '/api/v1/caps', { headers, body: '{"day":1}' });
+  await closing.close();
+  assertRefused(refused, 409, /closed/);
+});

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { v7 as uuidv7 } from 'uuid';
+import type { Acceptance, NewTask } from '../../src/tasks/acceptance.ts';
+import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { createAccountKey, rotateAccountKey } from '../../src/accounts/keys.ts';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { type CapChange, type CapSubject, listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
+import { refundTask } from '../../src/tasks/tasks.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { listedTerms, requestOf, taskParam } from '../support/tasks.ts';
+
+const price = 132;
+let database: TestDatabase;
+before(async () => {
+  database = await createTestDatabase();
+});
+after(async () => {
+  const violations = await auditLedger(database.db);
+  await database.close();
+  assert.deepEqual(violations, []);
+});
+
+type Client = { readonly accountId: string; readonly by: { readonly kind: 'key'; readonly keyId: string } };
+
+const newAccount = () => createAccount(database.db, { name: 'caps', credits: 1_000 * price });
+
+async function newKey(accountId: string, caps?: CapChange): Promise<Client> {
+  const made = await createAccountKey(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
+  assert.ok(made.kind === 'made');
+  return { accountId, by: { kind: 'key', keyId: made.apiKey.keyId } };
+}
+
+function taskOf(client: Client, more: Partial<NewTask> = {}): NewTask {
+  return { taskId: uuidv7(), ...client, ...requestOf(taskParam('caps')), ...listedTerms, ...more };
+}
+
+const kinds = (answers: readonly Acceptance[], kind: Acceptance['kind']) =>
+  answers.filter((answer) => answer.kind === kind).length;
+
+async function setCap({ accountId }: Client, subject: CapSubject, change: CapChange): Promise<void> {
+  assert.ok(await setSpendCaps(database.db, accountId, subject, change));
+}
+
+async function spentOf({ accountId }: Client): Promise<readonly (readonly [string, string, number])[]> {
+  return (await listSpendCaps(database.db, accountId)).map(({ subject, period, spent }) => [subject, period, spent]);
+}
+
+test('100 concurrent creates from two processes spend exactly up to the cap', async () => {
+  const client = await newKey(await newAccount(), { day: 20 * price + price - 1 });
+  const processes = [createTaskAcceptor(database.db), createTaskAcceptor(database.db)];
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, (_, index) => (processes[index % 2] ?? assert.fail())(taskOf(client))),
+  );
+  assert.equal(kinds(answers, 'accepted'), 20);
+  assert.equal(kinds(answers, 'spend_cap_reached'), 80);
+  assert.deepEqual(await spentOf(client), [['key', 'day', 20 * price]]);
+  assert.equal((await findAccount(database.db, client.accountId))?.balance, 980 * price);
+});
+
+test('a refusal names the cap, what was spent, what was required and when it resets', async () => {
+  const accept = createTaskAcceptor(database.db);
+  const client = await newKey(await newAccount(), { month: price });
+  await accept(taskOf(client));
+  const refused = await accept(taskOf(client));
+  assert.ok(refused.kind === 'spend_cap_reached');
+  const { subject, period, credits, spent, resetsAt } = refused.cap;
+  assert.deepEqual([subject, period, credits, spent, refused.required], ['key', 'month', price, price, price]);
+  const text = `select extract(epoch from date_trunc('month', now(), 'UTC') + interval '1 month') * 1000 as at`;
+  const [row] = await database.db.run<{ at: string }>({ name: 'test-next-month', text }, []);
+  assert.equal(resetsAt, Number(row?.at));
+});
+
+test('a refund restores the cap of its period, once', async () => {
+  const accept = createTaskAcceptor(database.db);
+  const client = await newKey(await newAccount(), { day: price, total: price });
+  const first = await accept(taskOf(client));
+  assert.ok(first.kind === 'accepted');
+  assert.equal((await accept(taskOf(client))).kind, 'spend_cap_reached');
+  const fail = () => refundTask(database.db, first.taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await Promise.all([fail(), fail(), fail()]);
+  assert.deepEqual(await spentOf(client), [
+    ['key', 'day', 0],
+    ['key', 'total', 0],
+  ]);
+  assert.equal((await accept(taskOf(client))).kind, 'accepted');
+});
+
+test('a new day or month starts at nothing, and a late refund of the former one restores nothing of it', async () => {
+  const accept = createTaskAcceptor(database.db);
+  const client = await newKey(await newAccount(), { day: price, total: 5 * price });
+  const first = await accept(taskOf(client));
+  assert.ok(first.kind === 'accepted');
+  // The task and its period move to yesterday.
+  const { accountId } = client;
+  const aged = `update tasks set created_at = created_at - interval '1 day' where account_id = $1`;
+  await database.db.run({ name: 'test-age-task', text: aged }, [accountId]);
+  const text = `update spend_caps set period_start = period_start - interval '1 day' where account_id = $1 and period = 'day'`;
+  await database.db.run({ name: 'test-age-cap', text }, [accountId]);
+  assert.deepEqual(await spentOf(client), [
+    ['key', 'day', 0],
+    ['key', 'total', price],
+  ]);
+  assert.equal((await accept(taskOf(client))).kind, 'accepted');
+  await refundTask(database.db, first.taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  assert.deepEqual(await spentOf(client), [
+    ['key', 'day', price],
+    ['key', 'total', price],
+  ]);
+});
+
+test('a cap that is set later counts what was spent in its period, of its subject alone', async () => {
+  const accept = createTaskAcceptor(database.db);
+  const accountId = await newAccount();
+  const [one, other] = [await newKey(accountId), await newKey(accountId)];
+  for (const client of [one, one, other]) await accept(taskOf(client));
+  await setCap(one, { kind: 'key', id: one.by.keyId }, { day: 3 * price });
+  await setCap(one, { kind: 'account', id: accountId }, { month: 10 * price });
+  assert.deepEqual(await spentOf(one), [
+    ['account', 'month', 3 * price],
+    ['key', 'day', 2 * price],
+  ]);
+  assert.equal((await accept(taskOf(one))).kind, 'accepted');
+  assert.equal((await accept(taskOf(one))).kind, 'spend_cap_reached');
+  assert.equal((await accept(taskOf(other))).kind, 'accepted');
+  assert.deepEqual(await spentOf(one), [
+    ['account', 'month', 5 * price],
+    ['key', 'day', 3 * price],
+  ]);
+  await setCap(one, { kind: 'key', id: one.by.keyId }, { day: null });
+  assert.equal((await accept(taskOf(one))).kind, 'accepted');
+});
+
+test('a rotated key shares the cap of the key before it', async () => {
+  const accept = createTaskAcceptor(database.db);
+  const client = await newKey(await newAccount(), { total: 2 * price });
+  await accept(taskOf(client));
+  const made = await rotateAccountKey(database.db, {
+    accountId: client.accountId,
+    keyId: client.by.keyId,
+    within: ['tasks:write'],
+    overlapSeconds: 60,
+  });
+  assert.ok(made.kind === 'made');
+  const rotated: Client = { ...client, by: { kind: 'key', keyId: made.apiKey.keyId } };
+  assert.equal((await accept(taskOf(rotated))).kind, 'accepted');
+  for (const either of [client, rotated]) assert.equal((await accept(taskOf(either))).kind, 'spend_cap_reached');
+  const [cap] = await listSpendCaps(database.db, client.accountId);
+  assert.equal(cap?.subjectId, made.apiKey.keyId);
+});
+
+test('a repeated create under a cap returns its task, and other refusals keep their reasons', async () => {
+  const accept = createTaskAcceptor(database.db);
+  const client = await newKey(await newAccount(), { total: price });
+  const first = await accept(taskOf(client, { idempotencyKey: 'one' }));
+  const replay = await accept(taskOf(client, { idempotencyKey: 'one' }));
+  assert.deepEqual([first.kind, replay.kind], ['accepted', 'replayed']);
+  const repeat = await accept(taskOf(client, { attempt: 'repeat' }));
+  assert.equal(repeat.kind, 'replayed');
+  const accountId = await createAccount(database.db, { name: 'poor', credits: 1 });
+  const poor = await accept(taskOf(await newKey(accountId, { total: 10 * price })));
+  assert.equal(poor.kind, 'insufficient_credits');
+});
+
+test('a create that dies before its commit counts towards no cap', async () => {
+  const client = await newKey(await newAccount(), { total: price });
+  const accept = createTaskAcceptor({
+    ...database.db,
+    transaction: (work) =>
+      database.db.transaction(async (run) => {
+        await work(run);
+        throw new Error('the process stops before the commit');
+      }),
+  });
+  await assert.rejects(accept(taskOf(client)), /before the commit/);
+  assert.deepEqual(await spentOf(client), [['key', 'total', 0]]);
+  assert.equal((await findAccount(database.db, client.accountId))?.balance, 1_000 * price);
+});
