@@ -25,9 +25,9 @@ export const origin = { address: '192.0.2.1', userAgent: 'test' } as const;
 export type Browser = {
   cookie(): string | undefined;
   /** Sends a request as a page of the console does; `body` is sent as JSON. */
-  ask(method: 'GET' | 'POST', path: string, wish?: Wish): Promise<Answer>;
+  ask(method: 'GET' | 'POST' | 'DELETE', path: string, wish?: Wish): Promise<Answer>;
   /** Sends a request with the cookie and these headers. */
-  askAs(method: 'GET' | 'POST', path: string, headers: SendOptions['headers'], body?: unknown): Promise<Answer>;
+  askAs(method: 'GET' | 'POST' | 'DELETE', path: string, headers: SendOptions['headers'], body?: unknown): Promise<Answer>;
 };
 
 type Wish = {
