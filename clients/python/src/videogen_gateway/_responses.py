@@ -47,7 +47,7 @@ class JsonSink:
 
 
 class FileSink:
-    """Writes a file beside its place, and moves it there once it is complete, so there is never half a video."""
+    """Writes a temporary file beside its path, and renames it once it is complete, so there is never half a video."""
 
     def __init__(self, path: Path, size: int | None) -> None:
         self._path, self._size = path, size

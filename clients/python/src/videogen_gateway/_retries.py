@@ -16,10 +16,10 @@ def backoff(turn: int, first: float, longest: float) -> float:
 def pause_before_retry(error: VideogenError, attempt: int, max_retries: int) -> float | None:
     """The seconds before the next attempt; None if there is none. Every call is safe to repeat: it reads, cancels,
     deletes, uploads, or creates with an idempotency key."""
-    asked = error.retry_after or 0
-    if not error.is_temporary or attempt > max_retries or asked > MAX_OBEYED_SECONDS:
+    at_least = error.retry_after or 0
+    if not error.is_temporary or attempt > max_retries or at_least > MAX_OBEYED_SECONDS:
         return None
-    return max(asked, backoff(attempt, 0.5, 8))
+    return max(at_least, backoff(attempt, 0.5, 8))
 
 
 def pause_of_wait(error: VideogenError, is_over: bool) -> float:

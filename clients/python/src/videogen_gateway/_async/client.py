@@ -84,11 +84,11 @@ class AsyncVideogen:
         """Creates a task, waits for its end and writes the video to `path`. Raises `TaskFailedError` if it fails. To
         continue after a crash of your program, choose the idempotency key and store it with your order first: the
         repeated call follows the same task, which is charged once. `timeout`: the seconds of the wait."""
-        place = calls.writable(path)
+        target = calls.writable(path)
         task_id = (await self.create_task(model, input, callback_url, idempotency_key))["taskId"]
         try:
             record = await self.wait(task_id, timeout=timeout, on_progress=on_progress)
-            await self._send(calls.download(record, place))
+            await self._send(calls.download(record, target))
         except VideogenError as error:
             error.task_id = task_id
             raise
