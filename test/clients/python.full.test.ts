@@ -164,7 +164,7 @@ describe('the Python client', { skip }, () => {
       const checks = JSON.parse(
         await output(await environmentOf(path), [join(programs, 'played.py'), work]),
       ) as unknown[];
-      assert.equal(checks.length, 12);
+      assert.equal(checks.length, 13);
     });
   }
 });

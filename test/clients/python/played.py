@@ -192,6 +192,22 @@ async def a_call_has_a_time_limit_also_for_a_body_that_trickles(twin: Any) -> No
         done.clear()
 
 
+async def an_upload_may_take_longer_than_the_limit_of_its_response(twin: Any) -> None:
+    jumps: list[float] = []
+
+    def take_an_hour(request: BaseHTTPRequestHandler) -> None:
+        jumps.append(3600)
+        answer(200, {"url": "u"})(request)
+
+    sync_client.monotonic = async_client.monotonic = lambda: monotonic() + sum(jumps)  # type: ignore[attr-defined]
+    try:
+        with Service(take_an_hour) as service:
+            assert await twin(service.url, "upload", file=b"x", content_type="image/png") == {"url": "u"}
+        assert len(service.seen) == 1
+    finally:
+        sync_client.monotonic = async_client.monotonic = monotonic  # type: ignore[attr-defined]
+
+
 async def a_wait_polls_outlasts_a_busy_service_and_ends(twin: Any) -> None:
     busy = [answer(503, retry_after="7")] * 6
     with Service(record(state="generating"), *busy, record()) as service:

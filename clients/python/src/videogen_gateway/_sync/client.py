@@ -45,8 +45,8 @@ class Videogen:
         http_client: httpx.Client | None = None,
     ) -> None:
         base_url = base_url or os.environ.get("VIDEOGEN_BASE_URL")
-        self._base_url = calls.checked("base_url", base_url, r"https?://[^/?#@\s]+(/[^?#\s]*)?")
-        self._api_key = calls.checked("api_key", api_key or os.environ.get("VIDEOGEN_API_KEY"))
+        self._base_url = calls.checked("base_url or VIDEOGEN_BASE_URL", base_url, r"https?://[^/?#@\s]+(/[^?#\s]*)?")
+        self._api_key = calls.checked("api_key or VIDEOGEN_API_KEY", api_key or os.environ.get("VIDEOGEN_API_KEY"))
         self._timeout, self._max_retries = timeout, max_retries
         self._http = http_client or httpx.Client()
         self._owns_http = http_client is None
@@ -192,15 +192,15 @@ class Videogen:
 
     def _attempt(self, call: Call[T], deadline: float) -> T:
         url, headers = call.addressed(self._base_url, self._api_key)
-        stall, now = self._timeout + call.hold, monotonic()
-        end = min(deadline, now + (call.seconds or stall))
-        limit = max(0, min(stall, end - now))
+        stall = self._timeout + call.hold
+        limit = max(0, min(stall, deadline - monotonic()))
         try:
             request = self._http.build_request(
                 call.method, url, params=call.params, headers=headers, content=call.content, timeout=limit
             )
             # Only links may redirect: a redirected POST would become a GET.
             response = self._http.send(request, stream=True, follow_redirects=call.url == url)
+            end = min(deadline, monotonic() + (call.seconds or stall))  # begins here, after an upload of any length
             with closing(response):
                 with closing(call.open_sink(response)) as sink:
                     for chunk in response.iter_bytes():
