@@ -21,7 +21,7 @@ T = TypeVar("T")
 TaskInput = api.TaskRequestInput | Mapping[str, object]
 """The fields of `input` of the usual models, or those of any other model: `models()` has their schemas."""
 
-# The service looks at the content; the type has to be of the right kind.
+# The service reads the content; the type has to be of the right kind.
 IMAGES = {".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".webp": "image/webp"}
 VIDEOS = {".mp4": "video/mp4", ".mov": "video/quicktime", ".webm": "video/webm"}
 MEDIA_TYPES = IMAGES | VIDEOS | {".mp3": "audio/mpeg", ".wav": "audio/wav", ".m4a": "audio/mp4"}
