@@ -1,10 +1,9 @@
 """Writes the generated files of the package: `types.py` from openapi.json, `_sync/` from `_async/`.
 
-Run it after a change of either, with the tools of the group `dev`:
-
-    python generate.py [OPENAPI_JSON [PACKAGE_FOLDER]]
+Run it after a change of either, with the tools of the group `dev`. Without arguments it writes into this project.
 """
 
+import argparse
 import json
 import subprocess
 import sys
@@ -18,11 +17,11 @@ HERE = Path(__file__).parent
 
 # The schemas that the client returns or takes. Those of operators and of the console are left out.
 NAMED = ["TaskRequest", "CreatedTask", "TaskRecord", "ListedTask", "CancelledTask", "DeletedTask"]
-NAMED += ["TaskPrice", "UploadedMedia", "Model", "ModelPrice", "Limits"]
+NAMED += ["TaskPrice", "UploadedMedia", "LedgerEntry", "Model", "ModelPrice", "Limits"]
 # `data` of an operation whose schema has no name of its own.
 ANSWERS = {"TaskPage": "listTasks", "Credits": "getCredits", "Catalogue": "listModels"}
-NAMED += ["LedgerEntry"]
 
+# What asyncio has, `_sync/io.py` has for the blocking twin.
 REPLACEMENTS = {
     "asyncio": ".io",
     "AsyncVideogen": "Videogen",
@@ -32,11 +31,14 @@ REPLACEMENTS = {
     "aiter_bytes": "iter_bytes",
 }
 
-# TypedDict reads its annotations lazily, so Python 3.10 needs the name for type checkers only.
+# Annotations are not evaluated, so the type checkers of Python 3.10 need the name, but not Python itself.
 IMPORT = "from typing_extensions import NotRequired\n"
-LAZY_IMPORT = f"""from typing import TYPE_CHECKING
+LAZY_IMPORT = f"""import sys
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+elif TYPE_CHECKING:
     {IMPORT}"""
 
 SYNC_HEADER = "# Written by generate.py from _async/client.py; do not edit.\n\n"
@@ -49,23 +51,16 @@ def types_source(description: dict[str, Any]) -> str:
     for name, operation in ANSWERS.items():
         content = operations[operation]["responses"]["200"]["content"]["application/json"]
         schemas[name] = content["schema"]["properties"]["data"]
-    invalid = components["responses"]["invalid_request"]["content"]["application/json"]["schema"]
-    schemas["FieldError"] = invalid["properties"]["data"]["properties"]["errors"]["items"]
+    invalid = components["responses"][operations["priceTask"]["responses"]["422"]["$ref"].split("/")[-1]]
+    data = invalid["content"]["application/json"]["schema"]["properties"]["data"]
+    schemas["FieldError"] = data["properties"]["errors"]["items"]
     schemas["ErrorCode"] = {"type": "string", "enum": error_codes(components["responses"])}
     reduced = {**description, "paths": {}, "components": {"schemas": schemas}}
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder, "openapi.json"), Path(folder, "types.py")
         source.write_text(json.dumps(reduced), encoding="utf-8")
-        command = [
-            sys.executable,
-            "-m",
-            "datamodel_code_generator",
-            "--input",
-            str(source),
-            "--output",
-            str(target),
-        ]
-        subprocess.run(command, check=True, cwd=HERE)
+        files = ["--input", str(source), "--output", str(target)]
+        subprocess.run([sys.executable, "-m", "datamodel_code_generator", *files], check=True, cwd=HERE)
         return target.read_text(encoding="utf-8").replace(IMPORT, LAZY_IMPORT)
 
 
@@ -91,7 +86,8 @@ def main(openapi: Path, package: Path) -> None:
 
 
 if __name__ == "__main__":
-    openapi, package = (
-        sys.argv[1:] + [str(HERE / "../../openapi.json"), str(HERE / "src/videogen_gateway")][len(sys.argv) - 1 :]
-    )
-    main(Path(openapi), Path(package).resolve())
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("openapi", nargs="?", type=Path, default=HERE / "../../openapi.json")
+    parser.add_argument("package", nargs="?", type=Path, default=HERE / "src/videogen_gateway")
+    given = parser.parse_args()
+    main(given.openapi, given.package.resolve())

@@ -8,6 +8,7 @@ import queue
 import runpy
 import sys
 import threading
+import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -230,7 +231,14 @@ def survive_lost_responses(twin: Any) -> dict[str, Any]:
     return {"taskId": task["taskId"], "creates": len(keys)}
 
 
+def read_types_at_run_time() -> None:
+    """As pydantic and other programs do. Python 3.10 needs typing_extensions for it."""
+    if sys.version_info >= (3, 11):
+        assert "resultUrls" in typing.get_type_hints(typing.get_type_hints(vg.types.TaskRecord)["resultJson"])
+
+
 def main(twin: Any) -> None:
+    read_types_at_run_time()
     name = options["name"]
     with twin(options["baseUrl"], options["key"]) as client:
         video = generate_to_a_file(client, name)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias, TypedDict
+import sys
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
@@ -284,6 +287,20 @@ class UploadedMedia(TypedDict):
     expireTime: int
 
 
+class LedgerEntry(TypedDict):
+    entryId: int
+    kind: Literal["grant", "charge", "refund", "adjustment"]
+    amount: int
+    """Negative for charges."""
+    balanceAfter: int
+    taskId: str | None
+    priceName: str | None
+    """The price of the charge or refund."""
+    reason: str | None
+    createTime: int
+    """Unix milliseconds."""
+
+
 class ModelSampleRequest(TypedDict):
     """The smallest body of `createTask`, with sample values."""
 
@@ -339,20 +356,6 @@ class Limits(TypedDict):
     """Null: no limit."""
     unfinishedTasks: int
     maxUnfinishedTasks: int
-
-
-class LedgerEntry(TypedDict):
-    entryId: int
-    kind: Literal["grant", "charge", "refund", "adjustment"]
-    amount: int
-    """Negative for charges."""
-    balanceAfter: int
-    taskId: str | None
-    priceName: str | None
-    """The price of the charge or refund."""
-    reason: str | None
-    createTime: int
-    """Unix milliseconds."""
 
 
 class TaskPage(TypedDict):
