@@ -131,25 +131,15 @@ async def other_errors_are_not_retried(twin: Any) -> None:
     with Service(answer(402, {"required": 5}, "insufficient_credits")) as service, raises(vg.VideogenError) as found:
         await twin(service.url, "create_task", idempotency_key="order-7", **task)
     [error] = found
-    assert (error.status, error.code, error.data, error.request_id) == (
-        402,
-        "insufficient_credits",
-        {"required": 5},
-        "r-1",
-    )
+    assert (error.status, error.code, error.request_id) == (402, "insufficient_credits", "r-1")
+    assert error.data == {"required": 5}
     assert (error.idempotency_key, error.is_temporary, error.errors) == ("order-7", False, [])
     assert vars(pickle.loads(pickle.dumps(error))) == vars(error) and str(error).startswith("402 insufficient_credits")
 
 
 async def a_response_of_another_program_is_no_success(twin: Any) -> None:
-    steps = [
-        raw(200, b"<h1>hello</h1>"),
-        raw(200, b"[]"),
-        raw(200, b"{}"),
-        raw(200, b'{"code":500,"msg":"","data":{}}'),
-    ]
-    for step in [*steps, raw(200, b"[" * 100_000)]:
-        with Service(step) as service, raises(vg.APIStatusError) as found:
+    for body in (b"<h1>hello</h1>", b"[]", b"{}", b'{"code":500,"msg":"","data":{}}', b"[" * 100_000):
+        with Service(raw(200, body)) as service, raises(vg.APIStatusError) as found:
             await twin(service.url, "balance")
         assert "did not respond as Videogen does" in str(found[0]) and len(service.seen) == 1
 
@@ -268,12 +258,9 @@ async def invalid_arguments_are_found_before_a_request(twin: Any) -> None:
     for url in ("", "example.com", "ftp://a", "http://a:b@c", "https://a?b", "https://a#b"):
         with raises(ValueError):
             await twin(url, "balance")
-    calls = [
-        ("create_task", {**task, "idempotency_key": "é"}),
-        ("upload", {"file": b"x"}),
-        ("upload", {"file": "a.gif"}),
-    ]
+    calls = [("create_task", {**task, "idempotency_key": "é"})]
     calls += [("create_task", {"model": "m", "input": {"prompt": "p", "duration": float("nan")}})]
+    calls += [("upload", {"file": b"x"}), ("upload", {"file": "a.gif"})]
     with Service(answer(200, created)) as service:
         for name, arguments in calls:
             with raises(ValueError):
