@@ -21,7 +21,7 @@ NAMED += ["TaskPrice", "UploadedMedia", "LedgerEntry", "Model", "ModelPrice", "L
 # `data` of an operation whose schema has no name of its own.
 ANSWERS = {"TaskPage": "listTasks", "Credits": "getCredits", "Catalogue": "listModels"}
 
-# What asyncio has, `_sync/io.py` has for the blocking twin.
+# The blocking twin imports its `sleep` and `to_thread` from `_sync/io.py`.
 REPLACEMENTS = {
     "asyncio": ".io",
     "AsyncVideogen": "Videogen",
