@@ -14,7 +14,7 @@ import { runsWholeMatrix } from '../support/tier.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 
 // The client is Python, so programs in Python use it: test/clients/python/exercise.py against a real service, played.py against one
-// that fails as it is told. ops/ci/provision.sh installs the tools, the packages and the list of interpreters.
+// that fails by a script. ops/ci/provision.sh installs the tools, the packages and the list of interpreters.
 
 const run = promisify(execFile);
 const source = resolve('clients/python'); // tests run in the root of the project
