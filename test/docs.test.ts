@@ -10,7 +10,13 @@ const filesIn = (folder: string, ending: string) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending))
     .map((name) => join(folder, name));
-const others = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'clients/typescript/README.md'];
+const others = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'clients/typescript/README.md',
+  'clients/python/README.md',
+];
 const documents = [...others, 'ops/helm/videogen/README.md', ...filesIn('docs', '.md')];
 const textOf = (document: string) => readFileSync(document, 'utf8');
 const withoutCode = (markdown: string) => markdown.replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');

@@ -5,6 +5,7 @@
 # Needs Python, Go (for most programs) and, on Debian, root (for Chromium).
 set -uo pipefail
 tier="${1:-}"
+root="$(cd "$(dirname "$0")/../.." && pwd)"
 cache="${XDG_CACHE_HOME:-$HOME/.cache}/videogen-tests"
 mkdir -p "$cache"
 : >"$cache/env.next"
@@ -56,6 +57,33 @@ provide_python_tools() {
     touch "$venv/complete"
   }
   use VIDEOGEN_TEST_PYTHON "$venv/bin/python"
+}
+
+# The tools of the Python client (the group `dev` of its pyproject.toml), each Python from 3.10 to 3.13 that is installed, and the
+# packages that the client depends on, so that its tests need no registry.
+provide_python_client_tools() {
+  local project="$root/clients/python/pyproject.toml" pythons=() version candidate dependencies venv
+  for version in 3.10 3.11 3.12 3.13; do
+    for candidate in "$(command -v "python$version")" "$HOME/.pyenv/versions/$version".*/bin/python; do
+      "$candidate" -c "import sys, venv; sys.exit('%d.%d' % sys.version_info[:2] != '$version')" || continue
+      pythons+=("$candidate") && break
+    done
+  done
+  [ "${#pythons[@]}" -gt 0 ] || return 1
+  venv="$cache/python-client-$({ cat "$project" && echo "${pythons[@]}"; } | sha256sum | cut -c1-12)"
+  [ -e "$venv/complete" ] || {
+    rm -rf "$venv" && python3 -m venv "$venv" && "$venv/bin/pip" install --quiet pip==26.3 &&
+      "$venv/bin/pip" install --quiet --group "$project:dev" && "$venv/bin/pyright" --version || return 1
+    dependencies="$("$venv/bin/python" -c "import sys, tomllib
+print(*tomllib.load(open(sys.argv[1], 'rb'))['project']['dependencies'])" "$project")" || return 1
+    for candidate in "${pythons[@]}"; do
+      # shellcheck disable=SC2086 # one word for each dependency
+      "$venv/bin/pip" --python "$candidate" download --quiet --dest "$venv/wheels" $dependencies || return 1
+    done
+    touch "$venv/complete"
+  }
+  use VIDEOGEN_TEST_PYTHON_CLIENT_TOOLS "$venv"
+  use VIDEOGEN_TEST_PYTHONS "$(IFS=: && echo "${pythons[*]}")"
 }
 
 # Prometheus' own checker of rules, from Debian's package, of which nothing else is installed.
@@ -114,6 +142,7 @@ provide_temporal_server() {
 provide chromium provide_chromium
 provide proxies provide_proxies
 provide python-tools provide_python_tools
+provide python-client-tools provide_python_client_tools
 provide promtool provide_promtool
 provide kubernetes-schemas provide_kubernetes_schemas
 provide versitygw provide_go versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0 VIDEOGEN_TEST_S3
