@@ -67,6 +67,12 @@ returning ${entryColumns}`,
   values: ({ accountId, kind, amount, reason, idempotencyKey }) => [accountId, amount, kind, reason, idempotencyKey],
 });
 
+/** The booking under an idempotency key, if there is one. */
+export const listBookingsUnder = many<LedgerEntry, [idempotencyKey: string]>({
+  name: 'list-bookings-under',
+  text: `select ${entryColumns} from ledger_entries where idempotency_key = $1`,
+});
+
 export type BooksFilter = {
   readonly accountId: string;
   readonly kind?: LedgerKind | undefined;

@@ -12,6 +12,7 @@ import { creditEndpoints, operatorCreditEndpoints } from '../credits/credit-rout
 import { createTask } from '../tasks/create-task-routes.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { spendCapEndpoints } from '../credits/spend-cap-routes.ts';
+import { operatorCodeEndpoints, redemptionEndpoints } from '../credits/redemption-routes.ts';
 import { keyEndpoints, operatorKeyEndpoints } from '../accounts/key-routes.ts';
 import { kieEndpoints } from '../ingress/kie/kie-routes.ts';
 import { shapes } from '../ingress/shapes.ts';
@@ -67,6 +68,7 @@ export const sections: readonly Section[] = [
       ...passkeyEndpoints,
       ...memberEndpoints,
       ...ownAccountEndpoints,
+      ...redemptionEndpoints,
     ],
   },
   {
@@ -82,6 +84,7 @@ export const sections: readonly Section[] = [
       ...accountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorPriceEndpoints,
+      ...operatorCodeEndpoints,
       ...operatorProviderEndpoints,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,

@@ -80,6 +80,8 @@ export const errorCatalogue = {
   cap_subject_not_found: refusal(404, 'no key or member of the account has this id'),
   key_not_found: refusal(404, 'key not found'),
   account_not_found: refusal(404, 'account not found'),
+  code_invalid: refusal(404, 'the code is unknown, used, expired or withdrawn'),
+  code_batch_not_found: refusal(404, 'batch of codes not found'),
   price_not_found: refusal(404, 'price not found'),
   session_not_found: refusal(404, 'session not found'),
   member_not_found: refusal(404, 'member not found'),
@@ -137,6 +139,7 @@ export const errorCatalogue = {
   rate_limited: refusal(429, 'too many requests; retry after the seconds in Retry-After', byRate),
   too_many_refused_creates: refusal(429, 'too many creates of this account were refused; retry later', byRate),
   too_many_bad_keys: refusal(429, 'too many invalid API keys from this address; retry later', byRate),
+  too_many_code_attempts: refusal(429, 'too many invalid codes; retry after the seconds in Retry-After', byRate),
   too_many_sign_ins: refusal(429, 'too many sign-in attempts; try again later', {
     headers: { 'Retry-After': '60' },
     ...byRate,

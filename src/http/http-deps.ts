@@ -96,6 +96,8 @@ export type HttpOptions = {
   readonly refusedCreates: RateLimiter | undefined;
   /** Limits invalid API keys of an address. */
   readonly badKeys: BadKeys;
+  /** Limits invalid redemption codes of a person. */
+  readonly codeAttempts: RateLimiter;
   /** Limits sign-ins of an address. */
   readonly signIns: RateLimiter;
   /** True for peers whose `X-Forwarded-For` is trusted. */
@@ -118,6 +120,7 @@ export type HttpDeps = HttpPorts & HttpOptions;
 
 /** A passkey takes two requests. The people of an office share one address. */
 const signInRate = { quota: 30, windowMs: 60_000 };
+const codeRate = { quota: 10, windowMs: 60 * 60_000 };
 
 /** Completes the dependencies of the HTTP layer; tests override any of them. */
 export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDeps {
@@ -133,6 +136,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     reads: undefined,
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),
+    codeAttempts: createRateLimiter(codeRate),
     signIns: createRateLimiter(signInRate),
     isTrustedProxy: () => false,
     metrics: undefined,

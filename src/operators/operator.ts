@@ -17,6 +17,8 @@ export const operatorActions = [
   'accounts.close',
   'credits.grant',
   'credits.adjust',
+  'codes.create',
+  'codes.withdraw',
   'prices.set',
   'prices.withdraw',
   'keys.create',

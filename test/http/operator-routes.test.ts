@@ -104,6 +104,19 @@ const examples: Readonly<Record<string, Example>> = {
     does: async () => ({ accountId: await newAccountId(), name: 'Harbor Films' }),
     refused: { accountId: nobody, name: 'Harbor Films' },
   },
+  adminCreateCodes: {
+    does: async () => ({ name: 'spring', credits: 5, codes: 2 }),
+    refused: { name: 'spring', credits: 0, codes: 2 },
+    changesAgain: true,
+  },
+  adminWithdrawCodes: {
+    does: async () => {
+      const batch = { name: 'spring', credits: 5, codes: 2 };
+      const { json } = await operator.ask('POST', '/api/admin/v1/codes', { body: batch });
+      return { batchId: json.data['batchId'], reason };
+    },
+    refused: { batchId: nobody, reason },
+  },
   adminGrantCredits: {
     does: async () => ({ accountId: await newAccountId(), credits: 5, reason }),
     refused: { accountId: nobody, credits: 5, reason },

@@ -16,6 +16,7 @@ import type { TestDatabase } from '../support/database.ts';
 import { isObject } from '../support/http-client.ts';
 import { owedCallback } from '../support/owed-callback.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { createCodesAs } from '../../src/credits/redemption-codes.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { python } from '../fakes/python.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
@@ -118,7 +119,10 @@ async function thingsIn(database: TestDatabase): Promise<Ids> {
   const invited = { email: 'e@example.com', isOperator: true };
   const link = await inviteAs(db, { kind: 'command_line', name: 'ada' }, invited);
   assert.ok(link);
-  return { accountId: [accountId], taskId: [waiting, ended], keyId: [made.keyId], linkId: [link.linkId], userId };
+  const batch = { name: 'spring', credits: 5, codes: 1 };
+  const { batchId } = await createCodesAs(db, { kind: 'command_line', name: 'ada' }, batch);
+  const keyId = [made.keyId];
+  return { accountId: [accountId], taskId: [waiting, ended], keyId, linkId: [link.linkId], batchId: [batchId], userId };
 }
 
 /** The document, in which the ids that requests carry are some that exist. */

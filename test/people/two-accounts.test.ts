@@ -135,6 +135,7 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   day: [100],
   month: [null],
   total: [1_000],
+  code: ['ABCD-ABCD-ABCD-ABCD'],
   response: [{ id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: { clientDataJSON: 'e30' } }],
 };
 
@@ -172,7 +173,9 @@ async function call(operation: Operation, values: Record<string, unknown>, accou
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name]));
   if (method !== 'post') {
     const pairs = Object.entries(values).map(([name, value]): [string, string] => [name, String(value)]);
-    return browser.ask(method === 'get' ? 'GET' : 'DELETE', `${path}?${new URLSearchParams(pairs).toString()}`, { accountId });
+    return browser.ask(method === 'get' ? 'GET' : 'DELETE', `${path}?${new URLSearchParams(pairs).toString()}`, {
+      accountId,
+    });
   }
   const type = fileTypes?.[0];
   const headers = type === undefined ? {} : { 'content-type': type };

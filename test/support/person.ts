@@ -27,7 +27,12 @@ export type Browser = {
   /** Sends a request as a page of the console does; `body` is sent as JSON. */
   ask(method: 'GET' | 'POST' | 'DELETE', path: string, wish?: Wish): Promise<Answer>;
   /** Sends a request with the cookie and these headers. */
-  askAs(method: 'GET' | 'POST' | 'DELETE', path: string, headers: SendOptions['headers'], body?: unknown): Promise<Answer>;
+  askAs(
+    method: 'GET' | 'POST' | 'DELETE',
+    path: string,
+    headers: SendOptions['headers'],
+    body?: unknown,
+  ): Promise<Answer>;
 };
 
 type Wish = {

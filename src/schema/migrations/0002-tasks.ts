@@ -142,6 +142,25 @@ create index ledger_bookings_by_account on ledger_entries (account_id, id) where
 create trigger ledger_is_append_only before update or delete or truncate on ledger_entries
   for each statement execute function refuse_change();
 
+create table code_batches (
+  id uuid primary key,
+  name text not null check (length(name) between 1 and 100),
+  credits bigint not null check (credits > 0),
+  created_at timestamptz not null default now(),
+  expires_at timestamptz,
+  withdrawn_at timestamptz
+);
+create index code_batches_by_creation on code_batches (created_at desc, id desc);
+
+create table redemption_codes (
+  hash bytea primary key check (length(hash) = 32),
+  batch_id uuid not null references code_batches,
+  redeemed_by uuid references accounts,
+  redeemed_at timestamptz,
+  constraint redeemed_by_an_account check ((redeemed_by is null) = (redeemed_at is null))
+);
+create index redemption_codes_by_batch on redemption_codes (batch_id);
+
 create table ledger_violations (
   rule text not null,
   account_id uuid,

@@ -12,6 +12,8 @@ const words: Readonly<Record<string, string>> = {
   'accounts.close': 'Closed the account',
   'credits.grant': 'Granted credits',
   'credits.adjust': 'Adjusted the balance',
+  'codes.create': 'Created redemption codes',
+  'codes.withdraw': 'Withdrew redemption codes',
   'prices.set': 'Set a price',
   'prices.withdraw': 'Withdrew a price',
   'keys.create': 'Created a key',
