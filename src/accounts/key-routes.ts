@@ -108,7 +108,7 @@ const newKeyFields = (whichScopes: string) => ({
   caps: z
     .strictObject(capFields)
     .nullish()
-    .meta({ description: 'What it may spend, in credits by day and month (UTC) and in total.' }),
+    .meta({ description: 'Limits of its spending, in credits by day and month (UTC) and in total.' }),
   expireTime: z
     .int({ error: timeError })
     .max(maxUnixMs)

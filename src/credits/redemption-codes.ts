@@ -7,11 +7,11 @@ import type { Database } from '../platform/database/database.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { bookCredits, type LedgerEntry, listBookingsUnder } from './credits.ts';
 
-// Codes that operators sell or give away in batches. Each grants credits once, to the account that redeems it first.
+// Codes that operators sell or hand out in batches. Each grants credits once, to the account that redeems it first.
 
 /** Crockford's base32: no letter is mistaken for a digit. */
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-/** 16 characters carry 80 bits, which nobody guesses through a limited number of attempts. */
+/** 16 characters carry 80 bits, which cannot be guessed with a limited number of attempts. */
 const codeLength = 16;
 export const maxCodesOfBatch = 10_000;
 

@@ -49,7 +49,7 @@ select ${capColumns} from spend_caps where account_id = $1
 order by subject_kind, subject_id, array_position(array['day', 'month', 'total'], period)`,
 });
 
-/** Who creates a task, and what it costs. */
+/** The maker of a task, and its cost. */
 export type Spending = {
   readonly accountId: string;
   readonly keyId: string | undefined;
