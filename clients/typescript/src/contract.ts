@@ -13,6 +13,9 @@ export type ErrorCode =
   | 'body_unreadable'
   | 'callback_secret_already_shown'
   | 'callback_test_running'
+  | 'cap_subject_not_found'
+  | 'code_batch_not_found'
+  | 'code_invalid'
   | 'content_deleted'
   | 'cross_site_request'
   | 'database_busy'
@@ -34,6 +37,7 @@ export type ErrorCode =
   | 'media_deleted'
   | 'member_not_found'
   | 'misdirected_request'
+  | 'model_not_allowed'
   | 'model_unavailable'
   | 'not_ready'
   | 'not_signed_in'
@@ -50,9 +54,11 @@ export type ErrorCode =
   | 'scope_missing'
   | 'session_not_found'
   | 'sign_in_failed'
+  | 'spend_cap_reached'
   | 'task_not_finished'
   | 'task_not_found'
   | 'too_many_bad_keys'
+  | 'too_many_code_attempts'
   | 'too_many_invitations'
   | 'too_many_keys'
   | 'too_many_passkeys'
@@ -439,6 +445,8 @@ export type UsedApiKey = {
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
+  /** The models that it may use; null for all. */
+  readonly models: readonly string[] | null;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -460,6 +468,8 @@ export type NewApiKey = {
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
+  /** The models that it may use; null for all. */
+  readonly models: readonly string[] | null;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -557,6 +567,14 @@ export type KeyRequest = {
     | undefined;
   /** `native` by default; `kie` for clients of kie.ai's API. Cannot be changed. */
   readonly dialect?: 'native' | 'kie' | null | undefined;
+  /** The models that it may use; all by default. Cannot be changed. */
+  readonly models?: readonly string[] | null | undefined;
+  /** Limits of its spending, in credits by day and month (UTC) and in total. */
+  readonly caps?: {
+    readonly day?: number | null | undefined;
+    readonly month?: number | null | undefined;
+    readonly total?: number | null | undefined;
+  } | null | undefined;
   /** Unix milliseconds; never expires by default. */
   readonly expireTime?: number | null | undefined;
 };

@@ -13,6 +13,9 @@ export type ErrorCode =
   | 'body_unreadable'
   | 'callback_secret_already_shown'
   | 'callback_test_running'
+  | 'cap_subject_not_found'
+  | 'code_batch_not_found'
+  | 'code_invalid'
   | 'content_deleted'
   | 'cross_site_request'
   | 'database_busy'
@@ -34,6 +37,7 @@ export type ErrorCode =
   | 'media_deleted'
   | 'member_not_found'
   | 'misdirected_request'
+  | 'model_not_allowed'
   | 'model_unavailable'
   | 'not_ready'
   | 'not_signed_in'
@@ -50,9 +54,11 @@ export type ErrorCode =
   | 'scope_missing'
   | 'session_not_found'
   | 'sign_in_failed'
+  | 'spend_cap_reached'
   | 'task_not_finished'
   | 'task_not_found'
   | 'too_many_bad_keys'
+  | 'too_many_code_attempts'
   | 'too_many_invitations'
   | 'too_many_keys'
   | 'too_many_passkeys'
@@ -480,6 +486,8 @@ export type UsedApiKey = {
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
+  /** The models that it may use; null for all. */
+  readonly models: readonly string[] | null;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -501,6 +509,8 @@ export type NewApiKey = {
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
+  /** The models that it may use; null for all. */
+  readonly models: readonly string[] | null;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -519,6 +529,8 @@ export type RotatedApiKey = {
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
+  /** The models that it may use; null for all. */
+  readonly models: readonly string[] | null;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -528,6 +540,19 @@ export type RotatedApiKey = {
   readonly key: string;
   readonly oldKeyId: string;
   readonly oldExpireTime: number;
+};
+
+export type SpendCap = {
+  readonly subject: 'key' | 'member' | 'account';
+  /** The id of the key, the person or the account. */
+  readonly subjectId: string;
+  /** Days and months are those of UTC. */
+  readonly period: 'day' | 'month' | 'total';
+  readonly cap: number;
+  /** Charges less refunds of tasks created in the period. */
+  readonly spent: number;
+  /** When `spent` becomes 0; null for a total. */
+  readonly resetTime: number | null;
 };
 
 export type Me = {
@@ -726,6 +751,18 @@ export type SetPrice = {
   readonly createTime: number;
 };
 
+export type CodeBatch = {
+  readonly batchId: string;
+  readonly name: string;
+  /** The credits of each code. */
+  readonly credits: number;
+  readonly codes: number;
+  readonly redeemed: number;
+  readonly createTime: number;
+  readonly expireTime: number | null;
+  readonly withdrawTime: number | null;
+};
+
 export type Margin = {
   readonly model: string;
   /** The price of the model that the tasks were charged. */
@@ -755,6 +792,8 @@ export type ApiKey = {
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
+  /** The models that it may use; null for all. */
+  readonly models: readonly string[] | null;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -771,6 +810,8 @@ export type NewApiKeyOfAccount = {
     | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
   /** The spelling of requests and records. */
   readonly dialect: 'native' | 'kie';
+  /** The models that it may use; null for all. */
+  readonly models: readonly string[] | null;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -891,6 +932,8 @@ export type OperatorAction = {
     | 'accounts.close'
     | 'credits.grant'
     | 'credits.adjust'
+    | 'codes.create'
+    | 'codes.withdraw'
     | 'prices.set'
     | 'prices.withdraw'
     | 'keys.create'
@@ -1037,6 +1080,12 @@ export type Reads = {
       readonly keys: readonly UsedApiKey[];
     };
   };
+  readonly '/api/v1/caps': {
+    readonly query: {};
+    readonly answer: {
+      readonly caps: readonly SpendCap[];
+    };
+  };
   readonly '/api/console/v1/options': {
     readonly query: {};
     readonly answer: {
@@ -1179,6 +1228,12 @@ export type Reads = {
       readonly prices: readonly SetPrice[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/codes': {
+    readonly query: {};
+    readonly answer: {
+      readonly batches: readonly CodeBatch[];
     };
   };
   readonly '/api/admin/v1/providers': {
@@ -1404,6 +1459,14 @@ export type Sends = {
         | undefined;
       /** `native` by default; `kie` for clients of kie.ai's API. Cannot be changed. */
       readonly dialect?: 'native' | 'kie' | null | undefined;
+      /** The models that it may use; all by default. Cannot be changed. */
+      readonly models?: readonly string[] | null | undefined;
+      /** Limits of its spending, in credits by day and month (UTC) and in total. */
+      readonly caps?: {
+        readonly day?: number | null | undefined;
+        readonly month?: number | null | undefined;
+        readonly total?: number | null | undefined;
+      } | null | undefined;
       /** Unix milliseconds; never expires by default. */
       readonly expireTime?: number | null | undefined;
     };
@@ -1423,6 +1486,18 @@ export type Sends = {
     readonly answer: {
       readonly keyId: string;
       readonly revokeTime: number;
+    };
+  };
+  readonly '/api/v1/caps': {
+    readonly body: {
+      readonly keyId?: string | null | undefined;
+      readonly userId?: string | null | undefined;
+      readonly day?: number | null | undefined;
+      readonly month?: number | null | undefined;
+      readonly total?: number | null | undefined;
+    };
+    readonly answer: {
+      readonly caps: readonly SpendCap[];
     };
   };
   readonly '/api/console/v1/links/show': {
@@ -1560,6 +1635,14 @@ export type Sends = {
       readonly accountId: string;
     };
   };
+  readonly '/api/console/v1/credits/redeem': {
+    readonly body: {
+      readonly code: string;
+    };
+    readonly answer: {
+      readonly entry: LedgerEntry;
+    };
+  };
   readonly '/api/admin/v1/accounts': {
     readonly body: {
       readonly name: string;
@@ -1661,6 +1744,27 @@ export type Sends = {
     };
     readonly answer: SetPrice;
   };
+  readonly '/api/admin/v1/codes': {
+    readonly body: {
+      /** Shown in the ledger of accounts that redeem one. */
+      readonly name: string;
+      readonly credits: number;
+      readonly codes: number;
+      readonly expireTime?: number | null | undefined;
+    };
+    readonly answer: {
+      readonly batchId: string;
+      readonly codes: readonly string[];
+    };
+  };
+  readonly '/api/admin/v1/codes/withdraw': {
+    readonly body: {
+      readonly batchId: string;
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: CodeBatch;
+  };
   readonly '/api/admin/v1/providers/set': {
     readonly body: {
       readonly provider: string;
@@ -1681,6 +1785,14 @@ export type Sends = {
         | undefined;
       /** `native` by default; `kie` for clients of kie.ai's API. Cannot be changed. */
       readonly dialect?: 'native' | 'kie' | null | undefined;
+      /** The models that it may use; all by default. Cannot be changed. */
+      readonly models?: readonly string[] | null | undefined;
+      /** Limits of its spending, in credits by day and month (UTC) and in total. */
+      readonly caps?: {
+        readonly day?: number | null | undefined;
+        readonly month?: number | null | undefined;
+        readonly total?: number | null | undefined;
+      } | null | undefined;
       /** Unix milliseconds; never expires by default. */
       readonly expireTime?: number | null | undefined;
     };
