@@ -32,6 +32,9 @@ const modelSchema = z
     sampleRequest: z
       .strictObject({ model: z.string(), input: z.record(z.string(), z.unknown()) })
       .meta({ description: 'The smallest body of `createTask`, with sample values.' }),
+    lastFrame: z.boolean().meta({
+      description: 'True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link.',
+    }),
   })
   .meta({ id: 'Model' });
 
@@ -51,8 +54,9 @@ const listModels = defineEndpoint({
       models: prices
         .filter(({ model }) => deps.isSold(model))
         .map((price) => {
-          const { input } = existing(models.get(price.model), 'model_unavailable');
-          return { ...price, inputSchema: inputJsonSchema(input), sampleRequest: sampleRequest(price.model, input) };
+          const { input, lastFrame = false } = existing(models.get(price.model), 'model_unavailable');
+          const sample = sampleRequest(price.model, input);
+          return { ...price, inputSchema: inputJsonSchema(input), sampleRequest: sample, lastFrame };
         }),
       limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
     };

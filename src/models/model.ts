@@ -15,6 +15,8 @@ export type Model = {
   readonly providers: readonly string[];
   /** Limits generation, counted from its first start. */
   readonly deadlineMs: number;
+  /** True if the last frame of its videos is stored, too. */
+  readonly lastFrame?: boolean;
 };
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;

@@ -98,7 +98,6 @@ export type TierEntry = {
 export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
   readonly fit: 'keep' | 'convert';
-  /** True if the last frame of its videos is stored, too. */
   readonly lastFrame: boolean;
   /** True if upstreams generate it, so that it needs no CPU of ours. */
   readonly isRemote: boolean;
