@@ -54,7 +54,7 @@ const listModels = defineEndpoint({
       models: prices
         .filter(({ model }) => deps.isSold(model))
         .map((price) => {
-          const { input, lastFrame = false } = existing(models.get(price.model), 'model_unavailable');
+          const { input, lastFrame } = existing(models.get(price.model), 'model_unavailable');
           const sample = sampleRequest(price.model, input);
           return { ...price, inputSchema: inputJsonSchema(input), sampleRequest: sample, lastFrame };
         }),
