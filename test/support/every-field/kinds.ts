@@ -103,7 +103,7 @@ export const fieldKinds: Readonly<Record<string, FieldKind>> = {
   'vllm-omni': videos('vllm-omni', vllm, 'MiniMax-H3'),
   sglang: videos('sglang', formTasks({ negativePrompt: { negative_prompt: 'fog' }, seed: { seed: '42' } })),
   openrouter: videos('openrouter', openrouter),
-  generic: videos('generic', formTasks({ seed: { seed: '42' } })),
+  generic: videos('generic', formTasks({})),
   comfyui: {
     settings: { kind: 'comfyui' },
     parameters: { workflow: './workflow.json', fps: 16 },
