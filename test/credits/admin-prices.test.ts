@@ -174,6 +174,16 @@ test('200, 422 of a model with several prices, one must be named, and its states
   }
 });
 
+test('200, 422 a price that has left the catalogue can be ended, and not set', async () => {
+  const removed = { model, priceName: 'full HD' };
+  await insertDecidedPrice(service.database.db, { ...removed, creditsPerSecond: 70, fromMs: 3_000 });
+  const errors = [{ path: 'priceName', message: 'unknown price, must be one of standard' }];
+  assertRefused(await set(removed), 422, /priceName: unknown price/, { errors });
+  assert.equal((await dataOf(set({ ...removed, creditsPerSecond: null })))['priceName'], 'full HD');
+  const never = { model, priceName: 'never set', creditsPerSecond: null };
+  assertRefused(await set(never), 422, /priceName: unknown price/, { errors });
+});
+
 test('404 account not found, price not found', async () => {
   assertRefused(await set({ accountId: randomUUID() }), 404, /account not found/);
   assertRefused(
