@@ -115,9 +115,10 @@ const invalid: readonly (readonly [input: unknown, ...errors: readonly string[]]
   [style({ maxCharacters: 2, default: 'film' }), 'options.style.default: must be at most 2 characters'],
 ];
 
-function errorsOf(input: unknown): readonly string[] {
+function errorsOf(input: unknown, rules?: object): readonly string[] {
   const changed = typeof input === 'object' ? { ...four, ...input } : input;
-  const model = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 1 }], providers: ['box'], input: changed };
+  const priced = { model: 'm', title: 'M', prices: [{ creditsPerSecond: 1 }], providers: ['box'] };
+  const model = { ...priced, input: changed, ...(rules && { rules }) };
   const providers = { box: { kind: 'own', baseUrl: 'http://upstream.example' } };
   const { problems } = resolveCatalogue({ providers, models: [model] });
   return problems.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
@@ -134,3 +135,31 @@ for (const [input, ...errors] of invalid) {
     );
   });
 }
+
+test('rules of a model that its input expresses are refused, and the others are not', () => {
+  const others = { ratiosWithImages: ['16:9'], images: { minPx: 300, maxAspect: 2 }, audio: 'always' };
+  assert.deepEqual(errorsOf({}, others), []);
+  const hidden = {
+    durations: [5],
+    resolutions: ['720p'],
+    ratios: ['16:9'],
+    maxPromptCharacters: 100,
+    framesWithReferences: false,
+    lastFrameAlone: false,
+    images: { min: 0, max: 1, minPx: 300 },
+  };
+  const errors = [
+    ['durations', 'input.duration'],
+    ['resolutions', 'input.resolution'],
+    ['ratios', 'input.ratio'],
+    ['maxPromptCharacters', 'input.prompt.maxCharacters'],
+    ['framesWithReferences', 'input.exclusive'],
+    ['lastFrameAlone', 'input.lastFrameUrl.requires'],
+    ['images.min', 'input.imageUrls.min'],
+    ['images.max', 'input.imageUrls.max'],
+  ];
+  assert.deepEqual(
+    errorsOf({}, hidden),
+    errors.map(([rule, by]) => `models[0].rules.${rule}: must be declared as ${by}, because this model has input`),
+  );
+});
