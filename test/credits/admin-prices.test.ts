@@ -135,8 +135,8 @@ test('200 an amount per video, alone or beside one per second, and null for both
 test('200, 422 of a model with several prices, one must be named, and its states are its own', async () => {
   const rate = { creditsPerSecond: 10, creditsPerVideo: 0, fromMs: 0 };
   const prices = [
-    { name: '1080p', when: { resolution: '1080p' as const }, rates: [rate] },
-    { name: 'standard', when: {}, rates: [rate] },
+    { name: '1080p', when: { resolution: '1080p' as const }, amounts: [rate] },
+    { name: 'standard', when: {}, amounts: [rate] },
   ];
   const catalogue = catalogueOf([
     { model, title: 'M', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 },
