@@ -68,5 +68,5 @@ export async function presentPrices(
 }
 
 function presentPrice({ name, when, amounts }: PriceRow) {
-  return { name, when, rates: amounts.map(({ fromMs, ...credits }) => ({ ...credits, fromTime: fromMs })) };
+  return { name, when, rates: amounts.map(({ fromMs, ...charged }) => ({ ...charged, fromTime: fromMs })) };
 }

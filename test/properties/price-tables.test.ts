@@ -209,8 +209,8 @@ async function assertListed(drawn: Story, accountId: string, { model, of, nowMs 
     const { fromMs: _fromMs, ...found } = listed ?? assert.fail('no price');
     assert.deepEqual(found, onPaper(drawn, model.prices, of, offsetMs));
   }
-  for (const { amounts } of shown) {
-    const beginnings = amounts.map(({ fromMs }) => fromMs);
+  for (const { amounts: listed } of shown) {
+    const beginnings = listed.map(({ fromMs }) => fromMs);
     assert.deepEqual(
       beginnings,
       [...new Set(beginnings)].toSorted((a, b) => a - b),

@@ -150,5 +150,5 @@ export function priceRowsOf(rows: readonly PriceData[]): readonly PriceRow[] {
 
 /** Returns the rows of a price as the file has them. */
 export function priceData({ name, when, amounts }: PriceRow): readonly object[] {
-  return amounts.map(({ fromMs, ...credits }) => ({ name, when, ...credits, from: new Date(fromMs).toISOString() }));
+  return amounts.map(({ fromMs, ...charged }) => ({ name, when, ...charged, from: new Date(fromMs).toISOString() }));
 }
