@@ -32,7 +32,7 @@ export type PriceConditions = {
   readonly options?: Readonly<Record<string, OptionValue>> | undefined;
 } & { readonly [Name in PricedMedia]?: Presence | undefined };
 
-/** What a video costs from an instant on; both amounts add up. */
+/** A video costs both amounts together, from an instant on. */
 export type Amounts = {
   /** Whole credits. */
   readonly creditsPerSecond: number;
