@@ -2,12 +2,12 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/activity';
 import { ApplicationFailureCategory } from '@temporalio/common';
 import { TaskError } from '../../src/platform/errors.ts';
 import type { TaskFailure } from '../../src/tasks/task.ts';
+import { mediaUrlsOf, type TaskInput } from '../../src/tasks/task-input.ts';
 import type { UpstreamError } from '../../src/providers/contract.ts';
 import type { Stop } from './job.ts';
 
 /** Clients read these sentences, which contain no text of an upstream. */
 export const providerFailures = {
-  image: { failCode: 'image_invalid', failMsg: 'A reference image was rejected by the video provider.' },
   rejected: { failCode: 'provider_rejected', failMsg: 'The video provider does not accept this request.' },
   failed: { failCode: 'provider_rejected', failMsg: 'The video model failed while it made this video.' },
   unavailable: { failCode: 'provider_unavailable', failMsg: 'The video provider is temporarily unavailable.' },
@@ -16,17 +16,31 @@ export const providerFailures = {
   cancelled: { failCode: 'cancelled', failMsg: 'The task was cancelled.' },
 } as const satisfies Readonly<Record<string, TaskFailure>>;
 
-const rejectedByPolicy = {
-  prompt: 'The prompt was rejected by the content policy.',
-  image: 'A reference image was rejected by the content policy.',
-  output: 'The generated video was rejected by the content policy.',
-  unknown: 'The request was rejected by the content policy.',
-} as const;
+const words: Readonly<Record<NonNullable<UpstreamError['about']>, string>> = {
+  prompt: 'the prompt',
+  image: 'an image',
+  video: 'a reference video',
+  audio: 'a reference audio file',
+  output: 'the generated video',
+};
 
 /** Returns the failure of a task that no other provider can make either; undefined for an error that is only this provider's. */
-export function failureFor({ kind, about }: UpstreamError): TaskFailure | undefined {
-  if (kind === 'content') return { failCode: 'content_rejected', failMsg: rejectedByPolicy[about ?? 'unknown'] };
-  return kind === 'image' ? providerFailures.image : undefined;
+export function failureFor({ kind, about }: UpstreamError, input: TaskInput): TaskFailure | undefined {
+  if (kind === 'content') {
+    const what = about === undefined ? 'the request' : words[about];
+    return { failCode: 'content_rejected', failMsg: sentence(`${what} was rejected by the content policy.`) };
+  }
+  if (kind !== 'image') return undefined;
+  const sent = [...new Set(mediaUrlsOf(input).map((one) => one.kind))];
+  // Providers report that a medium was rejected, and rarely which one.
+  const kinds = sent.length === 0 ? (['image'] as const) : sent;
+  const failCode = kinds.includes('image') ? 'image_invalid' : 'media_invalid';
+  const what = new Intl.ListFormat('en', { type: 'disjunction' }).format(kinds.map((one) => words[one]));
+  return { failCode, failMsg: sentence(`${what} was rejected by the video provider.`) };
+}
+
+function sentence(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
 }
 
 /** Returns the failure of an invalid task, such as one with an invalid image; undefined for any other error. */

@@ -1,6 +1,7 @@
 import pTimeout from 'p-timeout';
 import { estimateCost } from '../../src/models/catalogue/cost.ts';
 import type { TaskFailure } from '../../src/tasks/task.ts';
+import { mediaUrlsOf } from '../../src/tasks/task-input.ts';
 import type { CancelOutcome, Cost, UpstreamError, NotAccepted, Refused } from '../../src/providers/contract.ts';
 import {
   endProviderJob,
@@ -72,9 +73,10 @@ export async function settleDeclined(
   }
   const { error } = declined;
   deps.log.info({ ...logFields(job), error }, 'job refused');
-  // Only the prompt can be refused for its content if the request has no images.
-  const isPrompt = error.kind === 'content' && task.param.input.imageUrls.length === 0;
-  const failure = failureFor(isPrompt ? { ...error, about: 'prompt' } : error);
+  const { input } = task.param;
+  // Only the prompt can be refused for its content if the request has no media.
+  const isPrompt = error.kind === 'content' && mediaUrlsOf(input).length === 0;
+  const failure = failureFor(isPrompt ? { ...error, about: 'prompt' } : error, input);
   const end = { detail: error.detail, cost: 'free' } as const;
   if (failure !== undefined) return await failTask(attempt, job, failure, { outcome: 'fail', ...end });
   await endJob(deps, job, { outcome: 'refused', ...end });
@@ -87,13 +89,14 @@ export async function settleFailure(
   job: JobBase & Submitted,
   { error, cost }: { readonly error: UpstreamError; readonly cost?: Cost },
 ): Promise<Outcome> {
-  const { deps } = attempt;
+  const { deps, task } = attempt;
   const { failedJobs } = job.open.terms;
   deps.log.info({ ...logFields(job), error }, 'provider job failed');
   const isFree = failedJobs === 'free' && cost === undefined;
   if (!isFree) await settleCost(attempt, job, cost);
   const end = { outcome: 'fail', detail: error.detail, cost: isFree ? 'free' : undefined } as const;
-  const failure = failureFor(error) ?? (failedJobs === 'billed' ? providerFailures.failed : undefined);
+  const rejection = failureFor(error, task.param.input);
+  const failure = rejection ?? (failedJobs === 'billed' ? providerFailures.failed : undefined);
   if (failure !== undefined) return await failTask(attempt, job, failure, end);
   await endJob(deps, job, end);
   return { kind: 'next' };

@@ -3,9 +3,16 @@ import { type PresentedPrices, presentPrices, presentSetPrice } from '../credits
 import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
-import { findPrice, unknownModel } from '../models/model.ts';
+import { findPrice, type ModelCatalogue, unknownModel } from '../models/model.ts';
 import { maxPriceCredits } from '../models/price-rows.ts';
-import { listPrices, maxReasonLength, type SetPrice, setPriceAs, withdrawPriceAs } from '../credits/prices.ts';
+import {
+  listPrices,
+  maxReasonLength,
+  type SetPrice,
+  setPriceAs,
+  wasPriceSet,
+  withdrawPriceAs,
+} from '../credits/prices.ts';
 
 const maxListed = 100;
 
@@ -59,17 +66,14 @@ async function set(
   { account: accountId, from: fromMs, reason, price, perVideo }: SetOptions,
 ): Promise<Answer> {
   const { models } = config.catalogue;
-  const problem = unknownModel(models, model);
-  if (problem !== undefined) throw new CommandError(`${model}: ${problem}`);
-  const found = findPrice(models, model, price);
-  if (!found.ok) throw new CommandError(`--price: ${found.message}`);
+  const priceName = await namedPrice(db, models, { model, price, isEnd: creditsPerSecond === undefined });
   if (creditsPerSecond === undefined && perVideo !== undefined)
     throw new CommandError('--per-video must not stand beside default');
   if (creditsPerSecond === 0 && (perVideo ?? 0) === 0)
     throw new CommandError('credits per second must be at least 1, or --per-video must be');
   const setting = await setPriceAs(db, commandLineActor(), {
     model,
-    priceName: found.name,
+    priceName,
     accountId,
     creditsPerSecond,
     creditsPerVideo: creditsPerSecond === undefined ? undefined : (perVideo ?? 0),
@@ -79,6 +83,19 @@ async function set(
   if (setting.kind === 'account_not_found') throw noAccount(accountId ?? '');
   if (setting.kind === 'in_the_past') throw new CommandError('--from must not be in the past');
   return priceAnswer(setting.price);
+}
+
+/** A price that has left the catalogue can be ended only. */
+async function namedPrice(
+  db: Context['db'],
+  models: ModelCatalogue,
+  { model, price, isEnd }: { readonly model: string; readonly price: string | undefined; readonly isEnd: boolean },
+): Promise<string> {
+  const found = findPrice(models, model, price);
+  if (found.ok) return found.name;
+  if (isEnd && price !== undefined && (await wasPriceSet(db, { model, priceName: price }))) return price;
+  const problem = unknownModel(models, model);
+  throw new CommandError(problem === undefined ? `--price: ${found.message}` : `${model}: ${problem}`);
 }
 
 async function withdraw({ db }: Context, priceId: number, { reason }: { reason: string }): Promise<Answer> {

@@ -62,7 +62,7 @@ export const taskFilters: readonly TaskFilter[] = [
 export const failWords: Readonly<Record<FailCode, { readonly title: string; readonly advice: string }>> = {
   content_rejected: {
     title: 'The content was rejected',
-    advice: 'The model refused the prompt or an image. Change the wording, then run it again.',
+    advice: 'The model refused the prompt, an image, a video or an audio file. Change it, then run it again.',
   },
   image_unreachable: {
     title: 'An image could not be fetched',

@@ -12,7 +12,7 @@ const announced = (account: string) => `
     and withdrawn_at is null and effective_from > now() order by effective_from limit ${maxAnnounced})`;
 const price = priceOfTask({ model: 'request.model', accountId: '$1', listed: 'request.listed::json', at: 'at' });
 
-type RateAtInstant = {
+type AmountsAtInstant = {
   readonly nth: number;
   readonly fromMs: number;
   readonly creditsPerSecond: number;
@@ -21,7 +21,7 @@ type RateAtInstant = {
 
 type Named = { readonly model: string; readonly row: PriceRow };
 
-const readRatesAtInstants = many<RateAtInstant, [accountId: string | undefined, rows: readonly Named[]]>({
+const readAmountsAtInstants = many<AmountsAtInstant, [accountId: string | undefined, rows: readonly Named[]]>({
   name: 'read-prices',
   text: `
 select request.nth::int, since as "fromMs", credits_per_second as "creditsPerSecond", credits_per_video as "creditsPerVideo"
@@ -36,13 +36,13 @@ order by request.nth, at`,
     accountId,
     rows.map(({ model }) => model),
     rows.map(({ row: { name } }) => name),
-    rows.map(({ row: { name, rates } }) => JSON.stringify(rates.toReversed().map((rate) => ({ name, ...rate })))),
+    rows.map(({ row: { name, amounts } }) => JSON.stringify(amounts.toReversed().map((one) => ({ name, ...one })))),
   ],
 });
 
 /**
- * Returns the prices of each model as they apply to an account, or to accounts without prices of their own. The rates of each are the
- * one in force, if one has begun, and the announced ones.
+ * Returns the prices of each model as they apply to an account, or to accounts without prices of their own. The amounts of each are
+ * those in force, if any have begun, and the announced ones.
  */
 export async function readPrices(
   db: Database,
@@ -50,21 +50,21 @@ export async function readPrices(
   models: readonly Model[],
 ): Promise<ReadonlyMap<string, readonly PriceRow[]>> {
   const named = models.flatMap(({ model, prices }) => prices.map((row) => ({ model, row })));
-  const rates = new Map<number, RateAtInstant[]>();
-  for (const rate of await readRatesAtInstants(db, accountId, named)) {
-    const ofRow = rates.get(rate.nth) ?? [];
-    rates.set(rate.nth, ofRow);
-    if (!isSame(ofRow.at(-1), rate)) ofRow.push(rate);
+  const amounts = new Map<number, AmountsAtInstant[]>();
+  for (const one of await readAmountsAtInstants(db, accountId, named)) {
+    const ofRow = amounts.get(one.nth) ?? [];
+    amounts.set(one.nth, ofRow);
+    if (!isSame(ofRow.at(-1), one)) ofRow.push(one);
   }
   const prices = new Map<string, PriceRow[]>();
   for (const [index, { model, row }] of named.entries()) {
     const ofModel = prices.get(model) ?? [];
     prices.set(model, ofModel);
-    ofModel.push({ ...row, rates: (rates.get(index + 1) ?? []).map(({ nth: _nth, ...rate }) => rate) });
+    ofModel.push({ ...row, amounts: (amounts.get(index + 1) ?? []).map(({ nth: _nth, ...one }) => one) });
   }
   return prices;
 }
 
-function isSame(a: RateAtInstant | undefined, b: RateAtInstant): boolean {
+function isSame(a: AmountsAtInstant | undefined, b: AmountsAtInstant): boolean {
   return a?.creditsPerSecond === b.creditsPerSecond && a.creditsPerVideo === b.creditsPerVideo;
 }

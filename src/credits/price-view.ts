@@ -67,6 +67,6 @@ export async function presentPrices(
   return models.map(({ model, title }) => ({ model, title, prices: (prices.get(model) ?? []).map(presentPrice) }));
 }
 
-function presentPrice({ name, when, rates }: PriceRow) {
-  return { name, when, rates: rates.map(({ fromMs, ...amounts }) => ({ ...amounts, fromTime: fromMs })) };
+function presentPrice({ name, when, amounts }: PriceRow) {
+  return { name, when, rates: amounts.map(({ fromMs, ...charged }) => ({ ...charged, fromTime: fromMs })) };
 }

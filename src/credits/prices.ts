@@ -138,6 +138,31 @@ where ($1::uuid is null or account_id = $1) and ($2::text is null or model = $2)
   values: ({ accountId, model, before = Number.MAX_SAFE_INTEGER, limit }) => [accountId, model, before, limit],
 });
 
+/** A price that operators set, and the number of accounts that have one of their own. */
+export type SetPriceName = Pick<SetPrice, 'model' | 'priceName'> & { readonly accounts: number };
+
+/** Lists the prices that have an amount of operators, in force or announced. */
+export const listSetPriceNames = many<SetPriceName>({
+  name: 'list-set-price-names',
+  plannedAnew: true,
+  text: `
+select model, price_name as "priceName", count(account_id)::integer as accounts
+from (select model, price_name, account_id, credits_per_second, ${state} from prices) decided
+where state in ('announced', 'in_force') and credits_per_second is not null
+group by model, price_name order by model, price_name`,
+});
+
+/** True if operators have set this price, which may have left the catalogue since. */
+export async function wasPriceSet(db: Database, price: Pick<SetPrice, 'model' | 'priceName'>): Promise<boolean> {
+  return (await findSetPrice(db, price)) !== undefined;
+}
+
+const findSetPrice = maybeOne<Pick<SetPrice, 'priceId'>, [price: Pick<SetPrice, 'model' | 'priceName'>]>({
+  name: 'find-set-price',
+  text: `select id as "priceId" from prices where model = $1 and price_name = $2 limit 1`,
+  values: ({ model, priceName }) => [model, priceName],
+});
+
 export function setPriceAs(db: Database, actor: Actor, newPrice: Omit<NewPrice, 'who'>): Promise<PriceSetting> {
   return recordAction<PriceSetting>(db, actor, async (transaction) => {
     const answer = await setPrice(transaction, { ...newPrice, who: authorOf(actor) });

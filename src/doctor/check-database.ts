@@ -12,6 +12,8 @@ import {
 import { listMigrations } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
 import { listWorkerReports } from '../models/worker-reports.ts';
+import { listSetPriceNames } from '../credits/prices.ts';
+import { pricesFinding } from './check-prices.ts';
 import { failure, type Finding, ok, unknown, warning } from './finding.ts';
 
 const leastVersion = 150_000;
@@ -41,7 +43,7 @@ export async function checkDatabase(given: DatabaseToCheck): Promise<readonly Fi
     ];
   } catch (error) {
     const { message, remedy } = explainDatabaseError(error);
-    const rest = ['database tls', 'connections', 'clock', 'schema', 'rights', 'stored secrets', 'models'];
+    const rest = ['database tls', 'connections', 'clock', 'schema', 'rights', 'stored secrets', 'models', 'prices'];
     return [
       failure('database', message, remedy),
       ...rest.map((name) => unknown(name, 'not checked: the database is unavailable')),
@@ -154,7 +156,11 @@ async function schemaFindings(
     schema,
     ...(missing.length > 0
       ? [unknown('stored secrets', 'not checked: the schema is older')]
-      : [await secretFinding(db, secrets), modelsFinding(catalogue, await listWorkerReports(db))]),
+      : [
+          await secretFinding(db, secrets),
+          modelsFinding(catalogue, await listWorkerReports(db)),
+          pricesFinding(catalogue.models, await listSetPriceNames(db)),
+        ]),
   ];
 }
 

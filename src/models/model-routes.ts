@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import { findPrice, unknownModel } from './model.ts';
+import { findPrice, type ModelCatalogue, unknownModel } from './model.ts';
 import { maxPriceCredits, maxPriceNameLength } from './price-rows.ts';
 import { inputJsonSchema, sampleRequest } from '../tasks/task-request.ts';
 import { findAccount } from '../accounts/accounts.ts';
-import { listPrices, priceLeadMs, setPriceAs, withdrawPriceAs } from '../credits/prices.ts';
+import { listPrices, priceLeadMs, setPriceAs, wasPriceSet, withdrawPriceAs } from '../credits/prices.ts';
 import { ownAccount } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
+import type { Database } from '../platform/database/database.ts';
 import { idField, maxUnixMs, plainText, reasonField, required, wholeNumber } from '../http/fields.ts';
 import { cutPage, idParameter, nextCursorSchema, numberedPage, strictQuery, textParameter } from '../http/query.ts';
 import { presentRate, rateSchema } from '../accounts/account-view.ts';
@@ -32,6 +33,9 @@ const modelSchema = z
     sampleRequest: z
       .strictObject({ model: z.string(), input: z.record(z.string(), z.unknown()) })
       .meta({ description: 'The smallest body of `createTask`, with sample values.' }),
+    lastFrame: z.boolean().meta({
+      description: 'True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link.',
+    }),
   })
   .meta({ id: 'Model' });
 
@@ -51,8 +55,9 @@ const listModels = defineEndpoint({
       models: prices
         .filter(({ model }) => deps.isSold(model))
         .map((price) => {
-          const { input } = existing(models.get(price.model), 'model_unavailable');
-          return { ...price, inputSchema: inputJsonSchema(input), sampleRequest: sampleRequest(price.model, input) };
+          const { input, lastFrame } = existing(models.get(price.model), 'model_unavailable');
+          const sample = sampleRequest(price.model, input);
+          return { ...price, inputSchema: inputJsonSchema(input), sampleRequest: sample, lastFrame };
         }),
       limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
     };
@@ -122,17 +127,14 @@ const set = defineEndpoint({
   data: setPriceSchema,
   failures: ['account_not_found'],
   handler: async ({ actor, input }, { db, catalogue }) => {
-    const { models } = catalogue();
-    const message = unknownModel(models, input.model);
-    if (message !== undefined) throw invalidRequest([{ path: 'model', message }]);
-    const found = findPrice(models, input.model, input.priceName ?? undefined);
-    if (!found.ok) throw invalidRequest([{ path: 'priceName', message: found.message }]);
     const amounts = amountsOf(input);
+    const isEnd = amounts !== 'free' && amounts.creditsPerSecond === undefined;
+    const priceName = await namedPrice(db, catalogue().models, input, isEnd);
     if (amounts === 'free') throw invalidRequest([{ path: 'creditsPerSecond', message: freeError }]);
     const setting = await setPriceAs(db, actor, {
       ...amounts,
       model: input.model,
-      priceName: found.name,
+      priceName,
       accountId: input.accountId ?? undefined,
       fromMs: input.fromTime ?? undefined,
       reason: input.reason,
@@ -142,6 +144,21 @@ const set = defineEndpoint({
     return presentSetPrice(setting.price);
   },
 });
+
+/** A price that has left the catalogue can be ended only. */
+async function namedPrice(
+  db: Database,
+  models: ModelCatalogue,
+  { model, priceName }: { readonly model: string; readonly priceName?: string | null | undefined },
+  isEnd: boolean,
+): Promise<string> {
+  const found = findPrice(models, model, priceName ?? undefined);
+  if (found.ok) return found.name;
+  if (isEnd && typeof priceName === 'string' && (await wasPriceSet(db, { model, priceName }))) return priceName;
+  const message = unknownModel(models, model);
+  const refusal = message === undefined ? { path: 'priceName', message: found.message } : { path: 'model', message };
+  throw invalidRequest([refusal]);
+}
 
 const freeError = 'must be at least 1, or creditsPerVideo must be';
 

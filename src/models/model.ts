@@ -15,6 +15,8 @@ export type Model = {
   readonly providers: readonly string[];
   /** Limits generation, counted from its first start. */
   readonly deadlineMs: number;
+  /** True if the last frame of its videos is stored, too. */
+  readonly lastFrame?: boolean;
 };
 
 export type ModelCatalogue = ReadonlyMap<string, Model>;
@@ -26,7 +28,7 @@ const thirtyMinutesMs = 30 * 60_000;
 
 /** The price of a model that costs the same for every input. */
 function perSecond(creditsPerSecond: number): PriceRow {
-  return { name: standardPriceName, when: {}, rates: [{ creditsPerSecond, creditsPerVideo: 0, fromMs: 0 }] };
+  return { name: standardPriceName, when: {}, amounts: [{ creditsPerSecond, creditsPerVideo: 0, fromMs: 0 }] };
 }
 
 /** The catalogue of an installation that has no file of its own. */

@@ -32,13 +32,13 @@ export type PriceConditions = {
   readonly options?: Readonly<Record<string, OptionValue>> | undefined;
 } & { readonly [Name in PricedMedia]?: Presence | undefined };
 
-/** Both amounts add up. */
-export type Rate = {
+/** A video costs both amounts together, from an instant on. */
+export type Amounts = {
   /** Whole credits. */
   readonly creditsPerSecond: number;
   /** Whole credits. */
   readonly creditsPerVideo: number;
-  /** Unix milliseconds. The rate is charged for tasks created at or after this instant. */
+  /** Unix milliseconds. They are charged for tasks created at or after this instant. */
   readonly fromMs: number;
 };
 
@@ -46,12 +46,12 @@ export type PriceRow = {
   /** Unique in its model. Tasks store it, and operators override the price by it. */
   readonly name: string;
   readonly when: PriceConditions;
-  /** In the order of their beginning. */
-  readonly rates: readonly Rate[];
+  /** In the order of their beginning; the latest that have begun are charged. */
+  readonly amounts: readonly Amounts[];
 };
 
-/** A rate with the name of its price. */
-export type ListedPrice = Rate & { readonly name: string };
+/** Amounts with the name of their price. */
+export type ListedPrice = Amounts & { readonly name: string };
 
 /** The fields that may decide a price: those of a validated input, or of a draft in the console. */
 export type PricedInput = {
@@ -80,11 +80,13 @@ export function matchingRows(rows: readonly PriceRow[], input: PricedInput): rea
 }
 
 /**
- * Returns all rates that could apply to an input, so that the first one that has begun applies: in the order of the prices, and of one
+ * Returns all amounts that could apply to an input, so that the first ones that have begun apply: in the order of the prices, and of one
  * price the latest first. The accept statement chooses among them by the clock of the database.
  */
 export function listedPrices(rows: readonly PriceRow[], input: PricedInput): readonly ListedPrice[] {
-  return matchingRows(rows, input).flatMap(({ name, rates }) => rates.toReversed().map((rate) => ({ name, ...rate })));
+  return matchingRows(rows, input).flatMap(({ name, amounts }) =>
+    amounts.toReversed().map((one) => ({ name, ...one })),
+  );
 }
 
 /** Returns the price of an input at an instant; undefined if none has begun. */
@@ -94,7 +96,7 @@ export function priceAt(rows: readonly PriceRow[], input: PricedInput, atMs: num
 
 /** Returns the whole credits that a video of this length costs. */
 export function creditsFor(
-  { creditsPerSecond, creditsPerVideo }: Pick<Rate, 'creditsPerSecond' | 'creditsPerVideo'>,
+  { creditsPerSecond, creditsPerVideo }: Pick<Amounts, 'creditsPerSecond' | 'creditsPerVideo'>,
   durationSeconds: number,
 ): number {
   return durationSeconds * creditsPerSecond + creditsPerVideo;

@@ -1,6 +1,7 @@
 import type { EstimatedCost } from '../models/catalogue/cost.ts';
 import type { ProviderKind } from '../models/catalogue/providers.ts';
 import type { JsonObject, JsonValue } from './placeholders.ts';
+import type { MediaKind } from '../tasks/input-bounds.ts';
 import type { MediaLinks, ReferenceMedia } from '../tasks/ports.ts';
 import type { TaskInput } from '../tasks/task.ts';
 import type { ProviderClient } from '../outbound/provider-client.ts';
@@ -50,13 +51,13 @@ export type JobRequest = {
 export type ResultUpload = { readonly url: string; readonly expireTime: number };
 
 /**
- * The reason of an upstream for rejecting a request or failing a job. `content` and `image` end the task; `input` (it cannot make
+ * The reason of an upstream for rejecting a request or failing a job. `content` and `image`, which stands for all media, end the task; `input` (it cannot make
  * this video) and `upstream` (any other) let another provider try. `detail` is for operators, at most 8,192 characters.
  */
 export type UpstreamError = {
   readonly kind: 'content' | 'image' | 'input' | 'upstream';
   /** The rejected part, where the upstream reports it. */
-  readonly about?: 'prompt' | 'image' | 'output';
+  readonly about?: 'prompt' | MediaKind | 'output';
   readonly code?: string;
   readonly detail: string;
 };

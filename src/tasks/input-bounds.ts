@@ -41,7 +41,7 @@ export function choice<const Values extends readonly [string, ...string[]]>(valu
     })
     .refine((bounds) => new Set(bounds.values).size === bounds.values.length, {
       path: ['values'],
-      error: 'must not hold a value twice',
+      error: 'must not contain a value twice',
     });
 }
 
@@ -51,7 +51,7 @@ export const durationBounds = z.union(
     z
       .strictObject({ min: second, max: second, default: second.optional() })
       .refine(({ min, max }) => min <= max, { path: ['max'], error: 'must be at least min' })
-      .refine(({ min, max, default: value = min }) => value >= min && value <= max, {
+      .refine(({ min, max, default: value }) => value === undefined || (value >= min && value <= max), {
         path: ['default'],
         error: 'must be from min to max',
       }),
@@ -79,7 +79,7 @@ export function defaultDuration(bounds: DurationBounds): number {
 
 /** Fields that a client must send together with this one. */
 export const requires = z
-  .union([z.string(), z.array(z.string()).min(1).max(10)])
+  .union([z.string(), z.array(z.string()).min(1).max(10)], { error: 'must be the name of a field, or a list of names' })
   .transform((names) => [names].flat())
   .optional();
 export const singleUrl = z.strictObject({ required: z.boolean().optional(), requires });

@@ -5,9 +5,9 @@ import { anyOf, fitsCharacters, isPlainText, notPlainText } from './request-text
 
 export type OptionValue = boolean | number | string;
 
-const optionName = z
-  .string()
-  .regex(/^[a-z][A-Za-z0-9]{0,39}$/, { error: 'must be 1 to 40 letters or digits, the first one a small letter' });
+const optionName = z.string().regex(/^[a-z][A-Za-z0-9]{0,39}$/, {
+  error: 'must be 1 to 40 letters or digits, beginning with a lower-case letter',
+});
 const optionText = z.string().max(500).refine(isPlainText, { error: notPlainText });
 const option = z
   .discriminatedUnion('type', [
@@ -28,10 +28,26 @@ const option = z
   ])
   .superRefine((bounds, context) => {
     const { default: standard } = bounds;
+    const problem = bounds.type === 'integer' || bounds.type === 'number' ? numbersProblem(bounds) : undefined;
+    if (problem !== undefined) return context.addIssue({ code: 'custom', ...problem });
     if (standard === undefined) return;
     const [issue] = optionSchema(bounds).safeParse(standard).error?.issues ?? [];
     if (issue !== undefined) context.addIssue({ code: 'custom', path: ['default'], message: issue.message });
   });
+
+type Numbers = {
+  readonly type: 'integer' | 'number';
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly values?: readonly number[] | undefined;
+};
+
+function numbersProblem({ type, min = -Infinity, max = Infinity, values = [] }: Numbers) {
+  if (min > max) return { path: ['max'], message: 'must be at least min' };
+  const index = values.findIndex((value) => type === 'integer' && !Number.isInteger(value));
+  return index === -1 ? undefined : { path: ['values', index], message: 'must be a whole number' };
+}
+
 export type OptionBounds = z.output<typeof option>;
 export type OptionsBounds = Readonly<Record<string, OptionBounds>>;
 
@@ -39,7 +55,7 @@ export type OptionsBounds = Readonly<Record<string, OptionBounds>>;
 export const inputOptions = z
   .record(optionName, option)
   .refine((all) => Object.keys(all).length > 0 && Object.keys(all).length <= 50, {
-    error: 'must hold 1 to 50 options',
+    error: 'must have 1 to 50 options',
   });
 
 /** The values of one option. */

@@ -1,6 +1,7 @@
 import { isFinal } from './task.ts';
 import { readTaskDetail } from './task-list.ts';
 import { countAhead, findMaker } from './task-maker.ts';
+import { uploadPreviews } from '../media/upload-previews.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing } from '../http/errors.ts';
 import { presentTimeline, timelineSchema } from './timeline-view.ts';
@@ -22,13 +23,14 @@ export const showTimeline = defineEndpoint({
   handler: async ({ caller, task: found }, deps) => {
     const task = existing(found, 'task_not_found');
     const isWaiting = !isFinal(task.state) && task.state !== 'generating';
-    const [record, detail, maker, ahead] = await Promise.all([
+    const [record, detail, maker, previews, ahead] = await Promise.all([
       presentTask(deps, task),
       readTaskDetail(deps.db, task.taskId),
       findMaker(deps.db, task.taskId),
+      uploadPreviews(deps, task.accountId, task.param.input),
       isWaiting ? countAhead(deps.db, task.taskId) : undefined,
     ]);
     const ledger = caller.scopes.includes('credits:read') ? detail.ledger : [];
-    return presentTimeline(deps, { task, record, maker, ahead, ...detail, ledger, nowMs: Date.now() });
+    return presentTimeline(deps, { task, record, maker, previews, ahead, ...detail, ledger, nowMs: Date.now() });
   },
 });

@@ -4,6 +4,7 @@ import { isFinal, type Task } from './task.ts';
 import type { LedgerEntry } from '../credits/credits.ts';
 import type { Delivery, DeliveryAttempt } from '../callbacks/deliveries.ts';
 import type { ProviderJob } from '../providers/provider-jobs.ts';
+import type { UploadPreview } from '../media/upload-previews.ts';
 import type { Maker } from './task-maker.ts';
 import { unixMs } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
@@ -44,6 +45,10 @@ export const timelineSchema = z
     task: taskRecordSchema,
     createdBy: makerSchema,
     posterUrl: posterUrlSchema,
+    previews: z.array(z.strictObject({ url: z.string(), previewUrl: z.url() })).meta({
+      description:
+        'Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input.',
+    }),
     video: videoSchema.nullable().meta({ description: 'Measured from the video.' }),
     mediaDeleteTime: unixMs
       .nullable()
@@ -62,6 +67,7 @@ type Life = {
   readonly task: Task;
   readonly record: TaskRecord;
   readonly maker: Maker | undefined;
+  readonly previews: readonly UploadPreview[];
   readonly ahead: number | undefined;
   readonly ledger: readonly LedgerEntry[];
   readonly providerJobs: readonly ProviderJob[];
@@ -71,13 +77,14 @@ type Life = {
 };
 
 export function presentTimeline(deps: Pick<HttpDeps, 'resultStore' | 'retentionMs'>, life: Life) {
-  const { task, record, maker, ahead, ledger, delivery, attempts, nowMs } = life;
+  const { task, record, maker, previews, ahead, ledger, delivery, attempts, nowMs } = life;
   const { result, completedAt, mediaDeletedAt } = task;
   const callback = delivery === undefined ? null : presentOwnCallback(delivery, attempts, nowMs);
   return view(timelineSchema, {
     task: record,
     createdBy: presentMaker(maker),
     posterUrl: posterUrlOf(deps, task),
+    previews,
     video: result === undefined ? null : view(videoSchema, result),
     mediaDeleteTime: result && (mediaDeletedAt ?? (completedAt ?? nowMs) + deps.retentionMs),
     steps: [

@@ -7,6 +7,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -55,6 +56,7 @@ export type Story = {
   readonly upstreams: readonly FakeUpstream[];
   readonly terms?: FakeTerms;
   readonly limit?: number;
+  readonly input?: Partial<TaskInput>;
   readonly change?: (deps: ActivityDeps) => ActivityDeps;
   readonly betweenAttempts?: PlayedTask['betweenAttempts'];
 };
@@ -73,7 +75,7 @@ export function worldOf({ upstreams, terms, limit = 100, change = (deps) => deps
 
 /** Runs a task to its end at these upstreams, each a tier of its own; returns the end and the outcomes of its jobs. */
 export async function played(story: Story) {
-  const taskId = await acceptTestTask(database.db, accountId, taskParam('routed'));
+  const taskId = await acceptTestTask(database.db, accountId, taskParam('routed', story.input));
   const world = worldOf(story);
   const { betweenAttempts = noop } = story;
   await playTask({ next: () => world }, { taskId, betweenAttempts });

@@ -47,7 +47,7 @@ const everything: Model = {
     seed: {},
     options: { style: { type: 'string', values: ['natural', 'anime'] }, steps: { type: 'integer', min: 1, max: 50 } },
   }),
-  prices: [{ name: 'standard', when: {}, rates: [{ creditsPerSecond: 10, creditsPerVideo: 0, fromMs: 0 }] }],
+  prices: [{ name: 'standard', when: {}, amounts: [{ creditsPerSecond: 10, creditsPerVideo: 0, fromMs: 0 }] }],
   providers: ['preview'],
   deadlineMs: 60_000,
 };

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { videogen } from '../support/videogen.ts';
 
@@ -124,4 +125,12 @@ test('of a model with several prices one is set by its name, and all are listed 
     /^m, standard: 41 credits per second plus 10 credits per video, 90 credits per video from 2099-01-01T/,
   );
   await rm(folder, { recursive: true });
+});
+
+test('a price that has left the catalogue can be ended, and not set', async () => {
+  const removed = { model: 'removed', priceName: 'full HD' };
+  await insertDecidedPrice(database.db, { ...removed, creditsPerSecond: 70, fromMs: 3_000 });
+  await assert.rejects(price('set', 'removed', '29', '--price', 'full HD', ...why), /unknown model/);
+  const end = await price('set', 'removed', 'default', '--price', 'full HD', ...why);
+  assert.deepEqual([end['priceName'], end['creditsPerSecond']], ['full HD', null]);
 });

@@ -146,7 +146,7 @@ describe('readConfig', () => {
     assert.deepEqual(
       [...readConfig({ VIDEOGEN_MODELS: file }).catalogue.models.values()].map(({ model: name, prices }) => [
         name,
-        prices[0]?.rates[0]?.creditsPerSecond,
+        prices[0]?.amounts[0]?.creditsPerSecond,
       ]),
       [['m', 7]],
     );

@@ -4,6 +4,7 @@ import type { Environment } from '../../src/config/config.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { startApi } from '../../src/main/start-api.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
+import { call, createdTask } from '../support/api.ts';
 import { settled, startVisitor, type Tab, type Visitor } from '../support/console.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
@@ -66,6 +67,8 @@ test('code and pictures of other hosts are not loaded', { skip }, async () => {
   assert.equal(await load('iframe', `${service.baseUrl}/docs`), 'frame-src');
 });
 
+const imageWidth = 'document.querySelector(".chosen-media img")?.naturalWidth ?? 0';
+
 test('an uploaded reference image is shown where it is chosen', { skip }, async () => {
   const { accountId } = await createTestAccount(service.database);
   const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
@@ -73,8 +76,20 @@ test('an uploaded reference image is shown where it is chosen', { skip }, async 
   const buffer = await plainImage(640, 360).png().toBuffer();
   const file = { name: 'boat.png', mimeType: 'image/png', buffer };
   await page.getByLabel('Files of reference images').setInputFiles(file);
-  const width = 'document.querySelector(".chosen-media img")?.naturalWidth ?? 0';
-  await waitFor('the image', async () => ((await page.evaluate<number>(width)) === 640 ? true : undefined));
+  await waitFor('the image', async () => ((await page.evaluate<number>(imageWidth)) === 640 ? true : undefined));
+  assert.deepEqual(errors, []);
+});
+
+test('the page of a task shows a reference image that was uploaded elsewhere', { skip }, async () => {
+  const { accountId, key } = await createTestAccount(service.database);
+  const api = { baseUrl: service.baseUrl, key };
+  const body = new Uint8Array(await plainImage(640, 360).png().toBuffer());
+  const sent = { method: 'POST', headers: { 'content-type': 'image/png' }, body };
+  const { url } = (await call(api, '/api/v1/uploads', sent)).body.data;
+  const taskId = await createdTask(api, { prompt: 'a boat', imageUrls: [String(url)] });
+  const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
+  await open(`/a/${accountId}/tasks/${taskId}`);
+  await waitFor('the image', async () => ((await page.evaluate<number>(imageWidth)) === 640 ? true : undefined));
   assert.deepEqual(errors, []);
 });
 

@@ -135,8 +135,8 @@ test('200 an amount per video, alone or beside one per second, and null for both
 test('200, 422 of a model with several prices, one must be named, and its states are its own', async () => {
   const rate = { creditsPerSecond: 10, creditsPerVideo: 0, fromMs: 0 };
   const prices = [
-    { name: '1080p', when: { resolution: '1080p' as const }, rates: [rate] },
-    { name: 'standard', when: {}, rates: [rate] },
+    { name: '1080p', when: { resolution: '1080p' as const }, amounts: [rate] },
+    { name: 'standard', when: {}, amounts: [rate] },
   ];
   const catalogue = catalogueOf([
     { model, title: 'M', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 },
@@ -172,6 +172,16 @@ test('200, 422 of a model with several prices, one must be named, and its states
   } finally {
     await apart.close();
   }
+});
+
+test('200, 422 a price that has left the catalogue can be ended, and not set', async () => {
+  const removed = { model, priceName: 'full HD' };
+  await insertDecidedPrice(service.database.db, { ...removed, creditsPerSecond: 70, fromMs: 3_000 });
+  const errors = [{ path: 'priceName', message: 'unknown price, must be one of standard' }];
+  assertRefused(await set(removed), 422, /priceName: unknown price/, { errors });
+  assert.equal((await dataOf(set({ ...removed, creditsPerSecond: null })))['priceName'], 'full HD');
+  const never = { model, priceName: 'never set', creditsPerSecond: null };
+  assertRefused(await set(never), 422, /priceName: unknown price/, { errors });
 });
 
 test('404 account not found, price not found', async () => {

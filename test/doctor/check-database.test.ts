@@ -6,6 +6,7 @@ import { freePort } from '../../src/embedded/persisted-port.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { createFirstCallbackSecret } from '../../src/callbacks/callback-secrets.ts';
 import { saveWorkerReport } from '../../src/models/worker-reports.ts';
+import { insertDecidedPrice } from '../support/decided-price.ts';
 import { findingLine } from '../support/findings.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { videogen } from '../support/videogen.ts';
@@ -133,5 +134,25 @@ describe('doctor, of the database,', () => {
     assert.match(await line('models'), /^warning: a worker refuses the catalogue: X_KEY/);
     await saveWorkerReport(environment.database.db, { ...report, models, refusal: undefined });
     assert.match(await line('models'), /^ok: /);
+  });
+
+  test('reports prices of operators whose name has left the catalogue, until they are ended', async () => {
+    const { db } = environment.database;
+    const { accountId } = await createTestAccount(environment.database);
+    const [removed, fromMs] = [{ model: 'videogen-2.0', priceName: 'full HD' }, 3_000];
+    await insertDecidedPrice(db, { model: 'videogen-2.0', creditsPerSecond: 30, fromMs });
+    assert.match(await line('prices'), /^ok: the catalogue has all prices that operators set \(1\)/);
+    await insertDecidedPrice(db, { ...removed, creditsPerSecond: 70, fromMs });
+    await insertDecidedPrice(db, { ...removed, accountId, creditsPerSecond: 60, fromMs });
+    await insertDecidedPrice(db, { model: 'removed', accountId, creditsPerSecond: 9, fromMs: Date.now() + 3_600_000 });
+    assert.equal(
+      await line('prices'),
+      "warning: operators set prices that the catalogue does not have, so they change no charge: removed 'standard' " +
+        "(accounts: 1), videogen-2.0 'full HD' (accounts: 1) → Give the price its name again in the catalogue. Or set the price " +
+        "that replaces it, and end this one with its account: videogen price set removed default --price 'standard'",
+    );
+    await insertDecidedPrice(db, { ...removed, creditsPerSecond: undefined, fromMs: fromMs + 1 });
+    await insertDecidedPrice(db, { ...removed, accountId, creditsPerSecond: undefined, fromMs: fromMs + 1 });
+    assert.match(await line('prices'), /: removed 'standard' \(accounts: 1\) →/);
   });
 });

@@ -21,6 +21,8 @@ export type CogServer = {
   readonly baseUrl: string;
   /** Prompt, frames, seed and the beginnings of image and audio of every run, in order. */
   runs(): Promise<readonly string[]>;
+  /** Every input of every run, in order; the ones that were left out have the defaults of the model. */
+  inputs(): Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Ends the predictions whose prompt contains "hold". */
   endHeld(): Promise<void>;
   health(): Promise<string>;
@@ -56,7 +58,10 @@ export async function startCogServer(): Promise<CogServer> {
   });
   return {
     baseUrl,
-    runs: async () => (await readFile(runs, 'utf8').catch(() => '')).split('\n').filter((line) => line !== ''),
+    runs: () => linesOf(runs),
+    // The model writes maps.
+    inputs: async () =>
+      (await linesOf(`${runs}.inputs`)).map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>),
     endHeld: async () => await writeFile(`${runs}.end`, ''),
     health,
     restart: server.restart,
@@ -67,8 +72,13 @@ export async function startCogServer(): Promise<CogServer> {
   };
 }
 
+async function linesOf(path: string): Promise<readonly string[]> {
+  const text = await readFile(path, 'utf8').catch(() => '');
+  return text.split('\n').filter((line) => line !== '');
+}
+
 /** The same server with books: every run of a model is a job, and the model alone ends it. */
-export async function startCogUpstream(): Promise<RunningUpstream & Pick<CogServer, 'runs'>> {
+export async function startCogUpstream(): Promise<RunningUpstream & Pick<CogServer, 'runs' | 'inputs'>> {
   const server = await startCogServer();
   const jobs = async () =>
     (await server.runs()).map((run, index) => {
@@ -79,6 +89,7 @@ export async function startCogUpstream(): Promise<RunningUpstream & Pick<CogServ
     address: new URL(server.baseUrl).host,
     videoPath: cogVideo,
     runs: () => server.runs(),
+    inputs: () => server.inputs(),
     isIdle: async () => (await server.health()) === 'READY',
     restart: () => server.restart(),
     close: () => server.close(),

@@ -34,7 +34,7 @@ test('providers of a model are its tiers in their order, each once', () => {
     title: 'M',
     aliases: [],
     input: standardInput,
-    prices: [{ name: 'standard', when: {}, rates: [{ creditsPerSecond: 7, creditsPerVideo: 0, fromMs: 0 }] }],
+    prices: [{ name: 'standard', when: {}, amounts: [{ creditsPerSecond: 7, creditsPerVideo: 0, fromMs: 0 }] }],
     providers: ['preview'],
     deadlineMs: 600_000,
     fit: 'keep',

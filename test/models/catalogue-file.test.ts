@@ -133,7 +133,7 @@ models[1].model: is used twice; names and aliases of models must differ from all
 models[1].prices: must have a price in force
 models[1].providers: must not mix the preview, which runs on our workers, with upstreams
 models[1].providers[2]: needs parameters; use tiers
-models[2].tiers: must have a number of items of at least 1
+models[2].tiers: must have at least 1 item
 models[2].providers: must not stand beside tiers; use one of them
 models[2].providers[0]: unknown provider, allowed: ark, b, preview, c, comfy, bad name, h, i
 models[3]: must be a map

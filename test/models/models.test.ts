@@ -107,6 +107,29 @@ test('200 the limits that are shown are those that are kept', async () => {
   assert.deepEqual([await statusOf(maxDuration), await statusOf(maxDuration + 1)], [200, 422]);
 });
 
+test('200 a model that stores the last frame of its videos is listed so', async () => {
+  const one = { title: 'One', input: standardInput, prices, providers: ['preview'], deadlineMs: 1 };
+  const catalogue = catalogueOf([
+    { ...one, model: 'film' },
+    { ...one, model: 'frame', lastFrame: true },
+  ]);
+  const apart = await startHttpService({ catalogue: () => catalogue });
+  try {
+    const { key } = await apart.newAccount(0);
+    const listed = await apart.send('GET', '/api/v1/models', { headers: { authorization: `Bearer ${key}` } });
+    const models = listed.json.data['models'] as { model: string; lastFrame: boolean }[];
+    assert.deepEqual(
+      models.map(({ model: name, lastFrame }) => [name, lastFrame]),
+      [
+        ['film', false],
+        ['frame', true],
+      ],
+    );
+  } finally {
+    await apart.close();
+  }
+});
+
 test('200 any good key will do', async () => {
   for (const scope of ['tasks:write', 'tasks:read', 'credits:read'] as const) {
     const { key } = await service.newAccount(0, [scope]);

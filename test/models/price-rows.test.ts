@@ -68,12 +68,12 @@ const rate = (creditsPerSecond: number, fromMs: number, creditsPerVideo = 0) => 
   fromMs,
 });
 const rows: readonly PriceRow[] = [
-  { name: 'high', when: { resolution: '1080p' }, rates: [rate(80, 2_000), rate(90, 5_000)] },
-  { name: 'low', when: { resolution: '480p' }, rates: [rate(10, 0)] },
-  { name: 'standard', when: {}, rates: [rate(40, 1_000, 7), rate(50, 3_000)] },
+  { name: 'high', when: { resolution: '1080p' }, amounts: [rate(80, 2_000), rate(90, 5_000)] },
+  { name: 'low', when: { resolution: '480p' }, amounts: [rate(10, 0)] },
+  { name: 'standard', when: {}, amounts: [rate(40, 1_000, 7), rate(50, 3_000)] },
 ];
 
-test('the first price that has begun and matches applies, with its latest rate', () => {
+test('the first price that has begun and matches applies, with its latest amounts', () => {
   const at = (atMs: number, resolution: PricedInput['resolution'] = '1080p') => {
     const found = priceAt(rows, { resolution }, atMs);
     return found && [found.name, creditsFor(found, 10)];
@@ -104,7 +104,7 @@ test('the first price that has begun and matches applies, with its latest rate',
   );
 });
 
-test('the rates that may apply are listed in the order of decision', () => {
+test('the amounts that may apply are listed in the order of decision', () => {
   assert.deepEqual(
     listedPrices(rows, { resolution: '1080p' }).map(({ name, fromMs }) => [name, fromMs]),
     [

@@ -135,7 +135,7 @@ function rowOf(
   nowMs: number,
 ): PriceRow {
   const unique = [...new Map(rates.map((one) => [one.inMs, one])).values()].toSorted((a, b) => a.inMs - b.inMs);
-  return { name, when, rates: unique.map((one) => ({ ...one.amounts, fromMs: nowMs + one.inMs })) };
+  return { name, when, amounts: unique.map((one) => ({ ...one.amounts, fromMs: nowMs + one.inMs })) };
 }
 
 function modelOf(name: string, { table: drawn, last }: Story, nowMs: number): Model {
@@ -209,13 +209,13 @@ async function assertListed(drawn: Story, accountId: string, { model, of, nowMs 
     const { fromMs: _fromMs, ...found } = listed ?? assert.fail('no price');
     assert.deepEqual(found, onPaper(drawn, model.prices, of, offsetMs));
   }
-  for (const { rates } of shown) {
-    const beginnings = rates.map(({ fromMs }) => fromMs);
+  for (const { amounts: listed } of shown) {
+    const beginnings = listed.map(({ fromMs }) => fromMs);
     assert.deepEqual(
       beginnings,
       [...new Set(beginnings)].toSorted((a, b) => a - b),
     );
-    assert.ok(beginnings.filter((fromMs) => fromMs <= Date.now()).length <= 1, 'one rate is in force');
+    assert.ok(beginnings.filter((fromMs) => fromMs <= Date.now()).length <= 1, 'one of them is in force');
   }
 }
 

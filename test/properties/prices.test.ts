@@ -125,7 +125,7 @@ test('charges, refusals and price lists follow the rule on paper, for any prices
       const catalogue = [
         { model, title: model, input: standardInput, prices: pricesOf(unique), providers: [], deadlineMs: 1 },
       ];
-      const shown = (await readPrices(database.db, accountId, catalogue)).get(model)?.[0]?.rates ?? [];
+      const shown = (await readPrices(database.db, accountId, catalogue)).get(model)?.[0]?.amounts ?? [];
       const [current] = shown;
       assert.ok(current);
       assert.equal(current.creditsPerSecond, expected);

@@ -16,7 +16,7 @@ const parse = createTaskRequestParser({
 /** The charge without operators' prices. */
 function listedCharge({ model, input }: TaskParam): number {
   const [price] = models.get(model)?.prices ?? [];
-  return input.duration * (price?.rates[0]?.creditsPerSecond ?? NaN);
+  return input.duration * (price?.amounts[0]?.creditsPerSecond ?? NaN);
 }
 
 test('a duration is rounded half up, then must lie in 4 to 15, and what is charged is what was rounded to', () => {

@@ -37,7 +37,7 @@ export function startLife(
   db: Database,
   folder: string,
   catalogue: Catalogue,
-  changes: Pick<ActivityDeps, 'startDeadline'>,
+  changes: Pick<ActivityDeps, 'startDeadline' | 'fetchMedia'>,
 ): Life {
   const dead = new AbortController();
   const clients: ProviderClient[] = [];

@@ -2,7 +2,7 @@ import type { VideoFacts } from '../../src/media/probe-video.ts';
 import type { NewTask } from '../../src/tasks/acceptance.ts';
 import { fingerprint } from '../../src/tasks/fingerprint.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
-import { type ListedPrice, type PriceRow, type Rate, standardPriceName } from '../../src/models/price-rows.ts';
+import { type ListedPrice, type PriceRow, type Amounts, standardPriceName } from '../../src/models/price-rows.ts';
 import { isFinal, type Task, type TaskParam, type TaskResult } from '../../src/tasks/task.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
@@ -46,9 +46,11 @@ export function perSecond(creditsPerSecond: number, fromMs = 0): ListedPrice {
   return { name: standardPriceName, creditsPerSecond, creditsPerVideo: 0, fromMs };
 }
 
-/** The prices of a model that costs the same for every input, with these rates over time. */
-export function standardPrice(...rates: readonly Pick<Rate, 'creditsPerSecond' | 'fromMs'>[]): readonly PriceRow[] {
-  return [{ name: standardPriceName, when: {}, rates: rates.map((rate) => ({ creditsPerVideo: 0, ...rate })) }];
+/** The prices of a model that costs the same for every input, with these amounts over time. */
+export function standardPrice(
+  ...amounts: readonly Pick<Amounts, 'creditsPerSecond' | 'fromMs'>[]
+): readonly PriceRow[] {
+  return [{ name: standardPriceName, when: {}, amounts: amounts.map((one) => ({ creditsPerVideo: 0, ...one })) }];
 }
 
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */

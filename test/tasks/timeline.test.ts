@@ -9,6 +9,7 @@ import {
 } from '../../src/providers/provider-jobs.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { plainImage } from '../support/hostile-images.ts';
 import { askWith, dataOf } from '../support/operator.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
 
@@ -123,4 +124,25 @@ test("404 another account's task and an unknown one, 422 for a misspelt paramete
   assertError(await askWith(service, mine.key)('GET', path, { query: { taskID: taskId } }), 422, 'invalid_request');
   const { key } = await service.newAccount(0, ['credits:read']);
   assertError(await askWith(service, key)('GET', path, { query: { taskId } }), 403, 'scope_missing');
+});
+
+test('200 the uploaded files of the input have links that show them, for as long as they are stored', async () => {
+  const { key } = await service.newAccount(1_000);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'image/png' };
+  const body = await plainImage(300, 300).png().toBuffer();
+  const { url } = (await service.send('POST', '/api/v1/uploads', { headers, body })).json.data;
+  const imageUrls = [String(url), 'https://elsewhere.example/a.png'];
+  const created = await service.create(key, { ...plainRequest, input: { ...plainRequest.input, imageUrls } });
+  const taskId = String(created.json.data['taskId']);
+  const previews = (await timelineOf(key, taskId))['previews'] as { url: string; previewUrl: string }[];
+  assert.deepEqual(
+    previews.map((one) => one.url),
+    [url],
+  );
+  const { pathname, search } = new URL(previews[0]?.previewUrl ?? '');
+  const shown = await service.send('GET', pathname + search);
+  assert.deepEqual([shown.status, shown.headers['content-type']], [200, 'image/jpeg']);
+  const text = `update uploads set expires_at = now() - interval '1 second'`;
+  await service.database.db.run({ name: 'expire-uploads', text, plannedAnew: true });
+  assert.deepEqual((await timelineOf(key, taskId))['previews'], []);
 });

@@ -326,6 +326,11 @@ export type TaskTimeline = {
   } | null;
   /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
+  /** Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input. */
+  readonly previews: readonly {
+    readonly url: string;
+    readonly previewUrl: string;
+  }[];
   /** Measured from the video. */
   readonly video: {
     readonly widthPx: number;
@@ -439,6 +444,8 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+  /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
+  readonly lastFrame: boolean;
 };
 
 export type ModelPrice = {

@@ -1,18 +1,19 @@
 import { useState } from 'preact/hooks';
 import { Film, Link2, Music } from '../ui/icons.ts';
 
-/** Links to files that this tab uploaded, by the URL that a task names them with. That one leads nowhere. */
+/** Links to uploaded files, by the URL that a task names them with. That one leads nowhere. */
 const previews = new Map<string, string>();
 
+/** The first link stays, because a new one would load the image again. */
 export function storePreview(url: string, previewUrl: string): void {
-  previews.set(url, previewUrl);
+  if (!previews.has(url)) previews.set(url, previewUrl);
 }
 
 export function previewOf(url: string): string | undefined {
   return previews.get(url);
 }
 
-/** Only images that were uploaded here can be shown: the page loads nothing from other hosts. */
+/** Only images that were uploaded can be shown: the page loads nothing from other hosts. */
 export function MediaThumbnail({ url, media }: { readonly url: string; readonly media: string }) {
   const [isBroken, setBroken] = useState(false);
   const preview = previews.get(url);

@@ -25,10 +25,10 @@ export function bytes(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}\u00A0MB`;
 }
 
-export type Rate = { readonly creditsPerSecond: number; readonly creditsPerVideo: number };
+export type CreditAmounts = { readonly creditsPerSecond: number; readonly creditsPerVideo: number };
 
 /** "33 credits per second of video", "200 credits per video", or both, which add up. */
-export function rateWords({ creditsPerSecond, creditsPerVideo }: Rate): string {
+export function amountWords({ creditsPerSecond, creditsPerVideo }: CreditAmounts): string {
   const perVideo = `${credits(creditsPerVideo)} per video`;
   if (creditsPerSecond === 0) return perVideo;
   return `${credits(creditsPerSecond)} per second of video${creditsPerVideo === 0 ? '' : ` + ${perVideo}`}`;

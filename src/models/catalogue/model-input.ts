@@ -37,5 +37,5 @@ export const modelInput = z
     };
     for (const name of selected) for (const other of requiredBy(input, name)) mustBeSelected(other, [name, 'requires']);
     for (const [index, names] of input.exclusive.entries())
-      for (const name of names) mustBeSelected(name, ['exclusive', index]);
+      for (const [position, name] of names.entries()) mustBeSelected(name, ['exclusive', index, position]);
   });

@@ -4,7 +4,7 @@ import { costRule, type CostRule, currency } from './cost.ts';
 import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
 import { modelInput } from './model-input.ts';
 import { pricesSchema } from './price-rows.ts';
-import { type InputRules, rules } from './rules.ts';
+import { type InputRules, type Rules, rules } from './rules.ts';
 
 // The schema of the catalogue's file, and the values that it becomes.
 
@@ -26,36 +26,67 @@ const entry = z.strictObject({
   cost: costRule.optional(),
 });
 
-const model = z.strictObject({
-  model: modelName,
-  title: z.string().min(1).max(200),
-  aliases: z.array(modelName).max(50).optional(),
-  input: modelInput.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
-  prices: pricesSchema,
-  deadlineSeconds: z.int().min(10).max(86_400).default(1800),
-  tiers: z
-    .array(z.array(entry).min(1).max(10))
-    .min(1)
-    .max(5)
-    .optional()
-    .meta({ description: 'The providers: the first tier, while it is unavailable the second, and so on.' }),
-  providers: z.array(z.string()).min(1).max(20).optional().meta({
-    description: 'Short for tiers of one provider each that use our name for the model; preview without both.',
-  }),
-  rules: rules.optional(),
-  fit: z
-    .enum(['keep', 'convert'])
-    .default('keep')
-    .meta({
-      description:
-        '`keep` stores videos in the size that the upstream gave them, and refuses those that are smaller than the resolution sold; ' +
-        '`convert` scales and crops them to the size of resolution and ratio.',
+/** A client reads the bounds of a model in the schema of its input, so no rule of the model may hide another one. */
+const declaredByInput: Readonly<Partial<Record<keyof Rules, string>>> = {
+  durations: 'input.duration',
+  resolutions: 'input.resolution',
+  ratios: 'input.ratio',
+  maxPromptCharacters: 'input.prompt.maxCharacters',
+  framesWithReferences: 'input.exclusive',
+  lastFrameAlone: 'input.lastFrameUrl.requires',
+};
+
+function hiddenBounds({
+  images,
+  ...others
+}: Rules): readonly (readonly [path: readonly string[], declaration: string])[] {
+  const given: Readonly<Record<string, unknown>> = others;
+  const named = Object.entries(declaredByInput).filter(([name]) => given[name] !== undefined);
+  const counts = (['min', 'max'] as const).filter((name) => images?.[name] !== undefined);
+  return [
+    ...named.map(([name, by]) => [[name], by] as const),
+    ...counts.map((name) => [['images', name], `input.imageUrls.${name}`] as const),
+  ];
+}
+
+const model = z
+  .strictObject({
+    model: modelName,
+    title: z.string().min(1).max(200),
+    aliases: z.array(modelName).max(50).optional(),
+    input: modelInput.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
+    prices: pricesSchema,
+    deadlineSeconds: z.int().min(10).max(86_400).default(1800),
+    tiers: z
+      .array(z.array(entry).min(1).max(10))
+      .min(1)
+      .max(5)
+      .optional()
+      .meta({ description: 'The providers: the first tier, while it is unavailable the second, and so on.' }),
+    providers: z.array(z.string()).min(1).max(20).optional().meta({
+      description: 'Short for tiers of one provider each that use our name for the model; preview without both.',
     }),
-  lastFrame: z
-    .boolean()
-    .default(false)
-    .meta({ description: 'Whether the last frame of videos is stored, too; its link is `resultJson.lastFrameUrl`.' }),
-});
+    rules: rules.optional(),
+    fit: z
+      .enum(['keep', 'convert'])
+      .default('keep')
+      .meta({
+        description:
+          '`keep` stores videos in the size that the upstream gave them, and refuses those that are smaller than the resolution sold; ' +
+          '`convert` scales and crops them to the size of resolution and ratio.',
+      }),
+    lastFrame: z
+      .boolean()
+      .default(false)
+      .meta({ description: 'Whether the last frame of videos is stored, too; its link is `resultJson.lastFrameUrl`.' }),
+  })
+  .superRefine((one, context) => {
+    if (one.input === undefined) return;
+    for (const [path, declaration] of hiddenBounds(one.rules ?? {})) {
+      const message = `must be declared as ${declaration}, because this model has input`;
+      context.addIssue({ code: 'custom', path: ['rules', ...path], message });
+    }
+  });
 
 export const catalogueSchema = z.strictObject({
   $schema: z.string().optional(),
@@ -98,7 +129,6 @@ export type TierEntry = {
 export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
   readonly fit: 'keep' | 'convert';
-  /** True if the last frame of its videos is stored, too. */
   readonly lastFrame: boolean;
   /** True if upstreams generate it, so that it needs no CPU of ours. */
   readonly isRemote: boolean;

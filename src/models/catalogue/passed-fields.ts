@@ -65,8 +65,12 @@ const decisions: Readonly<Record<Exclude<FieldName, 'options'>, Row<Entry>>> & {
   },
   videoUrls: clips,
   audioUrls: clips,
-  // Seedance 2 documents no seed, and the one in its records cannot be chosen.
-  seed: { ...everywhere, ark: ({ upstreamModel }) => (upstreamModel.includes('seedance-2') ? ignored : sent) },
+  seed: {
+    ...everywhere,
+    // Seedance 2 documents no seed, and the one in its records cannot be chosen.
+    ark: ({ upstreamModel }) => (upstreamModel.includes('seedance-2') ? ignored : sent),
+    generic: ignored,
+  },
   options: {
     own: sent,
     ark: (name) => (passesOption('ark', name) ? sent : ignored),

@@ -137,18 +137,18 @@ function nameOf({ when, rows }: PlacedPrice): string {
   return rows.find(({ row: { name } }) => name !== undefined)?.row.name ?? defaultPriceName(when);
 }
 
-/** Returns the prices of the model; the rates of each in the order of their beginning. */
+/** Returns the prices of the model; the amounts of each in the order of their beginning. */
 export function priceRowsOf(rows: readonly PriceData[]): readonly PriceRow[] {
   return pricesOf(rows).map((price) => ({
     name: nameOf(price),
     when: price.when,
-    rates: price.rows
+    amounts: price.rows
       .map(({ row: { creditsPerSecond, creditsPerVideo }, fromMs }) => ({ creditsPerSecond, creditsPerVideo, fromMs }))
       .toSorted((a, b) => a.fromMs - b.fromMs),
   }));
 }
 
 /** Returns the rows of a price as the file has them. */
-export function priceData({ name, when, rates }: PriceRow): readonly object[] {
-  return rates.map(({ fromMs, ...rate }) => ({ name, when, ...rate, from: new Date(fromMs).toISOString() }));
+export function priceData({ name, when, amounts }: PriceRow): readonly object[] {
+  return amounts.map(({ fromMs, ...charged }) => ({ name, when, ...charged, from: new Date(fromMs).toISOString() }));
 }

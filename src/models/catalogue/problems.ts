@@ -31,9 +31,9 @@ function messageFor(issue: z.core.$ZodRawIssue): string | undefined {
       if (issue.discriminator === undefined) return 'must be plain JSON';
       return choiceMessage(fieldOf(issue.input, issue.discriminator), itemsOf(issue['options']).map(String));
     case 'too_small':
-      return `must ${measure(issue.origin)} at least ${issue.minimum}`;
+      return `must ${measured(issue.origin, 'at least', Number(issue.minimum))}`;
     case 'too_big':
-      return `must ${measure(issue.origin)} at most ${issue.maximum}`;
+      return `must ${measured(issue.origin, 'at most', Number(issue.maximum))}`;
     case 'unrecognized_keys': {
       const fields = issue.inst instanceof z.ZodObject ? Object.keys(issue.inst.shape) : [];
       return issue.keys.map((key) => unknownName('field', key, fields)).join('\n');
@@ -65,9 +65,10 @@ function choiceMessage(value: unknown, allowed: readonly string[]): string {
   return meant === undefined ? choice : `${choice}; did you mean ${meant}?`;
 }
 
-function measure(origin: string): string {
-  if (origin === 'string') return 'have a number of characters of';
-  return origin === 'array' ? 'have a number of items of' : 'be';
+function measured(origin: string, bound: 'at least' | 'at most', limit: number): string {
+  const unit = { string: 'character', array: 'item' }[origin];
+  if (unit === undefined) return `be ${bound} ${limit}`;
+  return `have ${bound} ${limit} ${unit}${limit === 1 ? '' : 's'}`;
 }
 
 /** Returns the value's own field, undefined when it has none. */

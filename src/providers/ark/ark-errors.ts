@@ -59,6 +59,8 @@ export const classifyRefusal: CreateRules['classify'] = ({ status, code = '', me
 function aboutIn(code: string): Pick<UpstreamError, 'about'> {
   if (code.startsWith('InputText')) return { about: 'prompt' };
   if (code.startsWith('InputImage')) return { about: 'image' };
+  if (code.startsWith('InputVideo')) return { about: 'video' };
+  if (code.startsWith('InputAudio')) return { about: 'audio' };
   return code.startsWith('Output') ? { about: 'output' } : {};
 }
 

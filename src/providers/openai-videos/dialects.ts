@@ -68,8 +68,12 @@ export const dialects: Record<DialectName, Dialect> = {
   // SGLang forgets a deleted job while the GPU goes on with it, so the time at which its slot is free would be unknown.
   sglang: {
     body: async (create) => {
-      const { negativePrompt } = create.input;
-      return await formOrJson(create, negativePrompt === undefined ? {} : { negative_prompt: negativePrompt });
+      const { input, seed } = create;
+      const { negativePrompt } = input;
+      return await formOrJson(create, {
+        ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
+        seed,
+      });
     },
     forgetsJobs: true,
     listsPrompts: false,
@@ -85,7 +89,7 @@ export const dialects: Record<DialectName, Dialect> = {
     deletes: 'no',
     videoUrl: (id) => `${contentPath(id)}?index=0`,
   },
-  // As OpenAI described it: a form when there is a file to send, else JSON.
+  // As OpenAI described it: a form when there is a file to send, else JSON. Its API has no seed, and rejects unknown fields.
   generic: {
     body: async (create) => await formOrJson(create, {}),
     forgetsJobs: false,
@@ -182,11 +186,11 @@ async function imageFields(name: string, images: readonly ReferenceImage[]): Pro
   return (await fittingImages(images, maxImageBytes)).map((jpeg) => [name, jpeg] as const);
 }
 
-async function formOrJson(create: Create, texts: Readonly<Record<string, string>>): Promise<RequestBody> {
-  const { size, seed, parameters } = create;
+async function formOrJson(create: Create, more: Readonly<Record<string, string | number>>): Promise<RequestBody> {
+  const { size, parameters } = create;
   const files = imagesOf(create, false);
   const fields: Fields = [...commonFields(create), ['size', `${size.widthPx}x${size.heightPx}`]];
-  const others = { ...numbersOf(create), ...texts, seed };
+  const others = { ...numbersOf(create), ...more };
   if (files.length === 0) return jsonBody({ ...parameters.extra, ...Object.fromEntries(fields), ...others });
   const all = Object.entries({ ...parameters.extra, ...others });
   return await multipartBody([

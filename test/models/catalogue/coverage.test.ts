@@ -79,13 +79,8 @@ const fields: readonly (readonly [object, passed: readonly object[], ignored: re
   [{ audioUrls: { max: 1 } }, [entry('own'), entry('ark'), entry('openrouter')], [entry('sglang'), entry('generic')]],
   [
     { seed: {} },
-    [
-      entry('own'),
-      entry('ark', { model: 'seedance-1-5-pro-251215' }),
-      entry('generic'),
-      template({ seed: '{{seed}}' }),
-    ],
-    [entry('ark', { model: 'dreamina-seedance-2-0-260128' }), template({ text: '{{prompt}}' })],
+    [entry('own'), entry('ark', { model: 'seedance-1-5-pro-251215' }), entry('sglang'), template({ seed: '{{seed}}' })],
+    [entry('ark', { model: 'dreamina-seedance-2-0-260128' }), entry('generic'), template({ text: '{{prompt}}' })],
   ],
   [
     { options: { cameraFixed: { type: 'boolean' } } },

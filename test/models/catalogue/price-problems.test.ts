@@ -20,7 +20,7 @@ const invalid: readonly (readonly [title: string, prices: Table, problems: reado
     ['prices: must have a price without when in force'],
   ],
   [
-    'two rates from the same instant',
+    'two amounts from the same instant',
     [high, { ...high, creditsPerSecond: 21 }, last],
     ['prices[1]: begins at the same instant as prices[0], which has the same when'],
   ],

@@ -20,7 +20,7 @@ test('rows with the same conditions are one price over time, named after them an
     {
       name: '1080p silent',
       when: { resolution: '1080p', generateAudio: false },
-      rates: [
+      amounts: [
         { creditsPerSecond: 80, creditsPerVideo: 1, fromMs: 0 },
         { creditsPerSecond: 82, creditsPerVideo: 0, fromMs: begin },
       ],
@@ -28,12 +28,12 @@ test('rows with the same conditions are one price over time, named after them an
     {
       name: 'fast on tier pro with videoUrls',
       when: { options: { tier: 'pro', fast: true }, videoUrls: 'present' },
-      rates: [{ creditsPerSecond: 0, creditsPerVideo: 500, fromMs: 0 }],
+      amounts: [{ creditsPerSecond: 0, creditsPerVideo: 500, fromMs: 0 }],
     },
     {
       name: 'everything else',
       when: {},
-      rates: [
+      amounts: [
         { creditsPerSecond: 12, creditsPerVideo: 0, fromMs: 0 },
         { creditsPerSecond: 11, creditsPerVideo: 0, fromMs: Date.parse('2099-01-01T00:00:00Z') },
       ],
@@ -44,7 +44,7 @@ test('rows with the same conditions are one price over time, named after them an
 test('the built-in catalogue costs 41 and 33 credits a second, at a price named standard', () => {
   const prices = [...builtInCatalogue().models.values()].map((model) => model.prices);
   const standard = (creditsPerSecond: number) => [
-    { name: 'standard', when: {}, rates: [{ creditsPerSecond, creditsPerVideo: 0, fromMs: 0 }] },
+    { name: 'standard', when: {}, amounts: [{ creditsPerSecond, creditsPerVideo: 0, fromMs: 0 }] },
   ];
   assert.deepEqual(prices, [standard(41), standard(33)]);
   assert.deepEqual(

@@ -76,6 +76,8 @@ test('a refusal for its content says what was refused', async () => {
   for (const [code, about] of [
     ['InputTextSensitiveContentDetected', 'prompt'],
     ['InputImageSensitiveContentDetected.PrivacyInformation', 'image'],
+    ['InputVideoSensitiveContentDetected.PrivacyInformation', 'video'],
+    ['InputAudioSensitiveContentDetected', 'audio'],
     ['SensitiveContentDetected', undefined],
   ] as const) {
     const provider = arkProvider('http://ark.example', { client: answering(400, error(code)) });

@@ -169,7 +169,8 @@ describe('a create is spelled as its server reads it', () => {
         num_inference_steps: 50,
         guidance_scale: 3.5,
         prompt_extend: true,
-        seed: 7,
+        // The task's seed replaces the operator's; the generic dialect has none.
+        seed: dialect === 'sglang' ? 7 : 1,
       };
       const texts = Object.entries(numbers).map(([name, value]) => [name, String(value)]);
       assert.deepEqual(
@@ -221,7 +222,7 @@ describe('a create is spelled as its server reads it', () => {
   }
 
   test('twice for the same name with the same seed, and otherwise for another name', async (t) => {
-    const { upstream, provider, begin } = await stage(t, 'generic');
+    const { upstream, provider, begin } = await stage(t, 'sglang');
     const { request } = await begin({ input });
     await provider.submit(request, signal);
     await begin({ input });

@@ -1,7 +1,7 @@
 import { Sparkles } from './icons.ts';
 import type { Model } from '../../api/contract.ts';
 import { Button } from '../../ui/button.tsx';
-import { credits, number, rateWords } from '../../ui/money.tsx';
+import { credits, number, amountWords } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import type { LivePrice } from './playground-price.ts';
 
@@ -51,5 +51,5 @@ export function GenerateButton({ model, price, balance, isBusy, disabledReason }
 /** "33 credits per second of video", after the name of the price where a model has several. */
 export function priceWords(price: LivePrice['now'], { prices }: Model): string {
   if (price === undefined) return '';
-  return `${prices.length > 1 ? `${price.name}: ` : ''}${rateWords(price)}`;
+  return `${prices.length > 1 ? `${price.name}: ` : ''}${amountWords(price)}`;
 }

@@ -16,12 +16,12 @@ export type LivePrice = {
 export function livePrice(model: Model, sent: Values, nowMs: number): LivePrice {
   const rows = model.prices.map(({ rates, ...price }) => ({
     ...price,
-    rates: rates.map(({ fromTime, ...amounts }) => ({ ...amounts, fromMs: fromTime })),
+    amounts: rates.map(({ fromTime, ...credits }) => ({ ...credits, fromMs: fromTime })),
   }));
   const input = accepted(model, sent);
   const now = priceAt(rows, input, nowMs);
   const changes = rows
-    .flatMap(({ rates }) => rates.map(({ fromMs }) => fromMs))
+    .flatMap(({ amounts }) => amounts.map(({ fromMs }) => fromMs))
     .filter((fromMs) => fromMs > nowMs)
     .toSorted((a, b) => a - b);
   const prices = changes.map((atMs) => priceAt(rows, input, atMs));

@@ -23,6 +23,7 @@ import { duration, ExactTime } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { ledgerWord, taskWord } from '../../words.ts';
 import { RequestFacts } from '../input-facts.tsx';
+import { storePreview } from '../media-thumbnail.tsx';
 import { TaskCallback } from './task-callback.tsx';
 import { TaskFilm } from './task-film.tsx';
 import { TaskReceipt } from './task-receipt.tsx';
@@ -78,7 +79,8 @@ function TaskSkeleton({ back }: { readonly back: Back }) {
 type ContentProps = { readonly timeline: TaskTimeline; readonly back: Back; readonly onExpired: () => void };
 
 function TaskContent({ timeline, back, onExpired }: ContentProps) {
-  const { task, callback } = timeline;
+  const { task, callback, previews } = timeline;
+  for (const { url, previewUrl } of previews) storePreview(url, previewUrl);
   const { word, tone } = taskWord(task);
   const heading = (
     <span class="row">

@@ -56,7 +56,7 @@ export function DecidedPrices({ prices, isOfAccount }: DecidedProps) {
                 creditsPerSecond === null || creditsPerVideo === null ? (
                   endOf(accountId)
                 ) : (
-                  <Amounts rate={{ creditsPerSecond, creditsPerVideo }} />
+                  <Amounts of={{ creditsPerSecond, creditsPerVideo }} />
                 ),
             },
             { title: 'State', cell: ({ state }) => <StateDot tone={states[state][1]}>{states[state][0]}</StateDot> },

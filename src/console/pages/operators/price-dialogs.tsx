@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { Account, ModelPrice, SetPrice } from '../../api/contract.ts';
 import { Segmented, TextField } from '../../ui/field.tsx';
-import { type Rate, rateWords } from '../../ui/money.tsx';
+import { type CreditAmounts, amountWords } from '../../ui/money.tsx';
 import { ExactTime, exactTime } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { auditHint, ChangeDialog } from './change-dialog.tsx';
@@ -12,21 +12,21 @@ type SetProps = {
   readonly title: string;
   readonly price: Pick<ModelPrice, 'name'>;
   /** The amounts in force, if the price has begun. */
-  readonly rate: Rate | undefined;
+  readonly current: CreditAmounts | undefined;
   /** The model has no other price. */
   readonly isOnly: boolean;
   readonly account: Pick<Account, 'accountId' | 'name'> | undefined;
   readonly onClose: () => void;
 };
 
-const noRate = { creditsPerSecond: 0, creditsPerVideo: 0 };
+const noAmounts = { creditsPerSecond: 0, creditsPerVideo: 0 };
 const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** A price from now on, or from a time on; or the end of the prices that were set. */
-export function SetPriceDialog({ model, title, price, isOnly, rate = noRate, account, onClose }: SetProps) {
+export function SetPriceDialog({ model, title, price, isOnly, current = noAmounts, account, onClose }: SetProps) {
   const [kind, setKind] = useState<'price' | 'end'>('price');
-  const [perSecond, setPerSecond] = useState(String(rate.creditsPerSecond));
-  const [perVideo, setPerVideo] = useState(String(rate.creditsPerVideo));
+  const [perSecond, setPerSecond] = useState(String(current.creditsPerSecond));
+  const [perVideo, setPerVideo] = useState(String(current.creditsPerVideo));
   const [begin, setBegin] = useState<'now' | 'later'>('now');
   const [from, setFrom] = useState('');
   const amounts = { creditsPerSecond: wholeOf(perSecond), creditsPerVideo: wholeOf(perVideo) };
@@ -38,7 +38,7 @@ export function SetPriceDialog({ model, title, price, isOnly, rate = noRate, acc
         ? 'the price of the catalogue'
         : 'the list price'
       : Object.values(amounts).every(Number.isSafeInteger)
-        ? rateWords(amounts)
+        ? amountWords(amounts)
         : '…';
   return (
     <ChangeDialog
@@ -129,7 +129,7 @@ export function WithdrawDialog({ price, onClose }: { readonly price: SetPrice; r
           <code>{model}</code> (<bdi>{priceName}</bdi>) was to cost{' '}
           {creditsPerSecond === null || creditsPerVideo === null
             ? 'what is set before it'
-            : rateWords({ creditsPerSecond, creditsPerVideo })}{' '}
+            : amountWords({ creditsPerSecond, creditsPerVideo })}{' '}
           from <ExactTime ms={fromTime} />. The price before it stays.
         </>
       }

@@ -14,13 +14,13 @@ export function conditionWords(when: PriceConditions, isOnly: boolean): string {
   return isOnly ? 'every video' : 'every other video';
 }
 
-type Rate = ModelPrice['rates'][number];
+type AmountsFrom = ModelPrice['rates'][number];
 
 /** The amounts in force, if the price has begun, and those that are announced. */
-export function ratesAt(
+export function amountsAt(
   { rates }: ModelPrice,
   nowMs: number,
-): { current: Rate | undefined; announced: readonly Rate[] } {
+): { current: AmountsFrom | undefined; announced: readonly AmountsFrom[] } {
   return {
     current: rates.findLast(({ fromTime }) => fromTime <= nowMs),
     announced: rates.filter(({ fromTime }) => fromTime > nowMs),

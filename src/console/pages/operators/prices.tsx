@@ -13,7 +13,7 @@ import { ExactTime, useNow } from '../../ui/time.tsx';
 import { DecidedPrices } from './decided-prices.tsx';
 import { Amounts } from './references.tsx';
 import { SetPriceDialog } from './price-dialogs.tsx';
-import { conditionWords, ratesAt } from './price-words.ts';
+import { conditionWords, amountsAt } from './price-words.ts';
 
 type PricedModel = Answer<'/api/admin/v1/prices'>['models'][number];
 /** One of the prices of a model. */
@@ -57,14 +57,14 @@ export function PriceTables({ account }: Props) {
             {
               title: 'Credits a second',
               kind: 'end',
-              cell: ({ price }) => amount(ratesAt(price, now).current?.creditsPerSecond),
+              cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerSecond),
             },
             {
               title: 'Credits a video',
               kind: 'end',
-              cell: ({ price }) => amount(ratesAt(price, now).current?.creditsPerVideo),
+              cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerVideo),
             },
-            { title: 'Announced', cell: ({ price }) => <Announced rates={ratesAt(price, now).announced} /> },
+            { title: 'Announced', cell: ({ price }) => <Announced amounts={amountsAt(price, now).announced} /> },
             {
               title: 'Actions',
               kind: 'actions',
@@ -87,7 +87,7 @@ export function PriceTables({ account }: Props) {
       {priced !== undefined && (
         <SetPriceDialog
           {...priced}
-          rate={ratesAt(priced.price, now).current}
+          current={amountsAt(priced.price, now).current}
           account={account}
           onClose={() => setPriced(undefined)}
         />
@@ -123,15 +123,15 @@ function amount(credits: number | undefined) {
   return credits === undefined ? <span class="faint">–</span> : number(credits);
 }
 
-function Announced({ rates }: { readonly rates: ModelPrice['rates'] }) {
-  if (rates.length === 0) return <span class="faint">–</span>;
+function Announced({ amounts }: { readonly amounts: ModelPrice['rates'] }) {
+  if (amounts.length === 0) return <span class="faint">–</span>;
   return (
     <ul>
-      {rates.map((rate) => (
-        <li key={rate.fromTime}>
-          <Amounts rate={rate} />
+      {amounts.map((one) => (
+        <li key={one.fromTime}>
+          <Amounts of={one} />
           <small class="under">
-            from <ExactTime ms={rate.fromTime} />
+            from <ExactTime ms={one.fromTime} />
           </small>
         </li>
       ))}

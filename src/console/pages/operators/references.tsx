@@ -5,7 +5,7 @@ import { useRead } from '../../api/queries.ts';
 import { opsPaths } from '../../paths.ts';
 import { shortId } from '../../ui/copy.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
-import { number, type Rate } from '../../ui/money.tsx';
+import { number, type CreditAmounts } from '../../ui/money.tsx';
 
 const manyAccounts = 100;
 
@@ -119,7 +119,7 @@ export function PriceOf({ model, name }: { readonly model: string; readonly name
 }
 
 /** "33 a second" above "7 a video", which add up. */
-export function Amounts({ rate: { creditsPerSecond, creditsPerVideo } }: { readonly rate: Rate }) {
+export function Amounts({ of: { creditsPerSecond, creditsPerVideo } }: { readonly of: CreditAmounts }) {
   return (
     <>
       {creditsPerSecond > 0 && <div class="nowrap">{number(creditsPerSecond)} a second</div>}

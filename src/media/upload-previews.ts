@@ -1,0 +1,32 @@
+import type { Database } from '../platform/database/database.ts';
+import { mediaUrlsOf, type TaskInput } from '../tasks/task-input.ts';
+import { uploadFromUrl, uploadKey } from './upload.ts';
+import { listUsableUploads } from './uploads.ts';
+
+type PreviewDeps = {
+  readonly db: Pick<Database, 'run'>;
+  readonly publicUrl: string;
+  readonly resultStore: { readonly link: (key: string) => string };
+};
+
+/** The address by which an input names an uploaded file, and a signed link that shows it. */
+export type UploadPreview = { readonly url: string; readonly previewUrl: string };
+
+/** Returns links to the uploaded files of a request that its account still has. */
+export async function uploadPreviews(
+  { db, publicUrl, resultStore }: PreviewDeps,
+  accountId: string,
+  input: TaskInput,
+): Promise<readonly UploadPreview[]> {
+  const urls = [...new Set(mediaUrlsOf(input).map(({ url }) => url))];
+  const named = urls.flatMap((url) => {
+    const upload = uploadFromUrl(publicUrl, url);
+    return upload === undefined ? [] : [{ url, ...upload }];
+  });
+  if (named.length === 0) return [];
+  const ids = named.map(({ uploadId }) => uploadId);
+  const usable = new Set((await listUsableUploads(db, accountId, ids)).map(uploadKey));
+  return named
+    .filter((upload) => usable.has(uploadKey(upload)))
+    .map(({ url, ...upload }) => ({ url, previewUrl: resultStore.link(uploadKey(upload)) }));
+}
