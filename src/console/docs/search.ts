@@ -24,7 +24,11 @@ export function startSearch(): void {
     results.hidden = query.trim() === '';
     status.textContent = results.hidden ? '' : `${found.length} results`;
   };
-  field.addEventListener('focus', () => void update());
+  // A field that regains the focus, as after Escape, opens nothing.
+  field.addEventListener('focus', () => {
+    index ??= loadIndex();
+  });
+  field.addEventListener('click', () => void update());
   field.addEventListener('input', () => void update());
   field.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') close();

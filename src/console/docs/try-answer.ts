@@ -49,7 +49,7 @@ function bodyOf(text: string | undefined): readonly Node[] {
   if (text === undefined || text === '') return [];
   const code = make('pre', '', text);
   code.tabIndex = 0;
-  code.setAttribute('role', 'region');
+  code.setAttribute('role', 'group');
   code.setAttribute('aria-label', 'Response body');
   const block = make('div', 'code', '');
   block.append(code);

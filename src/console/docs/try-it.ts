@@ -38,7 +38,7 @@ async function submit(trial: Trial): Promise<void> {
   if (price === undefined)
     return showPrice(answer, undefined, async () => showAnswer(answer, await exchange(request, init)));
   // The same request is checked and priced first, so an invalid one is never charged.
-  const quoted = await exchange({ ...request, path: price, headers: {} }, init);
+  const quoted = await exchange({ ...request, path: price, headers: { 'Content-Type': 'application/json' } }, init);
   if (quoted.status !== 200) return showAnswer(answer, quoted);
   const { data } = JSON.parse(quoted.text ?? '{}') as { readonly data?: { readonly credits?: number } }; // as the service describes it
   showPrice(answer, data?.credits, async () => showAnswer(answer, await exchange(request, init)));

@@ -13,7 +13,7 @@ export function hasTab(language: string): boolean {
 /** One code block. */
 export function codeBlock({ text }: Pick<Sample, 'text'>, label = 'Code'): Html {
   return html`<div class="code">
-    <pre tabindex="0" role="region" aria-label="${label}"><code>${text}</code></pre>
+    <pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre>
     ${copyButton(label)}
   </div>`;
 }
@@ -45,7 +45,7 @@ function tab(language: string, index: number): Html {
 function panel(language: string, text: string, name: string): Html {
   const title = titles[language] ?? language;
   return html`<div role="tabpanel" data-language="${language}" aria-label="${title}">
-    <pre tabindex="0" role="region" aria-label="${title} for ${name}"><code>${text}</code></pre>
+    <pre tabindex="0" role="group" aria-label="${title} for ${name}"><code>${text}</code></pre>
   </div>`;
 }
 

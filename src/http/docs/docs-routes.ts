@@ -9,7 +9,7 @@ import { type Asset, sendAsset } from '../console/serve-console.ts';
 import type { AppRouter, Context } from '../context.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { sendFile } from '../server/send-file.ts';
-import { documents, type Page, renderDocument } from './documents.ts';
+import { documents, documentsForClients, type Page, renderDocument } from './documents.ts';
 import { html } from './html.ts';
 import { navigation } from './navigation.ts';
 import { type Audience, referencePage } from './reference.ts';
@@ -65,14 +65,18 @@ export function docsRoutes(
 
 type PageMakers = ReadonlyMap<string, (offer: Offer) => Promise<Page>>;
 
-/** By route. */
+/** By route; pages for clients first, which is their order among results of a search. */
 function pageMakers(publicUrl: string): PageMakers {
-  const ofReference = (audience: Audience) => (offer: Offer) =>
-    Promise.resolve(referencePage(audience, offer, publicUrl));
+  const ofDocument = ([path, route]: readonly [path: string, route: string]) =>
+    [route, () => renderDocument(path, publicUrl)] as const;
+  const ofReference = (audience: Audience) =>
+    [referenceRoutes[audience], (offer: Offer) => Promise.resolve(referencePage(audience, offer, publicUrl))] as const;
+  const isForClients = ([path]: readonly [path: string, route: string]) => documentsForClients.includes(path);
   return new Map([
-    ...[...documents].map(([path, route]) => [route, () => renderDocument(path, publicUrl)] as const),
-    [referenceRoutes.clients, ofReference('clients')],
-    [referenceRoutes.operators, ofReference('operators')],
+    ...[...documents].filter(isForClients).map(ofDocument),
+    ofReference('clients'),
+    ...[...documents].filter((document) => !isForClients(document)).map(ofDocument),
+    ofReference('operators'),
   ]);
 }
 

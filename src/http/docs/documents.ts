@@ -10,8 +10,8 @@ const readme = new URL(import.meta.resolve('#readme'));
 const firstDocument = 'docs/quickstart.md';
 const readmePath = 'README.md';
 
-/** Documents for clients, whose samples call this service. */
-const forClients: readonly string[] = ['docs/quickstart.md', 'docs/api.md'];
+/** In these, samples call this service. */
+export const documentsForClients: readonly string[] = ['docs/quickstart.md', 'docs/api.md'];
 const sampleUrl = 'http://127.0.0.1:3000';
 
 /** Routes by path in the package. */
@@ -54,7 +54,7 @@ const serviceTargets: ReadonlyMap<string, string> = new Map([
 
 export async function renderDocument(path: string, publicUrl: string): Promise<Page> {
   const text = await readFile(new URL(path, readme), 'utf8');
-  const markdown = forClients.includes(path) ? text.replaceAll(sampleUrl, publicUrl) : text;
+  const markdown = documentsForClients.includes(path) ? text.replaceAll(sampleUrl, publicUrl) : text;
   const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Videogen';
   const targets = {
     link: (href: string) => targetOf(href, path),

@@ -135,8 +135,12 @@ function ranges(schema: Schema): readonly string[] {
   const below = schema.maximum === undefined && most !== undefined ? 'less than' : 'at most';
   return [
     range([least, above], [most, below], ''),
-    range([minLength === 0 ? undefined : minLength, 'At least'], [maxLength, 'at most'], ' characters'),
-    range([minItems === 0 ? undefined : minItems, 'At least'], [maxItems, 'at most'], ' items'),
+    range(
+      [minLength !== undefined && minLength > 1 ? minLength : undefined, 'At least'],
+      [maxLength, 'at most'],
+      ' characters',
+    ),
+    range([minItems !== undefined && minItems > 1 ? minItems : undefined, 'At least'], [maxItems, 'at most'], ' items'),
   ].filter((text) => text !== '');
 }
 

@@ -29,13 +29,15 @@ export function documentMarkdown(text: string, targets: Targets): Html {
   const html = marked.parser(groupSamples(marked.lexer(text)));
   // Makes wide tables scrollable by keyboard.
   const scrollable = html
-    .replaceAll('<table>', '<div class="table" tabindex="0" role="region" aria-label="Table"><table>')
+    .replaceAll('<table>', '<div class="table" tabindex="0" role="group" aria-label="Table"><table>')
     .replaceAll('</table>', '</table></div>');
   return trusted(scrollable);
 }
 
 function markedWith(targets: Targets): Marked {
   return new Marked({
+    // An address in a text is an example more often than a link.
+    tokenizer: { url: () => undefined },
     renderer: {
       heading({ depth, text, tokens }) {
         return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;

@@ -115,7 +115,7 @@ function errorsPart(description: Description, { described: { responses = {} } }:
   if (rows.length === 0) return undefined;
   return html`<details class="errors">
     <summary>Errors (${rows.length})</summary>
-    <div class="table" tabindex="0" role="region" aria-label="Errors">
+    <div class="table" tabindex="0" role="group" aria-label="Errors">
       <table>
         <thead>
           <tr>
