@@ -15,6 +15,7 @@ import {
 import { windows } from '../support/console-pages.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { runsWholeMatrix } from '../support/tier.ts';
 
 const skip = skipWithoutBrowser();
 
@@ -262,7 +263,8 @@ describe('pages', { skip }, () => {
     }
   });
 
-  for (const [name, options] of Object.entries(windows)) {
+  // Colors of the dark window are checked on the tokens by console/contrast.test.ts.
+  for (const [name, options] of Object.entries(runsWholeMatrix ? windows : { light: windows.light })) {
     test(`are accessible, fit the window and follow the policy: ${name}`, async () => {
       const tab = await visitor.open(options);
       const paths = ['/docs', '/docs/api', '/docs/readme', '/docs/dialect-kie', '/docs/operations/runbooks'];
@@ -270,6 +272,9 @@ describe('pages', { skip }, () => {
         await tab.page.goto(service.url + path);
         await assertAccessible(tab.page, path);
         await assertNoSidewaysScroll(tab.page, path);
+        await tab.page.setViewportSize(windows.narrow.viewport);
+        await assertNoSidewaysScroll(tab.page, `${path}, narrow`);
+        await tab.page.setViewportSize(options.viewport);
       }
       await openForm(tab.page, 'adminSetPrice');
       await assertAccessible(tab.page, 'an open form');

@@ -8,26 +8,29 @@ export function startSearch(): void {
   const results = document.getElementById('results');
   const status = document.getElementById('found');
   if (field === null || results === null || status === null) return;
-  let index: Promise<readonly Entry[]> | undefined;
+  let index: Promise<readonly Entry[] | undefined> | undefined;
+  const load = () => {
+    index ??= loadIndex().catch(() => {
+      index = undefined;
+      return undefined;
+    });
+    return index;
+  };
   const close = () => {
     results.hidden = true;
   };
   const update = async () => {
     const query = field.value;
-    index ??= loadIndex();
-    const entries = await index.catch(() => undefined);
+    const entries = await load();
     // The field may have changed meanwhile.
     if (query !== field.value) return;
-    if (entries === undefined) index = undefined;
     const found = find(entries ?? [], query);
     results.replaceChildren(...shown(found, entries === undefined ? 'The search is unavailable.' : 'No results.'));
     results.hidden = query.trim() === '';
     status.textContent = results.hidden ? '' : `${found.length} results`;
   };
   // A field that regains the focus, as after Escape, opens nothing.
-  field.addEventListener('focus', () => {
-    index ??= loadIndex();
-  });
+  field.addEventListener('focus', () => void load());
   field.addEventListener('click', () => void update());
   field.addEventListener('input', () => void update());
   field.addEventListener('keydown', (event) => {

@@ -51,7 +51,7 @@ function plainExample(type: string | undefined, schema: Schema, name: string): u
 
 /** Other text is a placeholder in capitals, as in the guides. */
 function textExample(name: string): string {
-  if (name.endsWith('Id')) return byFormat['uuid'] ?? '';
+  if (name === 'id' || name.endsWith('Id')) return byFormat['uuid'] ?? '';
   if (/url$/i.test(name)) return byFormat['uri'] ?? '';
   return name.replaceAll(/([a-z])([A-Z])/g, '$1_$2').toUpperCase();
 }

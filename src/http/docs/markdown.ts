@@ -11,7 +11,8 @@ export type Targets = {
 
 const unchanged: Targets = { link: (href) => href, image: (href) => href, code: () => undefined };
 
-const descriptions = markedWith(unchanged);
+/** Descriptions contain names from the operator's catalogue, so markup in them is text. */
+const descriptions = markedWith(unchanged).use({ renderer: { html: ({ text }) => escapeHtml(text) } });
 
 /** A line of a description. */
 export function inlineMarkdown(text: string): Html {

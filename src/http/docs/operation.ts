@@ -35,7 +35,7 @@ export function samplesOf(description: Description, entry: Entry, baseUrl: strin
   return [
     { language: 'sh', text: curlSample(request) },
     { language: 'ts', text: typeScriptSample(entry.operationId, request) },
-    { language: 'python', text: pythonSample(request) },
+    { language: 'python', text: pythonSample(entry.operationId, request) },
   ];
 }
 

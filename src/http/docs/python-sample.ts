@@ -1,8 +1,40 @@
 import { pythonLiteral } from './literals.ts';
 import type { Credential, ExampleBody, ExampleRequest } from './request.ts';
 
-/** With httpx, whose requests have no retries. */
-export function pythonSample({ method, baseUrl, path, headers, credential, body, answer }: ExampleRequest): string {
+/** Statements with the client in clients/python, for the endpoints that it has a method for. */
+const clientStatements: Readonly<Record<string, (request: ClientRequest) => string>> = {
+  createTask: ({ task }) => `print(client.create_task(${task}, idempotency_key="order-4711"))`,
+  priceTask: ({ task }) => `print(client.price(${task}))`,
+  uploadMedia: () => 'print(client.upload("boat.jpg"))',
+  recordInfo: ({ taskId }) => `print(client.get_task(${taskId}))`,
+  cancelTask: ({ taskId }) => `print(client.cancel(${taskId}))`,
+  deleteTask: ({ taskId }) => `print(client.delete_content(${taskId}))`,
+  listTasks: () => 'for task in client.list_tasks():\n        print(task["taskId"], task["state"])',
+  getCredits: () => 'print(client.balance())',
+  listModels: () => 'print(client.models())',
+};
+
+/** Arguments in Python. */
+type ClientRequest = { readonly taskId: string; readonly task: string };
+
+/** An example with our client if it has a method for the endpoint, else with httpx. */
+export function pythonSample(operationId: string, request: ExampleRequest): string {
+  const statement = clientStatements[operationId];
+  return statement === undefined ? httpxSample(request) : clientSample(request, statement);
+}
+
+function clientSample({ baseUrl, path, body }: ExampleRequest, statement: (request: ClientRequest) => string): string {
+  // The bodies of these endpoints are objects.
+  const given = (body?.kind === 'json' ? body.value : {}) as Readonly<Record<string, unknown>>;
+  const { taskId = new URLSearchParams(path.split('?')[1]).get('taskId'), model, input } = given;
+  const task = `${pythonLiteral(model)}, ${pythonLiteral(input, 1)}`;
+  return `from videogen_gateway import Videogen
+
+with Videogen("${baseUrl}") as client:  # reads VIDEOGEN_API_KEY
+    ${statement({ taskId: pythonLiteral(taskId), task })}`;
+}
+
+function httpxSample({ method, baseUrl, path, headers, credential, body, answer }: ExampleRequest): string {
   const lines = [
     ...credentialHeaders[credential],
     ...(body?.kind === 'file' ? [`"Content-Type": "${body.type}"`] : []),

@@ -94,8 +94,10 @@ function formFields(description: Description, schema: Schema): readonly FormFiel
 }
 
 function answerOf(described: DescribedOperation): 'json' | 'text' | 'file' {
-  const [, success] = successOf(described) ?? [];
-  const type = contentOf(success?.content)?.[0] ?? 'application/json';
+  const [status = '', success] = successOf(described) ?? [];
+  const type = contentOf(success?.content)?.[0];
+  // A redirect leads to a file.
+  if (type === undefined) return status.startsWith('3') ? 'file' : 'text';
   if (type.includes('json')) return 'json';
   return type.startsWith('text/') ? 'text' : 'file';
 }
