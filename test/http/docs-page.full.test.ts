@@ -51,8 +51,6 @@ async function openForm(page: Page, operationId: string) {
 /** Sends the form as it stands; returns the status and the body that are shown. */
 async function send(page: Page, operationId: string) {
   const section = sectionOf(page, operationId);
-  // An earlier response stays there until the next one has arrived.
-  await section.locator('.answer').evaluate((answer) => answer.replaceChildren());
   await section.getByRole('button', { name: /^Send/ }).click();
   return responseIn(page, operationId);
 }

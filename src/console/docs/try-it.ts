@@ -17,6 +17,7 @@ export function startTrying(): void {
     form.addEventListener('focusin', () => credentials.element.parentElement !== form && bring());
     form.addEventListener('submit', (event) => {
       event.preventDefault();
+      answer.textContent = 'Sending…';
       void submit({ panel, form, answer, credentials });
     });
   }
