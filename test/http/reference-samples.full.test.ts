@@ -88,9 +88,9 @@ describe('samples for clients, run as they are shown, are requests that the serv
   });
 });
 
-/** Of an error of our client, or of one whose message is an envelope. */
+/** The status of an error of our client, or of a sample without it. */
 function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error)) return undefined;
   if ('code' in error && typeof error.code === 'number') return error.code;
-  return Number(/"code":(\d+)/.exec(error.message)?.[1]);
+  return Number(/^\d{3}(?=: )/.exec(error.message)?.[0]);
 }

@@ -78,9 +78,30 @@ export function exampleBody(description: Description, { requestBody }: Described
   const found = contentOf(requestBody?.content);
   if (found === undefined) return undefined;
   const [type, schema] = found;
-  if (type.includes('json')) return { kind: 'json', value: exampleOf(description, schema) ?? {} };
+  if (type.includes('json'))
+    return { kind: 'json', value: { ...taskFields(description, schema), ...objectExample(description, schema) } };
   if (type === 'multipart/form-data') return { kind: 'form', fields: formFields(description, schema) };
   return { kind: 'file', type, fileName: fileNames[type] ?? 'file' };
+}
+
+function objectExample(description: Description, schema: Schema): object {
+  const value = exampleOf(description, schema);
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+/** Shapes of other APIs leave fields open: a create without an example gets a model of this installation and a prompt. */
+function taskFields(description: Description, schema: Schema): object {
+  const { properties = {}, example } = resolve(description, schema).schema;
+  const own = description.components?.schemas?.['TaskRequest'];
+  if (example !== undefined || own === undefined || properties['input'] !== undefined) return {};
+  // The schema of our own create has this example.
+  const { model, input } = own.example as { readonly model: string; readonly input: { readonly prompt: string } };
+  const known = Object.entries({ model, prompt: input.prompt }).filter(([name]) => isOpen(properties[name]));
+  return Object.fromEntries(known);
+}
+
+function isOpen(schema: Schema | undefined): boolean {
+  return schema !== undefined && schema.type === undefined && schema.$ref === undefined && schema.anyOf === undefined;
 }
 
 /** Required fields, and files. */

@@ -50,7 +50,7 @@ function webSample({ method, baseUrl, path, headers, credential, body, answer }:
   const imports = importLines(credential, body, answer);
   return `${imports.map((line) => `${line}\n`).join('')}${imports.length > 0 ? '\n' : ''}${formLines(body)}\
 const response = await ${webFunction}('${baseUrl}${path}'${init});
-if (!response.ok) throw new Error(await response.text());
+if (!response.ok) throw new Error(\`\${response.status}: \${await response.text()}\`);
 ${use[answer]}`;
 }
 
