@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -65,7 +66,10 @@ describe('samples', () => {
   after(() => rm(folder, { recursive: true }));
 
   test('in TypeScript compile under strict settings, with our client where they use it', async () => {
-    const files = samples.map(({ operationId, ts }) => [`${operationId}.ts`, ts] as const);
+    const files = [
+      ...samples.map(({ operationId, ts }) => [`${operationId}.ts`, ts] as const),
+      ...quickstart('ts').map((text, index) => [`quickstart-${index}.ts`, text] as const),
+    ];
     for (const [name, text] of files) await writeFile(join(folder, name), `${text}\nexport {};\n`);
     const paths = { 'videogen-client': [resolve('clients/typescript/src/index.ts')] };
     const options = { strict: true, noEmit: true, module: 'nodenext', target: 'es2023', skipLibCheck: true };
@@ -103,10 +107,21 @@ describe('samples', () => {
 
   test('in Python are programs that compile', { skip: skipWithoutPython() }, () => {
     const check = 'import ast, json, sys\nfor name, text in json.load(sys.stdin).items(): ast.parse(text, name)';
-    const programs = Object.fromEntries(samples.map(({ operationId, python }) => [operationId, python]));
+    const programs = Object.fromEntries([
+      ...samples.map(({ operationId, python }) => [operationId, python] as const),
+      ...quickstart('python').map((text, index) => [`quickstart ${index}`, text] as const),
+    ]);
     execFileSync('python3', ['-c', check], { input: JSON.stringify(programs) });
   });
 });
+
+/** The samples of the quickstart in one language. */
+function quickstart(language: string): readonly string[] {
+  const blocks = readFileSync('docs/quickstart.md', 'utf8').matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm);
+  const found = [...blocks].filter(([, name]) => name === language).map(([, , text = '']) => text);
+  assert.equal(found.length, 2);
+  return found;
+}
 
 function skipWithoutPython(): string | false {
   try {

@@ -89,11 +89,11 @@ function objectExample(description: Description, schema: Schema): object {
   return typeof value === 'object' && value !== null ? value : {};
 }
 
-/** Shapes of other APIs leave fields open: a create without an example gets a model of this installation and a prompt. */
+/** Shapes of other APIs leave fields open: their creates get a model of this installation and a prompt, if no example has others. */
 function taskFields(description: Description, schema: Schema): object {
-  const { properties = {}, example } = resolve(description, schema).schema;
+  const { properties = {} } = resolve(description, schema).schema;
   const own = description.components?.schemas?.['TaskRequest'];
-  if (example !== undefined || own === undefined || properties['input'] !== undefined) return {};
+  if (own === undefined || properties['input'] !== undefined) return {};
   // The schema of our own create has this example.
   const { model, input } = own.example as { readonly model: string; readonly input: { readonly prompt: string } };
   const known = Object.entries({ model, prompt: input.prompt }).filter(([name]) => isOpen(properties[name]));
