@@ -20,13 +20,20 @@ function followReading(pages: HTMLElement): void {
   const links = new Map(
     [...pages.querySelectorAll<HTMLAnchorElement>('.outline a')].map((link) => [link.hash.slice(1), link] as const),
   );
-  const headings = [...links.keys()].flatMap((id) => document.getElementById(id) ?? []);
+  // The content of an endpoint below the window has no layout yet, so its section is observed.
+  const parts = new Map(
+    [...links].flatMap(([id, link]) => {
+      const heading = document.getElementById(id);
+      return heading === null ? [] : [[heading.closest('.operation') ?? heading, link] as const];
+    }),
+  );
   let current: HTMLAnchorElement | undefined;
   const observer = new IntersectionObserver(
     () => {
-      // The last heading above the upper third of the window.
-      const passed = headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3);
-      const link = links.get((passed ?? headings[0])?.id ?? '');
+      const inOrder = [...parts.keys()];
+      // The last part that begins above the upper third of the window.
+      const passed = inOrder.findLast((part) => part.getBoundingClientRect().top < innerHeight / 3) ?? inOrder[0];
+      const link = passed && parts.get(passed);
       if (link === current) return;
       current?.removeAttribute('aria-current');
       link?.setAttribute('aria-current', 'true');
@@ -35,5 +42,5 @@ function followReading(pages: HTMLElement): void {
     },
     { rootMargin: '0px 0px -66% 0px' },
   );
-  for (const heading of headings) observer.observe(heading);
+  for (const part of parts.keys()) observer.observe(part);
 }
