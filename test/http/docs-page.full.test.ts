@@ -220,7 +220,7 @@ describe('pages', { skip }, () => {
     assert.equal(await section.locator('pre', { hasText: 'import httpx' }).isVisible(), true);
     assert.equal(await section.locator('pre', { hasText: 'curl ' }).isVisible(), false);
     await page.goto(`${service.url}/docs`);
-    assert.equal(await page.locator('pre', { hasText: 'import httpx' }).first().isVisible(), true);
+    assert.equal(await page.locator('pre', { hasText: 'from videogen_gateway' }).first().isVisible(), true);
     assert.equal(await page.getByRole('tab', { selected: true }).first().innerText(), 'Python');
     assertClean(tab);
   });
@@ -243,7 +243,7 @@ describe('pages', { skip }, () => {
     const { page } = await visitor.open({ javaScriptEnabled: false });
     await page.goto(`${service.url}/docs/reference`);
     const section = sectionOf(page, 'createTask');
-    for (const text of ['curl ', 'createClient', 'import httpx'])
+    for (const text of ['curl ', 'createClient', 'from videogen_gateway'])
       assert.equal(await section.locator('pre', { hasText: text }).isVisible(), true, text);
     for (const text of ['Try it', 'Copy']) assert.equal(await section.getByText(text).first().isVisible(), false, text);
   });
