@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-// A step of build.mjs: writes dist/console/index.html and its files in dist/console/assets, each also compressed. Their names contain a
+// A step of build.mjs: writes dist/console/index.html, docs.html and their files in dist/console/assets, each also compressed. Their names contain a
 // hash of the content, so browsers cache them forever.
 const folder = fileURLToPath(new URL('../console', import.meta.url));
 const assets = join(folder, 'assets');
@@ -24,7 +24,7 @@ const common = {
   logLevel: 'warning',
 } as const;
 
-const [app, theme] = await Promise.all([
+const [app, theme, docs, docsEarly] = await Promise.all([
   build({
     ...common,
     entryPoints: [`${source}/main.tsx`],
@@ -37,24 +37,42 @@ const [app, theme] = await Promise.all([
   }),
   // Runs before the first paint, so it is no module.
   build({ ...common, entryPoints: [`${source}/theme.ts`], format: 'iife' }),
+  // The pages under /docs share the tokens and the font of the console.
+  build({
+    ...common,
+    entryPoints: [`${source}/docs/docs.ts`, `${source}/docs/docs-style.css`],
+    format: 'esm',
+    loader: { '.woff2': 'file' },
+  }),
+  build({ ...common, entryPoints: [`${source}/docs/docs-early.ts`], format: 'iife' }),
 ]);
 
-const template = await readFile(`${source}/index.html`, 'utf8');
 const files: Readonly<Record<string, string>> = {
   app: entryOf(app.metafile, 'main.tsx'),
   theme: entryOf(theme.metafile, 'theme.ts'),
   shared: sharedOf(app.metafile),
   style: styleOf(app.metafile),
+  docs: entryOf(docs.metafile, 'docs/docs.ts'),
+  docsEarly: entryOf(docsEarly.metafile, 'docs/docs-early.ts'),
+  docsStyle: entryOf(docs.metafile, 'docs/docs-style.css'),
 };
-const html = template.replaceAll(/\{\{(\w+)\}\}/g, (_match, name: string) => basename(files[name] ?? missing(name)));
-const outputs = Object.keys({ ...app.metafile.outputs, ...theme.metafile.outputs });
+const outputs = [app, theme, docs, docsEarly].flatMap(({ metafile }) => Object.keys(metafile.outputs));
 await mkdir(assets, { recursive: true });
-await writeFile(join(folder, 'index.html'), html);
+await writeFile(join(folder, 'index.html'), await withAssets(`${source}/index.html`));
+await writeFile(join(folder, 'docs.html'), await withAssets(`${source}/docs/docs.html`));
 await Promise.all(
   outputs.filter((file) => /\.(?:js|css)$/.test(file)).map((file) => compress(join(assets, basename(file)))),
 );
 // The test of the budgets reads it.
 await writeFile(join(folder, 'metafile.json'), JSON.stringify(app.metafile));
+
+/** The server replaces the other names of a template. */
+async function withAssets(template: string): Promise<string> {
+  const text = await readFile(template, 'utf8');
+  return text.replaceAll(/(?<=\/console\/assets\/)\{\{(\w+)\}\}/g, (_match, name: string) =>
+    basename(files[name] ?? missing(name)),
+  );
+}
 
 function entryOf({ outputs: made }: Metafile, name: string): string {
   const [file] = Object.entries(made).find(([, { entryPoint }]) => entryPoint === `${source}/${name}`) ?? [];

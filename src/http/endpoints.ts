@@ -27,7 +27,13 @@ import { operatorTaskEndpoints, taskEndpoints } from '../tasks/task-routes.ts';
 import { adminDeleteTask, deleteTask } from '../tasks/delete-task-routes.ts';
 import { showTimeline } from '../tasks/timeline-routes.ts';
 
-export type Section = { readonly tag: string; readonly description: string; readonly endpoints: readonly Endpoint[] };
+export type Section = {
+  readonly tag: string;
+  readonly description: string;
+  /** Shown on a page of its own, not to clients. */
+  readonly isForOperators?: true;
+  readonly endpoints: readonly Endpoint[];
+};
 
 /** In the order of the documentation. */
 export const sections: readonly Section[] = [
@@ -59,6 +65,7 @@ export const sections: readonly Section[] = [
   ...shapes.map(({ name: tag, description, endpoints: ofShape }) => ({ tag, description, endpoints: ofShape })),
   {
     tag: 'console',
+    isForOperators: true,
     description:
       'Only for pages of the console, which authenticate with a cookie. Each request has the header `Videogen-Console: 1`, or ' +
       "`Videogen-Account` with an account id. With these, the cookie also opens the other endpoints, as the person's role allows.",
@@ -73,11 +80,13 @@ export const sections: readonly Section[] = [
   },
   {
     tag: 'service',
+    isForOperators: true,
     description: 'Checks by load balancers and monitoring, without an API key.',
     endpoints: healthEndpoints,
   },
   {
     tag: 'operators',
+    isForOperators: true,
     description: "For operators, with an operator's key. The audit log records every change.",
     endpoints: [
       adminOverview,

@@ -63,10 +63,18 @@ test('the first page takes at most eight requests: the page, theme, code, style 
 
 test('all code is at most 132 KB, the style 15 KB, compressed', () => {
   const names = [...sizes.keys()];
-  assert.ok(sizeOf(names.filter((name) => name.endsWith('.js'))) <= 132 * kB);
+  assert.ok(sizeOf(names.filter((name) => name.endsWith('.js') && !name.startsWith('docs-'))) <= 132 * kB);
   const styles = names.filter((name) => name.startsWith('main-') && name.endsWith('.css'));
   assert.equal(styles.length, 1);
   assert.ok(sizeOf(styles) <= 15 * kB);
+});
+
+test('the code of the pages under /docs is at most 6 KB, their style 8 KB, compressed', () => {
+  const names = [...sizes.keys()].filter((name) => name.startsWith('docs-'));
+  const [code, styles] = ['.js', '.css'].map((ending) => names.filter((name) => name.endsWith(ending)));
+  assert.deepEqual([code?.length, styles?.length], [2, 1]);
+  assert.ok(sizeOf(code ?? []) <= 6 * kB);
+  assert.ok(sizeOf(styles ?? []) <= 8 * kB);
 });
 
 test('the bundle holds no zod, nothing of Node, and no endpoint, view or SQL of the server', () => {

@@ -1,180 +1,296 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { after, before, test } from 'node:test';
-import type { AxeResults } from 'axe-core';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { endpoints } from '../../src/http/endpoints.ts';
+import { after, afterEach, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { skipWithoutBrowser, startBrowser } from '../support/browser.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  becomes,
+  focused,
+  startVisitor,
+  type Tab,
+  type Visitor,
+} from '../support/console.ts';
+import { windows } from '../support/console-pages.ts';
+import { plainImage } from '../support/hostile-images.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { waitFor } from '../support/wait-for.ts';
+import { runsWholeMatrix } from '../support/tier.ts';
 
 const skip = skipWithoutBrowser();
-/** Of swagger-ui 5.35.0 itself, which we show as it is; nothing else may join them. */
-const vendors: readonly string[] = [
-  'color-contrast',
-  'label',
-  'nested-interactive',
-  'scrollable-region-focusable',
-  'select-name',
-];
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-let browser: Browser | undefined;
 let service: HttpService;
-let context: BrowserContext;
-let page: Page;
-const requests: string[] = [];
-const errors: string[] = [];
-
-// One page for all tests, as a reader would go through it.
+let visitor: Visitor;
 before(async () => {
   if (skip !== false) return;
-  browser = await startBrowser();
   service = await startHttpService();
-  context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
-  page = await context.newPage();
-  page.on('request', (request) => requests.push(request.url()));
-  page.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
-  page.on('pageerror', (error) => errors.push(String(error)));
-  await page.goto(`${service.url}/docs/reference`);
+  visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
 });
 after(async () => {
-  if (browser === undefined) return;
-  await browser.close();
+  if (skip !== false) return;
+  await visitor.close();
   await service.close();
 });
 
-const block = (tag: string, operationId: string) => page.locator(`#operations-${tag}-${operationId}`);
+const balanceOf = async (accountId: string) => (await findAccount(service.database.db, accountId))?.balance;
 
-/** Tries an operation out as it stands there; answers the status and the body that are shown. */
-async function tryOut(tag: string, operationId: string): Promise<{ status: string; body: string }> {
-  const operation = block(tag, operationId);
-  if (!(await operation.getByRole('button', { name: 'Execute' }).isVisible())) {
-    await operation.locator('.opblock-summary-control').click();
-  }
-  // An earlier answer stays there until the next one has come, and would be taken for it.
-  const clear = operation.getByRole('button', { name: 'Clear' });
-  if (await clear.isVisible()) await clear.click();
-  await operation.getByRole('button', { name: 'Execute' }).click();
-  const answer = operation.locator('.live-responses-table .response').first();
-  const status = await answer.locator('.response-col_status').innerText();
-  return { status: status.split('\n')[0] ?? '', body: await answer.locator('.highlight-code').first().innerText() };
+/** The part of a page that shows an endpoint. */
+const sectionOf = (page: Page, operationId: string) =>
+  page.locator('section.operation', { has: page.locator(`#${operationId}`) });
+
+async function openForm(page: Page, operationId: string) {
+  const section = sectionOf(page, operationId);
+  await section.getByText('Try it', { exact: true }).click();
+  await section.getByRole('button', { name: /^Send/ }).waitFor();
+  return section;
 }
 
-test('the page shows every operation, and one of them opens with its fields', { skip }, async () => {
-  await page.locator('.opblock').first().waitFor();
-  assert.equal(await page.locator('.opblock').count(), endpoints.length);
-  await block('tasks', 'createTask').locator('.opblock-summary-control').click();
-  await block('tasks', 'createTask').getByText('Idempotency-Key').first().waitFor();
-});
+/** Sends the form as it stands; returns the status and the body that are shown. */
+async function send(page: Page, operationId: string) {
+  const section = sectionOf(page, operationId);
+  await section.getByRole('button', { name: /^Send/ }).click();
+  return responseIn(page, operationId);
+}
 
-test('without a key an operation that is tried out shows the 401', { skip }, async () => {
-  const { status, body } = await tryOut('account', 'getCredits');
-  assert.equal(status, '401');
-  assert.match(body, /a valid API key is required/);
-});
+async function responseIn(page: Page, operationId: string) {
+  const answer = sectionOf(page, operationId).locator('.answer');
+  const status = await answer.locator('.badge').innerText();
+  return { status: status.split(' ')[0], body: await answer.locator('pre').innerText() };
+}
 
-test('with a key that is entered there, credits can be read and a task be created', { skip }, async () => {
-  const { accountId, key } = await service.newAccount(1_000);
-  await page.locator('.auth-wrapper .authorize').first().click();
-  const form = page.locator('.modal-ux .auth-container').filter({ hasText: 'apiKey' });
-  await form.locator('input:focus').waitFor();
-  await page.keyboard.type(key);
-  await form.getByRole('button', { name: 'Apply credentials' }).click();
-  await page.locator('.modal-ux .close-modal').click();
-  const credits = await tryOut('account', 'getCredits');
-  assert.equal(credits.status, '200');
-  assert.match(credits.body, /"balance": 1000/);
-  const created = await tryOut('tasks', 'createTask');
-  assert.equal(created.status, '200');
-  assert.match(created.body, /"taskId": "[0-9a-f-]{36}"/);
-  assert.equal(service.started.length, 1);
-  assert.equal((await findAccount(service.database.db, accountId))?.balance, 1_000 - 165);
-});
+function assertClean({ errors, foreign }: Tab): void {
+  assert.deepEqual(errors, []);
+  assert.deepEqual(foreign, []);
+}
 
-test(
-  'the key stays with the tab over a reload, until it is logged out there; another tab does not have it',
-  { skip },
-  async () => {
+describe('requests from the reference', { skip }, () => {
+  test('without a key are answered with 401, and with a key that is typed in by the service', async () => {
+    const { key } = await service.newAccount(1_000);
+    const tab = await visitor.open();
+    const { page } = tab;
+    await page.goto(`${service.url}/docs/reference`);
+    await openForm(page, 'getCredits');
+    const refused = await send(page, 'getCredits');
+    assert.equal(refused.status, '401');
+    assert.match(refused.body, /a valid API key is required/);
+    await page.getByLabel('API key').fill(key);
+    const { status, body } = await send(page, 'getCredits');
+    assert.equal(status, '200');
+    assert.match(body, /"balance": 1000/);
+    assertClean(tab);
+  });
+
+  test('that cost credits show the price, and charge it only after a second click', async () => {
+    const { accountId, key } = await service.newAccount(1_000);
+    const tab = await visitor.open();
+    const { page } = tab;
+    await page.goto(`${service.url}/docs/reference`);
+    const section = await openForm(page, 'createTask');
+    await page.getByLabel('API key').fill(key);
+    const started = service.started.length;
+    await section.getByRole('button', { name: /^Send/ }).click();
+    const charge = section.getByRole('button', { name: 'Charge 165 credits' });
+    await focused(charge);
+    assert.deepEqual([service.started.length, await balanceOf(accountId)], [started, 1_000]);
+    await charge.click();
+    const { status, body } = await responseIn(page, 'createTask');
+    assert.equal(status, '200');
+    assert.match(body, /"taskId": "[0-9a-f-]{36}"/);
+    assert.deepEqual([service.started.length, await balanceOf(accountId)], [started + 1, 1_000 - 165]);
+    assertClean(tab);
+  });
+
+  test('that would be refused charge nothing and show why', async () => {
+    const { accountId, key } = await service.newAccount(1_000);
+    const { page } = await visitor.open();
+    await page.goto(`${service.url}/docs/reference`);
+    const section = await openForm(page, 'createTask');
+    await page.getByLabel('API key').fill(key);
+    await section.getByLabel('Body').fill('{"model": "videogen-2.0", "input": {"prompt": "x", "colour": 1}}');
+    const { status, body } = await send(page, 'createTask');
+    assert.equal(status, '422');
+    assert.match(body, /input\.colour/);
+    assert.equal(await balanceOf(accountId), 1_000);
+  });
+
+  test('send parameters, and files as they are', async () => {
+    const { key } = await service.newAccount(1_000, ['tasks:write', 'tasks:read']);
+    const tab = await visitor.open();
+    const { page } = tab;
+    await page.goto(`${service.url}/docs/reference`);
+    const list = await openForm(page, 'listTasks');
+    await page.getByLabel('API key').fill(key);
+    await list.getByLabel('limit').fill('0');
+    assert.equal((await send(page, 'listTasks')).status, '422');
+    await list.getByLabel('limit').fill('5');
+    assert.equal((await send(page, 'listTasks')).status, '200');
+    const upload = await openForm(page, 'uploadMedia');
+    const image = { name: 'boat.png', mimeType: 'image/png', buffer: await plainImage(400, 400).png().toBuffer() };
+    await upload.getByLabel('File', { exact: true }).setInputFiles(image);
+    const { status, body } = await send(page, 'uploadMedia');
+    assert.equal(status, '200');
+    assert.match(body, /"url": "http/);
+    assertClean(tab);
+  });
+
+  test('use the key of the tab also after a reload; another tab does not have it', async () => {
+    const { key } = await service.newAccount(1_000);
+    const { page, context } = await visitor.open();
+    await page.goto(`${service.url}/docs/reference`);
+    await openForm(page, 'getCredits');
+    await page.getByLabel('API key').fill(key);
     await page.reload();
-    await page.locator('.opblock').first().waitFor();
-    assert.equal((await tryOut('account', 'getCredits')).status, '200');
-    const kept = () => page.evaluate('[sessionStorage.getItem("videogen-keys"), localStorage.length].join()');
-    assert.match(String(await kept()), /^\{"apiKey":"vg_.*\},0$/);
+    await openForm(page, 'getCredits');
+    assert.equal((await send(page, 'getCredits')).status, '200');
+    assert.equal(await page.evaluate('Object.values(localStorage).join().includes("vg_")'), false);
     const other = await context.newPage();
     await other.goto(`${service.url}/docs/reference`);
-    assert.equal(await other.evaluate('sessionStorage.getItem("videogen-keys")'), null);
-    await other.close();
-    await page.locator('.auth-wrapper .authorize').first().click();
-    await page.locator('.modal-ux').getByRole('button', { name: 'Remove authorization' }).click();
-    await page.locator('.modal-ux .close-modal').click();
-    assert.equal(await kept(), '{},0');
-    assert.equal((await tryOut('account', 'getCredits')).status, '401');
-  },
-);
+    await openForm(other, 'getCredits');
+    assert.equal(await other.getByLabel('API key').inputValue(), '');
+  });
 
-test(
-  'the page is dark for a reader who prefers that, and light for the others, without a reload',
-  { skip },
-  async () => {
-    // The browser restyles the page some time after it was told the preference.
-    const hasBackground = (colour: string) =>
-      waitFor(`the background ${colour}`, async () => {
-        const seen = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
-        return seen === colour ? true : undefined;
-      });
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await hasBackground('rgb(28, 32, 34)');
-    await page.emulateMedia({ colorScheme: 'light' });
-    await hasBackground('rgb(255, 255, 255)');
-  },
-);
+  test('use the session of a person who is signed in to the console, for the account of choice', async () => {
+    const [first, second] = [await service.newAccount(111), await service.newAccount(222)];
+    const tab = await visitor.signedIn({ [first.accountId]: 'owner', [second.accountId]: 'viewer' });
+    const { page } = tab;
+    await page.goto(`${service.url}/docs/reference`);
+    const section = await openForm(page, 'getCredits');
+    const choice = page.getByLabel('Send as');
+    for (const [accountId, balance] of [
+      [second.accountId, 222],
+      [first.accountId, 111],
+    ] as const) {
+      await choice.selectOption(accountId);
+      const { status, body } = await send(page, 'getCredits');
+      assert.equal(status, '200');
+      assert.match(body, new RegExp(`"balance": ${balance}`));
+    }
+    assert.equal(await section.getByLabel('API key').isVisible(), false);
+    assertClean(tab);
+  });
 
-test('no link of the page leads to another host, not even for the licence', { skip }, async () => {
-  const links = await page.evaluate<string[]>('[...document.querySelectorAll("a[href]")].map((link) => link.href)');
-  assert.deepEqual(
-    links.filter((link) => !link.startsWith(`${service.url}/`)),
-    [],
-  );
-  assert.ok(links.includes(`${service.url}/docs/dialect-kie`));
+  test('to endpoints of operators and of the console use the session of an operator', async () => {
+    const tab = await visitor.signedIn({}, { operator: true });
+    const { page } = tab;
+    await page.goto(`${service.url}/docs/reference/operators`);
+    for (const operationId of ['adminListAccounts', 'getMe', 'healthz', 'consoleOptions']) {
+      await openForm(page, operationId);
+      if (operationId === 'adminListAccounts') await page.getByLabel('Send as').waitFor();
+      assert.equal((await send(page, operationId)).status, '200', operationId);
+    }
+    assertClean(tab);
+  });
 });
 
-test('nothing was asked of any other host, and the console has no errors but the refusal', { skip }, () => {
-  assert.ok(requests.length > 5);
-  assert.deepEqual(
-    requests.filter((url) => !url.startsWith(`${service.url}/`) && !url.startsWith('data:')),
-    [],
-  );
-  assert.deepEqual(
-    errors.filter((error) => !/status of 401/.test(error)),
-    [],
-  );
-});
+describe('pages', { skip }, () => {
+  test('the search finds endpoints and guides by words, and is used by keyboard alone', async () => {
+    const tab = await visitor.open();
+    const { page } = tab;
+    await page.goto(`${service.url}/docs`);
+    await page.keyboard.press('/');
+    await focused(page.getByLabel('Search the documentation'));
+    await page.keyboard.type('cancel task');
+    await page.locator('#results a').first().waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/docs/reference#cancelTask');
+    await page.keyboard.press('/');
+    await page.keyboard.type('standard webhook');
+    const found = page.locator('#results').getByRole('link', { name: /Receive callbacks/ });
+    await found.waitFor();
+    await page.keyboard.press('ArrowDown');
+    await focused(page.locator('#results a').first());
+    await page.keyboard.press('Escape');
+    await becomes('the results', () => page.locator('#results').isVisible(), false);
+    await page.keyboard.type(' nowheretobefound');
+    await page.getByText('No results.').waitFor();
+    assertClean(tab);
+  });
 
-test('assistive technology meets no serious barriers but those of the vendor that are known', { skip }, async () => {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(({ id }) => id);
-  assert.deepEqual(
-    serious.filter((id) => !vendors.includes(id)),
-    [],
-  );
-});
+  test('the language of samples is chosen once, by keyboard too, and stays on every page', async () => {
+    const tab = await visitor.open();
+    const { page } = tab;
+    await page.goto(`${service.url}/docs/reference`);
+    const section = sectionOf(page, 'listKeys');
+    await section.getByRole('tab', { name: 'curl' }).focus();
+    await page.keyboard.press('ArrowLeft');
+    await focused(section.getByRole('tab', { name: 'Python' }));
+    assert.equal(await section.locator('pre', { hasText: 'import httpx' }).isVisible(), true);
+    assert.equal(await section.locator('pre', { hasText: 'curl ' }).isVisible(), false);
+    await page.goto(`${service.url}/docs`);
+    assert.equal(await page.locator('pre', { hasText: 'from videogen_gateway' }).first().isVisible(), true);
+    assert.equal(await page.getByRole('tab', { selected: true }).first().innerText(), 'Python');
+    assertClean(tab);
+  });
 
-for (const path of ['/docs', '/docs/readme', '/docs/dialect-kie', '/docs/operations', '/docs/operations/runbooks']) {
-  test(`assistive technology meets no serious barriers at ${path}, light or dark`, { skip }, async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme });
+  test('a narrow window has the list of pages behind a button', async () => {
+    const tab = await visitor.open(windows.narrow);
+    const { page } = tab;
+    await page.goto(`${service.url}/docs/reference`);
+    const link = page.getByRole('navigation', { name: 'Documentation' }).getByRole('link', { name: 'Guide' });
+    assert.equal(await link.isVisible(), false);
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await link.waitFor();
+    await page.keyboard.press('Escape');
+    await becomes('the list of pages', () => link.isVisible(), false);
+    await focused(page.getByRole('button', { name: 'Menu' }));
+    assertClean(tab);
+  });
+
+  test('without JavaScript all samples can be read, and nothing is shown that would do nothing', async () => {
+    const { page } = await visitor.open({ javaScriptEnabled: false });
+    await page.goto(`${service.url}/docs/reference`);
+    const section = sectionOf(page, 'createTask');
+    for (const text of ['curl ', 'createClient', 'from videogen_gateway'])
+      assert.equal(await section.locator('pre', { hasText: text }).isVisible(), true, text);
+    for (const text of ['Try it', 'Copy']) assert.equal(await section.getByText(text).first().isVisible(), false, text);
+  });
+
+  test('no link of the reference leads to another host', async () => {
+    const { page } = await visitor.open();
+    for (const path of ['/docs/reference', '/docs/reference/operators']) {
       await page.goto(service.url + path);
-      await page.evaluate(axe);
-      const { violations } = await page.evaluate<AxeResults>('axe.run(document, { resultTypes: ["violations"] })');
-      const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+      const links = await page.evaluate<string[]>('[...document.querySelectorAll("a[href]")].map(({ href }) => href)');
+      assert.ok(links.length > 30);
       assert.deepEqual(
-        serious.map(({ id, nodes }) => [id, nodes[0]?.html]),
+        links.filter((link) => !link.startsWith(`${service.url}/`)),
         [],
       );
     }
   });
-}
+
+  // Colors of the dark window are checked on the tokens by console/contrast.test.ts.
+  for (const [name, options] of Object.entries(runsWholeMatrix ? windows : { light: windows.light })) {
+    test(`are accessible, fit the window and follow the policy: ${name}`, async () => {
+      const tab = await visitor.open(options);
+      const paths = ['/docs', '/docs/api', '/docs/readme', '/docs/dialect-kie', '/docs/operations/runbooks'];
+      for (const path of [...paths, '/docs/reference', '/docs/reference/operators']) {
+        await tab.page.goto(service.url + path);
+        await assertAccessible(tab.page, path);
+        await assertNoSidewaysScroll(tab.page, path);
+        await tab.page.setViewportSize(windows.narrow.viewport);
+        await assertNoSidewaysScroll(tab.page, `${path}, narrow`);
+        await tab.page.setViewportSize(options.viewport);
+      }
+      await openForm(tab.page, 'adminSetPrice');
+      await assertAccessible(tab.page, 'an open form');
+      assertClean(tab);
+    });
+  }
+
+  test('are dark for a reader who prefers that, or chose it in the console', async () => {
+    const background = (page: Page) => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const [light, dark] = ['rgb(255, 255, 255)', 'rgb(15, 18, 22)'];
+    const { page } = await visitor.open(windows.light);
+    await page.goto(`${service.url}/docs/reference`);
+    assert.equal(await background(page), light);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await becomes('the background', () => background(page), dark);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.evaluate('localStorage.setItem("videogen-theme", "dark")');
+    await page.reload();
+    assert.equal(await background(page), dark);
+  });
+});

@@ -50,7 +50,7 @@ describe('videogen start, with servers of its own', () => {
   });
 
   test('the programs as they are shipped find the files of their packages: fonts for a drawn film, the documentation', async () => {
-    assert.equal((await fetch(`${api.baseUrl}/docs/swagger-ui-bundle.js`)).status, 200);
+    assert.equal((await fetch(`${api.baseUrl}/docs/reference`)).status, 200);
     const input = { prompt: 'a paper boat', duration: 4, generateAudio: false };
     assert.equal((await waitForRecord(api, await createdTask(api, input)))['state'], 'success');
   });

@@ -20,7 +20,8 @@ const types: Readonly<Record<string, string>> = {
 /** File names that may be in the database. */
 const assetName = /^[\w.-]{1,100}$/;
 
-type Asset = {
+/** A file in memory, plain and compressed. */
+export type Asset = {
   readonly type: string;
   readonly plain: Buffer;
   readonly br: Buffer | undefined;
@@ -81,7 +82,7 @@ function readAssets(from: string): ReadonlyMap<string, Asset> {
   return new Map(assets);
 }
 
-function sendAsset(ctx: Context, { plain, br, gzip }: Asset): void {
+export function sendAsset(ctx: Context, { plain, br, gzip }: Asset): void {
   ctx.set('Vary', 'Accept-Encoding');
   const accepts = (name: string) => ctx.acceptsEncodings([name, 'identity']) === name;
   const [encoding, body] =

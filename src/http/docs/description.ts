@@ -1,0 +1,124 @@
+// The parts of an OpenAPI document that the reference shows. Any operation may be described: also one whose responses are no envelopes.
+
+export type Schema = {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly items?: Schema;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly description?: string;
+  readonly format?: string;
+  readonly default?: unknown;
+  readonly example?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly exclusiveMaximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly contentMediaType?: string;
+};
+
+export type Parameter = {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema?: Schema;
+};
+
+export type Content = Readonly<Record<string, { readonly schema?: Schema }>>;
+
+export type Response = { readonly $ref?: string; readonly description?: string; readonly content?: Content };
+
+export type DescribedOperation = {
+  readonly operationId?: string;
+  readonly summary?: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content?: Content };
+  readonly responses?: Readonly<Record<string, Response>>;
+};
+
+export type Description = {
+  readonly info: { readonly description?: string };
+  readonly paths?: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
+  readonly components?: {
+    readonly schemas?: Readonly<Record<string, Schema>>;
+    readonly responses?: Readonly<Record<string, Response>>;
+  };
+};
+
+/** A schema without references and without `null` among its alternatives. */
+export type Resolved = {
+  readonly schema: Schema;
+  /** The name of the component. */
+  readonly name?: string | undefined;
+  readonly isNullable: boolean;
+  /** The alternatives, if there are several. */
+  readonly alternatives: readonly Schema[];
+};
+
+export function resolve(description: Description, schema: Schema): Resolved {
+  const name = schema.$ref?.split('/').at(-1);
+  if (name !== undefined) {
+    const found = description.components?.schemas?.[name];
+    if (found === undefined) throw new Error(`the description lacks the schema ${name}`);
+    const { description: own = found.description } = schema;
+    const inner = own === undefined ? found : { ...found, description: own };
+    return { ...resolve(description, inner), name };
+  }
+  const types = [schema.type ?? []].flat();
+  const listed = schema.anyOf ?? schema.oneOf ?? [];
+  const alternatives = listed.filter(({ type }) => type !== 'null');
+  const isNullable = types.includes('null') || alternatives.length < listed.length;
+  const [only] = alternatives;
+  if (alternatives.length === 1 && only !== undefined) {
+    const inner = resolve(description, schema.description === undefined ? only : { ...only, ...described(schema) });
+    return { ...inner, isNullable: isNullable || inner.isNullable };
+  }
+  if (schema.allOf !== undefined) return { schema: merged(description, schema), isNullable, alternatives: [] };
+  return { schema, isNullable, alternatives };
+}
+
+function described({ description }: Schema): Pick<Schema, 'description'> {
+  return description === undefined ? {} : { description };
+}
+
+function merged(description: Description, { allOf = [], ...own }: Schema): Schema {
+  const parts = [...allOf.map((part) => resolve(description, part).schema), own];
+  const properties = Object.fromEntries(parts.flatMap((part) => Object.entries(part.properties ?? {})));
+  const required = parts.flatMap((part) => part.required ?? []);
+  return { ...parts.reduce((all, part) => ({ ...all, ...part }), {}), properties, required };
+}
+
+export function resolveResponse({ components }: Description, response: Response): Response {
+  const name = response.$ref?.split('/').at(-1);
+  return name === undefined ? response : (components?.responses?.[name] ?? response);
+}
+
+/** The first response that is no error, with its status. */
+export function successOf(operation: DescribedOperation): readonly [status: string, response: Response] | undefined {
+  return Object.entries(operation.responses ?? {}).find(([status]) => /^[23]/.test(status));
+}
+
+export function isBinary(description: Description, schema: Schema): boolean {
+  const { schema: found, alternatives } = resolve(description, schema);
+  return found.format === 'binary' || alternatives.some((one) => isBinary(description, one));
+}
+
+/** The type and schema of a body; JSON where there is a choice. */
+export function contentOf(content: Content = {}): readonly [type: string, schema: Schema] | undefined {
+  const entries = Object.entries(content);
+  const [type, media] = entries.find(([name]) => name.includes('json')) ?? entries[0] ?? [];
+  return type === undefined ? undefined : [type, media?.schema ?? {}];
+}

@@ -1,0 +1,105 @@
+import { readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { Offer } from '../../models/model.ts';
+import { consoleHeaders } from '../console/console-headers.ts';
+import { type Asset, sendAsset } from '../console/serve-console.ts';
+import type { AppRouter, Context } from '../context.ts';
+import type { HttpDeps } from '../http-deps.ts';
+import { sendFile } from '../server/send-file.ts';
+import { documents, documentsForClients, type Page, renderDocument } from './documents.ts';
+import { html } from './html.ts';
+import { navigation } from './navigation.ts';
+import { type Audience, referencePage } from './reference.ts';
+import { type SearchEntry, searchEntries } from './search-index.ts';
+
+/** The policy of the console: pages run only our code and send requests only to this service. */
+export const docsHeaders = consoleHeaders([]);
+
+/** The frame of every page, written by src/build-console.ts. */
+const frame = new URL('../../../console/docs.html', import.meta.url);
+
+const referenceRoutes: Readonly<Record<Audience, string>> = {
+  clients: '/docs/reference',
+  operators: '/docs/reference/operators',
+};
+
+/** Serves the API reference and the documents, without internet access. */
+export function docsRoutes(
+  router: AppRouter,
+  { catalogue, publicUrl }: Pick<HttpDeps, 'catalogue' | 'publicUrl'>,
+): void {
+  const template = readFileSync(frame, 'utf8');
+  const pages = pageMakers(publicUrl);
+  const made = new WeakMap<Offer, Map<string, Promise<Asset>>>();
+  const serve = async (ctx: Context, route: string, make: (offer: Offer) => Promise<Asset>) => {
+    const offer = catalogue();
+    const ofOffer = made.get(offer) ?? new Map<string, Promise<Asset>>();
+    made.set(offer, ofOffer);
+    const asset = ofOffer.get(route) ?? make(offer);
+    ofOffer.set(route, asset);
+    // A failure must not stay in the cache.
+    asset.catch(() => ofOffer.delete(route));
+    const ready = await asset;
+    ctx.set({ ...docsHeaders, 'Content-Type': ready.type, 'Cache-Control': 'no-cache' });
+    sendAsset(ctx, ready);
+  };
+  for (const [route, make] of pages) {
+    router.get(route === '/docs' ? [route, '/docs/quickstart'] : route, (ctx) =>
+      serve(ctx, route, async (offer) => assetOf(htmlType, framed(template, route, await make(offer)))),
+    );
+  }
+  router.get('/docs/search.json', (ctx) =>
+    serve(ctx, '/docs/search.json', async (offer) =>
+      assetOf('application/json', JSON.stringify(await index(pages, offer))),
+    ),
+  );
+  router.get('/docs/console.png', async (ctx) => {
+    const file = fileURLToPath(import.meta.resolve('#docs/console.png'));
+    ctx.set({ ...docsHeaders, 'Cache-Control': 'no-cache' });
+    await sendFile(ctx, { root: dirname(file), path: basename(file) });
+  });
+}
+
+type PageMakers = ReadonlyMap<string, (offer: Offer) => Promise<Page>>;
+
+/** By route; pages for clients first, which is their order among results of a search. */
+function pageMakers(publicUrl: string): PageMakers {
+  const ofDocument = ([path, route]: readonly [path: string, route: string]) =>
+    [route, () => renderDocument(path, publicUrl)] as const;
+  const ofReference = (audience: Audience) =>
+    [referenceRoutes[audience], (offer: Offer) => Promise.resolve(referencePage(audience, offer, publicUrl))] as const;
+  const isForClients = ([path]: readonly [path: string, route: string]) => documentsForClients.includes(path);
+  return new Map([
+    ...[...documents].filter(isForClients).map(ofDocument),
+    ofReference('clients'),
+    ...[...documents].filter((document) => !isForClients(document)).map(ofDocument),
+    ofReference('operators'),
+  ]);
+}
+
+const htmlType = 'text/html; charset=utf-8';
+
+async function assetOf(type: string, text: string): Promise<Asset> {
+  const plain = Buffer.from(text);
+  return { type, plain, br: undefined, gzip: await promisify(gzip)(plain) };
+}
+
+/** Replaces each `{{name}}` in the frame. */
+function framed(template: string, route: string, { title, main, outline }: Page): string {
+  const isReference = Object.values(referenceRoutes).includes(route);
+  const parts: Readonly<Record<string, string>> = {
+    title: html`${title}`.html,
+    kind: isReference ? 'reference' : 'document',
+    navigation: navigation(route, outline).html,
+    main: main.html,
+  };
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_match, name: string) => parts[name] ?? '');
+}
+
+async function index(pages: PageMakers, offer: Offer): Promise<readonly SearchEntry[]> {
+  const made = await Promise.all([...pages].map(async ([route, make]) => [route, await make(offer)] as const));
+  return made.flatMap(([route, { title, main }]) => searchEntries(route, title, main.html));
+}

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Description, DescribedOperation } from '../../src/http/docs/description.ts';
+import { operationSection, samplesOf } from '../../src/http/docs/operation.ts';
+import type { Entry } from '../../src/http/docs/request.ts';
+
+// The reference shows any OpenAPI operation: these are spelled unlike ours.
+
+const baseUrl = 'https://video.example.com';
+const description: Description = {
+  info: {},
+  components: {
+    schemas: {
+      Video: {
+        type: 'object',
+        properties: {
+          id: { type: 'string' },
+          next: { $ref: '#/components/schemas/Video' },
+          size: { enum: ['a', 'b'] },
+        },
+      },
+    },
+    responses: { Failed: { description: 'The error of another API' } },
+  },
+};
+const video = { content: { 'application/json': { schema: { $ref: '#/components/schemas/Video' } } } };
+
+function shown(method: string, path: string, described: DescribedOperation) {
+  const entry: Entry = { operationId: 'one', method, path, scope: 'tasks:read', isCharged: false, described };
+  const samples = Object.fromEntries(
+    samplesOf(description, entry, baseUrl).map(({ language, text }) => [language, text] as const),
+  );
+  const section = operationSection(description, entry, baseUrl).html.replaceAll(/\s+/g, ' ');
+  return { samples, section };
+}
+
+test('a DELETE with a parameter in its path, whose response is no envelope', () => {
+  const { samples, section } = shown('delete', '/v1/videos/{id}', {
+    parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string', example: 'video 1' } }],
+    responses: { 200: video, 404: { $ref: '#/components/responses/Failed' } },
+  });
+  assert.match(samples['sh'] ?? '', /^curl 'https:\/\/video\.example\.com\/v1\/videos\/video%201' \\\n {2}-X DELETE/);
+  assert.match(samples['ts'] ?? '', /method: 'DELETE'/);
+  assert.match(samples['python'] ?? '', /httpx\.delete\(/);
+  assert.match(section, /data-method="DELETE" data-path="\/v1\/videos\/\{id\}"/);
+  assert.match(section, /<h4>Path<\/h4>/);
+  assert.match(section, /<td>404<\/td> ?<td><\/td> ?<td>The error of another API<\/td>/);
+  assert.doesNotMatch(section, /Fields of <code>data<\/code>/);
+});
+
+test('a multipart body with a file, answered with 202', () => {
+  const { samples, section } = shown('post', '/v1/videos', {
+    requestBody: {
+      content: {
+        'multipart/form-data': {
+          schema: {
+            type: 'object',
+            properties: { prompt: { type: 'string' }, input_reference: { type: 'string', format: 'binary' } },
+            required: ['prompt'],
+          },
+        },
+      },
+    },
+    responses: { 202: video },
+  });
+  assert.match(samples['sh'] ?? '', /-F 'prompt=PROMPT' \\\n {2}-F 'input_reference=@boat\.jpg'/);
+  assert.match(samples['ts'] ?? '', /form\.append\('input_reference', new Blob\(\[await readFile\('boat\.jpg'\)\]\)/);
+  assert.match(samples['python'] ?? '', /files=\{"input_reference": open\("boat\.jpg", "rb"\)\}/);
+  assert.match(section, /<h4>Response 202<\/h4>/);
+  assert.match(section, /type="file" id="try-one-input_reference"/);
+});
+
+test('a redirect to a file, and a response without content', () => {
+  const file = shown('get', '/v1/videos/{id}/content', { responses: { 302: { description: 'A redirect' } } });
+  assert.match(file.samples['sh'] ?? '', /-L -o video\.mp4/);
+  assert.match(file.samples['ts'] ?? '', /writeFile\('video\.mp4'/);
+  assert.match(file.samples['python'] ?? '', /follow_redirects=True/);
+  const none = shown('delete', '/v1/tasks/{id}', { responses: { 204: { description: 'Deleted' } } });
+  assert.match(none.section, /<h4>Response 204<\/h4> ?<p>No content\.<\/p>/);
+});
+
+test('fields of schemas that refer to themselves end, and texts are escaped', () => {
+  const { section } = shown('get', '/v1/videos', {
+    summary: 'A <b>summary</b>',
+    description: 'Costs < 5 & more. `<script>` <script>',
+    responses: { 200: video },
+  });
+  assert.match(section, /Fields of next/);
+  assert.match(section, /Values: ?<code>a<\/code>, ?<code>b<\/code>/);
+  assert.match(section, /A &#60;b&#62;summary/);
+  assert.match(section, /Costs &lt; 5 &amp; more\. <code>&#60;script&#62;<\/code> &#60;script&#62;/);
+});
