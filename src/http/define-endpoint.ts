@@ -14,6 +14,7 @@ import {
   type Access,
   type Call,
   type ClientIdentity,
+  type DeepReadonly,
   type EndpointSpec,
   failuresOf,
   type Identity,
@@ -34,6 +35,22 @@ import { findTask } from '../tasks/tasks.ts';
 export type Endpoint = Operation & {
   /** Guards the request, runs the handler and writes the response; throws an `HttpError` to refuse it. */
   readonly serve: (ctx: Context, deps: HttpDeps, authentication: Authentication) => Promise<void>;
+  /** Validates what the client gave and runs the handler, for a request that passed the guards. */
+  readonly run: (request: GuardedRequest, deps: HttpDeps) => Promise<unknown>;
+};
+
+export type GuardedRequest = {
+  readonly identity: Identity<Access>;
+  readonly ctx: Context;
+  /** The decoded query. */
+  readonly query?: unknown;
+  /** The decoded body. */
+  readonly body?: unknown;
+};
+
+/** An endpoint whose data has a known type. */
+export type EndpointOf<Data> = Omit<Endpoint, 'run'> & {
+  readonly run: (request: GuardedRequest, deps: HttpDeps) => Promise<DeepReadonly<Data>>;
 };
 
 /** Makes an endpoint from its one declaration: guards, documentation and handler. */
@@ -42,7 +59,13 @@ export function defineEndpoint<
   const A extends Access = 'operator',
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
->({ route, handler, failures = [], answerHeaders = {}, ...spec }: EndpointSpec<A, Query, Body, Data>): Endpoint {
+>({
+  route,
+  handler,
+  failures = [],
+  answerHeaders = {},
+  ...spec
+}: EndpointSpec<A, Query, Body, Data>): EndpointOf<z.output<Data>> {
   // Without a scope, the compiler infers 'operator' for `A`.
   const scope = (spec.scope ?? 'operator') as A;
   const described = { ...spec, scope, path: route.slice(route.indexOf('/')) };
@@ -53,24 +76,34 @@ export function defineEndpoint<
     answerHeaders: { ...(isForClients(scope) && rateAnswerHeaders), ...answerHeaders },
   };
   const { query, body } = spec;
+  const run = async ({ identity, ctx, ...given }: GuardedRequest, deps: HttpDeps) => {
+    const parsed = { query: query && parse(query, given.query), input: body && parse(body, given.body) };
+    // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
+    const call = { ...identity, ...parsed, params: paramsOf(ctx), ctx } as Call<A, Query, Body>;
+    return handler(call, deps);
+  };
   return {
     ...operation,
+    run,
     serve: (ctx, deps, authentication) =>
-      guard({ ctx, deps, authentication, operation }, async (identity) => {
+      guardRequest({ ctx, deps, authentication, operation }, async (identity) => {
         const serve = async () => {
           const json = body && (await (operation.takesInlineFiles === true ? readFields : readJson)(ctx));
-          const parsed = { query: query && parse(query, queryObject(ctx)), input: body && parse(body, json) };
-          // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
-          const call = { ...identity, ...parsed, params: paramsOf(ctx), ctx } as Call<A, Query, Body>;
-          succeed(ctx, operation, await handler(call, deps));
+          const given = { query: query && queryObject(ctx), body: json };
+          succeed(ctx, operation, await run({ identity, ctx, ...given }, deps));
         };
         const isUpload = operation.takesInlineFiles === true && 'caller' in identity;
-        const bytes = isUpload ? inlineBytes(ctx) : 0;
-        if (!isUpload || bytes <= maxBodyBytes) return serve();
-        allowSlowBody(ctx.req);
-        return withUploadSlot({ accountId: identity.caller.accountId, bytes }, serve);
+        return isUpload ? withInlineFiles(ctx, identity.caller.accountId, serve) : serve();
       }),
   };
+}
+
+/** Runs `serve`, which reads a body with files. A body beyond the usual limit takes a slot of the account's uploads. */
+export function withInlineFiles(ctx: Context, accountId: string, serve: () => Promise<void>): Promise<void> {
+  const bytes = inlineBytes(ctx);
+  if (bytes <= maxBodyBytes) return serve();
+  allowSlowBody(ctx.req);
+  return withUploadSlot({ accountId, bytes }, serve);
 }
 
 function methodOf(route: string): Operation['method'] {
@@ -91,17 +124,23 @@ function succeed(ctx: Context, { shape, status, contentType }: Operation, data: 
   else answerJson(ctx, status ?? 200, data);
 }
 
+/** What the guards read of a declaration. */
+export type Guards = Pick<
+  Operation,
+  'path' | 'scope' | 'createsTask' | 'readsTask' | 'refusesSuspended' | 'needsRecentProof'
+>;
+
 type Request = {
   readonly ctx: Context;
   readonly deps: HttpDeps;
   readonly authentication: Authentication;
-  readonly operation: Operation;
+  readonly operation: Guards;
 };
 
 type Proceed = (identity: Identity<Access>) => Promise<void>;
 
 /** Authenticates and authorizes the request. */
-async function guard(request: Request, proceed: Proceed): Promise<void> {
+export async function guardRequest(request: Request, proceed: Proceed): Promise<void> {
   const { ctx, deps, operation } = request;
   const { scope } = operation;
   if (scope === 'none') {
@@ -176,7 +215,7 @@ function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
   return { caller, dialect: isNative ? 'native' : caller.dialect, task };
 }
 
-function authorize(operation: Operation, { caller }: ClientIdentity): void {
+function authorize(operation: Guards, { caller }: ClientIdentity): void {
   if (operation.scope !== 'any' && !caller.scopes.some((scope) => scope === operation.scope)) {
     const who = caller.by.kind === 'key' ? 'the API key' : 'your role in this account';
     throw new HttpError('scope_missing', { msg: `${who} lacks the scope ${operation.scope}` });
@@ -186,7 +225,7 @@ function authorize(operation: Operation, { caller }: ClientIdentity): void {
 }
 
 /** A 422 lists every error. */
-function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw invalidRequest(parsed.error.issues.flatMap(fieldErrors).slice(0, maxFieldErrors));

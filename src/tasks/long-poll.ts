@@ -33,14 +33,26 @@ export async function longPoll(
 ): Promise<boolean> {
   const requested = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(ctx.get('Prefer'))?.[1] ?? 0;
   const waitSeconds = Math.min(maxWaitSeconds, Number(requested));
+  const isHeld = await holdUntilEnd(ctx, taskWaiters, { taskId, accountId, waitSeconds });
+  if (isHeld) ctx.set('Preference-Applied', `wait=${waitSeconds}`);
+  return isHeld;
+}
+
+type Hold = Pick<TaskWait, 'taskId' | 'accountId'> & { readonly waitSeconds: number };
+
+/** Holds the response until the task ends, at most for `waitSeconds`. Returns false if it was not held. */
+export async function holdUntilEnd(
+  ctx: Context,
+  taskWaiters: TaskWaiters,
+  { waitSeconds, ...task }: Hold,
+): Promise<boolean> {
   if (waitSeconds === 0) return false;
   const closed = new AbortController();
   ctx.res.once('close', () => closed.abort());
-  const held = taskWaiters.wait({ taskId, accountId, waitMs: waitSeconds * 1000, signal: closed.signal });
+  const held = taskWaiters.wait({ ...task, waitMs: waitSeconds * 1000, signal: closed.signal });
   if (held === undefined) return false;
   ctx.state.isHeld = true;
   await held;
-  ctx.set('Preference-Applied', `wait=${waitSeconds}`);
   return true;
 }
 
