@@ -1,5 +1,5 @@
 import type { Authentication } from '../http/authentication.ts';
-import type { AppRouter, Context } from '../http/context.ts';
+import { type AppRouter, type Context, jsonHeaders } from '../http/context.ts';
 import { withInlineFiles } from '../http/define-endpoint.ts';
 import { HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
@@ -16,10 +16,11 @@ export function mcpRoutes(router: AppRouter, deps: HttpDeps, authentication: Aut
       const body = await readJson(ctx, maxInlineBytes);
       // It takes a third of a second to load, which a start must not wait for.
       const { answerMcp } = await import('./mcp-server.ts');
-      ctx.body = await answerMcp({ ctx, deps, authentication, body });
-      // Whether the connection stays open is the server's decision.
-      ctx.remove('Connection');
-      ctx.set('Cache-Control', 'no-store');
+      const response = await answerMcp({ ctx, deps, authentication, body });
+      // The whole response, also of the era whose responses are streams of one event: until it is complete, an error can replace it.
+      ctx.body = await response.text();
+      ctx.status = response.status;
+      ctx.set({ ...jsonHeaders, 'Content-Type': response.headers.get('Content-Type') ?? jsonHeaders['Content-Type'] });
     });
   });
 }
