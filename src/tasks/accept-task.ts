@@ -157,7 +157,7 @@ async function explainRefusal(db: Pick<Database, 'run'>, task: NewTask): Promise
 }
 
 function earlierAcceptance({ requestSha256 }: NewTask, row: EarlierRow): Acceptance {
-  if (row.content_deleted_at !== null) return { kind: 'content_deleted' };
+  if ((row.content_deleted_at ?? null) !== null) return { kind: 'content_deleted' };
   if (!row.request_sha256.equals(requestSha256)) return { kind: 'key_reused' };
   return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };
 }
