@@ -110,6 +110,7 @@ const socketNames: Record<string, RegExp> = {
 const opensSockets: Record<string, string> = {
   'src/outbound': 'guards every address that a client may have given',
   'src/console': 'calls its own service from the browser',
+  'src/cli': 'calls the service that its user names',
   'src/embedded': 'calls the servers that it starts itself, and downloads programs from addresses in its own code',
 };
 

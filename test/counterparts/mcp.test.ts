@@ -164,7 +164,6 @@ for (const era of ['2026-07-28', '2025-11-25'] as const) {
 test('an identical generate_video is charged once, also at the same time; another idempotency_key is another task', async () => {
   const { call, balance } = await newClient();
   const [first, second, third] = await Promise.all([1, 2, 3].map(() => call('generate_video', plainRequest)));
-  console.log(JSON.stringify([first,second,third]));
   assert.equal(new Set([first, second, third].map((result) => result?.data['taskId'])).size, 1);
   assert.equal([first, second, third].filter((result) => result?.data['isRepeat'] === false).length, 1);
   assert.equal(await balance(), 835);
@@ -198,8 +197,7 @@ test("another account's tasks do not exist", async () => {
 
 test('a key needs the scope of the tool; without tasks:read, generate_video returns the id alone', async () => {
   const { call } = await newClient(undefined, 1_000, ['tasks:write']);
-  for (const tool of ['list_videos', 'get_balance'])
-    assert.equal((await call(tool)).data['error'], 'scope_missing');
+  for (const tool of ['list_videos', 'get_balance']) assert.equal((await call(tool)).data['error'], 'scope_missing');
   const { data, isError } = await call('generate_video', { ...plainRequest, wait_seconds: 50 });
   assert.deepEqual([isError, Object.keys(data)], [false, ['taskId', 'creditsCharged', 'isRepeat']]);
 });
