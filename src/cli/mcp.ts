@@ -44,7 +44,13 @@ async function bridge(endpoint: string, key: string): Promise<void> {
       for (const answer of isProtocol ? answers : [refusalOf(id, response.status, first)]) print(answer);
     } catch (error) {
       if (id !== undefined && !cancelled.signal.aborted)
-        print(errorOf(id, -32_000, `the service is unreachable: ${messageOf(error)}`));
+        print(
+          errorOf(
+            id,
+            -32_000,
+            `the service is unreachable: ${messageOf(error instanceof Error ? (error.cause ?? error) : error)}`,
+          ),
+        );
     } finally {
       running.delete(id);
     }

@@ -125,26 +125,20 @@ function succeed(ctx: Context, { shape, status, contentType }: Operation, data: 
 }
 
 /** What the guards read of a declaration. */
-export type Guards = Pick<
-  Operation,
-  'path' | 'scope' | 'createsTask' | 'readsTask' | 'refusesSuspended' | 'needsRecentProof'
->;
+export type Guards = Pick<Operation, 'scope' | 'createsTask' | 'readsTask' | 'refusesSuspended' | 'needsRecentProof'>;
 
-type Request = {
-  readonly ctx: Context;
-  readonly deps: HttpDeps;
-  readonly authentication: Authentication;
-  readonly operation: Guards;
-};
+/** A request before the guards. */
+export type Arrival = { readonly ctx: Context; readonly deps: HttpDeps; readonly authentication: Authentication };
+type Request = Arrival & { readonly operation: Guards };
 
-type Proceed = (identity: Identity<Access>) => Promise<void>;
+type Proceed<Result> = (identity: Identity<Access>) => Promise<Result>;
 
 /** Authenticates and authorizes the request. */
-export async function guardRequest(request: Request, proceed: Proceed): Promise<void> {
+export async function guardRequest<Result>(request: Request, proceed: Proceed<Result>): Promise<Result> {
   const { ctx, deps, operation } = request;
   const { scope } = operation;
   if (scope === 'none') {
-    if (isOfConsole(operation.path)) requireOwnPage(ctx, deps.console.publicUrl);
+    if (isOfConsole(ctx.path)) requireOwnPage(ctx, deps.console.publicUrl);
     return proceed({});
   }
   if (scope === 'operator') return proceed({ actor: await operatorOf(request) });
@@ -178,14 +172,14 @@ async function personOf(
 }
 
 /** Counts every refused create. A cached caller is read again only if the request is refused. */
-async function guardCreate(request: Request, proceed: Proceed): Promise<void> {
+async function guardCreate<Result>(request: Request, proceed: Proceed<Result>): Promise<Result> {
   const { ctx, deps, authentication, operation } = request;
   const cached = authentication.cachedCaller(ctx);
   const identity = cached === undefined ? await identify(request) : identityOf(ctx, cached);
   return limitRefusals(deps.refusedCreates, identity.caller, async () => {
     try {
       authorize(operation, identity);
-      await proceed(identity);
+      return await proceed(identity);
     } catch (error) {
       // The cached caller may be outdated, so a key revoked or an account suspended since then is reported first. A 5xx is not replaced,
       // because its task may have been charged.

@@ -1,7 +1,7 @@
 import type { Authentication } from '../http/authentication.ts';
-import { type AppRouter, type Context, jsonHeaders } from '../http/context.ts';
+import { refuseForeignPage } from '../http/console/same-origin.ts';
+import { type AppRouter, jsonHeaders } from '../http/context.ts';
 import { withInlineFiles } from '../http/define-endpoint.ts';
-import { HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { maxInlineBytes } from '../http/server/read-fields.ts';
 import { readJson } from '../http/server/read-json.ts';
@@ -9,7 +9,7 @@ import { readJson } from '../http/server/read-json.ts';
 /** The Model Context Protocol: stateless Streamable HTTP, so GET and DELETE, for sessions, are not allowed. */
 export function mcpRoutes(router: AppRouter, deps: HttpDeps, authentication: Authentication): void {
   router.post('/mcp', async (ctx) => {
-    refuseForeignPages(ctx, deps.console.publicUrl);
+    refuseForeignPage(ctx, deps.console.publicUrl);
     // Before the body is read. The guards of its message authenticate again, because a cached key may have been revoked.
     const { accountId } = authentication.cachedCaller(ctx) ?? (await authentication.client(ctx, null)).caller;
     await withInlineFiles(ctx, accountId, async () => {
@@ -23,11 +23,4 @@ export function mcpRoutes(router: AppRouter, deps: HttpDeps, authentication: Aut
       ctx.set({ ...jsonHeaders, 'Content-Type': response.headers.get('Content-Type') ?? jsonHeaders['Content-Type'] });
     });
   });
-}
-
-/** Browsers send the origin of the page: one of another host could reach this service under that host's name. */
-function refuseForeignPages(ctx: Context, publicUrl: string): void {
-  const origin = ctx.get('Origin');
-  if (origin === '' || origin === new URL(publicUrl).origin) return;
-  throw new HttpError('cross_site_request', { msg: 'requests of pages of another origin are not accepted' });
 }

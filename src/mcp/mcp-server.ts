@@ -1,66 +1,41 @@
-import {
-  type CallToolResult,
-  createMcpHandler,
-  ProtocolError,
-  ProtocolErrorCode,
-  Server,
-  type Tool as Description,
-} from '@modelcontextprotocol/server';
+import type { CallToolResult, Tool as Description } from '@modelcontextprotocol/server';
+import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import type { Authentication } from '../http/authentication.ts';
-import type { Context } from '../http/context.ts';
-import { guardRequest } from '../http/define-endpoint.ts';
+import { type Arrival, guardRequest } from '../http/define-endpoint.ts';
 import { type HttpError, toHttpError } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import { logError } from '../http/middleware/answer-errors.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { describeFieldError, type FieldError } from '../platform/field-errors.ts';
 import { isObject } from '../platform/json.ts';
 import { requestSchema } from '../tasks/request-schema.ts';
-import { type Tool, type ToolCall, tools } from './tools.ts';
+import { type Arguments, type Tool, tools } from './tools.ts';
 
-export type McpCall = {
-  readonly ctx: Context;
-  readonly deps: HttpDeps;
-  readonly authentication: Authentication;
-  readonly body: Readonly<Record<string, unknown>>;
-};
-
+const toolsByName = new Map<unknown, Tool>(tools.map((tool) => [tool.name, tool]));
 const instructions =
-  'Generates videos from text and reference media. Each video uses credits of the account; get_price returns how many before. Link to ' +
-  'the video and its poster when it has succeeded.';
+  'Generates videos. Each uses credits of the account; get_price returns how many before. Link to the video and its poster.';
 
 /** Responds to one message of either era of the protocol. Nothing is kept between messages. */
-export async function answerMcp(call: McpCall): Promise<Response> {
-  const { ctx, deps, authentication, body } = call;
+export async function answerMcp({ body, ...arrival }: Arrival & { readonly body: Arguments }): Promise<Response> {
+  const { ctx, deps } = arrival;
   const { method, params } = body;
-  const tool = method === 'tools/call' && isObject(params) ? toolNamed(params['name']) : undefined;
+  const tool = method === 'tools/call' && isObject(params) ? toolsByName.get(params['name']) : undefined;
   if (tool !== undefined) ctx.state.tool = tool.name;
   // Any other message counts as a read.
-  else await guardRequest({ ctx, deps, authentication, operation: { path: '/mcp', scope: 'any' } }, async () => {});
-  const closed = new AbortController();
-  ctx.res.once('close', () => closed.abort());
+  else await guardRequest({ ...arrival, operation: { scope: 'any' } }, async () => {});
   const headers = Object.entries(ctx.headers).map(([name, value]): [string, string] => [name, String(value)]);
-  const request = new Request(`${deps.publicUrl}/mcp`, { method: 'POST', headers, signal: closed.signal });
+  const request = new Request(`${deps.publicUrl}/mcp`, { method: 'POST', headers });
   // Tools change only with the catalogue, so a client needs no stream of changes, which would hold its connection.
-  return createMcpHandler(() => createServer(call), { maxSubscriptions: 0 }).fetch(request, { parsedBody: body });
+  return createMcpHandler(() => createServer(arrival), { maxSubscriptions: 0 }).fetch(request, { parsedBody: body });
 }
 
-function toolNamed(name: unknown): Tool | undefined {
-  return tools.find((tool) => tool.name === name);
-}
-
-function createServer(call: McpCall): Server {
-  const info = { name: 'videogen', title: 'Videogen', version: '1' };
-  const server = new Server(info, { capabilities: { tools: {} }, instructions });
-  server.setRequestHandler('tools/list', () => {
-    const { models } = call.deps.catalogue();
-    return { tools: tools.map((tool) => describeTool(tool, models)) };
-  });
+function createServer(arrival: Arrival): Server {
+  const server = new Server({ name: 'videogen', version: '1' }, { capabilities: { tools: {} }, instructions });
+  const { models } = arrival.deps.catalogue();
+  server.setRequestHandler('tools/list', () => ({ tools: tools.map((tool) => describeTool(tool, models)) }));
   server.setRequestHandler('tools/call', ({ params }) => {
-    const tool = toolNamed(params.name);
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `unknown tool ${params.name}`);
-    return callTool(tool, params.arguments ?? {}, call);
+    const tool = toolsByName.get(params.name);
+    if (tool === undefined) throw new ProtocolError(-32_602, `unknown tool ${params.name}`);
+    return callTool(tool, params.arguments ?? {}, arrival);
   });
   return server;
 }
@@ -82,21 +57,17 @@ function describeTool(tool: Tool, models: ModelCatalogue): Description {
   return { name, title, description, annotations, inputSchema, outputSchema } as unknown as Description;
 }
 
-type Given = ToolCall['given'];
-
 /** An error is a result, so that the model reads it. */
-async function callTool(tool: Tool, given: Given, { ctx, deps, authentication }: McpCall): Promise<CallToolResult> {
-  let result: CallToolResult | undefined;
+async function callTool(tool: Tool, given: Arguments, arrival: Arrival): Promise<CallToolResult> {
+  const { ctx, deps } = arrival;
   try {
-    await guardRequest({ ctx, deps, authentication, operation: tool.guards }, async (identity) => {
+    return await guardRequest({ ...arrival, operation: tool.guards }, async (identity) => {
       if (!('dialect' in identity)) throw new Error(`the tool ${tool.name} is not for clients`);
       // Tools speak our own dialect, whatever the key speaks.
-      const call = { identity: { ...identity, dialect: 'native' as const }, ctx, given };
-      const { data, text, links = [] } = await tool.run(call, deps);
-      result = { structuredContent: { ...data }, content: [{ type: 'text', text }, ...links] };
+      const caller = { ctx, identity: { ...identity, dialect: 'native' as const } };
+      const { data, text, links = [] } = await tool.run(given, caller, deps);
+      return { structuredContent: { ...data }, content: [{ type: 'text', text }, ...links] };
     });
-    if (result === undefined) throw new Error(`the tool ${tool.name} returned nothing`);
-    return result;
   } catch (thrown) {
     const error = toHttpError(thrown);
     ctx.state.errorCode = error.code;

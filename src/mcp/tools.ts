@@ -1,9 +1,8 @@
-import type { ResourceLink, ToolAnnotations } from '@modelcontextprotocol/server';
+import type { ResourceLink, Tool as Description } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { getCredits } from '../credits/credit-routes.ts';
 import { ownTask } from '../http/authentication.ts';
-import type { Context } from '../http/context.ts';
-import { type EndpointOf, type Guards, parse } from '../http/define-endpoint.ts';
+import { type EndpointOf, type GuardedRequest, type Guards, parse } from '../http/define-endpoint.ts';
 import type { ClientIdentity, DeepReadonly } from '../http/endpoint.ts';
 import { existing } from '../http/errors.ts';
 import { opaqueId, wholeNumber } from '../http/fields.ts';
@@ -13,58 +12,50 @@ import { hostInlineMedia } from '../ingress/inline-media.ts';
 import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../media/upload.ts';
 import { listModels } from '../models/model-routes.ts';
 import { createTaskFor } from '../tasks/create-task.ts';
-import { holdUntilEnd } from '../tasks/long-poll.ts';
+import { taskAfterWait } from '../tasks/long-poll.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { mediaFields } from '../tasks/task-input.ts';
+import { findMaker } from '../tasks/task-maker.ts';
 import { cancelTask, listTasksOfAccount } from '../tasks/task-routes.ts';
-import { posterUrlOf, posterUrlSchema, presentTask, taskRecordSchema } from '../tasks/task-view.ts';
-import { isFinal } from '../tasks/task.ts';
+import { listedTaskSchema, presentListedTask } from '../tasks/task-view.ts';
 
-export type ToolCall = {
-  readonly identity: ClientIdentity;
-  readonly ctx: Context;
-  readonly given: Readonly<Record<string, unknown>>;
-};
+export type Arguments = Readonly<Record<string, unknown>>;
+type Caller = Pick<GuardedRequest, 'ctx'> & { readonly identity: ClientIdentity };
 
 /** `text` has the main facts of `data`, because some clients show a model only text. */
 type ToolAnswer = { readonly data: object; readonly text: string; readonly links?: readonly ResourceLink[] };
 
-export type Tool = {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly annotations: ToolAnnotations;
+export type Tool = Pick<Description, 'name' | 'title' | 'description' | 'annotations'> & {
   readonly guards: Guards;
   /** Takes the fields of a create request, besides those of `input`. */
   readonly takesTaskRequest?: true | undefined;
   readonly input: z.ZodType | undefined;
   readonly output: z.ZodType;
-  readonly run: (call: ToolCall, deps: HttpDeps) => Promise<ToolAnswer>;
+  readonly run: (given: Arguments, caller: Caller, deps: HttpDeps) => Promise<ToolAnswer>;
 };
 
 const readOnly = { readOnlyHint: true, openWorldHint: false };
 const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
-const path = '/mcp';
 
 /** An endpoint as a tool: its query or body are the arguments, its data is the result. */
 function toolOf<Data extends object>(
   endpoint: EndpointOf<Data>,
-  described: Pick<Tool, 'name' | 'description'> & { readonly annotations?: ToolAnnotations },
+  name: string,
+  description: string,
   textOf: (data: DeepReadonly<Data>) => string,
 ): Tool {
   const { summary: title, query, body, data: output, takesTaskRequest } = endpoint;
   const input = takesTaskRequest === true ? undefined : (query ?? body);
-  const run: Tool['run'] = async ({ identity, ctx, given }, deps) => {
+  const run: Tool['run'] = async (given, caller, deps) => {
     // A query has only text.
     const texts = Object.entries(given).map(([name, value]) => [name, typeof value === 'number' ? `${value}` : value]);
-    const data = await endpoint.run({ identity, ctx, query: Object.fromEntries(texts), body: given }, deps);
+    const data = await endpoint.run({ ...caller, query: Object.fromEntries(texts), body: given }, deps);
     return { data, text: textOf(data) };
   };
-  return { title, annotations: readOnly, ...described, guards: endpoint, takesTaskRequest, input, output, run };
+  return { name, title, description, annotations: readOnly, guards: endpoint, takesTaskRequest, input, output, run };
 }
 
-const videoSchema = z.strictObject({ ...taskRecordSchema.shape, posterUrl: posterUrlSchema });
-type Video = DeepReadonly<z.output<typeof videoSchema>>;
+type Video = DeepReadonly<z.output<typeof listedTaskSchema>>;
 
 function linksOf({ taskId: name, resultJson: { resultUrls }, posterUrl }: Video): readonly ResourceLink[] {
   const videos = resultUrls.map((uri) => ({ uri, name: `${name}.mp4`, mimeType: 'video/mp4' }));
@@ -82,13 +73,10 @@ function describeVideo(video: Video): string {
 /** Clients give up on a call after a minute. */
 const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
 
-async function readVideo({ identity, ctx }: Omit<ToolCall, 'given'>, deps: HttpDeps, taskId: string, seconds: number) {
-  const { accountId } = identity.caller;
-  const task = await ownTask(deps.db, taskId, accountId);
-  const hold = { taskId, accountId, waitSeconds: seconds };
-  const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, deps.taskWaiters, hold));
-  const now = isHeld ? existing(await deps.taskWaiters.find(taskId), 'task_not_found') : task;
-  return { ...(await presentTask(deps, now)), posterUrl: posterUrlOf(deps, now) };
+async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
+  const task = await ownTask(deps.db, taskId, identity.caller.accountId);
+  const now = await taskAfterWait(ctx, deps.taskWaiters, { task, waitSeconds });
+  return presentListedTask(deps, { ...now, createdBy: await findMaker(deps.db, taskId) });
 }
 
 const generateInput = z.looseObject({ wait_seconds: wait, idempotency_key: idempotencyKeySchema.optional() });
@@ -97,24 +85,23 @@ const generateVideo: Tool = {
   name: 'generate_video',
   title: 'Generate a video',
   description:
-    'Starts a video. It uses credits; get_price returns how many before. All of them come back if the task fails or is cancelled. A ' +
-    'video takes a minute or more: wait with `wait_seconds`, then call get_video with the `taskId` until `state` is `success` or ' +
-    '`fail`. An identical call within a minute returns the same task and uses no credits; to get another video from the same input, ' +
-    'pass another `idempotency_key`.',
+    'Starts a video. It uses credits; get_price returns how many before. They come back if the task fails or is cancelled. It takes a ' +
+    'minute or more: wait with `wait_seconds`, then call get_video until `state` is `success` or `fail`. An identical call within a ' +
+    'minute returns the same task and uses no credits; for another video from the same input, pass another `idempotency_key`.',
   annotations: { ...writes, openWorldHint: true, idempotentHint: false },
-  guards: { path, scope: 'tasks:write', createsTask: true, refusesSuspended: true },
+  guards: { scope: 'tasks:write', createsTask: true, refusesSuspended: true },
   takesTaskRequest: true,
   input: generateInput,
   output: z.strictObject({
     taskId: z.string(),
     creditsCharged: z.int().positive(),
     isRepeat: z.boolean().meta({ description: 'An earlier, identical call started the task.' }),
-    video: videoSchema.optional().meta({ description: 'Absent if the key lacks the scope `tasks:read`.' }),
+    video: listedTaskSchema.optional().meta({ description: 'Absent if the key lacks the scope `tasks:read`.' }),
   }),
-  run: async ({ identity, ctx, given }, deps) => {
+  run: async (given, caller, deps) => {
     const { wait_seconds: seconds, idempotency_key: key, ...input } = parse(generateInput, given);
-    const { caller } = identity;
-    const request = { caller, ctx, input, dialect: 'native', idempotency: { key }, isRepeat: true };
+    const { ctx, identity } = caller;
+    const request = { ctx, caller: identity.caller, input, dialect: 'native', idempotency: { key }, isRepeat: true };
     const accepted = await createTaskFor({ ...request, translate: (body, rules) => rules.parse(body) }, deps);
     const { taskId, creditsCharged } = accepted;
     const data = { taskId, creditsCharged, isRepeat: accepted.kind === 'replayed' };
@@ -122,10 +109,8 @@ const generateVideo: Tool = {
       ? 'No credits were used: an identical call started this.'
       : `Uses ${creditsCharged} credits.`;
     // The task is accepted, so the call succeeds, whatever the wait for it does.
-    const canRead = caller.scopes.includes('tasks:read');
-    const video = canRead
-      ? await readVideo({ identity, ctx }, deps, taskId, seconds).catch(() => undefined)
-      : undefined;
+    const canRead = identity.caller.scopes.includes('tasks:read');
+    const video = canRead ? await readVideo(taskId, seconds, caller, deps).catch(() => undefined) : undefined;
     if (video === undefined) return { data, text: `${text} Task ${taskId}.` };
     return { data: { ...data, video }, text: `${text} ${describeVideo(video)}`, links: linksOf(video) };
   },
@@ -138,31 +123,29 @@ const getVideo: Tool = {
   title: 'Get a video',
   description: 'Returns the state of a task, and links to its video and poster once it has succeeded.',
   annotations: readOnly,
-  guards: { path, scope: 'tasks:read' },
+  guards: { scope: 'tasks:read' },
   input: getInput,
-  output: videoSchema,
-  run: async ({ given, ...call }, deps) => {
+  output: listedTaskSchema,
+  run: async (given, caller, deps) => {
     const { taskId, wait_seconds: seconds } = parse(getInput, given);
-    const video = await readVideo(call, deps, taskId, seconds);
+    const video = await readVideo(taskId, seconds, caller, deps);
     return { data: video, text: describeVideo(video), links: linksOf(video) };
   },
 };
 
-const uploadInput = z.strictObject({
-  data: z.string({ error: 'must be a file in base64' }).meta({ description: 'The file in base64, or a data URL.' }),
-});
+const uploadInput = z.strictObject({ data: z.string({ error: 'must be a file in base64, or a data URL' }) });
 
 const uploadMedia: Tool = {
   name: 'upload_media',
   title: 'Upload a reference file',
   description:
-    `Stores an image, or a short video or audio file, of at most ${maxUploadMegabytes.image} MB, and returns the \`url\` that \`fields\` ` +
-    'of `input` take. Media on the web need no upload: pass their URL.',
+    `Stores an image, video or audio file of at most ${maxUploadMegabytes.image} MB, given as base64 or a data URL, and returns the ` +
+    '`url` that the `fields` of `input` take. Media on the web need no upload: pass their URL.',
   annotations: { ...writes, idempotentHint: true },
-  guards: { path, scope: 'tasks:write', refusesSuspended: true },
+  guards: { scope: 'tasks:write', refusesSuspended: true },
   input: uploadInput,
   output: z.strictObject({ url: z.url(), fields: z.array(z.string()) }),
-  run: async ({ identity, given }, deps) => {
+  run: async (given, { identity }, deps) => {
     const { data } = parse(uploadInput, given);
     const value = data.startsWith('data:')
       ? data
@@ -175,33 +158,32 @@ const uploadMedia: Tool = {
 };
 
 export const tools: readonly Tool[] = [
-  toolOf(listModels, { name: 'list_models', description: 'Lists models, with prices in credits.' }, ({ models }) =>
+  toolOf(listModels, 'list_models', 'Lists models, with prices in credits.', ({ models }) =>
     models.map(({ model, title, prices }) => `${model} (${title}): ${JSON.stringify(prices)}`).join('\n'),
   ),
   toolOf(
     quoteTaskPrice,
-    { name: 'get_price', description: 'Returns the credits that generate_video would use. Starts nothing.' },
-    ({ credits, model, priceName }) => `${credits} credits (${model}, ${priceName})`,
+    'get_price',
+    'Returns the credits that generate_video would use. Starts nothing.',
+    ({ credits, priceName }) => `${credits} credits (${priceName})`,
   ),
   generateVideo,
   getVideo,
-  toolOf(
-    cancelTask,
-    {
-      name: 'cancel_video',
-      description: 'Ends an unfinished task and returns its credits. A task that has ended stays unchanged.',
-      annotations: { ...writes, destructiveHint: true, idempotentHint: true },
-    },
-    ({ taskId, state, failCode, creditsRefunded }) =>
-      `Task ${taskId} has ended: ${failCode ?? state}. ${creditsRefunded} credits came back.`,
-  ),
+  {
+    ...toolOf(
+      cancelTask,
+      'cancel_video',
+      'Ends an unfinished task and returns its credits.',
+      (end) => `Task ${end.taskId} has ended: ${end.failCode ?? end.state}. ${end.creditsRefunded} credits came back.`,
+    ),
+    annotations: { ...writes, destructiveHint: true, idempotentHint: true },
+  },
   toolOf(
     listTasksOfAccount,
-    { name: 'list_videos', description: 'Lists tasks, newest first, with links to videos and posters.' },
+    'list_videos',
+    'Lists tasks, newest first, with links to videos and posters.',
     ({ tasks, nextCursor }) => [...tasks.map(describeVideo), `Next cursor: ${nextCursor ?? 'none'}`].join('\n'),
   ),
   uploadMedia,
-  toolOf(getCredits, { name: 'get_balance', description: 'Returns the credits of the account.' }, ({ balance }) => {
-    return `${balance} credits`;
-  }),
+  toolOf(getCredits, 'get_balance', 'Returns the credits of the account.', ({ balance }) => `${balance} credits`),
 ];
