@@ -48,7 +48,7 @@ function toolOf<Data extends object>(
   const input = takesTaskRequest === true ? undefined : (query ?? body);
   const run: Tool['run'] = async (given, caller, deps) => {
     // A query has only text.
-    const texts = Object.entries(given).map(([name, value]) => [name, typeof value === 'number' ? `${value}` : value]);
+    const texts = Object.entries(given).map(([key, value]) => [key, typeof value === 'number' ? `${value}` : value]);
     const data = await endpoint.run({ ...caller, query: Object.fromEntries(texts), body: given }, deps);
     return { data, text: textOf(data) };
   };
@@ -80,7 +80,6 @@ async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }:
 }
 
 const generateInput = z.looseObject({ wait_seconds: wait, idempotency_key: idempotencyKeySchema.optional() });
-
 const generateVideo: Tool = {
   name: 'generate_video',
   title: 'Generate a video',
@@ -117,7 +116,6 @@ const generateVideo: Tool = {
 };
 
 const getInput = z.strictObject({ taskId: opaqueId, wait_seconds: wait });
-
 const getVideo: Tool = {
   name: 'get_video',
   title: 'Get a video',
@@ -134,7 +132,6 @@ const getVideo: Tool = {
 };
 
 const uploadInput = z.strictObject({ data: z.string({ error: 'must be a file in base64, or a data URL' }) });
-
 const uploadMedia: Tool = {
   name: 'upload_media',
   title: 'Upload a reference file',

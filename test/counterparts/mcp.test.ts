@@ -5,7 +5,9 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import sharp from 'sharp';
 import type { Scope } from '../../src/accounts/api-key.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
+import { createApiKey } from '../../src/accounts/keys.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
+import { requestSchema } from '../../src/tasks/request-schema.ts';
 import { completeTask, startGeneration } from '../../src/tasks/tasks.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
@@ -80,11 +82,10 @@ for (const era of ['2026-07-28', '2025-11-25'] as const) {
           'get_balance',
         ],
       );
-      const generate = tools.find(({ name }) => name === 'generate_video');
-      const { model, input } = generate?.inputSchema.properties as Record<string, Record<string, unknown>>;
-      assert.deepEqual(model?.['enum'], [...service.deps.catalogue().models.keys()]);
-      assert.deepEqual(Object.keys(input?.['properties'] ?? {}).slice(0, 3), ['prompt', 'resolution', 'duration']);
-      assert.deepEqual(generate?.inputSchema.required, ['model', 'input']);
+      const generate = tools.find(({ name }) => name === 'generate_video')?.inputSchema;
+      const { properties } = requestSchema(service.deps.catalogue().models);
+      assert.deepEqual(generate?.required, ['model', 'input']);
+      assert.deepEqual(generate.properties, { ...generate.properties, ...properties });
       for (const { inputSchema, outputSchema, annotations } of tools) {
         assert.deepEqual([inputSchema.type, outputSchema?.['type']], ['object', 'object']);
         assert.equal(typeof annotations?.readOnlyHint, 'boolean');
@@ -204,7 +205,6 @@ test('a key needs the scope of the tool; without tasks:read, generate_video retu
 
 test('a key of the dialect kie speaks our own dialect here', async () => {
   const { accountId } = await service.newAccount(1_000);
-  const { createApiKey } = await import('../../src/accounts/keys.ts');
   const scopes = ['tasks:write', 'tasks:read'] as const;
   const created = await createApiKey(service.database.db, { accountId, name: 'kie', scopes, dialect: 'kie' });
   const { call } = await connect(created?.key ?? '');
@@ -233,6 +233,28 @@ test('refused creates, creates and reads have the limits of the API', async () =
     assert.equal(codes.at(-1), 'rate_limited');
   } finally {
     await limited.close();
+  }
+});
+
+test('a suspended account and a model without a worker are refused', async () => {
+  let isSold = false;
+  const closed = await startHttpService({ isSold: () => isSold });
+  try {
+    const { key, accountId } = await closed.newAccount(1_000);
+    const { call } = await connect(key, '2026-07-28', closed);
+    for (const tool of ['get_price', 'generate_video'])
+      assert.equal((await call(tool, plainRequest)).data['error'], 'model_unavailable');
+    assert.deepEqual((await call('list_models')).data['models'], []);
+    isSold = true;
+    await closed.database.db.run(
+      { name: 'test-suspend', text: 'update accounts set suspended_at = now() where id = $1' },
+      [accountId],
+    );
+    for (const [tool, given] of Object.entries({ generate_video: plainRequest, upload_media: { data: 'AAAA' } }))
+      assert.equal((await call(tool, given)).data['error'], 'account_suspended');
+    assert.equal((await call('get_balance')).data['balance'], 1_000);
+  } finally {
+    await closed.close();
   }
 });
 
