@@ -124,7 +124,7 @@ function succeed(ctx: Context, { shape, status, contentType }: Operation, data: 
   else answerJson(ctx, status ?? 200, data);
 }
 
-/** What the guards read of a declaration. */
+/** The guards read these parts of a declaration. */
 export type Guards = Pick<Operation, 'scope' | 'createsTask' | 'readsTask' | 'refusesSuspended' | 'needsRecentProof'>;
 
 /** A request before the guards. */

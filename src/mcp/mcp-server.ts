@@ -14,7 +14,7 @@ const toolsByName = new Map<unknown, Tool>(tools.map((tool) => [tool.name, tool]
 const instructions =
   'Generates videos. Each uses credits of the account; get_price returns how many before. Link to the video and its poster.';
 
-/** Responds to one message of either era of the protocol. Nothing is kept between messages. */
+/** Responds to one message of either era of the protocol. No state remains between messages. */
 export async function answerMcp({ body, ...arrival }: Arrival & { readonly body: Arguments }): Promise<Response> {
   const { ctx, deps } = arrival;
   const { method, params } = body;
@@ -63,7 +63,7 @@ async function callTool(tool: Tool, given: Arguments, arrival: Arrival): Promise
   try {
     return await guardRequest({ ...arrival, operation: tool.guards }, async (identity) => {
       if (!('dialect' in identity)) throw new Error(`the tool ${tool.name} is not for clients`);
-      // Tools speak our own dialect, whatever the key speaks.
+      // Tools speak our own dialect, also to keys of another one.
       const caller = { ctx, identity: { ...identity, dialect: 'native' as const } };
       const { data, text, links = [] } = await tool.run(given, caller, deps);
       return { structuredContent: { ...data }, content: [{ type: 'text', text }, ...links] };

@@ -70,7 +70,7 @@ function describeVideo(video: Video): string {
   return `Task ${taskId} is ${state}, ${progress} %. Follow it with get_video.`;
 }
 
-/** Clients give up on a call after a minute. */
+/** A call of a client times out after a minute. */
 const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
@@ -107,7 +107,7 @@ const generateVideo: Tool = {
     const text = data.isRepeat
       ? 'No credits were used: an identical call started this.'
       : `Uses ${creditsCharged} credits.`;
-    // The task is accepted, so the call succeeds, whatever the wait for it does.
+    // The task is accepted, so the call succeeds, also if the wait fails.
     const canRead = identity.caller.scopes.includes('tasks:read');
     const video = canRead ? await readVideo(taskId, seconds, caller, deps).catch(() => undefined) : undefined;
     if (video === undefined) return { data, text: `${text} Task ${taskId}.` };

@@ -6,7 +6,7 @@ type ObjectSchema = { readonly properties: Readonly<Record<string, JsonSchema>>;
 
 /**
  * The schema of a create request for all models, as one object: clients refuse tools whose arguments are a union. The parser of the request
- * knows the rules between the fields of a model, and its errors name them.
+ * has the rules between the fields of a model, and its errors name them.
  */
 export function requestSchema(models: ModelCatalogue): ObjectSchema {
   const { $schema: _draft, ...callBackUrl } = z.toJSONSchema(callBackUrlSchema());

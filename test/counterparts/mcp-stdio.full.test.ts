@@ -12,8 +12,8 @@ for (const [era, mode] of Object.entries(eras)) {
     const service = await startHttpService();
     t.after(() => service.close());
     const { accountId, key } = await service.newAccount(1_000);
-    const start = async (apiKey: string, asked: typeof mode | 'auto' = mode) => {
-      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: asked } });
+    const start = async (apiKey: string, negotiation: typeof mode | 'auto' = mode) => {
+      const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: negotiation } });
       const env = { VIDEOGEN_BASE_URL: service.url, VIDEOGEN_API_KEY: apiKey, PATH: process.env['PATH'] ?? '' };
       await client.connect(new StdioClientTransport({ command: 'node', args: ['dist/src/cli/cli.js', 'mcp'], env }));
       t.after(() => client.close());

@@ -9,13 +9,16 @@ type Schema = {
   readonly required: unknown;
 };
 
+/** A declared input has at least these. */
+const basis = { resolution: { values: ['720p'] }, ratio: { values: ['16:9'] }, generateAudio: {} };
+
 function modelsOf(inputs: Readonly<Record<string, object>>) {
   const [template] = defaultModels;
   assert.ok(template);
   const models = Object.entries(inputs).map(([model, input]): Model => ({
     ...template,
     model,
-    input: modelInput.parse(input),
+    input: modelInput.parse({ ...basis, ...input }),
   }));
   return modelCatalogue(models);
 }
