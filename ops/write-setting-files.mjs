@@ -5,12 +5,26 @@ import { settingDefaults } from '../dist/src/config/config.js';
 
 const schemaFile = 'ops/helm/videogen/values.schema.json';
 /** Settings of a machine, or of a client, which mean nothing in a container. */
-const outsideContainers = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH', 'VIDEOGEN_API_KEY'];
+const outsideContainers = [
+  'PATH',
+  'XDG_CACHE_HOME',
+  'TEMPORAL_CLI_PATH',
+  'FFMPEG_PATH',
+  'VIDEOGEN_BASE_URL',
+  'VIDEOGEN_API_KEY',
+];
 /** Settings that the chart takes from values of their own, or as files of a Secret. */
 const chartValues = ['PORT', 'METRICS_PORT', 'PUBLIC_URL', 'VIDEOGEN_DATA', 'VIDEOGEN_MODELS', 'RESULT_STORE']
   .concat(['RESULT_STORE_ALSO', 'AWS_ENDPOINT_URL_S3', 'AWS_REGION', 'S3_PATH_STYLE', 'WORKER_QUEUES'])
   .concat(['SHUTDOWN_DELAY', 'DATABASE_URL', 'VIDEOGEN_SECRET', 'OIDC_CLIENT_SECRET', 'VIDEOGEN_SECRET_PREVIOUS'])
-  .concat(['TEMPORAL_PAYLOAD_KEYS', 'XDG_CACHE_HOME', 'PATH', 'TEMPORAL_CLI_PATH', 'VIDEOGEN_API_KEY']);
+  .concat([
+    'TEMPORAL_PAYLOAD_KEYS',
+    'XDG_CACHE_HOME',
+    'PATH',
+    'TEMPORAL_CLI_PATH',
+    'VIDEOGEN_BASE_URL',
+    'VIDEOGEN_API_KEY',
+  ]);
 /** Temporal's own library reads these. */
 const temporalSettings = ['ADDRESS', 'NAMESPACE', 'TLS', 'TLS_CLIENT_CERT_PATH', 'TLS_CLIENT_KEY_PATH']
   .concat(['TLS_SERVER_CA_CERT_PATH', 'TLS_SERVER_NAME'])

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
-const nouns = 'accounts callbacks credits ingress media models operators outbound people providers tasks temporal'
+const nouns = 'accounts callbacks credits ingress mcp media models operators outbound people providers tasks temporal'
   .split(' ')
   .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
@@ -18,6 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
     .concat('types:src/models', 'types:activities'),
   'src/credits': ['src/accounts', 'src/operators', 'src/tasks', 'types:src/models', 'types:src/temporal'],
   'src/ingress': ['src/media', 'src/models', 'src/tasks', 'types:src/accounts'],
+  'src/mcp': [],
   'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'src/tasks', 'types:src/config'],
   'src/models': ['media', 'outbound', 'providers', 'tasks']
     .map((noun) => `src/${noun}`)
@@ -30,7 +31,7 @@ const mayImport: Record<string, readonly string[]> = {
     .map((noun) => `src/${noun}`)
     .concat('src/models', 'types:src/media', 'types:src/metrics'),
   'src/temporal': ['src/models', 'src/tasks', 'types:src/config', 'types:src/metrics', 'types:workflows'],
-  activities: [...nouns.filter((folder) => folder !== 'src/ingress'), 'types:src/metrics'],
+  activities: [...nouns.filter((folder) => folder !== 'src/ingress' && folder !== 'src/mcp'), 'types:src/metrics'],
   workflows: ['src/callbacks', 'src/tasks', 'src/temporal', 'types:activities'],
   'src/config': ['media', 'models', 'outbound', 'tasks', 'temporal'].map((noun) => `src/${noun}`),
   'src/metrics': [...nouns, 'types:src/http', 'activities'],
@@ -46,7 +47,7 @@ const mayImport: Record<string, readonly string[]> = {
 };
 
 // Files that handle a request: they may import src/http and any noun, and no other file of a noun may import them.
-const handlesRequests = /-(?:routes|view)\.ts$|^src\/ingress\/(?!kie\/)[a-z]+\//;
+const handlesRequests = /-(?:routes|view)\.ts$|^src\/ingress\/(?!kie\/)[a-z]+\/|^src\/mcp\//;
 const requestFiles = [
   'src/accounts/account-export.ts',
   'src/ingress/create-video.ts',
@@ -89,6 +90,7 @@ const doors: Record<string, readonly string[]> = {
   '@node-rs/argon2': ['src/people'],
   'openid-client': ['src/people'],
   '@simplewebauthn/server': ['src/people'],
+  '@modelcontextprotocol/server': ['src/mcp'],
   '@aws-sdk/client-s3': ['src/media'],
   '@aws-sdk/s3-request-presigner': ['src/media'],
 };
@@ -108,6 +110,7 @@ const socketNames: Record<string, RegExp> = {
 const opensSockets: Record<string, string> = {
   'src/outbound': 'guards every address that a client may have given',
   'src/console': 'calls its own service from the browser',
+  'src/cli': 'calls the service that its user names',
   'src/embedded': 'calls the servers that it starts itself, and downloads programs from addresses in its own code',
 };
 

@@ -22,6 +22,7 @@ const commands = {
   demo: async () => (await import('./demo.ts')).addDemoCommand(program),
   generate: async () => (await import('./generate.ts')).addGenerateCommand(program),
   follow: async () => (await import('./generate.ts')).addFollowCommand(program),
+  mcp: async () => (await import('./mcp.ts')).addMcpCommand(program),
   account: async () => (await import('./accounts.ts')).addAccountCommands(program, await runner()),
   credits: async () => (await import('./accounts.ts')).addCreditsCommands(program, await runner()),
   key: async () => (await import('./keys.ts')).addKeyCommands(program, await runner()),

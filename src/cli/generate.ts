@@ -10,9 +10,7 @@ import {
   type TaskRequest,
   VideogenError,
 } from '../../clients/typescript/src/index.ts';
-import { readConfig } from '../config/config.ts';
 import { messageOf } from '../platform/errors.ts';
-import { readAddress } from '../embedded/data-folder.ts';
 import { id } from './arguments.ts';
 import {
   addGenerationOptions,
@@ -26,9 +24,10 @@ import { unknownName } from '../platform/did-you-mean.ts';
 import { interrupted, type Interruptions, listenForInterruptions } from './interruption.ts';
 import { saveVideo } from './local-files.ts';
 import { CommandError, invocation, isJson, printAnswer } from './output.ts';
+import { addServiceOptions, keyHint, readServiceOptions, type ServiceOptions } from './service-options.ts';
 import { createStory, type Story } from './story.ts';
 
-type ServiceOptions = { readonly baseUrl?: string; readonly key?: string; readonly out?: string };
+type SavingOptions = ServiceOptions & { readonly out?: string };
 
 export function addGenerateCommand(program: Command): void {
   const command = addGenerationOptions(program.command('generate'))
@@ -37,7 +36,7 @@ export function addGenerateCommand(program: Command): void {
     .option('--set <name=value>', 'another field or option of the model; may be repeated', collect, [])
     .helpOption(false)
     .option('-h, --help [model]', 'display help, or the fields of a model');
-  addServiceOptions(command).action((prompt: string | undefined, options: GenerateOptions) => {
+  addSavingOptions(command).action((prompt: string | undefined, options: GenerateOptions) => {
     const { help } = options;
     if (help === true) return command.outputHelp();
     return withService(options, isJson(program), async (service) => {
@@ -49,7 +48,7 @@ export function addGenerateCommand(program: Command): void {
 }
 
 type GenerateOptions = GenerationOptions &
-  ServiceOptions & { readonly set: readonly string[]; readonly help?: true | string };
+  SavingOptions & { readonly set: readonly string[]; readonly help?: true | string };
 
 async function showFields({ client, interruptions: { signal }, asJson }: Service, name: string): Promise<void> {
   const model = await offeredModel(client, name, signal);
@@ -69,19 +68,13 @@ export function addFollowCommand(program: Command): void {
     .command('follow')
     .description('wait for an existing task and save its video')
     .argument('<task>', 'task id', id);
-  addServiceOptions(command).action((taskId: string, options: ServiceOptions) =>
+  addSavingOptions(command).action((taskId: string, options: SavingOptions) =>
     withService(options, isJson(program), (service) => follow(service, taskId)),
   );
 }
 
-function addServiceOptions(command: Command): Command {
-  return command
-    .option(
-      '--base-url <url>',
-      'address of the service; by default PUBLIC_URL, else that of the service on VIDEOGEN_DATA, else http://HOST:PORT',
-    )
-    .option('--key <key>', 'API key; by default VIDEOGEN_API_KEY')
-    .option('--out <file>', 'where to save the video; by default <task id>.mp4');
+function addSavingOptions(command: Command): Command {
+  return addServiceOptions(command).option('--out <file>', 'where to save the video; by default <task id>.mp4');
 }
 
 type Service = {
@@ -95,25 +88,22 @@ type Service = {
 };
 
 async function withService(
-  { key: givenKey, baseUrl: givenUrl, out }: ServiceOptions,
+  { out, ...options }: SavingOptions,
   asJson: boolean,
   work: (service: Service) => Promise<void>,
 ): Promise<void> {
-  const config = readConfig();
-  const key = givenKey ?? config.apiKey;
-  if (key === undefined) throw new CommandError(`no API key: set --key or VIDEOGEN_API_KEY. ${keyHint()}`);
-  const local = config.publicUrl ?? (await readAddress(config.dataFolder)) ?? `http://${config.host}:${config.port}`;
+  const { baseUrl, key } = await readServiceOptions(options);
   const story = createStory(asJson);
   let warning = '';
   const onRetry = ({ error }: Retry) => {
     if (error.message !== warning) story.warn(`${error.message}; retrying`);
     warning = error.message;
   };
-  const address = givenUrl === undefined ? [] : ['--base-url', givenUrl];
+  const address = options.baseUrl === undefined ? [] : ['--base-url', options.baseUrl];
   const continues = (taskId: string, what = 'The task continues; follow it with') =>
     `${what}: ${invocation('follow', taskId, ...address)}`;
   try {
-    const client = openClient(givenUrl ?? local, key, onRetry);
+    const client = openClient(baseUrl, key, onRetry);
     await work({ client, story, interruptions: listenForInterruptions(), out, asJson, continues });
   } catch (error) {
     throw withHint(error);
@@ -133,10 +123,6 @@ function withHint(error: unknown): unknown {
   if (error.kind === 'unreachable')
     return new CommandError(`${error.message}\nIs the service running? ${invocation('start')} runs one here.`);
   return error.code === 401 ? new CommandError(`${error.message}\n${keyHint()}`) : error;
-}
-
-function keyHint(): string {
-  return `To create a key, see "${invocation('key', 'create', '--help')}" on the machine of the service.`;
 }
 
 async function generate(service: Service, prompt: string, options: GenerateOptions): Promise<void> {

@@ -162,6 +162,7 @@ const schema = z.object({
   eventRetentionMs: from('SECURITY_EVENT_RETENTION_DAYS', days, '90'),
   userRetentionMs: from('USER_RETENTION_DAYS', days, '90'),
   stuckTaskMs: from('STUCK_TASK_SECONDS', seconds(86_400), '600'),
+  serviceUrl: from('VIDEOGEN_BASE_URL', baseUrl),
   apiKey: from('VIDEOGEN_API_KEY', anyText),
   ffmpegPath: from('FFMPEG_PATH', anyText),
   previewFailures: from('PREVIEW_FAILURES', flag, '0'),

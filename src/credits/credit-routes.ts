@@ -35,7 +35,7 @@ const maxDays = 92;
 
 const listed = 'Lists entries newest first. Balance and entries come from one snapshot.';
 
-const show = defineEndpoint({
+export const getCredits = defineEndpoint({
   operationId: 'getCredits',
   route: 'GET /api/v1/credits',
   scope: 'credits:read',
@@ -142,5 +142,5 @@ async function bookCredits(
   return { accountId: booking.accountId, entry: presentLedgerEntry(outcome.entry) };
 }
 
-export const creditEndpoints = [show, daily, exportCredits];
+export const creditEndpoints = [getCredits, daily, exportCredits];
 export const operatorCreditEndpoints = [adminShow, grant, adjust];

@@ -15,6 +15,7 @@ import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { refuseUnlessReady } from './monitoring-routes.ts';
 import { oidcRoutes } from '../people/oidc-routes.ts';
+import { mcpRoutes } from '../mcp/mcp-routes.ts';
 import { mediaRoute } from '../media/media-routes.ts';
 import { pageRoutes } from './page-routes.ts';
 
@@ -55,6 +56,7 @@ export function createRouter(deps: HttpDeps): AppRouter {
   for (const { method, path, serve } of endpoints) {
     router[method](path.replaceAll(/\{(\w+)\}/g, ':$1'), (ctx) => serve(ctx, deps, authentication));
   }
+  mcpRoutes(router, deps, authentication);
   oidcRoutes(router, deps);
   pageRoutes(router, deps);
   consoleRoutes(router, deps);

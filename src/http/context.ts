@@ -12,6 +12,8 @@ export type RequestState = {
   accountId?: string;
   operatorId?: string;
   userId?: string;
+  /** The tool that an MCP request calls. */
+  tool?: string;
   /** True for a long poll, whose duration is not measured. */
   isHeld?: boolean;
 };

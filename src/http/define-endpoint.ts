@@ -14,6 +14,7 @@ import {
   type Access,
   type Call,
   type ClientIdentity,
+  type DeepReadonly,
   type EndpointSpec,
   failuresOf,
   type Identity,
@@ -34,6 +35,22 @@ import { findTask } from '../tasks/tasks.ts';
 export type Endpoint = Operation & {
   /** Guards the request, runs the handler and writes the response; throws an `HttpError` to refuse it. */
   readonly serve: (ctx: Context, deps: HttpDeps, authentication: Authentication) => Promise<void>;
+  /** Validates what the client gave and runs the handler, for a request that passed the guards. */
+  readonly run: (request: GuardedRequest, deps: HttpDeps) => Promise<unknown>;
+};
+
+export type GuardedRequest = {
+  readonly identity: Identity<Access>;
+  readonly ctx: Context;
+  /** The decoded query. */
+  readonly query?: unknown;
+  /** The decoded body. */
+  readonly body?: unknown;
+};
+
+/** An endpoint whose data has a known type. */
+export type EndpointOf<Data> = Omit<Endpoint, 'run'> & {
+  readonly run: (request: GuardedRequest, deps: HttpDeps) => Promise<DeepReadonly<Data>>;
 };
 
 /** Makes an endpoint from its one declaration: guards, documentation and handler. */
@@ -42,7 +59,13 @@ export function defineEndpoint<
   const A extends Access = 'operator',
   Query extends z.ZodObject | undefined = undefined,
   Body extends z.ZodType | undefined = undefined,
->({ route, handler, failures = [], answerHeaders = {}, ...spec }: EndpointSpec<A, Query, Body, Data>): Endpoint {
+>({
+  route,
+  handler,
+  failures = [],
+  answerHeaders = {},
+  ...spec
+}: EndpointSpec<A, Query, Body, Data>): EndpointOf<z.output<Data>> {
   // Without a scope, the compiler infers 'operator' for `A`.
   const scope = (spec.scope ?? 'operator') as A;
   const described = { ...spec, scope, path: route.slice(route.indexOf('/')) };
@@ -53,24 +76,34 @@ export function defineEndpoint<
     answerHeaders: { ...(isForClients(scope) && rateAnswerHeaders), ...answerHeaders },
   };
   const { query, body } = spec;
+  const run = async ({ identity, ctx, ...given }: GuardedRequest, deps: HttpDeps) => {
+    const parsed = { query: query && parse(query, given.query), input: body && parse(body, given.body) };
+    // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
+    const call = { ...identity, ...parsed, params: paramsOf(ctx), ctx } as Call<A, Query, Body>;
+    return handler(call, deps);
+  };
   return {
     ...operation,
+    run,
     serve: (ctx, deps, authentication) =>
-      guard({ ctx, deps, authentication, operation }, async (identity) => {
+      guardRequest({ ctx, deps, authentication, operation }, async (identity) => {
         const serve = async () => {
           const json = body && (await (operation.takesInlineFiles === true ? readFields : readJson)(ctx));
-          const parsed = { query: query && parse(query, queryObject(ctx)), input: body && parse(body, json) };
-          // The compiler does not infer that the guard returns the identity of this scope, and that a missing schema parses nothing.
-          const call = { ...identity, ...parsed, params: paramsOf(ctx), ctx } as Call<A, Query, Body>;
-          succeed(ctx, operation, await handler(call, deps));
+          const given = { query: query && queryObject(ctx), body: json };
+          succeed(ctx, operation, await run({ identity, ctx, ...given }, deps));
         };
         const isUpload = operation.takesInlineFiles === true && 'caller' in identity;
-        const bytes = isUpload ? inlineBytes(ctx) : 0;
-        if (!isUpload || bytes <= maxBodyBytes) return serve();
-        allowSlowBody(ctx.req);
-        return withUploadSlot({ accountId: identity.caller.accountId, bytes }, serve);
+        return isUpload ? withInlineFiles(ctx, identity.caller.accountId, serve) : serve();
       }),
   };
+}
+
+/** Runs `serve`, which reads a body with files. A body beyond the usual limit takes a slot of the account's uploads. */
+export function withInlineFiles(ctx: Context, accountId: string, serve: () => Promise<void>): Promise<void> {
+  const bytes = inlineBytes(ctx);
+  if (bytes <= maxBodyBytes) return serve();
+  allowSlowBody(ctx.req);
+  return withUploadSlot({ accountId, bytes }, serve);
 }
 
 function methodOf(route: string): Operation['method'] {
@@ -91,21 +124,21 @@ function succeed(ctx: Context, { shape, status, contentType }: Operation, data: 
   else answerJson(ctx, status ?? 200, data);
 }
 
-type Request = {
-  readonly ctx: Context;
-  readonly deps: HttpDeps;
-  readonly authentication: Authentication;
-  readonly operation: Operation;
-};
+/** The guards read these parts of a declaration. */
+export type Guards = Pick<Operation, 'scope' | 'createsTask' | 'readsTask' | 'refusesSuspended' | 'needsRecentProof'>;
 
-type Proceed = (identity: Identity<Access>) => Promise<void>;
+/** A request before the guards. */
+export type Arrival = { readonly ctx: Context; readonly deps: HttpDeps; readonly authentication: Authentication };
+type Request = Arrival & { readonly operation: Guards };
+
+type Proceed<Result> = (identity: Identity<Access>) => Promise<Result>;
 
 /** Authenticates and authorizes the request. */
-async function guard(request: Request, proceed: Proceed): Promise<void> {
+export async function guardRequest<Result>(request: Request, proceed: Proceed<Result>): Promise<Result> {
   const { ctx, deps, operation } = request;
   const { scope } = operation;
   if (scope === 'none') {
-    if (isOfConsole(operation.path)) requireOwnPage(ctx, deps.console.publicUrl);
+    if (isOfConsole(ctx.path)) requireOwnPage(ctx, deps.console.publicUrl);
     return proceed({});
   }
   if (scope === 'operator') return proceed({ actor: await operatorOf(request) });
@@ -139,14 +172,14 @@ async function personOf(
 }
 
 /** Counts every refused create. A cached caller is read again only if the request is refused. */
-async function guardCreate(request: Request, proceed: Proceed): Promise<void> {
+async function guardCreate<Result>(request: Request, proceed: Proceed<Result>): Promise<Result> {
   const { ctx, deps, authentication, operation } = request;
   const cached = authentication.cachedCaller(ctx);
   const identity = cached === undefined ? await identify(request) : identityOf(ctx, cached);
   return limitRefusals(deps.refusedCreates, identity.caller, async () => {
     try {
       authorize(operation, identity);
-      await proceed(identity);
+      return await proceed(identity);
     } catch (error) {
       // The cached caller may be outdated, so a key revoked or an account suspended since then is reported first. A 5xx is not replaced,
       // because its task may have been charged.
@@ -176,7 +209,7 @@ function identityOf(ctx: Context, caller: Caller, task?: Task): ClientIdentity {
   return { caller, dialect: isNative ? 'native' : caller.dialect, task };
 }
 
-function authorize(operation: Operation, { caller }: ClientIdentity): void {
+function authorize(operation: Guards, { caller }: ClientIdentity): void {
   if (operation.scope !== 'any' && !caller.scopes.some((scope) => scope === operation.scope)) {
     const who = caller.by.kind === 'key' ? 'the API key' : 'your role in this account';
     throw new HttpError('scope_missing', { msg: `${who} lacks the scope ${operation.scope}` });
@@ -186,7 +219,7 @@ function authorize(operation: Operation, { caller }: ClientIdentity): void {
 }
 
 /** A 422 lists every error. */
-function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw invalidRequest(parsed.error.issues.flatMap(fieldErrors).slice(0, maxFieldErrors));

@@ -4,12 +4,12 @@ import { invalidRequest } from './errors.ts';
 
 const name = 'Idempotency-Key';
 const shape = /^[\x21-\x7e]{1,255}$/;
-const keySchema = z.string().regex(shape).meta({
+export const idempotencyKeySchema = z.string().regex(shape).meta({
   description: 'Repeating a request with the same key and body returns the first response; another body gets 409.',
 });
 
-export const idempotencyKeyHeader = z.object({ [name]: keySchema.optional() });
-export const requiredIdempotencyKeyHeader = z.object({ [name]: keySchema });
+export const idempotencyKeyHeader = z.object({ [name]: idempotencyKeySchema.optional() });
+export const requiredIdempotencyKeyHeader = z.object({ [name]: idempotencyKeySchema });
 export const replayedHeader = { 'Idempotency-Replayed': '`true` if an earlier response is repeated.' };
 
 export function idempotencyKeyOf({ req }: Context) {

@@ -39,7 +39,7 @@ const modelSchema = z
   })
   .meta({ id: 'Model' });
 
-const listModels = defineEndpoint({
+export const listModels = defineEndpoint({
   operationId: 'listModels',
   route: 'GET /api/v1/models',
   scope: 'any',

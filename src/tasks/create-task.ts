@@ -18,6 +18,8 @@ export type CreateRequest = {
   readonly translate: TranslateRequest;
   /** The API that spells the callback: a dialect, or a shape of `src/ingress`. */
   readonly dialect: string;
+  /** Instead of the header of that name; undefined for none. */
+  readonly idempotency?: { readonly key: string | undefined };
   /** An identical request of the same key in the last minute is this one. */
   readonly isRepeat?: boolean;
 };
@@ -52,8 +54,8 @@ export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Pro
 /** The task keeps price, deadline and providers of its model. */
 async function newTask(request: CreateRequest, deps: HttpDeps): Promise<NewTask> {
   const { caller, ctx, dialect, isRepeat } = request;
-  const idempotency = idempotencyKeyOf(ctx);
-  const { param, model } = await readTaskRequest(request, deps, [idempotency.error ?? []].flat());
+  const idempotency = request.idempotency ?? idempotencyKeyOf(ctx);
+  const { param, model } = await readTaskRequest(request, deps, 'error' in idempotency ? [idempotency.error] : []);
   return {
     taskId: uuidv7(),
     accountId: caller.accountId,

@@ -5,6 +5,8 @@ import { createTaskFinder } from '../accounts/callers.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listEndedAmong } from './tasks.ts';
 import type { Context } from '../http/context.ts';
+import { existing } from '../http/errors.ts';
+import { isFinal, type Task } from './task.ts';
 
 /** A longer wait is shortened to this; `Preference-Applied` shows the wait in force. */
 const maxWaitSeconds = 60;
@@ -33,14 +35,33 @@ export async function longPoll(
 ): Promise<boolean> {
   const requested = /(?:^|,)\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(ctx.get('Prefer'))?.[1] ?? 0;
   const waitSeconds = Math.min(maxWaitSeconds, Number(requested));
+  const isHeld = await holdUntilEnd(ctx, taskWaiters, { taskId, accountId, waitSeconds });
+  if (isHeld) ctx.set('Preference-Applied', `wait=${waitSeconds}`);
+  return isHeld;
+}
+
+/** Holds the response until the task ends, at most for `waitSeconds`, and returns the task of then. */
+export async function taskAfterWait(
+  ctx: Context,
+  taskWaiters: TaskWaiters,
+  { task, waitSeconds }: { readonly task: Task; readonly waitSeconds: number },
+): Promise<Task> {
+  const { taskId, accountId } = task;
+  const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, taskWaiters, { taskId, accountId, waitSeconds }));
+  return isHeld ? existing(await taskWaiters.find(taskId), 'task_not_found') : task;
+}
+
+type Hold = Pick<TaskWait, 'taskId' | 'accountId'> & { readonly waitSeconds: number };
+
+/** Returns false if the response was not held. */
+async function holdUntilEnd(ctx: Context, taskWaiters: TaskWaiters, { waitSeconds, ...task }: Hold): Promise<boolean> {
   if (waitSeconds === 0) return false;
   const closed = new AbortController();
   ctx.res.once('close', () => closed.abort());
-  const held = taskWaiters.wait({ taskId, accountId, waitMs: waitSeconds * 1000, signal: closed.signal });
+  const held = taskWaiters.wait({ ...task, waitMs: waitSeconds * 1000, signal: closed.signal });
   if (held === undefined) return false;
   ctx.state.isHeld = true;
   await held;
-  ctx.set('Preference-Applied', `wait=${waitSeconds}`);
   return true;
 }
 

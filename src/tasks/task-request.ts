@@ -86,9 +86,7 @@ function bodySchema(rules: TaskRequestRules, model: string, input: ModelInput | 
     {
       model: modelSchema([...rules.offer.models.keys()]),
       input: input === undefined ? z.unknown() : inputSchema(input, { model, refuseMediaUrl: rules.refuseMediaUrl }),
-      callBackUrl: urlSchema(rules.refuseCallbackUrl)
-        .meta({ description: 'Receives a callback when the task succeeds or fails.' })
-        .nullish(),
+      callBackUrl: callBackUrlSchema(rules.refuseCallbackUrl).nullish(),
     },
     { error: 'must be a JSON object' },
   ) as unknown as z.ZodType<{ input: Parameters<typeof withDefaults>[0]; callBackUrl?: string | null | undefined }>;
@@ -113,6 +111,10 @@ function inputSchema(input: ModelInput, rules: InputRules) {
 
 const acceptAll: RefuseUrl = () => undefined;
 
+export function callBackUrlSchema(refuse = acceptAll) {
+  return urlSchema(refuse).meta({ description: 'Receives a callback when the task succeeds or fails.' });
+}
+
 /** The schema of `input` for documents: the fields that the model takes. `exclusive` and `requires` are in the words of JSON Schema. */
 export function documentedInput(input: ModelInput) {
   const fields = fieldsOfModel(input);
@@ -130,7 +132,7 @@ export function documentedInput(input: ModelInput) {
   });
 }
 
-type JsonSchema = Readonly<Record<string, unknown>>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the JSON Schema of `input` for a model, with the defaults. Null, which means the same as absence, is left out. It is made once
@@ -198,9 +200,7 @@ export function documentedTaskRequest({ models }: Offer) {
     z.strictObject({
       model: modelSchema(names),
       input: documentedInput(input),
-      callBackUrl: urlSchema(acceptAll)
-        .meta({ description: 'Receives a callback when the task succeeds or fails.' })
-        .nullish(),
+      callBackUrl: callBackUrlSchema().nullish(),
     }),
   );
   const [first, ...others] = shapes;

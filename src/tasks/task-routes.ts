@@ -87,7 +87,7 @@ const cancelledTaskSchema = z
   })
   .meta({ id: 'CancelledTask' });
 
-const cancel = defineEndpoint({
+export const cancelTask = defineEndpoint({
   operationId: 'cancelTask',
   route: 'POST /api/v1/jobs/cancelTask',
   // Suspended accounts may cancel, too.
@@ -150,7 +150,7 @@ function failCodesOf({ failCode, outcome }: FailureFilter): readonly FailCode[] 
   );
 }
 
-const list = defineEndpoint({
+export const listTasksOfAccount = defineEndpoint({
   operationId: 'listTasks',
   route: 'GET /api/v1/jobs/listTasks',
   scope: 'tasks:read',
@@ -242,5 +242,5 @@ const adminList = defineEndpoint({
   },
 });
 
-export const taskEndpoints = [recordInfo, cancel, list];
+export const taskEndpoints = [recordInfo, cancelTask, listTasksOfAccount];
 export const operatorTaskEndpoints = [adminList, show, adminCancel];

@@ -25,6 +25,13 @@ export function requireOwnHost(ctx: Context, publicUrl: string): void {
   if (host !== new URL(publicUrl).host && !loopback.includes(host)) throw new HttpError('misdirected_request');
 }
 
+/** Refuses pages of other origins, also if this service is reached under their host's name. Programs send no origin. */
+export function refuseForeignPage(ctx: Context, publicUrl: string): void {
+  const origin = ctx.get('Origin');
+  if (origin === '' || origin === new URL(publicUrl).origin) return;
+  throw new HttpError('cross_site_request', { msg: 'requests from pages of another origin are refused' });
+}
+
 function isOwnPage(ctx: Context, publicUrl: string): boolean {
   const site = ctx.get('Sec-Fetch-Site');
   if (site !== '') return site === 'same-origin';

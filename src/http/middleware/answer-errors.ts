@@ -36,7 +36,7 @@ async function answerError(ctx: Context, error: HttpError, { log, shape }: Forma
   ctx.set(error.headers);
 }
 
-function logError(ctx: Context, { code, cause }: HttpError, log: Logger): void {
+export function logError(ctx: Context, { code, cause }: HttpError, log: Logger): void {
   const { requestId } = ctx.state;
   if (code === 'internal') log.error({ requestId, error: describeError(cause) }, 'request crashed');
   else if (cause !== undefined) log.warn({ requestId, errorCode: code, error: describeError(cause) }, 'request failed');

@@ -26,12 +26,13 @@ export function logRequests(log: Logger): Step {
 }
 
 function logLine(ctx: Context) {
-  const { requestId, errorCode, accountId, operatorId, userId } = ctx.state;
+  const { requestId, errorCode, accountId, operatorId, userId, tool } = ctx.state;
   const clientRequestId = ctx.get('X-Request-Id');
   return {
     requestId,
     method: ctx.method,
     path: ctx.path,
+    tool,
     status: sentStatus(ctx),
     errorCode,
     accountId,

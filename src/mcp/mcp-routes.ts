@@ -1,0 +1,26 @@
+import type { Authentication } from '../http/authentication.ts';
+import { refuseForeignPage } from '../http/console/same-origin.ts';
+import { type AppRouter, jsonHeaders } from '../http/context.ts';
+import { withInlineFiles } from '../http/define-endpoint.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { maxInlineBytes } from '../http/server/read-fields.ts';
+import { readJson } from '../http/server/read-json.ts';
+
+/** The Model Context Protocol: stateless Streamable HTTP, so GET and DELETE, for sessions, are not allowed. */
+export function mcpRoutes(router: AppRouter, deps: HttpDeps, authentication: Authentication): void {
+  router.post('/mcp', async (ctx) => {
+    refuseForeignPage(ctx, deps.console.publicUrl);
+    // Before the body is read. The guards of its message authenticate again, because a cached key may have been revoked.
+    const { accountId } = authentication.cachedCaller(ctx) ?? (await authentication.client(ctx, null)).caller;
+    await withInlineFiles(ctx, accountId, async () => {
+      const body = await readJson(ctx, maxInlineBytes);
+      // It takes a third of a second to load, which a start must not wait for.
+      const { answerMcp } = await import('./mcp-server.ts');
+      const response = await answerMcp({ ctx, deps, authentication, body });
+      // The whole response, also of the era whose responses are streams of one event: until it is complete, an error can replace it.
+      ctx.body = await response.text();
+      ctx.status = response.status;
+      ctx.set({ ...jsonHeaders, 'Content-Type': response.headers.get('Content-Type') ?? jsonHeaders['Content-Type'] });
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import type { CallToolResult, Tool as Description } from '@modelcontextprotocol/server';
+import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { type Arrival, guardRequest } from '../http/define-endpoint.ts';
+import { type HttpError, toHttpError } from '../http/errors.ts';
+import { logError } from '../http/middleware/answer-errors.ts';
+import type { ModelCatalogue } from '../models/model.ts';
+import { describeFieldError, type FieldError } from '../platform/field-errors.ts';
+import { isObject } from '../platform/json.ts';
+import { requestSchema } from '../tasks/request-schema.ts';
+import { type Arguments, type Tool, tools } from './tools.ts';
+
+const toolsByName = new Map<unknown, Tool>(tools.map((tool) => [tool.name, tool]));
+const instructions =
+  'Generates videos. Each uses credits of the account; get_price returns how many before. Link to the video and its poster.';
+
+/** Responds to one message of either era of the protocol. No state remains between messages. */
+export async function answerMcp({ body, ...arrival }: Arrival & { readonly body: Arguments }): Promise<Response> {
+  const { ctx, deps } = arrival;
+  const { method, params } = body;
+  const tool = method === 'tools/call' && isObject(params) ? toolsByName.get(params['name']) : undefined;
+  if (tool !== undefined) ctx.state.tool = tool.name;
+  // Any other message counts as a read.
+  else await guardRequest({ ...arrival, operation: { scope: 'any' } }, async () => {});
+  const headers = Object.entries(ctx.headers).map(([name, value]): [string, string] => [name, String(value)]);
+  const request = new Request(`${deps.publicUrl}/mcp`, { method: 'POST', headers });
+  // Tools change only with the catalogue, so a client needs no stream of changes, which would hold its connection.
+  return createMcpHandler(() => createServer(arrival), { maxSubscriptions: 0 }).fetch(request, { parsedBody: body });
+}
+
+function createServer(arrival: Arrival): Server {
+  const server = new Server({ name: 'videogen', version: '1' }, { capabilities: { tools: {} }, instructions });
+  const { models } = arrival.deps.catalogue();
+  server.setRequestHandler('tools/list', () => ({ tools: tools.map((tool) => describeTool(tool, models)) }));
+  server.setRequestHandler('tools/call', ({ params }) => {
+    const tool = toolsByName.get(params.name);
+    if (tool === undefined) throw new ProtocolError(-32_602, `unknown tool ${params.name}`);
+    return callTool(tool, params.arguments ?? {}, arrival);
+  });
+  return server;
+}
+
+function describeTool(tool: Tool, models: ModelCatalogue): Description {
+  const { name, title, description, annotations, input = z.strictObject({}), output, takesTaskRequest } = tool;
+  const own = z.toJSONSchema(input, { io: 'input' });
+  const request = takesTaskRequest === true ? requestSchema(models) : { properties: {}, required: [] };
+  const inputSchema = {
+    type: 'object',
+    properties: { ...request.properties, ...own.properties },
+    required: [...request.required, ...(own.required ?? [])],
+    additionalProperties: false,
+  };
+  // A copy has no name, so that the root is an object, as the protocol requires, and not a reference.
+  const root = output instanceof z.ZodObject ? z.strictObject(output.shape) : output;
+  const outputSchema = z.toJSONSchema(root, { unrepresentable: 'any' });
+  // The protocol's types spell JSON out, and these schemas are JSON.
+  return { name, title, description, annotations, inputSchema, outputSchema } as unknown as Description;
+}
+
+/** An error is a result, so that the model reads it. */
+async function callTool(tool: Tool, given: Arguments, arrival: Arrival): Promise<CallToolResult> {
+  const { ctx, deps } = arrival;
+  try {
+    return await guardRequest({ ...arrival, operation: tool.guards }, async (identity) => {
+      if (!('dialect' in identity)) throw new Error(`the tool ${tool.name} is not for clients`);
+      // Tools speak our own dialect, also to keys of another one.
+      const caller = { ctx, identity: { ...identity, dialect: 'native' as const } };
+      const { data, text, links = [] } = await tool.run(given, caller, deps);
+      return { structuredContent: { ...data }, content: [{ type: 'text', text }, ...links] };
+    });
+  } catch (thrown) {
+    const error = toHttpError(thrown);
+    ctx.state.errorCode = error.code;
+    logError(ctx, error, deps.log);
+    return errorResult(error);
+  }
+}
+
+/** The text is for the model; a program reads `error`, which is stable. */
+function errorResult({ code: error, envelope: { msg, data }, headers }: HttpError): CallToolResult {
+  const { errors = [] } = data as { readonly errors?: readonly FieldError[] };
+  const seconds = headers['Retry-After'];
+  const hint = seconds === undefined ? [] : [`Retry after ${seconds} s.`];
+  const text = [`${error}: ${msg}`, ...errors.slice(1).map(describeFieldError), ...hint].join('\n');
+  const structuredContent = { error, msg, data, ...(seconds !== undefined && { retryAfterSeconds: Number(seconds) }) };
+  return { isError: true, structuredContent, content: [{ type: 'text', text }] };
+}

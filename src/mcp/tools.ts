@@ -1,0 +1,186 @@
+import type { ResourceLink, Tool as Description } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+import { getCredits } from '../credits/credit-routes.ts';
+import { ownTask } from '../http/authentication.ts';
+import { type EndpointOf, type GuardedRequest, type Guards, parse } from '../http/define-endpoint.ts';
+import type { ClientIdentity, DeepReadonly } from '../http/endpoint.ts';
+import { existing } from '../http/errors.ts';
+import { opaqueId, wholeNumber } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { idempotencyKeySchema } from '../http/idempotency-key.ts';
+import { hostInlineMedia } from '../ingress/inline-media.ts';
+import { maxUploadMegabytes, uploadFromUrl, uploadKinds } from '../media/upload.ts';
+import { listModels } from '../models/model-routes.ts';
+import { createTaskFor } from '../tasks/create-task.ts';
+import { taskAfterWait } from '../tasks/long-poll.ts';
+import { quoteTaskPrice } from '../tasks/price-routes.ts';
+import { mediaFields } from '../tasks/task-input.ts';
+import { findMaker } from '../tasks/task-maker.ts';
+import { cancelTask, listTasksOfAccount } from '../tasks/task-routes.ts';
+import { listedTaskSchema, presentListedTask } from '../tasks/task-view.ts';
+
+export type Arguments = Readonly<Record<string, unknown>>;
+type Caller = Pick<GuardedRequest, 'ctx'> & { readonly identity: ClientIdentity };
+
+/** `text` has the main facts of `data`, because some clients show a model only text. */
+type ToolAnswer = { readonly data: object; readonly text: string; readonly links?: readonly ResourceLink[] };
+
+export type Tool = Pick<Description, 'name' | 'title' | 'description' | 'annotations'> & {
+  readonly guards: Guards;
+  /** Takes the fields of a create request, besides those of `input`. */
+  readonly takesTaskRequest?: true | undefined;
+  readonly input: z.ZodType | undefined;
+  readonly output: z.ZodType;
+  readonly run: (given: Arguments, caller: Caller, deps: HttpDeps) => Promise<ToolAnswer>;
+};
+
+const readOnly = { readOnlyHint: true, openWorldHint: false };
+const writes = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+
+/** An endpoint as a tool: its query or body are the arguments, its data is the result. */
+function toolOf<Data extends object>(
+  endpoint: EndpointOf<Data>,
+  name: string,
+  description: string,
+  textOf: (data: DeepReadonly<Data>) => string,
+): Tool {
+  const { summary: title, query, body, data: output, takesTaskRequest } = endpoint;
+  const input = takesTaskRequest === true ? undefined : (query ?? body);
+  const run: Tool['run'] = async (given, caller, deps) => {
+    // A query has only text.
+    const texts = Object.entries(given).map(([key, value]) => [key, typeof value === 'number' ? `${value}` : value]);
+    const data = await endpoint.run({ ...caller, query: Object.fromEntries(texts), body: given }, deps);
+    return { data, text: textOf(data) };
+  };
+  return { name, title, description, annotations: readOnly, guards: endpoint, takesTaskRequest, input, output, run };
+}
+
+type Video = DeepReadonly<z.output<typeof listedTaskSchema>>;
+
+function linksOf({ taskId: name, resultJson: { resultUrls }, posterUrl }: Video): readonly ResourceLink[] {
+  const videos = resultUrls.map((uri) => ({ uri, name: `${name}.mp4`, mimeType: 'video/mp4' }));
+  const posters = posterUrl === null ? [] : [{ uri: posterUrl, name: `${name}.jpg`, mimeType: 'image/jpeg' }];
+  return [...videos, ...posters].map((file) => ({ type: 'resource_link', ...file }));
+}
+
+function describeVideo(video: Video): string {
+  const { taskId, state, progress, failCode, failMsg, creditsRefunded } = video;
+  if (state === 'success') return [`Task ${taskId} succeeded.`, ...linksOf(video).map(({ uri }) => uri)].join('\n');
+  if (state === 'fail') return `Task ${taskId} failed, ${failCode}: ${failMsg} ${creditsRefunded} credits came back.`;
+  return `Task ${taskId} is ${state}, ${progress} %. Follow it with get_video.`;
+}
+
+/** A call of a client times out after a minute. */
+const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait for the end of the task.' });
+
+async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
+  const task = await ownTask(deps.db, taskId, identity.caller.accountId);
+  const now = await taskAfterWait(ctx, deps.taskWaiters, { task, waitSeconds });
+  return presentListedTask(deps, { ...now, createdBy: await findMaker(deps.db, taskId) });
+}
+
+const generateInput = z.looseObject({ wait_seconds: wait, idempotency_key: idempotencyKeySchema.optional() });
+const generateVideo: Tool = {
+  name: 'generate_video',
+  title: 'Generate a video',
+  description:
+    'Starts a video. It uses credits; get_price returns how many before. They come back if the task fails or is cancelled. It takes a ' +
+    'minute or more: wait with `wait_seconds`, then call get_video until `state` is `success` or `fail`. An identical call within a ' +
+    'minute returns the same task and uses no credits; for another video from the same input, pass another `idempotency_key`.',
+  annotations: { ...writes, openWorldHint: true, idempotentHint: false },
+  guards: { scope: 'tasks:write', createsTask: true, refusesSuspended: true },
+  takesTaskRequest: true,
+  input: generateInput,
+  output: z.strictObject({
+    taskId: z.string(),
+    creditsCharged: z.int().positive(),
+    isRepeat: z.boolean().meta({ description: 'An earlier, identical call started the task.' }),
+    video: listedTaskSchema.optional().meta({ description: 'Absent if the key lacks the scope `tasks:read`.' }),
+  }),
+  run: async (given, caller, deps) => {
+    const { wait_seconds: seconds, idempotency_key: key, ...input } = parse(generateInput, given);
+    const { ctx, identity } = caller;
+    const request = { ctx, caller: identity.caller, input, dialect: 'native', idempotency: { key }, isRepeat: true };
+    const accepted = await createTaskFor({ ...request, translate: (body, rules) => rules.parse(body) }, deps);
+    const { taskId, creditsCharged } = accepted;
+    const data = { taskId, creditsCharged, isRepeat: accepted.kind === 'replayed' };
+    const text = data.isRepeat
+      ? 'No credits were used: an identical call started this.'
+      : `Uses ${creditsCharged} credits.`;
+    // The task is accepted, so the call succeeds, also if the wait fails.
+    const canRead = identity.caller.scopes.includes('tasks:read');
+    const video = canRead ? await readVideo(taskId, seconds, caller, deps).catch(() => undefined) : undefined;
+    if (video === undefined) return { data, text: `${text} Task ${taskId}.` };
+    return { data: { ...data, video }, text: `${text} ${describeVideo(video)}`, links: linksOf(video) };
+  },
+};
+
+const getInput = z.strictObject({ taskId: opaqueId, wait_seconds: wait });
+const getVideo: Tool = {
+  name: 'get_video',
+  title: 'Get a video',
+  description: 'Returns the state of a task, and links to its video and poster once it has succeeded.',
+  annotations: readOnly,
+  guards: { scope: 'tasks:read' },
+  input: getInput,
+  output: listedTaskSchema,
+  run: async (given, caller, deps) => {
+    const { taskId, wait_seconds: seconds } = parse(getInput, given);
+    const video = await readVideo(taskId, seconds, caller, deps);
+    return { data: video, text: describeVideo(video), links: linksOf(video) };
+  },
+};
+
+const uploadInput = z.strictObject({ data: z.string({ error: 'must be a file in base64, or a data URL' }) });
+const uploadMedia: Tool = {
+  name: 'upload_media',
+  title: 'Upload a reference file',
+  description:
+    `Stores an image, video or audio file of at most ${maxUploadMegabytes.image} MB, given as base64 or a data URL, and returns the ` +
+    '`url` that the `fields` of `input` take. Media on the web need no upload: pass their URL.',
+  annotations: { ...writes, idempotentHint: true },
+  guards: { scope: 'tasks:write', refusesSuspended: true },
+  input: uploadInput,
+  output: z.strictObject({ url: z.url(), fields: z.array(z.string()) }),
+  run: async (given, { identity }, deps) => {
+    const { data } = parse(uploadInput, given);
+    const value = data.startsWith('data:')
+      ? data
+      : `data:application/octet-stream;base64,${data.replaceAll(/\s/g, '')}`;
+    const url = String(await hostInlineMedia(deps, identity.caller.accountId, { path: 'data', value }));
+    const upload = existing(uploadFromUrl(deps.publicUrl, url), 'media_missing');
+    const fields = mediaFields.filter(({ media }) => media === uploadKinds[upload.fileName]).map(({ name }) => name);
+    return { data: { url, fields }, text: `${url} for ${fields.join(', ')}` };
+  },
+};
+
+export const tools: readonly Tool[] = [
+  toolOf(listModels, 'list_models', 'Lists models, with prices in credits.', ({ models }) =>
+    models.map(({ model, title, prices }) => `${model} (${title}): ${JSON.stringify(prices)}`).join('\n'),
+  ),
+  toolOf(
+    quoteTaskPrice,
+    'get_price',
+    'Returns the credits that generate_video would use. Starts nothing.',
+    ({ credits, priceName }) => `${credits} credits (${priceName})`,
+  ),
+  generateVideo,
+  getVideo,
+  {
+    ...toolOf(
+      cancelTask,
+      'cancel_video',
+      'Ends an unfinished task and returns its credits.',
+      (end) => `Task ${end.taskId} has ended: ${end.failCode ?? end.state}. ${end.creditsRefunded} credits came back.`,
+    ),
+    annotations: { ...writes, destructiveHint: true, idempotentHint: true },
+  },
+  toolOf(
+    listTasksOfAccount,
+    'list_videos',
+    'Lists tasks, newest first, with links to videos and posters.',
+    ({ tasks, nextCursor }) => [...tasks.map(describeVideo), `Next cursor: ${nextCursor ?? 'none'}`].join('\n'),
+  ),
+  uploadMedia,
+  toolOf(getCredits, 'get_balance', 'Returns the credits of the account.', ({ balance }) => `${balance} credits`),
+];

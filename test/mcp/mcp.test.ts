@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { revokeApiKey } from '../../src/accounts/keys.ts';
+import { assertRefused } from '../support/http-client.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// test/counterparts/mcp.test.ts has what the SDK's client does; this has what it never sends.
+
+let service: HttpService;
+before(async () => {
+  service = await startHttpService();
+});
+after(() => service.close());
+
+type Headers = Readonly<Record<string, string>>;
+const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+function post(key: string | undefined, message: unknown, headers: Headers = {}) {
+  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const body = typeof message === 'string' ? message : JSON.stringify(message);
+  return service.send('POST', '/mcp', { headers: { ...json, ...authorization, ...headers }, body });
+}
+
+const listTools = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
+function callOf(name: string, given: object) {
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: given } };
+}
+
+test('401 without a valid key, before the body is read', async () => {
+  for (const key of [undefined, 'vg_unknown']) {
+    const answer = await post(key, '{');
+    assertRefused(answer, 401, /a valid API key is required/);
+    assert.equal(answer.headers['www-authenticate'], 'Bearer');
+  }
+});
+
+test('401 a key that was revoked after it was cached starts nothing and reads nothing', async () => {
+  const { accountId, key } = await service.newAccount(1_000);
+  assert.equal((await post(key, listTools)).status, 200);
+  const keys = await service.database.db.run<{ id: string }>(
+    { name: 'test-keys-of', text: 'select id from api_keys where account_id = $1' },
+    [accountId],
+  );
+  await revokeApiKey(service.database.db, keys[0]?.id ?? '', accountId);
+  assert.equal((await post(key, listTools)).status, 401);
+  for (const call of [callOf('generate_video', plainRequest), callOf('get_balance', {})])
+    assert.match((await post(key, call)).bytes.toString(), /unauthorized/);
+});
+
+test('403 a page of another origin is refused; one of our own, and programs, are served', async () => {
+  const { key } = await service.newAccount(0);
+  for (const origin of ['http://evil.example', 'null', service.url.replace('127.0.0.1', 'localhost')])
+    assertRefused(await post(key, listTools, { origin }), 403, /another origin/);
+  assert.equal((await post(key, listTools, { origin: service.url })).status, 200);
+  assert.equal((await post(key, listTools)).status, 200);
+});
+
+test('405 there are no sessions and no streams to open', async () => {
+  const { key } = await service.newAccount(0);
+  for (const method of ['GET', 'DELETE']) {
+    const answer = await service.send(method, '/mcp', { headers: { ...json, authorization: `Bearer ${key}` } });
+    assertRefused(answer, 405, /allowed: OPTIONS, POST/);
+  }
+});
+
+test('bodies have the limits of the API, and a batch is refused', async () => {
+  const { key, accountId } = await service.newAccount(1_000);
+  assertRefused(await post(key, [callOf('generate_video', plainRequest)]), 400, /must be a JSON object/);
+  assertRefused(await post(key, '{"method":"a","method":"b"}'), 400, /given twice/);
+  assert.equal((await post(key, `{"params":${'['.repeat(40)}${']'.repeat(40)}}`)).status, 422);
+  assertRefused(await post(key, '{}', { 'content-type': 'text/plain' }), 415, /application\/json/);
+  const large = { 'content-length': String(17 * 1024 * 1024) };
+  assertRefused(await post(key, '{}', large), 413, /larger than/);
+  assert.ok(!service.started.some((task) => task.accountId === accountId));
+});
+
+test('what is no message, an unknown method and an unknown tool are errors of the protocol', async () => {
+  const { key } = await service.newAccount(0);
+  const errorOf = async (message: object) => {
+    const text = (await post(key, message)).bytes.toString();
+    const { error } = JSON.parse(text.replace(/^[\s\S]*?data: /, '')) as { readonly error?: { readonly code: number } };
+    return error?.code;
+  };
+  assert.equal(await errorOf({ hello: 1 }), -32600);
+  assert.equal(await errorOf({ ...listTools, method: 'resources/list' }), -32601);
+  assert.equal(await errorOf(callOf('buy_credits', {})), -32602);
+});
+
+test('404 the paths of OAuth are unknown, so that clients use their key', async () => {
+  for (const path of [
+    '/.well-known/oauth-protected-resource',
+    '/.well-known/oauth-protected-resource/mcp',
+    '/.well-known/oauth-authorization-server',
+    '/.well-known/oauth-authorization-server/mcp',
+    '/.well-known/openid-configuration',
+  ])
+    assertRefused(await service.send('GET', path), 404, /unknown endpoint/);
+});
+
+test('the log names the tool and the error of a call, whose status is 200', async () => {
+  const { accountId, key } = await service.newAccount(0);
+  assert.equal((await post(key, callOf('generate_video', plainRequest))).status, 200);
+  const line = await waitFor('the log line', () =>
+    Promise.resolve(service.log.find((one) => one['msg'] === 'request' && one['accountId'] === accountId)),
+  );
+  const { path, status, tool, errorCode } = line;
+  assert.deepEqual([path, status, tool, errorCode], ['/mcp', 200, 'generate_video', 'insufficient_credits']);
+});
