@@ -171,7 +171,7 @@ export function failuresOf(
     [guards.refusesSuspended, ['account_suspended']],
     [guards.createsTask, ['too_many_refused_creates']],
     [body !== undefined, bodyFailures],
-    [guards.takesInlineFiles, ['account_closed', 'too_many_uploads', 'uploads_busy']],
+    [guards.takesInlineFiles, ['malformed_form', 'account_closed', 'too_many_uploads', 'uploads_busy']],
     [fileTypes !== undefined, fileFailures],
     [query !== undefined, ['invalid_request']],
   ];

@@ -17,20 +17,20 @@ export function sizeText({ widthPx, heightPx }: FrameSize): string {
   return `${widthPx}x${heightPx}`;
 }
 
-type Asked = { readonly resolution: unknown; readonly ratio: unknown };
-type ReadSize = { readonly fields: Asked; readonly errors: readonly FieldError[] };
+type Requested = { readonly resolution: unknown; readonly ratio: unknown };
+type ReadSize = { readonly fields: Requested; readonly errors: readonly FieldError[] };
 
 /**
  * Reads `size`, which may come beside the fields that it stands for. Without a model, whose name is then refused, it is unknown which sizes
  * there are.
  */
-export function readSize(model: ModelInput | undefined, size: unknown, asked: Asked): ReadSize {
-  if (size === undefined || size === null || model === undefined) return { fields: asked, errors: [] };
+export function readSize(model: ModelInput | undefined, size: unknown, requested: Requested): ReadSize {
+  if (size === undefined || size === null || model === undefined) return { fields: requested, errors: [] };
   const sizes = sizesOf(model);
   const frame = typeof size === 'string' ? sizes.get(size) : undefined;
-  const refused = (message: string) => ({ fields: asked, errors: [{ path: 'size', message }] });
+  const refused = (message: string) => ({ fields: requested, errors: [{ path: 'size', message }] });
   if (frame === undefined) return refused(`must be one of ${[...sizes.keys()].join(', ')}`);
-  const { resolution, ratio } = asked;
+  const { resolution, ratio } = requested;
   const agrees = (resolution ?? frame.resolution) === frame.resolution && (ratio ?? frame.ratio) === frame.ratio;
   return agrees ? { fields: frame, errors: [] } : refused('must agree with the resolution and the aspect ratio');
 }

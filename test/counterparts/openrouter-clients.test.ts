@@ -6,7 +6,7 @@ import { OpenRouter } from '@openrouter/sdk';
 import { OpenRouterError, PaymentRequiredResponseError } from '@openrouter/sdk/models/errors';
 import { APICallError, experimental_generateVideo as generateVideo } from 'ai';
 import { type FinishingService, startFinishingService } from '../ingress/finished-videos.ts';
-import { gray } from '../ingress/openrouter-stage.ts';
+import { dataUrl } from '../ingress/data-url.ts';
 
 const model = 'bytedance/seedance-2-fast';
 let stage: FinishingService;
@@ -24,7 +24,7 @@ describe('@openrouter/sdk, given another server URL and key', () => {
 
   test('creates a video, polls it, and downloads it by its link and through its content', async () => {
     const { accountId, videos } = await client();
-    const url = await gray();
+    const url = await dataUrl();
     const created = await videos.generate({
       videoGenerationRequest: {
         model,
@@ -34,7 +34,7 @@ describe('@openrouter/sdk, given another server URL and key', () => {
         aspectRatio: '9:16',
         generateAudio: false,
         inputReferences: [{ type: 'image_url', imageUrl: { url } }],
-        user: 'somebody',
+        user: 'user-1',
       },
     });
     assert.equal(created.pollingUrl, `${stage.publicUrl}/api/v1/videos/${created.id}`);
@@ -92,12 +92,12 @@ describe('@openrouter/ai-sdk-provider with the AI SDK, given another base URL an
     const { accountId, video } = await videoModel();
     const { video: made, providerMetadata } = await generateVideo({
       model: video,
-      prompt: { text: 'A lighthouse', image: await gray() },
+      prompt: { text: 'A lighthouse', image: await dataUrl() },
       aspectRatio: '16:9',
       resolution: '1280x720',
       duration: 4,
       download,
-      providerOptions: { openrouter: { frame_images: [], input_references: [reference(await gray())] } },
+      providerOptions: { openrouter: { frame_images: [], input_references: [reference(await dataUrl())] } },
     });
     assert.deepEqual([made.mediaType, Buffer.from(made.uint8Array)], ['video/mp4', stage.video]);
     assert.deepEqual(providerMetadata['openrouter'], { generationId: null, cost: null });
@@ -126,7 +126,7 @@ describe('@openrouter/ai-sdk-provider with the AI SDK, given another base URL an
   });
 });
 
-/** As a reference in a request. */
+/** Returns a reference of a request. */
 function reference(url: string) {
   return { type: 'image_url', image_url: { url } };
 }

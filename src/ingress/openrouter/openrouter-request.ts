@@ -9,7 +9,7 @@ export const frameTypes = ['first_frame', 'last_frame'] as const;
 const text = z.string({ error: 'must be a string' }).nullish();
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, { error: 'must be a list' }).max(50);
 const link = z.strictObject({ url: z.string({ error: 'must be an http or https URL, or a data URL' }) });
-const frame = z.strictObject({ type: oneOf(['image_url']), image_url: link, frame_type: oneOf(frameTypes) });
+const frameImage = z.strictObject({ type: oneOf(['image_url']), image_url: link, frame_type: oneOf(frameTypes) });
 const reference = z.discriminatedUnion(
   'type',
   [
@@ -31,7 +31,7 @@ export const createBody = z
     resolution: text,
     aspect_ratio: text,
     size: text.meta({ description: 'Instead of `resolution` and `aspect_ratio`.' }),
-    frame_images: list(frame)
+    frame_images: list(frameImage)
       .refine((frames) => new Set(frames.map((one) => one.frame_type)).size === frames.length, {
         error: 'must hold at most one first_frame and one last_frame',
       })

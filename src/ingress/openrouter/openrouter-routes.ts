@@ -94,7 +94,8 @@ async function videoOf(deps: HttpDeps, task: Task) {
 
 export const openRouter: IngressShape = {
   ...shape,
-  description: 'For clients of OpenRouter’s video API: set the base URL to `/api/v1` of this service.',
+  description:
+    'The paths of OpenRouter’s video API. Its clients work when their base URL is `/api/v1` of this service.',
   paths: /^\/api\/v1\/videos(?:\/|$)/,
   // The path of the models would also be that of a video.
   endpoints: [create, listModels, retrieve, download],
