@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { completeTask } from '../../src/tasks/tasks.ts';
 import { fakeVideoPath } from '../fakes/restartable-server.ts';
-import { startCuttingProxy } from '../support/cutting-proxy.ts';
+import { startLosingProxy } from '../support/losing-proxy.ts';
 import { createFolderStore } from '../support/folder-store.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
@@ -13,7 +13,7 @@ import { madeUpMeasures } from '../support/tasks.ts';
 /** A service behind a proxy that can lose responses. Each task ends as soon as it is accepted, with a stored video. */
 export async function startFinishingService() {
   const folder = await mkdtemp(join(tmpdir(), 'videogen-finished-'));
-  const proxy = await startCuttingProxy();
+  const proxy = await startLosingProxy();
   const { url: publicUrl } = proxy;
   const resultStore = createFolderStore(folder, { publicUrl });
   const endings: Promise<unknown>[] = [];

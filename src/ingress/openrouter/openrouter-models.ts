@@ -4,7 +4,7 @@ import { aliasOf, type Model, type ModelCatalogue } from '../../models/model.ts'
 import { standardPriceName } from '../../models/price-rows.ts';
 import { durationsOf } from '../../tasks/input-bounds.ts';
 import { sizesOf } from '../video-size.ts';
-import { frameTypes, theirResolutions } from './openrouter-request.ts';
+import { frameFields, frameTypes, theirResolutions } from './openrouter-request.ts';
 
 const texts = z.array(z.string());
 
@@ -44,9 +44,7 @@ export function presentModel({ model, title, input }: Model, { models, prices, n
     supported_aspect_ratios: fields.ratio.values,
     supported_sizes: [...sizesOf(input).keys()],
     supported_durations: durationsOf(fields.duration),
-    supported_frame_images: frameTypes.filter(
-      (type) => fields[type === 'first_frame' ? 'firstFrameUrl' : 'lastFrameUrl'],
-    ),
+    supported_frame_images: frameTypes.filter((type) => fields[frameFields[type]]),
     generate_audio: fields.generateAudio.fixed ?? true,
     seed: fields.seed !== undefined,
     pricing_skus: Object.fromEntries(prices.flatMap((price) => skusOf(price, now))),

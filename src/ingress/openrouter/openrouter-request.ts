@@ -6,6 +6,7 @@ import type { VideoRequest } from '../create-video.ts';
 import { readSize } from '../video-size.ts';
 
 export const frameTypes = ['first_frame', 'last_frame'] as const;
+export const frameFields = { first_frame: 'firstFrameUrl', last_frame: 'lastFrameUrl' } as const;
 const text = z.string({ error: 'must be a string' }).nullish();
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, { error: 'must be a list' }).max(50);
 const link = z.strictObject({ url: z.string({ error: 'must be an http or https URL, or a data URL' }) });
@@ -78,7 +79,7 @@ export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue):
   const named = body.resolution?.toUpperCase();
   const [resolution = named?.toLowerCase()] = Object.entries(theirResolutions).find(([, one]) => one === named) ?? [];
   const frame = readSize(model?.input, body.size, { resolution, ratio: body.aspect_ratio });
-  const frames = new Map((body.frame_images ?? []).map((one) => [one.frame_type, one.image_url.url]));
+  const frames = (body.frame_images ?? []).map((one) => [frameFields[one.frame_type], one.image_url.url] as const);
   const references = body.input_references ?? [];
   return {
     model: body.model,
@@ -90,8 +91,7 @@ export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue):
       seed: body.seed,
       negativePrompt,
       ...(Object.keys(options).length > 0 && { options }),
-      firstFrameUrl: frames.get('first_frame'),
-      lastFrameUrl: frames.get('last_frame'),
+      ...Object.fromEntries(frames),
       imageUrls: references.flatMap((one) => ('image_url' in one ? one.image_url.url : [])),
       videoUrls: references.flatMap((one) => ('video_url' in one ? one.video_url.url : [])),
       audioUrls: references.flatMap((one) => ('audio_url' in one ? one.audio_url.url : [])),

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
 /** Between a client and a server: it forwards every request, and loses responses by breaking the client's connection. */
-export type CuttingProxy = {
+export type LosingProxy = {
   readonly url: string;
   /** May be set after the start, so that a server can have the proxy's address as its own. */
   forwardTo(url: string): void;
@@ -23,7 +23,7 @@ export type ForwardedRequest = {
   readonly body: string;
 };
 
-export async function startCuttingProxy(): Promise<CuttingProxy> {
+export async function startLosingProxy(): Promise<LosingProxy> {
   const requests: ForwardedRequest[] = [];
   const known = new Set<string>();
   let target = '';
