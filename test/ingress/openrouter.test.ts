@@ -115,7 +115,7 @@ test('202 a create is charged and answers a job that is polled until it is compl
   const links = done['unsigned_urls'];
   assert.ok(Array.isArray(links) && String(links[0]).startsWith(`http://media.test/media/results/${id}/video.mp4?`));
   const usage = { is_byok: false, credits: 5 * 41 };
-  assert.deepEqual(done, { ...pending, status: 'completed', unsigned_urls: links, usage });
+  assert.deepEqual(done, { ...pending, status: 'completed', urls: links, unsigned_urls: links, usage });
 });
 
 test('200 a failed job has a message and our code; a cancelled one is cancelled; neither has cost anything', async () => {
@@ -390,6 +390,7 @@ test('the callback is the event that OpenRouter documents, with its signature be
       id,
       model: 'studio/rich',
       status: 'completed',
+      urls: ['https://videos.example/1'],
       unsigned_urls: ['https://videos.example/1'],
       usage: { is_byok: false, credits: 205 },
     },

@@ -3,13 +3,16 @@ import { createServer, type IncomingMessage, request as httpRequest, type Server
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** Between a client and a server: it forwards every request, and loses responses by breaking the client's connection. */
+/** Between a client and a server: it forwards every request, and loses responses. */
 export type LosingProxy = {
   readonly url: string;
   /** May be set after the start, so that a server can have the proxy's address as its own. */
   forwardTo(url: string): void;
-  /** Loses the next response to each request that is equal to no earlier one with this method and path. */
-  loseFirst(method: string, path: string): void;
+  /**
+   * From now on, loses the first response to each body that is sent with this method and path. The client gets a 502, or by default its
+   * connection breaks.
+   */
+  loseFirst(method: string, path: string, answer?: 502): void;
   /** Responses that were lost. */
   lost(): number;
   readonly requests: readonly ForwardedRequest[];
@@ -27,7 +30,7 @@ export async function startLosingProxy(): Promise<LosingProxy> {
   const requests: ForwardedRequest[] = [];
   const known = new Set<string>();
   let target = '';
-  let losing: string | undefined;
+  let losing: { readonly request: string; readonly answer: 502 | undefined } | undefined;
   let lost = 0;
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = '', url: path = '', headers } = request;
@@ -35,7 +38,7 @@ export async function startLosingProxy(): Promise<LosingProxy> {
     const forwarded = { method, path, headers, body: bytes.toString() };
     requests.push(forwarded);
     const isNew = !known.has(forwarded.body);
-    const isLost = losing === `${method} ${path}` && isNew;
+    const isLost = losing?.request === `${method} ${path}` && isNew;
     if (isLost) known.add(forwarded.body);
     const upstream = httpRequest(target + path, { method, headers: { ...headers, connection: 'close' }, agent: false });
     upstream.end(bytes);
@@ -43,7 +46,8 @@ export async function startLosingProxy(): Promise<LosingProxy> {
     const body = await buffer(answer);
     if (isLost) {
       lost += 1;
-      response.socket?.destroy();
+      if (losing?.answer === undefined) response.socket?.destroy();
+      else response.writeHead(losing.answer, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>');
       return;
     }
     const { connection: _connection, 'transfer-encoding': _encoding, ...others } = answer.headers;
@@ -58,7 +62,10 @@ export async function startLosingProxy(): Promise<LosingProxy> {
   return {
     url: `http://127.0.0.1:${port}`,
     forwardTo: (url) => (target = url),
-    loseFirst: (method, path) => (losing = `${method} ${path}`),
+    loseFirst: (method, path, answer) => {
+      losing = { request: `${method} ${path}`, answer };
+      known.clear();
+    },
     lost: () => lost,
     requests,
     close: async () => {

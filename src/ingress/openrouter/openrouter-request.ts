@@ -54,8 +54,6 @@ export const createBody = z
   })
   .meta({ id: 'OpenRouterVideoRequest' });
 
-type CreateBody = z.output<typeof createBody>;
-
 /** OpenRouter's names of our fields. */
 export const theirNames = {
   callBackUrl: 'callback_url',
@@ -73,7 +71,7 @@ export const theirNames = {
 /** The names of resolutions that differ from ours. */
 export const theirResolutions: Readonly<Partial<Record<Resolution, string>>> = { '1440p': '2K', '2160p': '4K' };
 
-export function readOpenRouterRequest(body: CreateBody, models: ModelCatalogue): VideoRequest {
+export function readOpenRouterRequest(body: z.output<typeof createBody>, models: ModelCatalogue): VideoRequest {
   const model = models.get(modelOfAlias(models, body.model ?? ''));
   const { negative_prompt: negativePrompt, ...options } = body.provider?.options?.videogen ?? {};
   const named = body.resolution?.toUpperCase();

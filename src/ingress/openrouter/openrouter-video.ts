@@ -11,7 +11,8 @@ export const videoSchema = z
     id: z.string(),
     polling_url: z.url(),
     status: z.enum(['pending', 'in_progress', 'completed', 'failed', 'cancelled']),
-    unsigned_urls: z.array(z.url()).optional().meta({ description: 'They need no key; none of a deleted video.' }),
+    urls: z.array(z.url()).optional().meta({ description: 'They need no key; none of a deleted video.' }),
+    unsigned_urls: z.array(z.url()).optional().meta({ description: 'The same as `urls`.' }),
     usage: z
       .strictObject({ is_byok: z.literal(false), credits: z.int().nonnegative() })
       .optional()
@@ -30,8 +31,9 @@ export function presentVideo(record: TaskRecord, publicUrl: string): OpenRouterV
 function outcomeOf(record: TaskRecord): Omit<OpenRouterVideo, 'id' | 'polling_url'> {
   const { state, resultJson, creditsCharged: credits, failCode, failMsg } = record;
   if (state === 'generating') return { status: 'in_progress' };
+  const urls = [...resultJson.resultUrls];
   if (state === 'success')
-    return { status: 'completed', unsigned_urls: [...resultJson.resultUrls], usage: { is_byok: false, credits } };
+    return { status: 'completed', urls, unsigned_urls: urls, usage: { is_byok: false, credits } };
   if (state !== 'fail') return { status: 'pending' };
   return { status: failCode === 'cancelled' ? failCode : 'failed', error: `${failMsg} (${failCode})` };
 }
