@@ -28,7 +28,7 @@ function generate(key: string, prompt: string, headers: Readonly<Record<string, 
   const { createOpenRouter } = provider;
   const openRouter = createOpenRouter({ apiKey: key, baseURL: `${stage.publicUrl}/api/v1` });
   return sdk.experimental_generateVideo({
-    model: openRouter.videoModel(model, { pollIntervalMs: 1, generateAudio: false }),
+    model: openRouter.videoModel(model, { pollIntervalMs: 100, generateAudio: false }),
     prompt,
     resolution: '1280x720',
     duration: 4,

@@ -40,7 +40,7 @@ const clients: Readonly<Record<string, (key: string) => Create>> = {
         return Promise.resolve({ data: new Uint8Array(1), mediaType: 'video/mp4' });
       };
       await generateVideo({
-        model: provider.videoModel(model, { pollIntervalMs: 1 }),
+        model: provider.videoModel(model, { pollIntervalMs: 100 }),
         prompt,
         duration: 4,
         headers,
@@ -70,3 +70,15 @@ for (const [name, clientOf] of Object.entries(clients)) {
     assert.deepEqual(second, first);
   });
 }
+
+test('the AI SDK creates a video again when it stops polling; with an Idempotency-Key that is the same task', async () => {
+  const tasksWith = async (headers: Readonly<Record<string, string>>) => {
+    const { accountId, key } = await stage.newAccount(creates * price);
+    const provider = createOpenRouter({ apiKey: key, baseURL: `${stage.publicUrl}/api/v1` });
+    const video = provider.videoModel(model, { maxPollTimeMs: 0 });
+    await assert.rejects(generateVideo({ model: video, prompt: 'A lighthouse', headers }), /timed out after 0ms/);
+    return (await stage.booksOf(accountId)).tasks;
+  };
+  stage.proxy.loseFirst('GET', '/nothing');
+  assert.deepEqual(await Promise.all([tasksWith({}), tasksWith({ 'Idempotency-Key': 'k' })]), [3, 1]);
+});
