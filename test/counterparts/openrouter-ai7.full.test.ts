@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import type * as provider2 from '@openrouter/ai-sdk-provider';
+import type * as sdk6 from 'ai';
 import { type FinishingService, startFinishingService } from '../ingress/finished-videos.ts';
 import { nodeModulesWith } from '../support/installed-packages.ts';
 
@@ -12,13 +14,13 @@ const model = 'bytedance/seedance-2-fast';
 const price = 4 * 33;
 
 let stage: FinishingService;
-let sdk: typeof import('ai');
-let provider: typeof import('@openrouter/ai-sdk-provider');
+let sdk: Pick<typeof sdk6, 'experimental_generateVideo'>;
+let provider: Pick<typeof provider2, 'createOpenRouter'>;
 before(async () => {
   stage = await startFinishingService();
   const folder = await nodeModulesWith('ai@7.0.173', '@openrouter/ai-sdk-provider@3.1.0', 'zod@4.6.7');
   const load = (path: string): Promise<unknown> => import(pathToFileURL(join(folder, path)).href);
-  // The functions used here have the same types as in version 6, which this package knows.
+  // The functions used here have the same types as in version 6, which is a dependency.
   sdk = (await load('ai/dist/index.js')) as typeof sdk;
   provider = (await load('@openrouter/ai-sdk-provider/dist/index.js')) as typeof provider;
 });

@@ -70,13 +70,13 @@ describe('a Videogen behind a Videogen, as OpenRouter', () => {
   };
 
   test('passes its fields on, gets the video, and leaves a cost in credits unknown', async () => {
-    const wanted = { prompt: '[[instant]] a lighthouse', duration: 5, ratio: '9:16', generateAudio: false, seed: 7 };
-    const taskId = await createdTask(api, wanted, { model: 'outer-model' });
+    const fields = { prompt: '[[instant]] a lighthouse', duration: 5, ratio: '9:16', generateAudio: false, seed: 7 };
+    const taskId = await createdTask(api, fields, { model: 'outer-model' });
     const task = await waitForEnd(outer.database.db, taskId);
     assert.equal(task.state, 'success', JSON.stringify(task.failure));
     const { param, state } = await newestInner();
     assert.deepEqual([state, param.model], ['success', 'inner-model']);
-    assert.deepEqual(param.input, { ...wanted, resolution: '720p', imageUrls: [] });
+    assert.deepEqual(param.input, { ...fields, resolution: '720p', imageUrls: [] });
     const [job] = await listProviderJobs(outer.database.db, taskId);
     assert.deepEqual([job?.outcome, job?.costMicros], ['success', undefined]);
     assert.equal((await findAccount(inner.database.db, innerAccount.accountId))?.balance, 1000 - 50);
