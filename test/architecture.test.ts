@@ -54,6 +54,7 @@ const requestFiles = [
   'src/ingress/inline-media.ts',
   'src/ingress/shape.ts',
   'src/ingress/shapes.ts',
+  'src/ingress/video-link.ts',
   'src/media/media-uploads.ts',
   'src/media/deleted-media.ts',
   'src/people/answer-signed-in.ts',

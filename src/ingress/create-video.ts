@@ -1,13 +1,15 @@
 import type { Call } from '../http/endpoint.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import type { FieldError } from '../platform/field-errors.ts';
-import { aliasOf, modelOfAlias } from '../models/model.ts';
+import { aliasOf, type Model, modelOfAlias } from '../models/model.ts';
+import { hostMedia } from './inline-media.ts';
 import { createTaskFor } from '../tasks/create-task.ts';
 import type { TranslateRequest } from '../tasks/task-request.ts';
 import type { Task } from '../tasks/task.ts';
+import { inputFieldNames } from '../tasks/task-input.ts';
 import { findTask } from '../tasks/tasks.ts';
 
-/** A create request in our names. Undefined fields are left out. */
+/** A create request in our names. Fields that are undefined, null or an empty list are absent; media may be files or data URLs. */
 export type VideoRequest = {
   readonly model: unknown;
   readonly input: Readonly<Record<string, unknown>>;
@@ -30,13 +32,18 @@ type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'ct
 export async function createVideo(call: CreateCall, deps: HttpDeps, given: CreateVideo): Promise<Task> {
   const { shape, request, names } = given;
   const { caller, ctx } = call;
-  const input = { model: request.model, input: request.input, callBackUrl: request.callBackUrl };
+  const pathOf = (field: string) => respell({ path: `input.${field}`, message: '' }, names).path;
+  const media = await hostMedia(deps, caller.accountId, { input: request.input, pathOf });
+  const fields = { ...request.input, ...media };
+  const input = { model: request.model, input: fields, callBackUrl: request.callBackUrl };
   const translate: TranslateRequest = (body, { parse, models }) => {
-    const named = body['model'];
+    const named = body['model'] ?? undefined;
     const model = typeof named === 'string' ? modelOfAlias(models, named) : named;
-    const parsed = parse({ ...body, model });
+    const { taken, untaken } = fieldsFor(typeof model === 'string' ? models.get(model) : undefined, fields);
+    const parsed = parse({ ...body, model, input: taken });
     const found = [
       ...(request.errors ?? []),
+      ...untaken.map((name) => respell({ path: `input.${name}`, message: notTaken }, names)),
       ...(parsed.ok ? [] : parsed.errors.map((error) => respell(error, names))),
     ];
     if (found.length === 0) return parsed;
@@ -53,8 +60,34 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
   return task;
 }
 
-/** `input.imageUrls[2]` becomes the name of `input.imageUrls`, followed by `[2]`. */
+const notTaken = 'is not supported by this model; leave it out';
+
+type Fields = VideoRequest['input'];
+
+/** Separates the fields of the vocabulary that the model does not take. */
+function fieldsFor(
+  model: Model | undefined,
+  input: Fields,
+): { readonly taken: Fields; readonly untaken: readonly string[] } {
+  const given = Object.entries(input).filter(([, value]) => isGiven(value));
+  const isTaken = (name: string) =>
+    model === undefined || !inputFieldNames.some((known) => known === name) || Object.hasOwn(model.input.fields, name);
+  return {
+    taken: Object.fromEntries(given.filter(([name]) => isTaken(name))),
+    untaken: given.map(([name]) => name).filter((name) => !isTaken(name)),
+  };
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}
+
+/** `input.imageUrls[2]` becomes the name of `input.imageUrls`, followed by `[2]`. Messages name fields, too. */
 function respell({ path, message }: FieldError, names: Readonly<Record<string, string>>): FieldError {
   const [, field = path, rest = ''] = /^((?:input\.)?\w+)(.*)$/.exec(path) ?? [];
-  return { path: `${names[field] ?? field.replace(/^input\./, '')}${rest}`, message };
+  const theirs = (word: string) => names[`input.${word}`] ?? word;
+  return {
+    path: `${names[field] ?? field.replace(/^input\./, '')}${rest}`,
+    message: message.replaceAll(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, theirs),
+  };
 }

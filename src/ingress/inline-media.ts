@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { invalidRequest, HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { maxUploads, uploadUrl } from '../media/upload.ts';
+import { mediaFields } from '../tasks/task-input.ts';
 
 const dataUrl = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[\w."-]+)*;base64,/;
 
@@ -22,6 +23,29 @@ export async function hostInlineMedia(deps: InlineDeps, accountId: string, { pat
   if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
   if (outcome.kind === 'refused') throw invalidRequest([{ path, message: `the file ${outcome.why}` }]);
   return uploadUrl(deps.publicUrl, outcome.upload);
+}
+
+type Media = Readonly<Record<string, unknown>>;
+
+/** Returns the fields of reference media with an upload in place of each file. `pathOf`: the client's name for a field, for errors. */
+export async function hostMedia(
+  deps: InlineDeps,
+  accountId: string,
+  { input, pathOf }: { readonly input: Media; readonly pathOf: (field: string) => string },
+): Promise<Media> {
+  const hosted: Record<string, unknown> = {};
+  for (const { name } of mediaFields) {
+    const value = input[name];
+    const host = (path: string, file: unknown) => hostInlineMedia(deps, accountId, { path, value: file });
+    if (!Array.isArray(value)) {
+      if (value !== undefined) hosted[name] = await host(pathOf(name), value);
+      continue;
+    }
+    const urls: unknown[] = [];
+    for (const [index, file] of value.entries()) urls.push(await host(`${pathOf(name)}[${index}]`, file));
+    hosted[name] = urls;
+  }
+  return hosted;
 }
 
 async function bytesOf(value: unknown, path: string): Promise<Uint8Array | undefined> {

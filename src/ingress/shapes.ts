@@ -1,21 +1,27 @@
 import type { Shape } from '../http/endpoint.ts';
 import { adapterOf, type DialectAdapter } from './dialect.ts';
 import { openAI } from './openai/openai-shape.ts';
-import type { IngressShape } from './shape.ts';
+import { openRouter } from './openrouter/openrouter-routes.ts';
+import type { IngressShape, SignedBody } from './shape.ts';
 
 /** In the order of the reference. An API is added here and in its folder. */
-export const shapes: readonly IngressShape[] = [openAI];
+export const shapes: readonly IngressShape[] = [openAI, openRouter];
 
 /** The API whose errors a path gets; undefined for our own. */
 export function shapeOfPath(path: string): Shape | undefined {
   return shapes.find(({ paths }) => paths.test(path));
 }
 
-export type CallbackFormat = Pick<DialectAdapter, 'callbackBody' | 'callbackHeaders'>;
+export type CallbackFormat = Pick<DialectAdapter, 'callbackBody'> & {
+  readonly callbackHeaders: (callback: SignedBody) => Readonly<Record<string, string>>;
+};
 
 /** How the callback of a task is spelled that was created in a dialect or through a shape. */
 export function callbackFormatOf(dialect: string): CallbackFormat {
   const shape = shapes.find(({ name }) => name === dialect);
-  if (shape !== undefined) return { callbackBody: shape.callbackBody, callbackHeaders: () => ({}) };
+  if (shape !== undefined) {
+    const { callbackBody, callbackHeaders = () => ({}) } = shape;
+    return { callbackBody, callbackHeaders };
+  }
   return adapterOf(dialect === 'kie' ? 'kie' : 'native');
 }

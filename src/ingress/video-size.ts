@@ -1,5 +1,6 @@
 import { type FrameSize, frameSize } from '../media/frame-size.ts';
 import { type Ratio, type Resolution } from '../tasks/input-bounds.ts';
+import type { FieldError } from '../platform/field-errors.ts';
 import type { ModelInput } from '../tasks/task-input.ts';
 
 type Frame = { readonly resolution: Resolution; readonly ratio: Ratio };
@@ -14,4 +15,22 @@ export function sizesOf({ fields }: ModelInput): ReadonlyMap<string, Frame> {
 
 export function sizeText({ widthPx, heightPx }: FrameSize): string {
   return `${widthPx}x${heightPx}`;
+}
+
+type Requested = { readonly resolution: unknown; readonly ratio: unknown };
+type ReadSize = { readonly fields: Requested; readonly errors: readonly FieldError[] };
+
+/**
+ * Reads `size`, which may come beside the fields that it stands for. Without a model, whose name is then refused, it is unknown which sizes
+ * there are.
+ */
+export function readSize(model: ModelInput | undefined, size: unknown, requested: Requested): ReadSize {
+  if (size === undefined || size === null || model === undefined) return { fields: requested, errors: [] };
+  const sizes = sizesOf(model);
+  const frame = typeof size === 'string' ? sizes.get(size) : undefined;
+  const refused = (message: string) => ({ fields: requested, errors: [{ path: 'size', message }] });
+  if (frame === undefined) return refused(`must be one of ${[...sizes.keys()].join(', ')}`);
+  const { resolution, ratio } = requested;
+  const agrees = (resolution ?? frame.resolution) === frame.resolution && (ratio ?? frame.ratio) === frame.ratio;
+  return agrees ? { fields: frame, errors: [] } : refused('must agree with the resolution and the aspect ratio');
 }

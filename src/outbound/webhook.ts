@@ -37,7 +37,7 @@ export type CallbackPosterDeps = {
   readonly maxPerReceiver?: number;
   /** Further headers of the callback's dialect. */
   readonly dialectHeaders?: (
-    callback: Pick<CallbackPost, 'taskId' | 'dialect'> & Pick<Webhook, 'timestampSeconds' | 'secrets'>,
+    callback: Pick<CallbackPost, 'taskId' | 'dialect'> & Pick<Webhook, 'timestampSeconds' | 'secrets' | 'body'>,
   ) => Readonly<Record<string, string>>;
   /** Receives every attempt without a status, with details that clients must not see. */
   readonly onUnreachable?: (attempt: { readonly taskId: string; readonly error: OutboundError }) => void;
@@ -68,7 +68,7 @@ async function post(
   const [secrets, body] = await Promise.all([openSecrets(), makeBody()]);
   const timestampSeconds = Math.floor(now() / 1000);
   const signature = signWebhook({ id: webhookId(taskId), timestampSeconds, body, secrets });
-  const extra = dialectHeaders?.({ taskId, dialect, timestampSeconds, secrets });
+  const extra = dialectHeaders?.({ taskId, dialect, timestampSeconds, secrets, body });
   const headers = { ...extra, 'content-type': 'application/json', ...signature };
   const startedAt = now();
   const since = () => ({ startedAt, durationMs: now() - startedAt });

@@ -212,7 +212,7 @@ function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null | '
 }
 
 function earlierAcceptance({ requestSha256 }: NewTask, row: EarlierRow): Acceptance {
-  if ((row.content_deleted_at ?? null) !== null) return { kind: 'content_deleted' };
+  if (row.content_deleted_at !== null) return { kind: 'content_deleted' };
   if (!row.request_sha256.equals(requestSha256)) return { kind: 'key_reused' };
   return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };
 }

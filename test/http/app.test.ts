@@ -101,7 +101,6 @@ for (const [method, path, meant] of [
 for (const [method, path] of [
   ['POST', '/v1/videos'],
   ['GET', '/v1/videos/video_123'],
-  ['POST', '/api/v1/videos'],
   ['POST', '/v1/video/generations'],
   ['POST', '/v1/predictions'],
   ['POST', '/v1/image_to_video'],

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { shapeOfPath } from '../../ingress/shapes.ts';
 import { isFromThisMachine } from '../client-address.ts';
 import { answer, type AppRouter, type Step } from '../context.ts';
 import { HttpError } from '../errors.ts';
@@ -15,7 +16,7 @@ const notOffered: readonly (readonly [path: RegExp, msg: string])[] = [
   ],
 ];
 
-/** Paths of other video APIs. */
+/** Paths of other video APIs. Those that this service speaks have endpoints of their own. */
 const otherApis =
   /^(?:\/dream-machine|\/api)?\/v\d\/(?:videos?|generations|predictions|tasks|images|chat|completions|responses|contents\/generations\/tasks|services\/aigc|(?:text|image)_to_(?:video|image))(?:\/.*)?$/;
 
@@ -47,7 +48,7 @@ function explainUnknown(request: Route, routes: readonly Route[]): string {
   if (missing !== undefined) return missing;
   const hints = ['unknown endpoint'];
   const meant = nearestRoute(request, routes);
-  if (otherApis.test(request.path))
+  if (otherApis.test(request.path) && shapeOfPath(request.path) === undefined)
     hints.push('POST /api/v1/jobs/createTask creates a video, GET /api/v1/jobs/recordInfo queries it');
   else if (meant !== undefined) hints.push(`did you mean ${meant.method} ${meant.path}`);
   // The port for metrics has no documentation.

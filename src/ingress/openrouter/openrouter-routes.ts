@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { presentPrices } from '../../credits/price-view.ts';
+import { ownTask } from '../../http/authentication.ts';
+import { defineEndpoint } from '../../http/define-endpoint.ts';
+import { existing } from '../../http/errors.ts';
+import type { HttpDeps } from '../../http/http-deps.ts';
+import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
+import { strictQuery, wholeParameter } from '../../http/query.ts';
+import { createFailures } from '../../tasks/create-task.ts';
+import { presentTask } from '../../tasks/task-view.ts';
+import type { Task } from '../../tasks/task.ts';
+import { createVideo } from '../create-video.ts';
+import type { IngressShape } from '../shape.ts';
+import { videoLink, videoLinkFailures } from '../video-link.ts';
+import { openRouterErrors as shape } from './openrouter-error.ts';
+import { modelSchema, presentModel } from './openrouter-models.ts';
+import { createBody, readOpenRouterRequest, theirNames } from './openrouter-request.ts';
+import { callbackBody, callbackHeaders, presentVideo, videoSchema } from './openrouter-video.ts';
+
+const create = defineEndpoint({
+  operationId: 'openrouterCreateVideo',
+  shape,
+  route: 'POST /api/v1/videos',
+  scope: 'tasks:write',
+  status: 202,
+  createsTask: true,
+  refusesSuspended: true,
+  takesInlineFiles: true,
+  summary: 'Create a video',
+  headers: idempotencyKeyHeader,
+  body: createBody,
+  data: videoSchema,
+  answerHeaders: replayedHeader,
+  failures: createFailures,
+  handler: async (call, deps) => {
+    const request = readOpenRouterRequest(call.input, deps.catalogue().models);
+    return videoOf(deps, await createVideo(call, deps, { shape: shape.name, request, names: theirNames }));
+  },
+});
+
+const listModels = defineEndpoint({
+  operationId: 'openrouterListModels',
+  shape,
+  route: 'GET /api/v1/videos/models',
+  scope: 'any',
+  summary: 'List models',
+  description: 'Omits models that no worker can generate at present.',
+  data: z.strictObject({ data: z.array(modelSchema) }),
+  handler: async ({ caller }, deps) => {
+    const { models } = deps.catalogue();
+    const sold = (await presentPrices(deps, caller.accountId)).filter(({ model }) => deps.isSold(model));
+    const data = sold.map(({ model, prices }) => {
+      const known = existing(models.get(model), 'model_unavailable');
+      return presentModel(known, { models, prices, now: deps.now() });
+    });
+    return { data };
+  },
+});
+
+const retrieve = defineEndpoint({
+  operationId: 'openrouterRetrieveVideo',
+  shape,
+  route: 'GET /api/v1/videos/{id}',
+  scope: 'tasks:read',
+  summary: 'Retrieve a video',
+  data: videoSchema,
+  failures: ['task_not_found'],
+  handler: async ({ caller, params }, deps) =>
+    videoOf(deps, await ownTask(deps.db, params['id'] ?? '', caller.accountId)),
+});
+
+const download = defineEndpoint({
+  operationId: 'openrouterDownloadVideo',
+  shape,
+  route: 'GET /api/v1/videos/{id}/content',
+  scope: 'tasks:read',
+  status: 302,
+  summary: 'Download a video',
+  description: 'Redirects to a signed link, which needs no key.',
+  query: strictQuery({ index: wholeParameter(0, 0).optional() }),
+  data: z.undefined(),
+  answerHeaders: { Location: 'The signed link.' },
+  failures: ['task_not_found', ...videoLinkFailures],
+  handler: async ({ caller, params, ctx }, deps) => {
+    const task = await ownTask(deps.db, params['id'] ?? '', caller.accountId);
+    ctx.set('Location', videoLink(deps, task));
+    return undefined;
+  },
+});
+
+async function videoOf(deps: HttpDeps, task: Task) {
+  return presentVideo(await presentTask(deps, task), deps.publicUrl);
+}
+
+export const openRouter: IngressShape = {
+  ...shape,
+  description:
+    'The paths of OpenRouter’s video API. Its clients work when their base URL is `/api/v1` of this service.',
+  paths: /^\/api\/v1\/videos(?:\/|$)/,
+  // The path of the models would also be that of a video.
+  endpoints: [create, listModels, retrieve, download],
+  callbackBody,
+  callbackHeaders,
+};

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, test } from 'node:test';
+import { createOpenRouter } from '@openrouter/ai-sdk-provider';
+import { OpenRouter } from '@openrouter/sdk';
+import { experimental_generateVideo as generateVideo } from 'ai';
+import { type FinishingService, startFinishingService } from '../ingress/finished-videos.ts';
+
+// These clients repeat a create whose response was lost, and neither marks the repeat nor sends an Idempotency-Key of its own. Only with a
+// key of the caller does the service know that it is a repeat.
+
+const model = 'bytedance/seedance-2-fast';
+const price = 4 * 33;
+const creates = 200;
+
+let stage: FinishingService;
+beforeEach(async () => {
+  stage = await startFinishingService();
+  stage.proxy.loseFirst('POST', '/api/v1/videos');
+});
+afterEach(() => stage.close());
+
+type Create = (prompt: string, headers: Readonly<Record<string, string>>) => Promise<unknown>;
+
+/** Each returns what identifies the video that the client got. */
+const clients: Readonly<Record<string, (key: string) => Create>> = {
+  '@openrouter/sdk': (apiKey) => {
+    const { videoGeneration } = new OpenRouter({ apiKey, serverURL: `${stage.publicUrl}/api/v1` });
+    return async (prompt, headers) => {
+      const request = { videoGenerationRequest: { model, prompt, duration: 4 } };
+      return (await videoGeneration.generate(request, { headers })).id;
+    };
+  },
+  '@openrouter/ai-sdk-provider': (apiKey) => {
+    const provider = createOpenRouter({ apiKey, baseURL: `${stage.publicUrl}/api/v1` });
+    return async (prompt, headers) => {
+      let link = '';
+      const download = ({ url }: { readonly url: URL }) => {
+        link = url.pathname;
+        return Promise.resolve({ data: new Uint8Array(1), mediaType: 'video/mp4' });
+      };
+      await generateVideo({
+        model: provider.videoModel(model, { pollIntervalMs: 100 }),
+        prompt,
+        duration: 4,
+        headers,
+        download,
+      });
+      return link;
+    };
+  },
+};
+
+for (const [name, clientOf] of Object.entries(clients)) {
+  test(`${name}, given an Idempotency-Key, gets a video for each of ${creates} creates and is charged for no second one`, async () => {
+    const { accountId, key } = await stage.newAccount(creates * price);
+    const create = clientOf(key);
+    const prompts = Array.from({ length: creates }, (_, index) => `A lighthouse, view ${index}`);
+    const videos = await Promise.all(prompts.map((prompt) => create(prompt, { 'Idempotency-Key': randomUUID() })));
+    assert.equal(stage.proxy.lost(), creates);
+    assert.equal(new Set(videos).size, creates);
+    assert.deepEqual(await stage.booksOf(accountId), { tasks: creates, balance: 0 });
+  });
+
+  test(`${name} without an Idempotency-Key repeats a lost create with the same request, which is a second task`, async () => {
+    const { accountId, key } = await stage.newAccount(creates * price);
+    await clientOf(key)('A lighthouse', {});
+    assert.deepEqual(await stage.booksOf(accountId), { tasks: 2, balance: (creates - 2) * price });
+    const [first, second] = stage.proxy.requests.filter(({ method }) => method === 'POST');
+    assert.deepEqual(second, first);
+  });
+}
+
+test('the AI SDK creates a video again when it stops polling; with an Idempotency-Key that is the same task', async () => {
+  const tasksWith = async (headers: Readonly<Record<string, string>>) => {
+    const { accountId, key } = await stage.newAccount(creates * price);
+    const provider = createOpenRouter({ apiKey: key, baseURL: `${stage.publicUrl}/api/v1` });
+    const video = provider.videoModel(model, { maxPollTimeMs: 0 });
+    await assert.rejects(generateVideo({ model: video, prompt: 'A lighthouse', headers }), /timed out after 0ms/);
+    return (await stage.booksOf(accountId)).tasks;
+  };
+  stage.proxy.loseFirst('GET', '/nothing');
+  assert.deepEqual(await Promise.all([tasksWith({}), tasksWith({ 'Idempotency-Key': 'k' })]), [3, 1]);
+});
