@@ -12,6 +12,8 @@ export type VideoRequest = {
   readonly model: unknown;
   readonly input: Readonly<Record<string, unknown>>;
   readonly callBackUrl?: unknown;
+  /** The client's own end user. */
+  readonly endUser?: string;
   /** Errors that the translation found. */
   readonly errors?: readonly FieldError[];
 };
@@ -39,7 +41,10 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
       ...(request.errors ?? []),
       ...(parsed.ok ? [] : parsed.errors.map((error) => respell(error, names))),
     ];
-    if (found.length === 0) return parsed;
+    if (found.length === 0 && parsed.ok) {
+      const { endUser } = request;
+      return { ok: true, param: { ...parsed.param, ...(endUser !== undefined && { endUser }) } };
+    }
     const errors = found.map(({ path, message }) =>
       path === 'model'
         ? { path, message: message.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name)) }
@@ -55,6 +60,8 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
 
 /** `input.imageUrls[2]` becomes the name of `input.imageUrls`, followed by `[2]`. */
 function respell({ path, message }: FieldError, names: Readonly<Record<string, string>>): FieldError {
+  const whole = names[path];
+  if (whole !== undefined) return { path: whole, message };
   const [, field = path, rest = ''] = /^((?:input\.)?\w+)(.*)$/.exec(path) ?? [];
   return { path: `${names[field] ?? field.replace(/^input\./, '')}${rest}`, message };
 }
