@@ -58,10 +58,12 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
   return task;
 }
 
-/** `input.imageUrls[2]` becomes the name of `input.imageUrls`, followed by `[2]`. */
+/** `input.imageUrls[2]` becomes the name of `input.imageUrls`, followed by `[2]`. Messages name fields, too. */
 function respell({ path, message }: FieldError, names: Readonly<Record<string, string>>): FieldError {
-  const whole = names[path];
-  if (whole !== undefined) return { path: whole, message };
   const [, field = path, rest = ''] = /^((?:input\.)?\w+)(.*)$/.exec(path) ?? [];
-  return { path: `${names[field] ?? field.replace(/^input\./, '')}${rest}`, message };
+  const theirs = (word: string) => names[`input.${word}`] ?? word;
+  return {
+    path: names[path] ?? `${names[field] ?? field.replace(/^input\./, '')}${rest}`,
+    message: message.replaceAll(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, theirs),
+  };
 }

@@ -106,7 +106,6 @@ for (const [method, path] of [
   ['POST', '/v1/predictions'],
   ['POST', '/v1/image_to_video'],
   ['POST', '/dream-machine/v1/generations'],
-  ['POST', '/api/v3/contents/generations/tasks'],
   ['POST', '/v1/chat/completions'],
 ] as const) {
   test(`404 ${method} ${path}, which other APIs have, names the endpoints that do this here`, async () => {
