@@ -12,7 +12,7 @@ import { madeUpMeasures } from '../support/tasks.ts';
 
 // The AI SDK with its provider for Ark, in front of our shape of Ark.
 
-type Wanted = Partial<Parameters<typeof generateVideo>[0]>;
+type Options = Partial<Parameters<typeof generateVideo>[0]>;
 
 const bytes = async ({ url }: { readonly url: URL }) => {
   const response = await fetch(url);
@@ -20,14 +20,14 @@ const bytes = async ({ url }: { readonly url: URL }) => {
 };
 
 /** The SDK downloads from public addresses only, so the tests pass their own `download`, which is an option of its. */
-function generate(baseUrl: string, apiKey: string, wanted: Wanted = {}) {
+function generate(baseUrl: string, apiKey: string, options: Options = {}) {
   const model = createByteDance({ apiKey, baseURL: `${baseUrl}/api/v3` }).video('videogen-2.0-fast');
-  const bytedance = { pollIntervalMs: 10, ...wanted.providerOptions?.['bytedance'] };
+  const bytedance = { pollIntervalMs: 10, ...options.providerOptions?.['bytedance'] };
   return generateVideo({
     prompt: 'a lighthouse',
     duration: 4,
     download: bytes,
-    ...wanted,
+    ...options,
     model,
     providerOptions: { bytedance },
   });
@@ -63,7 +63,7 @@ describe('generateVideo, from the create to the bytes of the video', () => {
 
   test('throws our message for a refusal, and for a task that fails', async () => {
     const { key } = await createTestAccount(service.database, 1_000);
-    await assert.rejects(generate(service.baseUrl, 'vg_wrong'), /a valid API key is required/);
+    await assert.rejects(generate(service.baseUrl, 'vg_invalid'), /a valid API key is required/);
     await assert.rejects(generate(service.baseUrl, key, { duration: 99 }), /duration: must be 4 to 15 seconds/);
     await assert.rejects(
       generate(service.baseUrl, key, { providerOptions: { bytedance: { cameraFixed: true } } }),
@@ -73,7 +73,7 @@ describe('generateVideo, from the create to the bytes of the video', () => {
   });
 });
 
-/** A service that ends each task at once, behind a proxy that loses the first response to each create. */
+/** A service that ends each task immediately, behind a proxy that loses the first response to each create. */
 async function lossy(t: TestContext) {
   const ended: Promise<unknown>[] = [];
   const service = await startHttpService({
@@ -108,7 +108,7 @@ test('200 creates with an Idempotency-Key yield 200 videos and 200 charges, alth
   assert.equal(proxy.cuts, 200);
 });
 
-// docs/clients.md warns of it. Its repeats cannot be told from further creates of the same video.
+// docs/clients.md warns of it. Nothing distinguishes its repeats from further creates of the same video.
 test('the SDK does not mark its repeats, so without a key a lost response buys a second task', async (t) => {
   const { create, charges } = await lossy(t);
   await create('a lighthouse');

@@ -11,7 +11,7 @@ import { createTestAccount, startTestService, type TestService } from '../suppor
 // The SDKs of BytePlus and Volcengine, from PyPI, in front of our shape of Ark.
 
 const sdks = {
-  byteplussdkarkruntime: 'byteplus-python-sdk-v2==3.0.63',
+  byteplussdkarkruntime: 'byteplus-python-sdk-v2[ark]==3.0.63',
   volcenginesdkarkruntime: 'volcengine-ark-runtime==5.0.54',
 };
 

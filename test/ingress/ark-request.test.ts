@@ -177,12 +177,12 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
     'content[0].type',
     /must be text or a kind of URL/,
   ],
-  'a data URL that is none': [
+  'an invalid data URL': [
     { content: [text('a'), image('data:image/png,x', 'reference_image')] },
     'content[1].image_url.url',
     /data URL in base64/,
   ],
-  'an address for the callback that is none': [{ callback_url: 'ftp://x' }, 'callback_url', /http/],
+  'an invalid address for the callback': [{ callback_url: 'ftp://x' }, 'callback_url', /http/],
   'an end user of several lines': [{ safety_identifier: 'a\nb' }, 'safety_identifier', /plain text/],
 };
 

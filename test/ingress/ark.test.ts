@@ -185,7 +185,7 @@ test('a key of the dialect kie works as well', async () => {
   assert.equal(status, 200);
 });
 
-test('an Idempotency-Key buys one task, whatever the end user', async () => {
+test('an Idempotency-Key buys one task for any end user', async () => {
   const { create, balance } = await client();
   const headers = { 'idempotency-key': 'one' };
   const answers = [];

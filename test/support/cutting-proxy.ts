@@ -13,10 +13,10 @@ export async function startCuttingProxy(target: string): Promise<CuttingProxy> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const { method, url = '', headers } = incoming;
     const sent = await text(incoming);
-    const { host: _, 'transfer-encoding': __, ...kept } = headers;
+    const { host: _, 'transfer-encoding': __, ...forwarded } = headers;
     const response = await fetch(new URL(url, target), {
       method: method ?? 'GET',
-      headers: kept as Record<string, string>, // clients of tests repeat no header
+      headers: forwarded as Record<string, string>, // clients of tests repeat no header
       ...(method === 'POST' && { body: sent }),
     });
     const body = await response.text();

@@ -17,7 +17,7 @@ export const createSchema = z.looseObject({
 
 const fieldNames = { generateAudio: 'generate_audio', negativePrompt: 'negative_prompt' };
 
-/** For errors. Media is named by its role. */
+/** Names in errors; media is named by its role. */
 const otherNames = {
   ...Object.fromEntries(mediaRoles.map(([role, ours]) => [`input.${ours}`, `content.${role}`])),
   'input.prompt': 'content.text',

@@ -60,7 +60,7 @@ async function taskOf({ db }: HttpDeps, { accountId }: Caller, params: Readonly<
   return task;
 }
 
-/** The shape has no progress, so no engine is asked for it. */
+/** The shape has no progress, so none is read from the engine. */
 function present({ resultStore, catalogue }: HttpDeps, task: Task) {
   return presentArkTask(taskRecord(task, 0, resultLinks(resultStore, task)), catalogue().models);
 }

@@ -5,7 +5,7 @@ import { presentArkTask } from './ark-task.ts';
 
 export const ark: IngressShape = {
   ...arkErrors,
-  description: 'For clients of BytePlus ModelArk and Volcengine Ark: set the base URL to `/api/v3` of this service.',
+  description: 'Clients of BytePlus ModelArk and Volcengine Ark work with the base URL `/api/v3` of this service.',
   paths: /^\/api\/v3(?:\/|$)/,
   endpoints: arkEndpoints,
   callbackBody: (record, models) => JSON.stringify(presentArkTask(record, models)),

@@ -40,7 +40,7 @@ export const arkTaskSchema = z
     resolution: z.string(),
     ratio: z.string(),
     duration: z.int(),
-    framespersecond: z.int().nullable().meta({ description: 'Of the stored video, rounded.' }),
+    framespersecond: z.int().nullable().meta({ description: 'Measured from the stored video, rounded.' }),
     generate_audio: z.boolean(),
     safety_identifier: z.string().nullable(),
   })
