@@ -52,6 +52,7 @@ const requestFiles = [
   'src/accounts/account-export.ts',
   'src/ingress/create-video.ts',
   'src/ingress/inline-media.ts',
+  'src/ingress/remove-video.ts',
   'src/ingress/shape.ts',
   'src/ingress/shapes.ts',
   'src/ingress/video-link.ts',

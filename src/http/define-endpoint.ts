@@ -233,7 +233,7 @@ function fieldErrors(issue: z.core.$ZodIssue): readonly FieldError[] {
   return issue.keys.map((key) => ({ path: fieldPath([...path, key]), message: 'unknown field' }));
 }
 
-/** A repeated parameter becomes an array, which every schema rejects. */
+/** A repeated parameter becomes an array, which only the schema of a list takes. */
 function queryObject({ querystring }: Context): Readonly<Record<string, unknown>> {
   const query = new URLSearchParams(querystring);
   const malformed = [...query].filter((pair) => !pair.every(isPlainText)).slice(0, maxFieldErrors);

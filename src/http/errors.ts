@@ -10,7 +10,8 @@ import { capPeriods } from '../credits/spend-caps.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
 
 export const maxBodyBytes = 256 * 1024;
-export const maxUrlLength = 4096;
+/** A list may be filtered by a hundred ids. */
+export const maxUrlLength = 8192;
 export const maxHeaderBytes = 16 * 1024;
 
 type Headers = Readonly<Record<string, string>>;

@@ -14,6 +14,8 @@ export type VideoRequest = {
   readonly model: unknown;
   readonly input: Readonly<Record<string, unknown>>;
   readonly callBackUrl?: unknown;
+  /** The client's own end user. */
+  readonly endUser?: string;
   /** Errors that the translation found. */
   readonly errors?: readonly FieldError[];
 };
@@ -46,7 +48,10 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
       ...untaken.map((name) => respell({ path: `input.${name}`, message: notTaken }, names)),
       ...(parsed.ok ? [] : parsed.errors.map((error) => respell(error, names))),
     ];
-    if (found.length === 0) return parsed;
+    if (found.length === 0 && parsed.ok) {
+      const { endUser } = request;
+      return { ok: true, param: { ...parsed.param, ...(endUser !== undefined && { endUser }) } };
+    }
     const errors = found.map(({ path, message }) =>
       path === 'model'
         ? { path, message: message.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name)) }
@@ -87,7 +92,7 @@ function respell({ path, message }: FieldError, names: Readonly<Record<string, s
   const [, field = path, rest = ''] = /^((?:input\.)?\w+)(.*)$/.exec(path) ?? [];
   const theirs = (word: string) => names[`input.${word}`] ?? word;
   return {
-    path: `${names[field] ?? field.replace(/^input\./, '')}${rest}`,
+    path: names[path] ?? `${names[field] ?? field.replace(/^input\./, '')}${rest}`,
     message: message.replaceAll(/\b[a-z]+(?:[A-Z][a-z]+)+\b/g, theirs),
   };
 }

@@ -58,3 +58,16 @@ async function bytesOf(value: unknown, path: string): Promise<Uint8Array | undef
   }
   return Buffer.from(base64, 'base64');
 }
+
+/** Media of a request for a field of ours. `path`: the client's field, for errors. */
+export type InlineMedia = Given & { readonly field: string };
+
+/** The fields of all media of a request. Several media of a field are a list, and so is one unless the field is a frame. */
+export async function hostMediaFields(deps: InlineDeps, accountId: string, media: readonly InlineMedia[]) {
+  const fields: Record<string, unknown> = {};
+  for (const { field, ...given } of media) {
+    const url = await hostInlineMedia(deps, accountId, given);
+    fields[field] = field.endsWith('Url') ? url : [...[fields[field] ?? []].flat(), url];
+  }
+  return fields;
+}

@@ -1,11 +1,12 @@
 import type { Shape } from '../http/endpoint.ts';
+import { ark } from './ark/ark-shape.ts';
 import { adapterOf, type DialectAdapter } from './dialect.ts';
 import { openAI } from './openai/openai-shape.ts';
 import { openRouter } from './openrouter/openrouter-routes.ts';
 import type { IngressShape, SignedBody } from './shape.ts';
 
 /** In the order of the reference. An API is added here and in its folder. */
-export const shapes: readonly IngressShape[] = [openAI, openRouter];
+export const shapes: readonly IngressShape[] = [openAI, openRouter, ark];
 
 /** The API whose errors a path gets; undefined for our own. */
 export function shapeOfPath(path: string): Shape | undefined {

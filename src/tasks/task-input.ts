@@ -20,6 +20,8 @@ export type TaskParam = {
   readonly model: string;
   readonly input: TaskInput;
   readonly callBackUrl?: string;
+  /** The end user whom the client named in the request of another API. */
+  readonly endUser?: string;
 };
 
 /** The fields that a model takes, with their bounds. */

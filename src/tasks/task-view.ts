@@ -16,6 +16,7 @@ const paramSchema = z.strictObject({
   model: z.string(),
   input: inputRecordSchema,
   callBackUrl: z.string().optional(),
+  endUser: z.string().optional().meta({ description: 'Only of tasks created through an API with such a field.' }),
 });
 
 const videoSchema = z.strictObject({

@@ -35,6 +35,12 @@ const meanings: Readonly<Record<string, Meaning>> = {
   SetLimitExceeded: 'operator',
   InvalidParameter: 'input',
   MissingParameter: 'input',
+  // Another Videogen has the codes of its own API.
+  content_rejected: 'content',
+  image_unreachable: 'input',
+  image_invalid: 'input',
+  media_unreachable: 'input',
+  media_invalid: 'input',
 };
 
 /** One code stands for a full queue and for a used-up plan; waiting does not help with the latter. */
@@ -74,7 +80,7 @@ export function jobFailure(record: JsonObject, state: string): UpstreamError {
   return { kind, ...(kind === 'content' && aboutIn(code)), code: shownText(code, 100), detail: shownText(message) };
 }
 
-/** Ark's own code, with the dot; the 404 of a proxy proves nothing. */
+/** Ark's own code, with the dot, or that of another Videogen; the 404 of a proxy proves nothing. */
 export function isMissing(body: JsonObject, status: number): boolean {
-  return status === 404 && /^NotFound\.?$/.test(errorOf(body)?.code ?? '');
+  return status === 404 && /^(?:NotFound\.?|task_not_found)$/.test(errorOf(body)?.code ?? '');
 }

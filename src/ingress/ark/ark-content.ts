@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { required } from '../../http/fields.ts';
+import type { FieldError } from '../../platform/field-errors.ts';
+import type { InlineMedia } from '../inline-media.ts';
+
+// `content` of a create request: the words, which may contain options, and the reference media.
+
+/** The roles of each type of media, and our fields. As at Ark, the first role is the default, but not of several images. */
+const roleFields = {
+  image_url: { first_frame: 'firstFrameUrl', last_frame: 'lastFrameUrl', reference_image: 'imageUrls' },
+  video_url: { reference_video: 'videoUrls' },
+  audio_url: { reference_audio: 'audioUrls' },
+} as const;
+export const mediaRoles = Object.values(roleFields).flatMap(Object.entries<string>);
+
+const link = z.strictObject({ url: z.string({ error: required('must be a URL') }) }).optional();
+const partSchema = z.strictObject({
+  type: z.enum(['text', 'image_url', 'video_url', 'audio_url'], { error: 'must be text or a kind of URL' }),
+  text: z.string({ error: 'must be a string' }).optional(),
+  image_url: link,
+  video_url: link,
+  audio_url: link,
+  role: z.string({ error: 'must be a string' }).nullish(),
+});
+export const contentSchema = z
+  .array(partSchema, { error: required('must be an array') })
+  .max(50, { error: 'must hold at most 50 items' });
+
+export function readContent(parts: z.output<typeof contentSchema>) {
+  const media: InlineMedia[] = [];
+  const errors: FieldError[] = [];
+  const images = parts.filter(({ type }) => type === 'image_url').length;
+  for (const [index, { type, role: given, ...part }] of parts.entries()) {
+    if (type === 'text') continue;
+    const value = part[type]?.url;
+    const roles = Object.entries(roleFields[type]);
+    const isDefault = !given && (type !== 'image_url' || images === 1);
+    const [, field] = (isDefault ? roles[0] : roles.find(([role]) => role === given)) ?? [];
+    const isSecond = given?.endsWith('_frame') === true && media.some((other) => other.field === field);
+    const names = roles.map(([role]) => role).join(', ');
+    if (value === undefined) errors.push({ path: `content[${index}].${type}`, message: 'is required' });
+    else if (field !== undefined && !isSecond) media.push({ field, path: `content[${index}].${type}.url`, value });
+    else errors.push({ path: `content[${index}].role`, message: `must be ${names}, and each frame given once` });
+  }
+  return { ...readText(parts.flatMap(({ text = [] }) => text).join('\n')), media, errors };
+}
+
+/** Names of fields in the words. Fields also have their own, which are the values. */
+const short = { rs: 'resolution', rt: 'ratio', dur: 'duration', fps: 'framespersecond', wm: 'watermark' };
+const names = new Map(
+  Object.entries({ ...short, cf: 'camera_fixed', camerafixed: 'camera_fixed', seed: 'seed', frames: 'frames' }),
+);
+const option = new RegExp(String.raw`(?<!\S)--(${[...names].flat().join('|')})\s+(?!--)(\S+)`, 'g');
+
+/** Takes the options out of the words. Any other word that begins with `--` is part of the prompt. */
+function readText(words: string) {
+  const options = new Map<string, unknown>();
+  const prompt = words.replaceAll(option, (_all, name: string, value: string) => {
+    const isScalar = /^(?:true|false|-?\d{1,15}(?:\.\d+)?)$/.test(value);
+    options.set(names.get(name) ?? name, isScalar ? (JSON.parse(value) as unknown) : value);
+    return '';
+  });
+  return { prompt: prompt.trim(), options };
+}

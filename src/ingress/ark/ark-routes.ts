@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import type { Caller } from '../../accounts/api-key.ts';
+import { ownTask } from '../../http/authentication.ts';
+import { defineEndpoint } from '../../http/define-endpoint.ts';
+import { HttpError } from '../../http/errors.ts';
+import { oneOf } from '../../http/fields.ts';
+import type { HttpDeps } from '../../http/http-deps.ts';
+import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
+import { strictQuery, textParameter, wholeParameter } from '../../http/query.ts';
+import { resultLinks } from '../../media/signed-link.ts';
+import { modelOfAlias } from '../../models/model.ts';
+import { createFailures } from '../../tasks/create-task.ts';
+import { readRecentTasks } from '../../tasks/recent-tasks.ts';
+import { taskRecord } from '../../tasks/task-record.ts';
+import type { Task } from '../../tasks/task.ts';
+import { createVideo } from '../create-video.ts';
+import { removeVideo } from '../remove-video.ts';
+import { arkErrors as shape } from './ark-error.ts';
+import { createSchema, readArkRequest } from './ark-request.ts';
+import { arkTaskSchema, presentArkTask, statesOf, statuses } from './ark-task.ts';
+
+const tasks = '/api/v3/contents/generations/tasks';
+
+const create = defineEndpoint({
+  operationId: 'arkCreateTask',
+  shape,
+  route: `POST ${tasks}`,
+  scope: 'tasks:write',
+  createsTask: true,
+  refusesSuspended: true,
+  takesInlineFiles: true,
+  summary: 'Create a task',
+  description: 'Options may stand in the text, as in `--ratio 16:9 --dur 5`. `execution_expires_after` is ignored.',
+  headers: idempotencyKeyHeader,
+  body: createSchema,
+  data: z.strictObject({ id: z.string() }),
+  answerHeaders: replayedHeader,
+  failures: createFailures,
+  handler: async (call, deps) => {
+    const { taskId } = await createVideo(call, deps, { shape: shape.name, ...(await readArkRequest(call, deps)) });
+    return { id: taskId };
+  },
+});
+
+const retrieve = defineEndpoint({
+  operationId: 'arkGetTask',
+  shape,
+  route: `GET ${tasks}/{id}`,
+  scope: 'tasks:read',
+  summary: 'Get a task',
+  data: arkTaskSchema,
+  failures: ['task_not_found'],
+  handler: async ({ caller, params }, deps) => present(deps, await taskOf(deps, caller, params)),
+});
+
+/** Ark forgets tasks that were deleted, so a deleted one is not found. */
+async function taskOf({ db }: HttpDeps, { accountId }: Caller, params: Readonly<Record<string, string>>) {
+  const task = await ownTask(db, params['id'] ?? '', accountId);
+  if (task.contentDeletedAt !== undefined) throw new HttpError('task_not_found');
+  return task;
+}
+
+/** The shape has no progress, so none is read from the engine. */
+function present({ resultStore, catalogue }: HttpDeps, task: Task) {
+  return presentArkTask(taskRecord(task, 0, resultLinks(resultStore, task)), catalogue().models);
+}
+
+/** The parameter may be repeated. */
+const taskIds = z.union([z.string(), z.array(z.string()).max(500)]).transform((ids) => [ids].flat());
+
+const list = defineEndpoint({
+  operationId: 'arkListTasks',
+  shape,
+  route: `GET ${tasks}`,
+  scope: 'tasks:read',
+  summary: 'List tasks',
+  description: 'Tasks of the last seven days, newest first.',
+  query: strictQuery({
+    page_num: wholeParameter(1, 500).default(1),
+    page_size: wholeParameter(1, 500).default(20),
+    'filter.status': oneOf(statuses).optional(),
+    'filter.task_ids': taskIds.optional(),
+    'filter.model': textParameter('must be the name of a model').max(100).optional(),
+  }),
+  data: z.strictObject({ total: z.int().nonnegative(), items: z.array(arkTaskSchema) }),
+  handler: async ({ caller: { accountId }, query }, deps) => {
+    const { page_num: page, page_size: size, 'filter.status': status, 'filter.model': model } = query;
+    const { total, tasks: rows } = await readRecentTasks(deps.db, {
+      accountId,
+      page,
+      size,
+      states: statesOf(status),
+      model: model && modelOfAlias(deps.catalogue().models, model),
+      taskIds: query['filter.task_ids'],
+    });
+    return { total, items: rows.map((task) => present(deps, task)) };
+  },
+});
+
+const remove = defineEndpoint({
+  operationId: 'arkDeleteTask',
+  shape,
+  route: `DELETE ${tasks}/{id}`,
+  // Suspended accounts may cancel, too.
+  scope: 'tasks:write',
+  summary: 'Cancel or delete a task',
+  description: 'Cancels and refunds an unfinished task. Deletes the content of any other (scope `content:delete`).',
+  data: z.strictObject({}),
+  failures: ['task_not_found'],
+  handler: async ({ caller, params }, deps) => {
+    await removeVideo(deps, caller, await taskOf(deps, caller, params));
+    return {};
+  },
+});
+
+export const arkEndpoints = [create, retrieve, list, remove];

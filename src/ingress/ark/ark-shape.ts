@@ -1,0 +1,12 @@
+import type { IngressShape } from '../shape.ts';
+import { arkErrors } from './ark-error.ts';
+import { arkEndpoints } from './ark-routes.ts';
+import { presentArkTask } from './ark-task.ts';
+
+export const ark: IngressShape = {
+  ...arkErrors,
+  description: 'Clients of BytePlus ModelArk and Volcengine Ark work with the base URL `/api/v3` of this service.',
+  paths: /^\/api\/v3(?:\/|$)/,
+  endpoints: arkEndpoints,
+  callbackBody: (record, models) => JSON.stringify(presentArkTask(record, models)),
+};
