@@ -1,7 +1,7 @@
 import type { Call } from '../http/endpoint.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import type { FieldError } from '../platform/field-errors.ts';
-import { aliasOf, modelOfAlias } from '../models/model.ts';
+import { aliasOf, type ModelCatalogue, modelOfAlias } from '../models/model.ts';
 import { createTaskFor } from '../tasks/create-task.ts';
 import type { TranslateRequest } from '../tasks/read-task-request.ts';
 import type { Task } from '../tasks/task.ts';
@@ -41,9 +41,7 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
     ];
     if (found.length === 0) return parsed;
     const errors = found.map(({ path, message }) =>
-      path === 'model'
-        ? { path, message: message.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name)) }
-        : { path, message },
+      path === 'model' ? { path, message: namesModels(message, models) } : { path, message },
     );
     return { ok: false, errors };
   };
@@ -51,6 +49,12 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
   const task = await findTask(deps.db, taskId);
   if (task === undefined) throw new Error(`the accepted task ${taskId} does not exist`);
   return task;
+}
+
+/** Names models as clients of other APIs do, also to a request without a model. */
+function namesModels(message: string, models: ModelCatalogue): string {
+  const text = message === 'is required' ? `is required: one of ${[...models.keys()].join(', ')}` : message;
+  return text.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name));
 }
 
 /** `input.imageUrls[2]` becomes the name of `input.imageUrls`, followed by `[2]`. */

@@ -11,6 +11,11 @@ export function shapeOfPath(path: string): Shape | undefined {
   return shapes.find(({ paths }) => paths.test(path));
 }
 
+/** True for an operation of another API that this service does not have. */
+export function isNotOffered(method: string, path: string): boolean {
+  return shapes.some(({ notOffered }) => notOffered?.test(`${method} ${path}`));
+}
+
 export type CallbackFormat = Pick<DialectAdapter, 'callbackBody' | 'callbackHeaders'>;
 
 /** How the callback of a task is spelled that was created in a dialect or through a shape. */
