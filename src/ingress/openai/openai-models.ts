@@ -28,11 +28,10 @@ const retrieve = defineEndpoint({
   summary: 'Retrieve a model',
   data: modelSchema,
   failures: ['model_not_found'],
-  handler: async ({ params }, deps) =>
-    existing(
-      soldNames(deps).find(({ id }) => id === params['id']),
-      'model_not_found',
-    ),
+  handler: async ({ params }, deps) => {
+    const named = soldNames(deps).find(({ id }) => id === params['id']);
+    return existing(named, 'model_not_found');
+  },
 });
 
 function soldNames({ catalogue, isSold }: HttpDeps) {

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Caller } from '../../accounts/api-key.ts';
 import type { HttpDeps } from '../../http/http-deps.ts';
 import { type ModelCatalogue, modelOfAlias } from '../../models/model.ts';
@@ -5,6 +6,17 @@ import type { ModelInput } from '../../tasks/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
 import { commonFields, conflictsOf, type GivenField, givenOf, namesOf, valuesOf } from '../given-field.ts';
 import { frameOfSize } from '../video-size.ts';
+
+const any = z.unknown().optional();
+
+/** For the reference; the parser of the model decides about values. Our own fields of `input` are taken by their names, too. */
+export const createSchema = z.looseObject({
+  model: any,
+  prompt: any,
+  seconds: any.meta({ description: 'The duration, such as `"4"`.' }),
+  size: any.meta({ description: 'A size that the model sells, such as `1280x720`.' }),
+  input_reference: any.meta({ description: 'An image: a file of the form, a URL or a data URL.' }),
+});
 
 /** Our names of OpenAI's fields, and of those that llmgateway adds. */
 const ourNames = new Map([
@@ -27,12 +39,8 @@ export async function readOpenAIRequest({ caller, input }: CreateCall, deps: Htt
   const fields = Object.entries(others).flatMap(([name, value]) => fieldsFrom(name, value, named?.input));
   const { frame, errors } = frameOfSize(size, named?.input, fields);
   const { callBackUrl, ...values } = await valuesOf(fields, deps, caller.accountId);
-  const request: VideoRequest = {
-    model,
-    input: { ...values, ...frame },
-    callBackUrl,
-    errors: [...errors, ...conflictsOf(fields)],
-  };
+  const found = [...errors, ...conflictsOf(fields)];
+  const request: VideoRequest = { model, input: { ...values, ...frame }, callBackUrl, errors: found };
   return { request, names: { 'input.duration': 'seconds', ...namesOf(fields) } };
 }
 

@@ -1,24 +1,20 @@
 import { z } from 'zod';
-import type { Context } from '../../http/context.ts';
 import { defineEndpoint } from '../../http/define-endpoint.ts';
 import { HttpError } from '../../http/errors.ts';
 import { oneOf } from '../../http/fields.ts';
-import type { HttpDeps } from '../../http/http-deps.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
 import { idParameter, strictQuery, wholeParameter } from '../../http/query.ts';
 import { createFailures } from '../../tasks/create-task.ts';
 import { listTasksWithContent } from '../../tasks/task-list.ts';
-import { anyJson } from '../../tasks/read-task-request.ts';
-import type { Task } from '../../tasks/task.ts';
 import { createVideo } from '../create-video.ts';
 import { contentFailures, linkTo, removeVideo, storedTask } from '../stored-video.ts';
 import { openAIErrors as shape } from './openai-error.ts';
-import { readOpenAIRequest } from './openai-request.ts';
+import { createSchema, readOpenAIRequest } from './openai-request.ts';
 import { presentVideo, videoSchema } from './openai-video.ts';
 
 /** OpenAI's Python SDK reads the pause between two polls once, from the first response. */
-const pollAfter = { name: 'OpenAI-Poll-After-Ms', ms: 2000 };
-const pollHeader = { [pollAfter.name]: 'Milliseconds until the next poll.' };
+const pollAfter = { 'OpenAI-Poll-After-Ms': '2000' };
+const pollHeader = { 'OpenAI-Poll-After-Ms': 'Milliseconds until the next poll.' };
 
 const create = defineEndpoint({
   operationId: 'openaiCreateVideo',
@@ -30,14 +26,15 @@ const create = defineEndpoint({
   takesInlineFiles: true,
   summary: 'Create a video',
   headers: idempotencyKeyHeader,
-  body: anyJson,
+  body: createSchema,
   data: videoSchema,
   answerHeaders: { ...replayedHeader, ...pollHeader },
   failures: createFailures,
   handler: async (call, deps) => {
     const { request, names } = await readOpenAIRequest(call, deps);
     const task = await createVideo(call, deps, { shape: shape.name, request, names });
-    return polledVideo(call.ctx, deps, task);
+    call.ctx.set(pollAfter);
+    return presentVideo(deps, task);
   },
 });
 
@@ -50,8 +47,11 @@ const retrieve = defineEndpoint({
   data: videoSchema,
   answerHeaders: pollHeader,
   failures: ['task_not_found'],
-  handler: async ({ caller, params, ctx }, deps) =>
-    polledVideo(ctx, deps, await storedTask(deps, caller, params['id'])),
+  handler: async ({ caller, params, ctx }, deps) => {
+    const task = await storedTask(deps, caller, params['id']);
+    ctx.set(pollAfter);
+    return presentVideo(deps, task);
+  },
 });
 
 const list = defineEndpoint({
@@ -119,10 +119,5 @@ const remove = defineEndpoint({
     deleted: true as const,
   }),
 });
-
-function polledVideo(ctx: Context, deps: HttpDeps, task: Task) {
-  ctx.set(pollAfter.name, String(pollAfter.ms));
-  return presentVideo(deps, task);
-}
 
 export const openAIVideoEndpoints = [create, list, retrieve, content, remove];
