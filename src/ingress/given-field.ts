@@ -71,7 +71,7 @@ export function conflictsOf(fields: readonly GivenField[]): readonly FieldError[
 
 /** The client's names of our fields, for errors. */
 export function namesOf(fields: readonly GivenField[]): Readonly<Record<string, string>> {
-  const names = fields.map(({ ours, theirs }) => [ours === 'callBackUrl' ? ours : `input.${ours}`, theirs]);
+  const names = fields.map(({ ours, theirs }) => [ours === 'callBackUrl' ? ours : `input.${ours}`, theirs] as const);
   return Object.fromEntries(names);
 }
 

@@ -60,8 +60,8 @@ describe("OpenAI's own client", () => {
     const callback = { callback_url: `${receiver.url}/made` };
     const prompt = '[[instant]] a lighthouse';
     const seconds = '4';
-    const asked = { model, prompt, seconds, size: '1280x720', input_reference, ...callback } as const;
-    const created = await openai.videos.create(asked);
+    const request = { model, prompt, seconds, size: '1280x720', input_reference, ...callback } as const;
+    const created = await openai.videos.create(request);
     assert.deepEqual([created.object, created.status, created.seconds], ['video', 'queued', '4']);
     const video = await ended(created.id);
     assert.deepEqual([video.status, video.progress, video.error], ['completed', 100, null]);

@@ -4,7 +4,7 @@ import OpenAI, { toFile } from 'openai';
 import { plainImage } from '../support/hostile-images.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { readBooks } from '../../src/credits/credits.ts';
-import { type Fate, startCuttingProxy } from '../support/cutting-proxy.ts';
+import { type Fate, startLossyProxy } from '../support/lossy-proxy.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 
 const model = 'videogen-2.0-fast';
@@ -79,7 +79,7 @@ test('200 creates of which most answers are lost: each yields its own video, and
     '1': ['pass', 'lose_answer', 'lose_request'],
   };
   const met: Fate[] = [];
-  const proxy = await startCuttingProxy(service.url, ({ headers }) => {
+  const proxy = await startLossyProxy(service.url, ({ headers }) => {
     const ofAttempt = fates[String(headers['x-stainless-retry-count'])] ?? ['pass'];
     const fate = ofAttempt[met.length % ofAttempt.length] ?? 'pass';
     met.push(fate);
@@ -95,8 +95,8 @@ test('200 creates of which most answers are lost: each yields its own video, and
     return (await openai.videos.create({ model, prompt: `lighthouse ${index}`, ...file })).id;
   };
   const ids: string[] = [];
-  for (let start = 0; start < 200; start += 40) {
-    ids.push(...(await Promise.all(Array.from({ length: 40 }, (_, index) => create(start + index)))));
+  for (let start = 0; start < 200; start += 100) {
+    ids.push(...(await Promise.all(Array.from({ length: 100 }, (_, index) => create(start + index)))));
   }
   assert.equal(new Set(ids).size, 200);
   const cut = met.filter((fate) => fate === 'lose_answer').length;

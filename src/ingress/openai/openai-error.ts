@@ -24,7 +24,7 @@ function typeOf(status: number): string {
 }
 
 function firstParameter(data: unknown): string | null {
-  // Of the errors of the catalogue, only `invalid_request` has a list of them in its data.
+  // In the catalogue only `invalid_request` has such a list.
   const { errors = [] } = data as { readonly errors?: readonly { readonly path: string }[] };
   return errors[0]?.path || null;
 }

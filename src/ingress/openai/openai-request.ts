@@ -9,7 +9,7 @@ import { frameOfSize } from '../video-size.ts';
 
 const any = z.unknown().optional();
 
-/** For the reference; the parser of the model decides about values. Our own fields of `input` are taken by their names, too. */
+/** The reference shows these; the parser of the model checks the values. Our own fields of `input` are accepted by their names, too. */
 export const createSchema = z.looseObject({
   model: any,
   prompt: any,

@@ -5,7 +5,7 @@ import { openAIVideoEndpoints } from './openai-routes.ts';
 
 export const openAI: IngressShape = {
   ...openAIErrors,
-  description: 'For clients of OpenAI’s videos API: set the base URL to `/v1` of this service.',
+  description: 'OpenAI’s videos API: set the base URL of its clients to `/v1` of this service.',
   paths: /^\/v1(?:\/|$)/,
   endpoints: [...openAIVideoEndpoints, ...openAIModelEndpoints],
   notOffered:

@@ -8,23 +8,22 @@ import { startRestartableServer } from '../fakes/restartable-server.ts';
  */
 export type Fate = 'pass' | 'lose_request' | 'lose_answer' | 'break_answer';
 
-export type CuttingProxy = { readonly url: string; close(): Promise<void> };
+export type LossyProxy = { readonly url: string; close(): Promise<void> };
 
 /** Starts an HTTP proxy to `target`, a base URL on loopback, that breaks connections. */
-export async function startCuttingProxy(
-  target: string,
-  fateOf: (request: IncomingMessage) => Fate,
-): Promise<CuttingProxy> {
+export async function startLossyProxy(target: string, fateOf: (request: IncomingMessage) => Fate): Promise<LossyProxy> {
   const server = await startRestartableServer(async (incoming, response) => {
     const body = await buffer(incoming);
     const fate = fateOf(incoming);
-    if (fate === 'lose_request') return void response.destroy();
-    const answer = await forward(target, incoming, body);
-    const bytes = await buffer(answer);
-    if (fate === 'lose_answer') return void response.destroy();
+    const answer = fate === 'lose_request' ? undefined : await forward(target, incoming, body);
+    const bytes = answer && (await buffer(answer));
+    if (answer === undefined || bytes === undefined || fate === 'lose_answer') {
+      response.destroy();
+      return;
+    }
     response.writeHead(answer.statusCode ?? 0, answer.headers);
-    if (fate === 'pass') return void response.end(bytes);
-    await breakInTheMiddle(response, bytes);
+    if (fate === 'pass') response.end(bytes);
+    else await breakInTheMiddle(response, bytes);
   });
   return { url: `http://${server.address}`, close: server.close };
 }

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { errorCatalogue, type ErrorCode } from '../../src/http/errors.ts';
+import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
+import { withUploadSlot } from '../../src/http/limits/upload-slots.ts';
+import { maxUploads } from '../../src/media/upload.ts';
+import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import type { Answer } from '../support/http-client.ts';
+import { type HttpService, type HttpServiceOptions, startHttpService } from '../support/http-service.ts';
+import { dataUrl } from './data-url.ts';
+
+/** The create of a shape. */
+type ShapeCreate = {
+  readonly path: string;
+  readonly success: number;
+  /** Returns a body that costs less than 1000 credits, with an image if there is one. */
+  readonly body: (prompt: string, image?: string) => object;
+};
+
+const hourMs = 3_600_000;
+
+/** Produces every failure of a create that has causes of its own; test/http/outcomes.test.ts produces the others. */
+export function testCreateFailures({ path, success, body }: ShapeCreate): void {
+  let database: TestDatabase;
+  before(async () => {
+    database = await createTestDatabase();
+  });
+  after(() => database.close());
+
+  type Account = Awaited<ReturnType<HttpService['newAccount']>>;
+  type Stage = {
+    readonly service: HttpService;
+    readonly account: Account;
+    readonly create: (content?: object, headers?: Readonly<Record<string, string>>) => Promise<Answer>;
+    readonly sql: (name: string, text: string) => Promise<unknown>;
+  };
+
+  const accept = async (creating: Promise<Answer>): Promise<void> => {
+    const { status, bytes } = await creating;
+    assert.equal(status, success, bytes.toString());
+  };
+  const setAccount = ({ sql }: Stage, change: string) =>
+    sql(`test-account-${change.replaceAll(/\W/g, '')}`, `update accounts set ${change} where id = $1`);
+
+  const failures: Readonly<
+    Partial<Record<ErrorCode, { options?: HttpServiceOptions; produce: (stage: Stage) => Promise<Answer> }>>
+  > = {
+    insufficient_credits: {
+      produce: async (stage) => {
+        await setAccount(stage, 'max_unfinished_tasks = 1000');
+        let answer = await stage.create();
+        while (answer.status === success) answer = await stage.create();
+        return answer;
+      },
+    },
+    idempotency_key_reused: {
+      produce: async ({ create }) => {
+        await accept(create(body('one'), { 'idempotency-key': 'k' }));
+        return create(body('another'), { 'idempotency-key': 'k' });
+      },
+    },
+    content_deleted: {
+      produce: async ({ create, sql }) => {
+        await accept(create(body('one'), { 'idempotency-key': 'k' }));
+        await sql('test-delete-content', `update tasks set content_deleted_at = now() where account_id = $1`);
+        return create(body('one'), { 'idempotency-key': 'k' });
+      },
+    },
+    too_many_unfinished_tasks: {
+      produce: async (stage) => {
+        await setAccount(stage, 'max_unfinished_tasks = 0');
+        return stage.create();
+      },
+    },
+    account_suspended: {
+      produce: async (stage) => {
+        await setAccount(stage, 'suspended_at = now()');
+        return stage.create();
+      },
+    },
+    model_unavailable: { options: { isSold: () => false }, produce: ({ create }) => create() },
+    rate_limited: {
+      options: { createRate: { quota: 1, windowMs: hourMs } },
+      produce: async ({ create }) => {
+        await accept(create());
+        return create();
+      },
+    },
+    too_many_refused_creates: {
+      options: { refusedCreates: createRateLimiter({ quota: 1, windowMs: hourMs }) },
+      produce: async ({ create }) => {
+        assert.equal((await create({ nonsense: 1 })).status, 422);
+        return create();
+      },
+    },
+    acceptance_unknown: {
+      options: { acceptTask: uncertainly() },
+      produce: ({ create }) => create(body('one'), { 'idempotency-key': 'k' }),
+    },
+    acceptance_reverted: { options: { acceptTask: uncertainly() }, produce: ({ create }) => create() },
+    malformed_form: {
+      produce: ({ create }) => create({}, { 'content-type': 'multipart/form-data; boundary=x' }),
+    },
+    too_many_uploads: {
+      produce: async ({ create, sql }) => {
+        await sql(
+          'test-many-uploads',
+          `insert into uploads (id, account_id, file_name, bytes, expires_at)
+           select gen_random_uuid(), $1, 'video.mp4', 1, now() + interval '1 day' from generate_series(1, ${maxUploads})`,
+        );
+        return create(body('one', await dataUrl()));
+      },
+    },
+    uploads_busy: {
+      produce: async ({ create, account: { accountId } }) => {
+        let release = () => undefined as void;
+        const held = new Promise<void>((resolve) => (release = resolve));
+        const slots = [1, 2].map(() => withUploadSlot({ accountId, bytes: 0 }, () => held));
+        const answer = await create(body('x'.repeat(300_000)));
+        release();
+        await Promise.all(slots);
+        return answer;
+      },
+    },
+  };
+
+  for (const [failure, { options = {}, produce }] of Object.entries(failures)) {
+    const known = new Map(Object.entries(errorCatalogue)).get(failure);
+    test(`${known?.status} POST ${path}: ${failure}`, () =>
+      withStage(options, async (stage) => assertFailure(await produce(stage), failure)));
+  }
+
+  test(`409 POST ${path}: account_closed, when the account is closed while its file arrives`, () =>
+    withStage({}, async (base) => {
+      const close = () => setAccount(base, 'closed_at = now(), suspended_at = now()');
+      const storeUpload: HttpServiceOptions['storeUpload'] = async (...upload) => {
+        await close();
+        return base.service.deps.storeUpload(...upload);
+      };
+      await withStage({ storeUpload }, async ({ create }) =>
+        assertFailure(
+          await create(body('one', await dataUrl()), { authorization: `Bearer ${base.account.key}` }),
+          'account_closed',
+        ),
+      );
+    }));
+
+  async function withStage(options: HttpServiceOptions, work: (stage: Stage) => Promise<void>): Promise<void> {
+    const service = await startHttpService({ database, ...options });
+    try {
+      const account = await service.newAccount(1000);
+      await work({
+        service,
+        account,
+        create: (content = body('A lighthouse'), headers = {}) =>
+          service.send('POST', path, {
+            headers: { authorization: `Bearer ${account.key}`, 'content-type': 'application/json', ...headers },
+            body: JSON.stringify(content),
+          }),
+        sql: (name, text) => database.db.run({ name, text }, [account.accountId]),
+      });
+    } finally {
+      await service.close();
+    }
+  }
+}
+
+/** The shape's own form of an error has our code inside. */
+export function assertFailure({ status, bytes }: Pick<Answer, 'status' | 'bytes'>, failure: string): void {
+  const text = bytes.toString();
+  assert.ok(text.includes(`"${failure}"`), text);
+  assert.equal(status, new Map(Object.entries(errorCatalogue)).get(failure)?.status, text);
+}
+
+/** The first try may have been committed, and the second one fails. */
+function uncertainly(): NonNullable<HttpServiceOptions['acceptTask']> {
+  let tries = 0;
+  return () => {
+    tries += 1;
+    return Promise.reject(tries === 1 ? new DatabaseUnavailable(true, new Error('broken')) : new Error('planted'));
+  };
+}
