@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,7 +50,6 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
     return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as unknown;
   }
 
-  const sha256Of = async (id: unknown) => (await findTask(service.database.db, String(id)))?.result?.sha256;
   const newest = async () => (await listTasks(service.database.db, { accountId: account.accountId, limit: 1 }))[0];
 
   test('openai creates, polls, downloads, lists and deletes', async () => {
