@@ -25,7 +25,15 @@ describe('Videogen behind Videogen', () => {
     folder = await mkdtemp(join(tmpdir(), 'videogen-behind-'));
     const sold = { title: 'M', prices: [{ creditsPerSecond: 7 }] };
     // The provider sends a seed with every create.
-    const seeded = { ...sold, model: 'seeded', input: { seed: {}, imageUrls: { max: 1 } }, providers: ['preview'] };
+    const input = {
+      resolution: { values: ['720p'] },
+      duration: { min: 4, max: 15 },
+      ratio: { values: ['16:9'] },
+      generateAudio: { default: true },
+      imageUrls: { max: 1 },
+      seed: {},
+    };
+    const seeded = { ...sold, model: 'seeded', input, providers: ['preview'] };
     back = await startTestService({ VIDEOGEN_MODELS: await write('back.json', { models: [seeded] }) });
     backAccount = await createTestAccount(back.database);
     await writeFile(join(folder, 'back.key'), backAccount.key);
