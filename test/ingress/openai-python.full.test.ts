@@ -65,7 +65,7 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
       listed: true,
       deleted: [true, true, true, true],
       cancelled: ['failed', 'failed', 'failed'],
-      gone: ['NotFoundError', 404, 'task_not_found'],
+      deleted_refused: ['NotFoundError', 404, 'task_not_found'],
       size_refused: ['UnprocessableEntityError', 422, 'invalid_request'],
       key_refused: ['AuthenticationError', 401, 'unauthorized'],
     });

@@ -35,7 +35,7 @@ def lifecycle() -> dict[str, object]:
         "listed": listed == [video.id, *others],
         "deleted": deleted,
         "cancelled": [client.videos.retrieve(one).status for one in others],
-        "gone": refusal(lambda: client.videos.retrieve(video.id)),
+        "deleted_refused": refusal(lambda: client.videos.retrieve(video.id)),
         "size_refused": refusal(lambda: client.videos.create(model=model, prompt="x", size="1792x1024")),
         "key_refused": refusal(lambda: client.with_options(api_key="sk-none").videos.retrieve(video.id)),
         "models": [one.id for one in client.models.list()],
