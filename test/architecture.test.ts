@@ -51,11 +51,13 @@ const handlesRequests = /-(?:routes|view)\.ts$|^src\/ingress\/(?!kie\/)[a-z]+\/|
 const requestFiles = [
   'src/accounts/account-export.ts',
   'src/ingress/create-video.ts',
+  'src/ingress/given-field.ts',
   'src/ingress/inline-media.ts',
   'src/ingress/remove-video.ts',
   'src/ingress/shape.ts',
   'src/ingress/shapes.ts',
   'src/ingress/video-link.ts',
+  'src/ingress/stored-video.ts',
   'src/media/media-uploads.ts',
   'src/media/deleted-media.ts',
   'src/people/answer-signed-in.ts',

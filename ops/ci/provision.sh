@@ -86,6 +86,27 @@ print(*tomllib.load(open(sys.argv[1], 'rb'))['project']['dependencies'])" "$proj
   use VIDEOGEN_TEST_PYTHONS "$(IFS=: && echo "${pythons[*]}")"
 }
 
+# Python clients of OpenAI's API, in a folder of their own, because LiteLLM pins many packages.
+provide_openai_clients() {
+  local packages=(openai==3.57.0 'litellm[proxy]==1.108.7')
+  local venv="$cache/openai-clients-$(echo "${packages[@]}" | sha256sum | cut -c1-12)"
+  [ -e "$venv/complete" ] || {
+    rm -rf "$venv" && python3 -m venv "$venv" && "$venv/bin/pip" install --quiet "${packages[@]}" || return 1
+    touch "$venv/complete"
+  }
+  use VIDEOGEN_TEST_OPENAI_PYTHON "$venv/bin/python"
+}
+
+# NVIDIA's load generator, which takes 1.2 GB.
+provide_aiperf() {
+  local venv="$cache/aiperf-0.13.0"
+  [ -e "$venv/complete" ] || {
+    rm -rf "$venv" && python3 -m venv "$venv" && "$venv/bin/pip" install --quiet aiperf==0.13.0 || return 1
+    touch "$venv/complete"
+  }
+  use VIDEOGEN_TEST_AIPERF "$venv/bin/aiperf"
+}
+
 # Prometheus' own checker of rules, from Debian's package, of which nothing else is installed.
 provide_promtool() {
   local folder="$cache/promtool" work
@@ -143,6 +164,7 @@ provide chromium provide_chromium
 provide proxies provide_proxies
 provide python-tools provide_python_tools
 provide python-client-tools provide_python_client_tools
+provide openai-clients provide_openai_clients
 provide promtool provide_promtool
 provide kubernetes-schemas provide_kubernetes_schemas
 provide versitygw provide_go versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0 VIDEOGEN_TEST_S3
@@ -150,6 +172,7 @@ provide kubeconform provide_go kubeconform github.com/yannh/kubeconform/cmd/kube
 provide helm provide_go helm helm.sh/helm/v3/cmd/helm@v3.22.0 VIDEOGEN_TEST_HELM
 provide otelcol provide_otelcol
 if [ "$tier" = --long ]; then
+  provide aiperf provide_aiperf
   provide temporal-server provide_temporal_server
   provide postgresql-15 provide_postgres_15
 fi

@@ -3,7 +3,7 @@ import Koa from 'koa';
 import type { Logger } from 'pino';
 import { createAuthentication } from './authentication.ts';
 import { addressOf, isFromThisMachine } from './client-address.ts';
-import { shapeOfPath } from '../ingress/shapes.ts';
+import { isNotOffered, shapeOfPath } from '../ingress/shapes.ts';
 import { answer, type AppRouter, type Extras, type RequestState } from './context.ts';
 import { consoleRoutes } from './console/serve-console.ts';
 import { endpoints } from './endpoints.ts';
@@ -100,7 +100,7 @@ function createAppOf(
   app.use(refuseMalformed);
   app.use(router.routes());
   if (local !== undefined) app.use(onlyLocally(local.routes()));
-  app.use(refuseUnknownRoutes(router, local));
+  app.use(refuseUnknownRoutes(router, { isNotOffered, local }));
   // Only broken connections get here.
   app.on('error', (error: unknown) => log.debug({ error: describeError(error) }, 'connection broke'));
   return app;

@@ -41,6 +41,7 @@ export const errorCatalogue = {
   invalid_json: refusal(400, 'the body is not JSON in UTF-8'),
   body_not_object: refusal(400, 'the body must be a JSON object'),
   duplicate_json_key: refusal(400, 'a key of the JSON body is given twice; give it once'),
+  variant_not_offered: refusal(400, 'this variant is not offered; the variants are video and thumbnail'),
   unauthorized: refusal(401, 'a valid API key is required: Authorization: Bearer <API_KEY>', {
     headers: { 'WWW-Authenticate': 'Bearer' },
   }),
@@ -79,6 +80,7 @@ export const errorCatalogue = {
   unknown_endpoint: refusal(404, 'unknown endpoint; all endpoints: /docs'),
   task_not_found: refusal(404, 'task not found'),
   cap_subject_not_found: refusal(404, 'no key or member of the account has this id'),
+  model_not_found: refusal(404, 'model not found'),
   key_not_found: refusal(404, 'key not found'),
   account_not_found: refusal(404, 'account not found'),
   code_invalid: refusal(404, 'the code is unknown, used, expired or withdrawn'),

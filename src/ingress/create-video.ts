@@ -1,7 +1,7 @@
 import type { Call } from '../http/endpoint.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import type { FieldError } from '../platform/field-errors.ts';
-import { aliasOf, type Model, modelOfAlias } from '../models/model.ts';
+import { aliasOf, type Model, type ModelCatalogue, modelOfAlias } from '../models/model.ts';
 import { hostMedia } from './inline-media.ts';
 import { createTaskFor } from '../tasks/create-task.ts';
 import type { TranslateRequest } from '../tasks/task-request.ts';
@@ -53,9 +53,7 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
       return { ok: true, param: { ...parsed.param, ...(endUser !== undefined && { endUser }) } };
     }
     const errors = found.map(({ path, message }) =>
-      path === 'model'
-        ? { path, message: message.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name)) }
-        : { path, message },
+      path === 'model' ? { path, message: namesModels(message, models) } : { path, message },
     );
     return { ok: false, errors };
   };
@@ -85,6 +83,12 @@ function fieldsFor(
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+}
+
+/** Names models as clients of other APIs do, also to a request without a model. */
+function namesModels(message: string, models: ModelCatalogue): string {
+  const text = message === 'is required' ? `is required: one of ${[...models.keys()].join(', ')}` : message;
+  return text.replaceAll(/[\w./-]+/g, (name) => aliasOf(models, name));
 }
 
 /** `input.imageUrls[2]` becomes the name of `input.imageUrls`, followed by `[2]`. Messages name fields, too. */

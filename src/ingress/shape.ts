@@ -10,6 +10,8 @@ export type IngressShape = Shape & {
   readonly description: string;
   /** The paths that get its errors, also those without an endpoint. */
   readonly paths: RegExp;
+  /** Operations of the API that get a 501, as `METHOD /path`. They are not in the reference. */
+  readonly notOffered?: RegExp;
   readonly endpoints: readonly Endpoint[];
   /** The body of the callback at the end of a task that was created through it. */
   readonly callbackBody: (record: TaskRecord, models: ModelCatalogue) => string;

@@ -13,6 +13,11 @@ export function shapeOfPath(path: string): Shape | undefined {
   return shapes.find(({ paths }) => paths.test(path));
 }
 
+/** True for an operation of another API that this service does not have. */
+export function isNotOffered(method: string, path: string): boolean {
+  return shapes.some(({ notOffered }) => notOffered?.test(`${method} ${path}`));
+}
+
 export type CallbackFormat = Pick<DialectAdapter, 'callbackBody'> & {
   readonly callbackHeaders: (callback: SignedBody) => Readonly<Record<string, string>>;
 };

@@ -2,6 +2,7 @@ import { type FrameSize, frameSize } from '../media/frame-size.ts';
 import { type Ratio, type Resolution } from '../tasks/input-bounds.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import type { ModelInput } from '../tasks/task-input.ts';
+import type { TaskRecord } from '../tasks/task-record.ts';
 
 type Frame = { readonly resolution: Resolution; readonly ratio: Ratio };
 
@@ -33,4 +34,28 @@ export function readSize(model: ModelInput | undefined, size: unknown, requested
   const { resolution, ratio } = requested;
   const agrees = (resolution ?? frame.resolution) === frame.resolution && (ratio ?? frame.ratio) === frame.ratio;
   return agrees ? { fields: frame, errors: [] } : refused('must agree with the resolution and the aspect ratio');
+}
+
+/** Our name of a field of the request, and the client's. */
+type NamedField = { readonly ours: string; readonly theirs: string };
+
+/** The resolution and ratio of a requested size, or why it is refused. */
+export function frameOfSize(size: unknown, input: ModelInput | undefined, fields: readonly NamedField[]) {
+  if (size === undefined) return { frame: {}, errors: [] };
+  const other = fields.find(({ ours }) => ours === 'resolution' || ours === 'ratio');
+  if (other !== undefined) {
+    const message = `must be left out together with ${other.theirs}: give the size, or resolution and ratio`;
+    return { frame: {}, errors: [{ path: 'size', message }] };
+  }
+  // The sizes of an unknown model are unknown; the model is refused.
+  const sizes = input === undefined ? undefined : sizesOf(input);
+  const frame = typeof size === 'string' ? sizes?.get(size) : undefined;
+  if (frame !== undefined || sizes === undefined) return { frame: frame ?? {}, errors: [] };
+  return { frame: {}, errors: [{ path: 'size', message: `must be one of ${[...sizes.keys()].join(', ')}` }] };
+}
+
+/** The size of a stored video, or the one that is expected. */
+export function sizeOfVideo({ param: { input }, resultJson: { video } }: TaskRecord): FrameSize {
+  if (video !== undefined) return { widthPx: video.width, heightPx: video.height };
+  return frameSize(input.resolution, input.ratio, undefined);
 }

@@ -82,6 +82,33 @@ order by created_at desc, id desc limit $7`,
   ],
 });
 
+type ContentPage = {
+  readonly accountId: string;
+  readonly order: 'asc' | 'desc';
+  readonly after?: string | undefined;
+  readonly limit: number;
+};
+
+/** Lists the tasks of an account whose content was not deleted. A task of another account as `after` leads to an empty page. */
+export function listTasksWithContent(db: Pick<Database, 'run'>, { order, accountId, after, limit }: ContentPage) {
+  return (order === 'asc' ? listOldestFirst : listNewestFirst)(db, accountId, after, limit);
+}
+
+const listNewestFirst = listWithContent('desc', '<');
+const listOldestFirst = listWithContent('asc', '>');
+
+function listWithContent(order: ContentPage['order'], isBehind: '<' | '>') {
+  return many<Task, [accountId: string, after: string | undefined, limit: number]>({
+    name: `list-tasks-with-content-${order}`,
+    plannedAnew: true,
+    text: `
+select ${taskColumns} from tasks
+where account_id = $1 and content_deleted_at is null
+  and ($2::uuid is null or (created_at, id) ${isBehind} (select created_at, id from tasks where id = $2 and account_id = $1))
+order by created_at ${order}, id ${order} limit $3`,
+  });
+}
+
 export type UnfinishedTask = Pick<Task, 'taskId' | 'accountId' | 'state'> & {
   readonly model: string;
   /** Milliseconds since its creation, by the database's clock. */

@@ -22,12 +22,20 @@ const otherApis =
 
 type Route = { readonly method: string; readonly path: string };
 
-/** Answers requests that no route took: 404, 405 with `Allow`, or OPTIONS. `local` routes exist for loopback clients only. */
-export function refuseUnknownRoutes(router: AppRouter, local?: AppRouter): Step {
+type Unrouted = {
+  /** True for an operation of another API that this service does not have. */
+  readonly isNotOffered: (method: string, path: string) => boolean;
+  /** Routes for loopback clients only. */
+  readonly local: AppRouter | undefined;
+};
+
+/** Answers requests that no route took: 501, 404, 405 with `Allow`, or OPTIONS. */
+export function refuseUnknownRoutes(router: AppRouter, { isNotOffered, local }: Unrouted): Step {
   const routes = router.stack.flatMap(({ path, methods }) =>
     typeof path === 'string' ? methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path })) : [],
   );
   return (ctx) => {
+    if (isNotOffered(ctx.method, ctx.path)) throw new HttpError('not_offered');
     const visible = local !== undefined && isFromThisMachine(ctx.req) ? [router, local] : [router];
     const methods = visible
       .flatMap(({ stack }) => stack.filter((layer) => layer.match(ctx.path)))

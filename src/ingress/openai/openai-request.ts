@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import type { Caller } from '../../accounts/api-key.ts';
 import type { HttpDeps } from '../../http/http-deps.ts';
-import { modelOfAlias } from '../../models/model.ts';
+import { type ModelCatalogue, modelOfAlias } from '../../models/model.ts';
+import type { ModelInput } from '../../tasks/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
-import { hostInlineMedia } from '../inline-media.ts';
-import { sizesOf } from '../video-size.ts';
+import { commonFields, conflictsOf, type GivenField, givenOf, namesOf, valuesOf } from '../given-field.ts';
+import { frameOfSize } from '../video-size.ts';
 
 const any = z.unknown().optional();
 
-/** For the reference; the parser of the model decides about values. Our own fields of `input` are taken by their names, too. */
+/** The reference shows these; the parser of the model checks the values. Our own fields of `input` are accepted by their names, too. */
 export const createSchema = z.looseObject({
   model: any,
   prompt: any,
@@ -17,31 +18,44 @@ export const createSchema = z.looseObject({
   input_reference: any.meta({ description: 'An image: a file of the form, a URL or a data URL.' }),
 });
 
-/** OpenAI's names of our fields. */
-export const theirNames = {
-  'input.duration': 'seconds',
-  'input.imageUrls': 'input_reference',
-};
+/** Our names of OpenAI's fields, and of those that llmgateway adds. */
+const ourNames = new Map([
+  ['seconds', 'duration'],
+  ['audio', 'generateAudio'],
+  ['last_frame', 'lastFrameUrl'],
+  ['reference_images', 'imageUrls'],
+]);
+
+/** Fields about the client's own users, which change nothing about the video. */
+const ignored = ['user', 'metadata', 'safety_identifier'];
 
 type CreateCall = { readonly caller: Caller; readonly input: Readonly<Record<string, unknown>> };
 
-/** Translates a create request. Fields that are not OpenAI's are taken by our own names. */
-export async function readOpenAIRequest({ caller, input }: CreateCall, deps: HttpDeps): Promise<VideoRequest> {
-  const { model, size, seconds, input_reference: reference, ...others } = input;
+/** Translates a create request. `names` are the client's names of our fields, for errors. */
+export async function readOpenAIRequest({ caller, input }: CreateCall, deps: HttpDeps) {
   const { models } = deps.catalogue();
+  const { model = defaultModel(models), size, ...others } = givenOf(input, ignored);
   const named = typeof model === 'string' ? models.get(modelOfAlias(models, model)) : undefined;
-  const sizes = named === undefined ? undefined : sizesOf(named.input);
-  const frame = typeof size === 'string' ? sizes?.get(size) : undefined;
-  const isUnknownSize = size !== undefined && sizes !== undefined && frame === undefined;
-  const media = await hostInlineMedia(deps, caller.accountId, { path: 'input_reference', value: reference });
-  return {
-    model,
-    input: {
-      ...others,
-      ...frame,
-      ...(seconds !== undefined && { duration: typeof seconds === 'string' ? Number(seconds) : seconds }),
-      ...(media !== undefined && { imageUrls: [media] }),
-    },
-    errors: isUnknownSize ? [{ path: 'size', message: `must be one of ${[...(sizes?.keys() ?? [])].join(', ')}` }] : [],
-  };
+  const fields = Object.entries(others).flatMap(([name, value]) => fieldsFrom(name, value, named?.input));
+  const { frame, errors } = frameOfSize(size, named?.input, fields);
+  const { callBackUrl, ...values } = await valuesOf(fields, deps, caller.accountId);
+  const found = [...errors, ...conflictsOf(fields)];
+  const request: VideoRequest = { model, input: { ...values, ...frame }, callBackUrl, errors: found };
+  return { request, names: { 'input.duration': 'seconds', ...namesOf(fields) } };
+}
+
+/** The model of a request without one: OpenAI's own default if it is sold here, or the only model. */
+function defaultModel(models: ModelCatalogue): string | undefined {
+  const standard = modelOfAlias(models, 'sora-2');
+  if (models.has(standard)) return standard;
+  return models.size === 1 ? [...models.keys()][0] : undefined;
+}
+
+function fieldsFrom(theirs: string, value: unknown, input: ModelInput | undefined): readonly GivenField[] {
+  if (theirs === 'input_reference' || theirs === 'image') {
+    const isFrame = input?.fields.firstFrameUrl !== undefined && [value].flat().length === 1;
+    return [{ ours: isFrame ? 'firstFrameUrl' : 'imageUrls', theirs, value }];
+  }
+  const ours = ourNames.get(theirs);
+  return ours === undefined ? commonFields(theirs, value) : [{ ours, theirs, value }];
 }

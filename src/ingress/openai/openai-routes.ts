@@ -1,14 +1,20 @@
+import { z } from 'zod';
 import { defineEndpoint } from '../../http/define-endpoint.ts';
-import { ownTask } from '../../http/authentication.ts';
+import { HttpError } from '../../http/errors.ts';
+import { oneOf } from '../../http/fields.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
+import { idParameter, strictQuery, wholeParameter } from '../../http/query.ts';
 import { createFailures } from '../../tasks/create-task.ts';
-import { presentTask } from '../../tasks/task-view.ts';
-import type { Task } from '../../tasks/task.ts';
-import type { HttpDeps } from '../../http/http-deps.ts';
+import { listTasksWithContent } from '../../tasks/task-list.ts';
 import { createVideo } from '../create-video.ts';
+import { contentFailures, linkTo, removeVideo, storedTask } from '../stored-video.ts';
 import { openAIErrors as shape } from './openai-error.ts';
-import { createSchema, readOpenAIRequest, theirNames } from './openai-request.ts';
+import { createSchema, readOpenAIRequest } from './openai-request.ts';
 import { presentVideo, videoSchema } from './openai-video.ts';
+
+/** OpenAI's Python SDK reads the pause between two polls once, from the first response. */
+const pollAfter = { 'OpenAI-Poll-After-Ms': '2000' };
+const pollHeader = { 'OpenAI-Poll-After-Ms': 'Milliseconds until the next poll.' };
 
 const create = defineEndpoint({
   operationId: 'openaiCreateVideo',
@@ -22,11 +28,13 @@ const create = defineEndpoint({
   headers: idempotencyKeyHeader,
   body: createSchema,
   data: videoSchema,
-  answerHeaders: replayedHeader,
+  answerHeaders: { ...replayedHeader, ...pollHeader },
   failures: createFailures,
   handler: async (call, deps) => {
-    const request = await readOpenAIRequest(call, deps);
-    return videoOf(deps, await createVideo(call, deps, { shape: shape.name, request, names: theirNames }));
+    const { request, names } = await readOpenAIRequest(call, deps);
+    const task = await createVideo(call, deps, { shape: shape.name, request, names });
+    call.ctx.set(pollAfter);
+    return presentVideo(deps, task);
   },
 });
 
@@ -37,14 +45,79 @@ const retrieve = defineEndpoint({
   scope: 'tasks:read',
   summary: 'Retrieve a video',
   data: videoSchema,
+  answerHeaders: pollHeader,
   failures: ['task_not_found'],
-  handler: async ({ caller, params }, deps) =>
-    videoOf(deps, await ownTask(deps.db, params['id'] ?? '', caller.accountId)),
+  handler: async ({ caller, params, ctx }, deps) => {
+    const task = await storedTask(deps, caller, params['id']);
+    ctx.set(pollAfter);
+    return presentVideo(deps, task);
+  },
 });
 
-async function videoOf(deps: HttpDeps, task: Task) {
-  const { models } = deps.catalogue();
-  return presentVideo(await presentTask(deps, task), { models, retentionMs: deps.retentionMs });
-}
+const list = defineEndpoint({
+  operationId: 'openaiListVideos',
+  shape,
+  route: 'GET /v1/videos',
+  scope: 'tasks:read',
+  summary: 'List videos',
+  description: 'Deleted videos are left out.',
+  query: strictQuery({
+    after: idParameter('the last video of the page before').optional(),
+    limit: wholeParameter(1, 100).default(20).meta({ default: 20 }),
+    order: oneOf(['asc', 'desc']).default('desc'),
+  }),
+  data: z.strictObject({
+    object: z.literal('list'),
+    data: z.array(videoSchema),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    has_more: z.boolean(),
+  }),
+  handler: async ({ caller, query: { limit, ...page } }, deps) => {
+    const tasks = await listTasksWithContent(deps.db, { accountId: caller.accountId, ...page, limit: limit + 1 });
+    const data = await Promise.all(tasks.slice(0, limit).map((task) => presentVideo(deps, task)));
+    const [first_id = null, last_id = null] = [data[0]?.id, data.at(-1)?.id];
+    return { object: 'list' as const, data, first_id, last_id, has_more: tasks.length > limit };
+  },
+});
 
-export const openAIEndpoints = [create, retrieve];
+const content = defineEndpoint({
+  operationId: 'openaiDownloadContent',
+  shape,
+  route: 'GET /v1/videos/{id}/content',
+  status: 302,
+  scope: 'tasks:read',
+  summary: 'Download a video',
+  description: 'Redirects to a signed link, which needs no key. The thumbnail is a JPEG.',
+  query: strictQuery({ variant: oneOf(['video', 'thumbnail', 'spritesheet']).default('video') }),
+  data: z.undefined(),
+  answerHeaders: { Location: 'The signed link.' },
+  failures: ['task_not_found', 'variant_not_offered', ...contentFailures],
+  handler: async ({ caller, params, query: { variant }, ctx }, deps) => {
+    const task = await storedTask(deps, caller, params['id']);
+    if (variant === 'spritesheet') throw new HttpError('variant_not_offered');
+    ctx.set('Location', linkTo(deps, task, variant === 'video' ? 'videoKey' : 'posterKey'));
+    return undefined;
+  },
+});
+
+const remove = defineEndpoint({
+  operationId: 'openaiDeleteVideo',
+  shape,
+  route: 'DELETE /v1/videos/{id}',
+  // Suspended accounts may cancel, too.
+  scope: 'tasks:write',
+  summary: 'Delete a video',
+  description:
+    'Cancels a video that has not ended and refunds it; it stays in the list as `failed` with the code `cancelled`. Deletes the content ' +
+    'of one that has ended, which also requires the scope `content:delete`. Idempotent.',
+  data: z.strictObject({ id: z.string(), object: z.literal('video.deleted'), deleted: z.literal(true) }),
+  failures: ['task_not_found'],
+  handler: async ({ caller, params }, deps) => ({
+    id: await removeVideo(deps, caller, params['id']),
+    object: 'video.deleted' as const,
+    deleted: true as const,
+  }),
+});
+
+export const openAIVideoEndpoints = [create, list, retrieve, content, remove];

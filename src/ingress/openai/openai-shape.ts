@@ -1,12 +1,15 @@
 import type { IngressShape } from '../shape.ts';
 import { openAIErrors } from './openai-error.ts';
-import { openAIEndpoints } from './openai-routes.ts';
+import { openAIModelEndpoints } from './openai-models.ts';
+import { openAIVideoEndpoints } from './openai-routes.ts';
 
 export const openAI: IngressShape = {
   ...openAIErrors,
-  description: 'For clients of OpenAI’s videos API: set the base URL to `/v1` of this service.',
+  description: 'OpenAI’s videos API: set the base URL of its clients to `/v1` of this service.',
   paths: /^\/v1(?:\/|$)/,
-  endpoints: openAIEndpoints,
+  endpoints: [...openAIVideoEndpoints, ...openAIModelEndpoints],
+  notOffered:
+    /^(?:POST \/v1\/videos\/(?:edits|extensions|characters|[^/]+\/remix)|GET \/v1\/videos\/characters\/[^/]+)$/,
   callbackBody: (record) =>
     JSON.stringify({
       id: `evt_${record.taskId}`,

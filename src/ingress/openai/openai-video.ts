@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { aliasOf, type ModelCatalogue } from '../../models/model.ts';
-import { frameSize } from '../../media/frame-size.ts';
-import type { TaskRecord } from '../../tasks/task-record.ts';
-import { sizeText } from '../video-size.ts';
+import { aliasOf } from '../../models/model.ts';
+import type { HttpDeps } from '../../http/http-deps.ts';
+import { presentTask } from '../../tasks/task-view.ts';
+import type { Task } from '../../tasks/task.ts';
+import { sizeOfVideo, sizeText } from '../video-size.ts';
 
 const unixSeconds = z.int().nonnegative();
 
@@ -27,8 +28,6 @@ export const videoSchema = z
 
 export type OpenAIVideo = z.output<typeof videoSchema>;
 
-type VideoTerms = { readonly models: ModelCatalogue; readonly retentionMs: number };
-
 const statusOf = {
   waiting: 'queued',
   queuing: 'queued',
@@ -37,31 +36,27 @@ const statusOf = {
   fail: 'failed',
 } as const;
 
-export function presentVideo(record: TaskRecord, { models, retentionMs }: VideoTerms): OpenAIVideo {
-  const { input } = record.param;
-  const { video } = record.resultJson;
-  const completedAt = record.completeTime;
+export async function presentVideo(deps: HttpDeps, task: Task): Promise<OpenAIVideo> {
+  const record = await presentTask(deps, task);
+  const { completeTime: completedAt } = record;
+  const expiresAt = record.state === 'success' && completedAt !== null ? completedAt + deps.retentionMs : null;
   return {
     id: record.taskId,
     object: 'video',
-    model: aliasOf(models, record.model),
+    model: aliasOf(deps.catalogue().models, record.model),
     status: statusOf[record.state],
     progress: record.progress,
-    created_at: toSeconds(record.createTime),
-    completed_at: completedAt === null ? null : toSeconds(completedAt),
-    expires_at: record.state === 'success' && completedAt !== null ? toSeconds(completedAt + retentionMs) : null,
-    prompt: input.prompt ?? null,
-    seconds: String(input.duration),
-    size: sizeText(
-      video === undefined
-        ? frameSize(input.resolution ?? '720p', input.ratio ?? '16:9', undefined)
-        : { widthPx: video.width, heightPx: video.height },
-    ),
+    created_at: Math.floor(record.createTime / 1000),
+    completed_at: toSeconds(completedAt),
+    expires_at: toSeconds(expiresAt),
+    prompt: record.param.input.prompt,
+    seconds: String(record.param.input.duration),
+    size: sizeText(sizeOfVideo(record)),
     error: record.failCode === null ? null : { code: record.failCode, message: record.failMsg ?? '' },
     remixed_from_video_id: null,
   };
 }
 
-function toSeconds(unixMs: number): number {
-  return Math.floor(unixMs / 1000);
+function toSeconds(unixMs: number | null): number | null {
+  return unixMs === null ? null : Math.floor(unixMs / 1000);
 }

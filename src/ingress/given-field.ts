@@ -1,0 +1,115 @@
+import { invalidRequest } from '../http/errors.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import type { FieldError } from '../platform/field-errors.ts';
+import { isObject } from '../platform/json.ts';
+import { inputLimits } from '../tasks/input-bounds.ts';
+import { mediaFields } from '../tasks/task-input.ts';
+import { hostInlineMedia } from './inline-media.ts';
+
+/** A field of another API's request: our name, the client's, and its value. */
+export type GivenField = { readonly ours: string; readonly theirs: string; readonly value: unknown };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Leaves out fields that are ignored or have no value. Forms send an empty text for those. */
+export function givenOf(input: Fields, ignored: readonly string[]): Fields {
+  const isGiven = ([name, value]: readonly [string, unknown]) =>
+    value !== null && (value !== '' || name === 'prompt') && !ignored.includes(name);
+  return Object.fromEntries(Object.entries(input).filter(isGiven));
+}
+
+/** Our names of the fields that APIs of several models have in common. */
+const commonNames = new Map([
+  ['aspect_ratio', 'ratio'],
+  ['generate_audio', 'generateAudio'],
+  ['negative_prompt', 'negativePrompt'],
+  ['callback_url', 'callBackUrl'],
+]);
+
+const frameFields = new Map<unknown, string>([
+  ['first_frame', 'firstFrameUrl'],
+  ['last_frame', 'lastFrameUrl'],
+]);
+
+const referenceFields = { image_url: 'imageUrls', video_url: 'videoUrls', audio_url: 'audioUrls' };
+
+/**
+ * Translates a field that several APIs have: `frame_images` of `{frame_type, image_url}`, `input_references` of addresses or objects with
+ * `image_url`, `video_url` or `audio_url`, names in snake case, and our own names.
+ */
+export function commonFields(theirs: string, value: unknown): readonly GivenField[] {
+  if (theirs === 'frame_images') {
+    return [value].flat().map((frame) => {
+      const type = isObject(frame) ? frame['frame_type'] : undefined;
+      // A frame of another type is refused as an unknown field.
+      return { ours: frameFields.get(type) ?? theirs, theirs, value: frame };
+    });
+  }
+  if (theirs === 'input_references') {
+    return Object.entries(referenceFields).flatMap(([type, ours]) => {
+      const ofType = [value].flat().filter((item) => typeOf(item) === type);
+      return ofType.length === 0 ? [] : [{ ours, theirs, value: ofType }];
+    });
+  }
+  return [{ ours: commonNames.get(theirs) ?? theirs, theirs, value }];
+}
+
+function typeOf(reference: unknown): string {
+  const types = isObject(reference) ? Object.keys(referenceFields).filter((name) => name in reference) : [];
+  return types[0] ?? 'image_url';
+}
+
+/** Two spellings of one field are refused, because only one of them could be followed. */
+export function conflictsOf(fields: readonly GivenField[]): readonly FieldError[] {
+  return fields.flatMap(({ ours, theirs }, index) => {
+    const first = fields.slice(0, index).find((field) => field.ours === ours);
+    if (first === undefined) return [];
+    const other = first.theirs === theirs ? 'its first value' : first.theirs;
+    return [{ path: theirs, message: `means the same as ${other}; give one of them` }];
+  });
+}
+
+/** The client's names of our fields, for errors. */
+export function namesOf(fields: readonly GivenField[]): Readonly<Record<string, string>> {
+  const names = fields.map(({ ours, theirs }) => [ours === 'callBackUrl' ? ours : `input.${ours}`, theirs] as const);
+  return Object.fromEntries(names);
+}
+
+/** The values by our names: numbers and switches that a form has as text are converted, and files are stored as uploads. */
+export async function valuesOf(fields: readonly GivenField[], deps: HttpDeps, accountId: string): Promise<Fields> {
+  const values = fields.map(async (field) => [field.ours, await valueOf(field, deps, accountId)] as const);
+  return Object.fromEntries(await Promise.all(values));
+}
+
+async function valueOf({ ours, theirs, value }: GivenField, deps: HttpDeps, accountId: string): Promise<unknown> {
+  if (ours === 'duration' || ours === 'seed' || ours === 'generateAudio') return fromText(value);
+  if (ours === 'options' && isObject(value)) {
+    return Object.fromEntries(Object.entries(value).map(([name, option]) => [name, fromText(option)]));
+  }
+  if (!mediaFields.some(({ name }) => name === ours)) return value;
+  const given = [value].flat();
+  const isList = ours.endsWith('Urls');
+  // A longer list is refused, so its files are not stored.
+  if (given.length > (isList ? inputLimits.maxImages : 1)) return value;
+  const hosted = given.map((item) =>
+    hostInlineMedia(deps, accountId, { path: theirs, value: addressIn(item, theirs) }),
+  );
+  const urls = await Promise.all(hosted);
+  return isList ? urls : urls[0];
+}
+
+function fromText(value: unknown): unknown {
+  if (value === 'true' || value === 'false') return value === 'true';
+  return typeof value === 'string' && /^-?\d{1,15}(\.\d{1,9})?$/.test(value) ? Number(value) : value;
+}
+
+/** Reads `{image_url}`, also nested as `{image_url: {url}}`. Other values are returned for the parser to refuse. */
+function addressIn(value: unknown, path: string): unknown {
+  if (!isObject(value) || value instanceof Blob) return value;
+  if (typeof value['file_id'] === 'string') {
+    const message = 'is not supported; send the file itself, its data URL, or its http or https URL';
+    throw invalidRequest([{ path: `${path}[file_id]`, message }]);
+  }
+  const inner = value['image_url'] ?? value['video_url'] ?? value['audio_url'] ?? value['url'];
+  return inner === undefined ? value : addressIn(inner, path);
+}

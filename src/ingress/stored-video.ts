@@ -1,0 +1,41 @@
+import type { Caller } from '../accounts/api-key.ts';
+import { ownTask } from '../http/authentication.ts';
+import { existing, HttpError } from '../http/errors.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { mediaDeleted } from '../media/deleted-media.ts';
+import { cancelTaskFor } from '../tasks/cancel-task.ts';
+import { deleteTaskFor } from '../tasks/delete-task.ts';
+import { isFinal, type Task } from '../tasks/task.ts';
+
+/** Finds a task of the caller. One whose content was deleted is not found, as in other APIs. */
+export async function storedTask({ db }: HttpDeps, { accountId }: Caller, id: string | undefined): Promise<Task> {
+  const task = await ownTask(db, id ?? '', accountId);
+  if (task.contentDeletedAt !== undefined) throw new HttpError('task_not_found');
+  return task;
+}
+
+/** The errors of `linkTo`. */
+export const contentFailures = ['task_not_finished', 'media_missing', 'media_deleted'] as const;
+
+/** A signed link to the video of a task that has ended, or to its poster. */
+export function linkTo({ resultStore, retentionMs }: HttpDeps, task: Task, file: 'videoKey' | 'posterKey'): string {
+  if (!isFinal(task.state)) throw new HttpError('task_not_finished', { msg: 'the video is not completed yet' });
+  const result = existing(task.result, 'media_missing');
+  if (task.mediaDeletedAt !== undefined) throw mediaDeleted(task, retentionMs);
+  return resultStore.link(result[file]);
+}
+
+/** Cancels an unfinished task with a refund, which requires `tasks:write`; deletes the content of any other, which requires `content:delete`. */
+export async function removeVideo(deps: HttpDeps, caller: Caller, id: string | undefined): Promise<string> {
+  const { taskId, state } = await ownTask(deps.db, id ?? '', caller.accountId);
+  const mayDelete = caller.scopes.includes('content:delete');
+  // Nothing but the prompt is left of a cancelled task, so a repeated request needs no further scope.
+  const { cancelled } = isFinal(state) && mayDelete ? { cancelled: false } : await cancelTaskFor(deps, taskId);
+  if (cancelled) return taskId;
+  if (!mayDelete) {
+    const msg = 'the API key lacks the scope content:delete, which is required to delete a video that has ended';
+    throw new HttpError('scope_missing', { msg });
+  }
+  await deleteTaskFor(deps, await ownTask(deps.db, taskId, caller.accountId));
+  return taskId;
+}
