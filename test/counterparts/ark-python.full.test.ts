@@ -10,9 +10,9 @@ import { createTestAccount, startTestService, type TestService } from '../suppor
 
 // The SDKs of BytePlus and Volcengine, from PyPI, in front of our shape of Ark.
 
-/** The package of BytePlus does not name the two that its runtime imports. */
+/** The package of BytePlus does not name the others, which its runtime imports. */
 const sdks = {
-  byteplussdkarkruntime: ['byteplus-python-sdk-v2[ark]==3.0.63', 'httpx==0.28.1', 'pydantic==2.14.4'],
+  byteplussdkarkruntime: ['byteplus-python-sdk-v2[ark]==3.0.63', 'httpx==0.28.1', 'pydantic==2.14.4', 'sniffio==1.3.1'],
   volcenginesdkarkruntime: ['volcengine-ark-runtime==5.0.54'],
 };
 
