@@ -50,7 +50,7 @@ Every response is an envelope \`{code, msg, data}\`, in which \`code\` equals th
 branch on. The header \`X-Request-Id\` identifies the request in the service's log. A request that fails has changed and charged nothing,
 unless its description states otherwise.
 
-[Use the API](/docs) is the guide from a key to a video.
+[Use the API](/docs/api) is the guide from a key to a video.
 
 Keys of the [dialect \`kie\`](/docs/dialect-kie) use the spelling of that API; the header \`Videogen-Dialect: native\` selects the one
 described here.`;

@@ -115,6 +115,8 @@ export type TaskRecord = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** Only of tasks created through an API with such a field. */
+    readonly endUser?: string | undefined;
   };
   readonly resultJson: {
     /** Freshly signed links; empty until success. */
@@ -256,6 +258,8 @@ export type ListedTask = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** Only of tasks created through an API with such a field. */
+    readonly endUser?: string | undefined;
   };
   readonly resultJson: {
     /** Freshly signed links; empty until success. */
@@ -326,6 +330,11 @@ export type TaskTimeline = {
   } | null;
   /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
+  /** Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input. */
+  readonly previews: readonly {
+    readonly url: string;
+    readonly previewUrl: string;
+  }[];
   /** Measured from the video. */
   readonly video: {
     readonly widthPx: number;
@@ -398,6 +407,8 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+  /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
+  readonly lastFrame: boolean;
 };
 
 export type ModelPrice = {

@@ -115,6 +115,8 @@ export type TaskRecord = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** Only of tasks created through an API with such a field. */
+    readonly endUser?: string | undefined;
   };
   readonly resultJson: {
     /** Freshly signed links; empty until success. */
@@ -256,6 +258,8 @@ export type ListedTask = {
       readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
     };
     readonly callBackUrl?: string | undefined;
+    /** Only of tasks created through an API with such a field. */
+    readonly endUser?: string | undefined;
   };
   readonly resultJson: {
     /** Freshly signed links; empty until success. */
@@ -560,6 +564,55 @@ export type SpendCap = {
   readonly spent: number;
   /** When `spent` becomes 0; null for a total. */
   readonly resetTime: number | null;
+};
+
+export type OpenAIVideo = {
+  readonly id: string;
+  readonly object: 'video';
+  readonly model: string;
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed';
+  readonly progress: number;
+  /** Unix seconds. */
+  readonly created_at: number;
+  readonly completed_at: number | null;
+  readonly expires_at: number | null;
+  readonly prompt: string | null;
+  readonly seconds: string;
+  readonly size: string;
+  readonly error: {
+    readonly code: string;
+    readonly message: string;
+  } | null;
+  readonly remixed_from_video_id: null;
+};
+
+export type OpenAIModel = {
+  readonly id: string;
+  readonly object: 'model';
+  readonly created: 0;
+  readonly owned_by: string;
+};
+
+export type OpenRouterModel = {
+  readonly id: string;
+  readonly canonical_slug: string;
+  readonly name: string;
+  /** Unknown here. */
+  readonly created: 0;
+  readonly supported_resolutions: readonly string[];
+  readonly supported_aspect_ratios: readonly string[];
+  readonly supported_sizes: readonly string[];
+  /** Seconds. */
+  readonly supported_durations: readonly number[];
+  readonly supported_frame_images: readonly ('first_frame' | 'last_frame')[];
+  readonly generate_audio: boolean;
+  readonly seed: boolean;
+  /** The prices in force for the account, in credits for a second and for a video, which add up. */
+  readonly pricing_skus: Readonly<Record<string, string>>;
+  /** Parameters of `provider.options.videogen`. */
+  readonly allowed_passthrough_parameters: readonly string[];
+  readonly creativity: null;
+  readonly upscale_factor: null;
 };
 
 export type Me = {
@@ -1092,6 +1145,22 @@ export type Reads = {
     readonly answer: {
       readonly caps: readonly SpendCap[];
     };
+  };
+  readonly '/v1/videos': {
+    readonly query: {
+      readonly after?: string | undefined;
+      readonly limit?: number | undefined;
+      readonly order?: 'asc' | 'desc' | undefined;
+    };
+    readonly answer: readonly OpenAIVideo[];
+  };
+  readonly '/v1/models': {
+    readonly query: {};
+    readonly answer: readonly OpenAIModel[];
+  };
+  readonly '/api/v1/videos/models': {
+    readonly query: {};
+    readonly answer: readonly OpenRouterModel[];
   };
   readonly '/api/console/v1/options': {
     readonly query: {};
