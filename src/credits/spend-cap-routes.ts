@@ -62,17 +62,14 @@ const set = defineEndpoint({
 type Named = { readonly keyId?: string | null | undefined; readonly userId?: string | null | undefined };
 
 function subjectOf(accountId: string, { keyId, userId }: Named): CapSubject {
-  if (keyId != null && userId != null) {
+  const isOfKey = typeof keyId === 'string';
+  const isOfMember = typeof userId === 'string';
+  if (isOfKey && isOfMember) {
     throw invalidRequest([{ path: 'userId', message: 'must be left out together with keyId' }]);
   }
-  const subject: CapSubject =
-    keyId != null
-      ? { kind: 'key', id: keyId }
-      : userId != null
-        ? { kind: 'member', id: userId }
-        : { kind: 'account', id: accountId };
-  if (!isUuid(subject.id)) throw new HttpError('cap_subject_not_found');
-  return subject;
+  const id = keyId ?? userId ?? accountId;
+  if (!isUuid(id)) throw new HttpError('cap_subject_not_found');
+  return { kind: isOfKey ? 'key' : isOfMember ? 'member' : 'account', id };
 }
 
 export const spendCapEndpoints = [list, set];

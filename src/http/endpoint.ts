@@ -15,7 +15,7 @@ import type { HttpDeps } from './http-deps.ts';
  */
 export type Access = Scope | 'any' | 'operator' | 'none' | 'session' | 'member' | 'owner';
 
-/** How an API whose requests we also accept spells its errors. Its responses have no envelope. */
+/** Another API whose requests we accept. Its responses have no envelope, and its errors have its own form. */
 export type Shape = {
   readonly name: string;
   readonly errorBody: (error: HttpError) => object;

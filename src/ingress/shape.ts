@@ -6,7 +6,7 @@ import type { SignedCallback } from './kie/kie-record.ts';
 
 /** Another API whose clients can use this service by changing their base URL. Each has a folder here. */
 export type IngressShape = Shape & {
-  /** Of its section in the reference. */
+  /** Introduces its section in the reference. */
   readonly description: string;
   /** The paths that get its errors, also those without an endpoint. */
   readonly paths: RegExp;

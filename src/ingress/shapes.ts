@@ -22,7 +22,7 @@ export type CallbackFormat = Pick<DialectAdapter, 'callbackBody'> & {
   readonly callbackHeaders: (callback: SignedBody) => Readonly<Record<string, string>>;
 };
 
-/** How the callback of a task is spelled that was created in a dialect or through a shape. */
+/** The form of callbacks of tasks that were created in a dialect or through a shape. */
 export function callbackFormatOf(dialect: string): CallbackFormat {
   const shape = shapes.find(({ name }) => name === dialect);
   if (shape !== undefined) {

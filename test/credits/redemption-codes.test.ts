@@ -44,7 +44,7 @@ test('a code that two accounts, or one account twice, redeem at once grants its 
   const accounts = [await newAccount(), await newAccount()];
   const all = await Promise.all([...accounts, ...accounts].map((accountId) => redeemCode(db(), accountId, code)));
   const balances = await Promise.all(accounts.map(balanceOf));
-  assert.deepEqual(balances.toSorted(), [0, 500]);
+  assert.deepEqual(new Set(balances), new Set([0, 500]));
   const winner = balances.indexOf(500);
   assert.deepEqual(
     all.map(({ kind }) => kind),
@@ -71,7 +71,7 @@ test('a redemption that dies before its commit leaves the code usable, and grant
         throw new Error('the process stops before the commit');
       }),
   };
-  await assert.rejects(redeemCode(dying as ReturnType<typeof db>, accountId, code), /before the commit/);
+  await assert.rejects(redeemCode(dying, accountId, code), /before the commit/);
   assert.equal(await balanceOf(accountId), 0);
   assert.equal((await redeemCode(db(), accountId, code)).kind, 'redeemed');
 });

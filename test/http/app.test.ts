@@ -81,7 +81,6 @@ for (const [method, path, meant] of [
   ['GET', '/api/v1/jobs/createtask', 'POST /api/v1/jobs/createTask'],
   ['POST', '//api/v1//jobs/createTask', 'POST /api/v1/jobs/createTask'],
   ['POST', '/api/v1/api/v1/jobs/createTask', 'POST /api/v1/jobs/createTask'],
-  ['POST', '/v1/jobs/createTask', 'POST /api/v1/jobs/createTask'],
   ['POST', '/jobs/createTask', 'POST /api/v1/jobs/createTask'],
   ['POST', '/api/v2/jobs/createTask', 'POST /api/v1/jobs/createTask'],
   ['POST', '/api/v1/jobs/creatTask', 'POST /api/v1/jobs/createTask'],
@@ -99,13 +98,11 @@ for (const [method, path, meant] of [
 }
 
 for (const [method, path] of [
-  ['POST', '/v1/videos'],
-  ['GET', '/v1/videos/video_123'],
-  ['POST', '/v1/video/generations'],
-  ['POST', '/v1/predictions'],
-  ['POST', '/v1/image_to_video'],
+  ['POST', '/v2/video/generations'],
+  ['POST', '/v2/predictions'],
+  ['POST', '/v2/image_to_video'],
   ['POST', '/dream-machine/v1/generations'],
-  ['POST', '/v1/chat/completions'],
+  ['POST', '/v2/chat/completions'],
 ] as const) {
   test(`404 ${method} ${path}, which other APIs have, names the endpoints that do this here`, async () => {
     const answer = await service.send(method, path, { headers: authorized() });

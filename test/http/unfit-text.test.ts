@@ -72,7 +72,7 @@ for (const { operation, name } of queried) {
   test(`422 a NUL in the query parameter ${name} of ${operation.method} ${operation.path}`, async () => {
     for (const value of ['%00', 'a%00', `${someId}%00`]) {
       const answer = await ask(operation, `?${name}=${value}${others}`);
-      assert.equal(answer.status, 422, `${value}: ${messageOf(answer)}`);
+      assert.equal(answer.status, 422, `${value}: ${String(messageOf(answer))}`);
       assert.equal(messageOf(answer), `${name}: must not contain NUL characters or unpaired surrogates`);
     }
   });

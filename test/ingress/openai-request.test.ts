@@ -137,7 +137,7 @@ describe('a create is refused in the words of the client', () => {
     [{ input_reference: 'data:image/png;base64,%%' }, 'input_reference', /data URL in base64/],
     [{ input_reference: 'data:image/png;base64,AAAA' }, 'input_reference', /the file is not a readable/],
     [{ reference_images: Array.from({ length: 30 }, () => image) }, 'reference_images', /at most 3/],
-    [{ model: 'plain', last_frame: image }, 'last_frame', /is not supported by plain/],
+    [{ model: 'plain', last_frame: image }, 'last_frame', /is not supported by this model/],
     [{ generate_audio: 'loud' }, 'generate_audio', /must be true or false/],
     [{ n: 2 }, 'n', /unknown field/],
     [{ prompt: '' }, 'prompt', /must not be empty/],

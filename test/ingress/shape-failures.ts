@@ -4,6 +4,7 @@ import { errorCatalogue, type ErrorCode } from '../../src/http/errors.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { withUploadSlot } from '../../src/http/limits/upload-slots.ts';
 import { maxUploads } from '../../src/media/upload.ts';
+import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/http-client.ts';
@@ -52,6 +53,19 @@ export function testCreateFailures({ path, success, body }: ShapeCreate): void {
         let answer = await stage.create();
         while (answer.status === success) answer = await stage.create();
         return answer;
+      },
+    },
+    spend_cap_reached: {
+      produce: async ({ create, service, account: { accountId } }) => {
+        const subject = { kind: 'account', id: accountId } as const;
+        await setSpendCaps(service.database.db, accountId, subject, { total: 0 });
+        return create();
+      },
+    },
+    model_not_allowed: {
+      produce: async ({ create, sql }) => {
+        await sql('test-allow-no-model', `update api_keys set models = array['another'] where account_id = $1`);
+        return create();
       },
     },
     idempotency_key_reused: {

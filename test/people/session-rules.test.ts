@@ -214,7 +214,7 @@ test('a person needs an authentication of the last ten minutes to add people and
 
 /** Each of these refuses an older authentication: test/http/outcomes.test.ts. */
 const sensitive = `
-adminAdjustCredits adminCloseAccount adminCreateAccount adminCreateKey adminDeleteTask adminDisablePerson adminEnablePerson
+adminAdjustCredits adminCloseAccount adminCreateAccount adminCreateCodes adminCreateKey adminDeleteTask adminDisablePerson adminEnablePerson
 adminEndSessions adminErasePerson adminGrantCredits adminInvitePerson adminResetPassword adminSetOperator adminSetPrice
 adminWithdrawInvitation closeAccount createKey exportAccount inviteMember passkeyRegistrationOptions removeMember removePasskey
 rotateCallbackSecret rotateKey setMemberRole showCallbackSecret`;

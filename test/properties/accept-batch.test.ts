@@ -250,5 +250,7 @@ async function assertExplained(
       assert.fail('the account is there');
     case 'content_deleted':
       assert.fail('nothing is deleted here');
+    case 'spend_cap_reached':
+      assert.fail('there are no caps here');
   }
 }

@@ -100,7 +100,7 @@ test('400 a form that breaks off, or has no boundary', async () => {
 });
 
 test('422 a file that is no image, a data URL that is not base64, and text with NUL characters', async () => {
-  const before = await uploads();
+  const earlier = await uploads();
   const text = new Blob(['not an image'], { type: 'image/png' });
   for (const [answer, message] of [
     [await post(formOf(['input_reference', text])), /the file is not a readable JPEG/],
@@ -113,5 +113,5 @@ test('422 a file that is no image, a data URL that is not base64, and text with 
     assert.equal(answer.status, 422, answer.bytes.toString());
     assert.match(answer.bytes.toString(), message);
   }
-  assert.equal(await uploads(), before);
+  assert.equal(await uploads(), earlier);
 });
