@@ -72,6 +72,8 @@ class TaskRecordParam(TypedDict):
     model: str
     input: TaskRecordParamInput
     callBackUrl: NotRequired[str]
+    endUser: NotRequired[str]
+    """Only of tasks created through an API with such a field."""
 
 
 class TaskRecordResultJsonVideo(TypedDict):
@@ -164,6 +166,8 @@ class ListedTaskParam(TypedDict):
     model: str
     input: ListedTaskParamInput
     callBackUrl: NotRequired[str]
+    endUser: NotRequired[str]
+    """Only of tasks created through an API with such a field."""
 
 
 class ListedTaskResultJsonVideo(TypedDict):
@@ -389,6 +393,9 @@ ErrorCode: TypeAlias = Literal[
     "body_unreadable",
     "callback_secret_already_shown",
     "callback_test_running",
+    "cap_subject_not_found",
+    "code_batch_not_found",
+    "code_invalid",
     "content_deleted",
     "cross_site_request",
     "database_busy",
@@ -410,6 +417,7 @@ ErrorCode: TypeAlias = Literal[
     "media_deleted",
     "member_not_found",
     "misdirected_request",
+    "model_not_allowed",
     "model_unavailable",
     "not_ready",
     "not_signed_in",
@@ -426,9 +434,11 @@ ErrorCode: TypeAlias = Literal[
     "scope_missing",
     "session_not_found",
     "sign_in_failed",
+    "spend_cap_reached",
     "task_not_finished",
     "task_not_found",
     "too_many_bad_keys",
+    "too_many_code_attempts",
     "too_many_invitations",
     "too_many_keys",
     "too_many_passkeys",
@@ -454,6 +464,8 @@ class Model(TypedDict):
     """The JSON Schema of `input` in a request for this model: its fields, bounds and defaults."""
     sampleRequest: ModelSampleRequest
     """The smallest body of `createTask`, with sample values."""
+    lastFrame: bool
+    """True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link."""
 
 
 class Catalogue(TypedDict):
