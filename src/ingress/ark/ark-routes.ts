@@ -1,8 +1,5 @@
 import { z } from 'zod';
-import type { Caller } from '../../accounts/api-key.ts';
-import { ownTask } from '../../http/authentication.ts';
 import { defineEndpoint } from '../../http/define-endpoint.ts';
-import { HttpError } from '../../http/errors.ts';
 import { oneOf } from '../../http/fields.ts';
 import type { HttpDeps } from '../../http/http-deps.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
@@ -14,7 +11,7 @@ import { readRecentTasks } from '../../tasks/recent-tasks.ts';
 import { taskRecord } from '../../tasks/task-record.ts';
 import type { Task } from '../../tasks/task.ts';
 import { createVideo } from '../create-video.ts';
-import { removeVideo } from '../remove-video.ts';
+import { removeVideo, storedTask } from '../stored-video.ts';
 import { arkErrors as shape } from './ark-error.ts';
 import { createSchema, readArkRequest } from './ark-request.ts';
 import { arkTaskSchema, presentArkTask, statesOf, statuses } from './ark-task.ts';
@@ -50,15 +47,8 @@ const retrieve = defineEndpoint({
   summary: 'Get a task',
   data: arkTaskSchema,
   failures: ['task_not_found'],
-  handler: async ({ caller, params }, deps) => present(deps, await taskOf(deps, caller, params)),
+  handler: async ({ caller, params }, deps) => present(deps, await storedTask(deps, caller, params['id'])),
 });
-
-/** Ark forgets tasks that were deleted, so a deleted one is not found. */
-async function taskOf({ db }: HttpDeps, { accountId }: Caller, params: Readonly<Record<string, string>>) {
-  const task = await ownTask(db, params['id'] ?? '', accountId);
-  if (task.contentDeletedAt !== undefined) throw new HttpError('task_not_found');
-  return task;
-}
 
 /** The shape has no progress, so none is read from the engine. */
 function present({ resultStore, catalogue }: HttpDeps, task: Task) {
@@ -108,7 +98,8 @@ const remove = defineEndpoint({
   data: z.strictObject({}),
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps) => {
-    await removeVideo(deps, caller, await taskOf(deps, caller, params));
+    const { taskId } = await storedTask(deps, caller, params['id']);
+    await removeVideo(deps, caller, taskId);
     return {};
   },
 });

@@ -11,7 +11,7 @@ import { presentTask } from '../../tasks/task-view.ts';
 import type { Task } from '../../tasks/task.ts';
 import { createVideo } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
-import { videoLink, videoLinkFailures } from '../video-link.ts';
+import { contentFailures, linkTo } from '../stored-video.ts';
 import { openRouterErrors as shape } from './openrouter-error.ts';
 import { modelSchema, presentModel } from './openrouter-models.ts';
 import { createBody, readOpenRouterRequest, theirNames } from './openrouter-request.ts';
@@ -80,10 +80,10 @@ const download = defineEndpoint({
   query: strictQuery({ index: wholeParameter(0, 0).optional() }),
   data: z.undefined(),
   answerHeaders: { Location: 'The signed link.' },
-  failures: ['task_not_found', ...videoLinkFailures],
+  failures: ['task_not_found', ...contentFailures],
   handler: async ({ caller, params, ctx }, deps) => {
     const task = await ownTask(deps.db, params['id'] ?? '', caller.accountId);
-    ctx.set('Location', videoLink(deps, task));
+    ctx.set('Location', linkTo(deps, task, 'videoKey'));
     return undefined;
   },
 });
