@@ -11,6 +11,9 @@ const clientCalls: Readonly<Record<string, (body: unknown, query: URLSearchParam
   listTasks: () => `listTasks({ limit: 20 })`,
   getCredits: () => `credits({ limit: 20 })`,
   listModels: () => 'models()',
+  getTaskTimeline: (_body, query) => `timeline('${query.get('taskId') ?? ''}')`,
+  listKeys: () => 'listKeys()',
+  createKey: (body) => `createKey(${scriptLiteral(body)})`,
 };
 
 /** An example with our client if it has a method for the endpoint, else with the function of the web platform. */

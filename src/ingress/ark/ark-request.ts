@@ -10,7 +10,7 @@ import { contentSchema, mediaRoles, readContent } from './ark-content.ts';
 /** All other fields are checked against the model, because its options may be among them. */
 export const createSchema = z.looseObject({
   model: z.string({ error: required('must be the name of a model') }),
-  content: contentSchema,
+  content: contentSchema.meta({ example: [{ type: 'text', text: 'A lighthouse in the fog' }] }),
   callback_url: z.string({ error: 'must be a URL' }).nullish(),
   safety_identifier: plainText(128).nullish().meta({ description: 'Your end user; returned with the task.' }),
 });
