@@ -83,6 +83,7 @@ function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
       ...(file !== undefined && { body: { required: true, content: Object.fromEntries(file) } }),
     },
     responses: {
+      ...(operation.status === 302 && { 200: redirectedFile }),
       [operation.status ?? 200]: success(operation),
       ...Object.fromEntries(
         failuresByStatus(operation).map(([status, group]) => [status, refusal(status, group, operation.shape)]),
@@ -93,6 +94,11 @@ function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
 }
 
 const fileSchema = { type: 'string', format: 'binary' } as const;
+/** The response that a client sees after a redirect. */
+const redirectedFile = {
+  description: 'The file, after the redirect',
+  content: { 'application/octet-stream': { schema: fileSchema } },
+};
 
 function describe(description: string | undefined, scope: Access): { description?: string } {
   const needed = isForClients(scope) && scope !== 'any' ? `Requires the scope \`${scope}\`.` : '';
@@ -114,7 +120,8 @@ function paramsOf(path: string): z.ZodObject | undefined {
 }
 
 function success({ data, answerHeaders = {}, contentType, shape, status }: Operation) {
-  if (status === 302) return { description: 'A redirect to the file', headers: headersOf(answerHeaders) };
+  if (status === 302)
+    return { description: 'A redirect to the file, which clients follow', headers: headersOf(answerHeaders) };
   const text = contentType === undefined ? undefined : { [contentType]: { schema: { type: 'string' as const } } };
   return {
     description: 'Success',

@@ -79,7 +79,7 @@ export function exampleBody(description: Description, { requestBody }: Described
   if (found === undefined) return undefined;
   const [type, schema] = found;
   if (type.includes('json'))
-    return { kind: 'json', value: { ...taskFields(description, schema), ...objectExample(description, schema) } };
+    return { kind: 'json', value: { ...objectExample(description, schema), ...taskFields(description, schema) } };
   if (type === 'multipart/form-data') return { kind: 'form', fields: formFields(description, schema) };
   return { kind: 'file', type, fileName: fileNames[type] ?? 'file' };
 }
@@ -89,19 +89,16 @@ function objectExample(description: Description, schema: Schema): object {
   return typeof value === 'object' && value !== null ? value : {};
 }
 
-/** Shapes of other APIs leave fields open: their creates get a model of this installation and a prompt, if no example has others. */
+/** Creates of other APIs get a model of this installation and a prompt, which their schemas leave open. */
 function taskFields(description: Description, schema: Schema): object {
   const { properties = {} } = resolve(description, schema).schema;
   const own = description.components?.schemas?.['TaskRequest'];
-  if (own === undefined || properties['input'] !== undefined) return {};
+  const isCreate = properties['model'] !== undefined && (properties['prompt'] ?? properties['content']) !== undefined;
+  if (own === undefined || !isCreate) return {};
   // The schema of our own create has this example.
   const { model, input } = own.example as { readonly model: string; readonly input: { readonly prompt: string } };
-  const known = Object.entries({ model, prompt: input.prompt }).filter(([name]) => isOpen(properties[name]));
+  const known = Object.entries({ model, prompt: input.prompt }).filter(([name]) => properties[name] !== undefined);
   return Object.fromEntries(known);
-}
-
-function isOpen(schema: Schema | undefined): boolean {
-  return schema !== undefined && schema.type === undefined && schema.$ref === undefined && schema.anyOf === undefined;
 }
 
 /** Required fields, and files. */
