@@ -6,13 +6,13 @@ import { readBooks } from '../../src/credits/credits.ts';
 import { startCuttingProxy } from '../support/cutting-proxy.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { pythonWith } from '../support/installed-packages.ts';
+import { bytePlusPackages } from './ark-packages.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 
 // The SDKs of BytePlus and Volcengine, from PyPI, in front of our shape of Ark.
 
-/** The package of BytePlus does not name the others, which its runtime imports. */
 const sdks = {
-  byteplussdkarkruntime: ['byteplus-python-sdk-v2[ark]==3.0.63', 'httpx==0.28.1', 'pydantic==2.14.4', 'sniffio==1.3.1'],
+  byteplussdkarkruntime: bytePlusPackages,
   volcenginesdkarkruntime: ['volcengine-ark-runtime==5.0.54'],
 };
 
