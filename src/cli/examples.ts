@@ -24,7 +24,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'account export': [`account export ${account}`, `account export ${account} --output account.jsonl`],
   'account close': [`account close ${account} --reason "requested by its owner"`],
   'credits grant': [`credits grant ${account} 5000 --reason "invoice 17"`],
-  'key create': [`key create --account ${account}`, `key create --account ${account} --name ci --expires 90d`],
+  'key create': [
+    `key create --account ${account}`,
+    `key create --account ${account} --name ci --expires 90d`,
+    `key create --account ${account} --name batch --cap-day 2000 --models videogen-2.0-fast`,
+  ],
   'key list': [`key list --account ${account} --json`],
   'key revoke': ['key revoke 019abc56-789a-7def-8901-234567890abc'],
   'operator create': ['operator create "Ada Lovelace" --expires 90d'],
@@ -40,6 +44,9 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'user erase': ['user erase ben@example.com'],
   'user enable': ['user enable ben@example.com'],
   'user setup-link': ['user setup-link'],
+  'code create': ['code create --name "spring sale" --credits 500 --count 100 --expires 90d > codes.csv'],
+  'code list': ['code list'],
+  'code withdraw': ['code withdraw 019abc9a-bcde-7def-8901-234567890abc --reason "the list leaked"'],
   'price list': ['price list', `price list --account ${account} --model videogen-2.0`],
   'price set': [
     'price set videogen-2.0 45 --from 2027-01-01T00:00:00Z --reason "new list price"',

@@ -11,13 +11,26 @@ const commands = [
   'demo',
   'generate',
   'follow',
+  'mcp',
   'account',
   'credits',
   'key',
   'operator',
   'user',
 ].concat(
-  ['price', 'balance', 'task', 'callback-secret', 'secret', 'audit', 'reconcile', 'provider', 'margin', 'media'],
+  [
+    'code',
+    'price',
+    'balance',
+    'task',
+    'callback-secret',
+    'secret',
+    'audit',
+    'reconcile',
+    'provider',
+    'margin',
+    'media',
+  ],
   ['migrate', 'doctor'],
 );
 
