@@ -22,6 +22,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'account limits': [`account limits ${account}`, `account limits ${account} --creates 50/10s --unfinished 200`],
   'account rename': [`account rename ${account} "Harbor Films"`],
   'account export': [`account export ${account}`, `account export ${account} --output account.jsonl`],
+  mcp: ['mcp', 'mcp --base-url https://videogen.example.com'],
   'account close': [`account close ${account} --reason "requested by its owner"`],
   'credits grant': [`credits grant ${account} 5000 --reason "invoice 17"`],
   'key create': [
