@@ -153,6 +153,9 @@ function shareRefusals(document: Document): void {
   document.components = { ...document.components, responses };
 }
 
+/** Errors that the server returns before it knows the path. */
+const beforePath: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'headers_too_large'];
+
 function refusal(status: number, group: readonly ErrorCode[], shape: Shape | undefined) {
   const known = group.map((failure) => errorCatalogue[failure]);
   const [first = z.strictObject({}), ...others] = new Set(known.map(({ data }) => data));
@@ -161,13 +164,17 @@ function refusal(status: number, group: readonly ErrorCode[], shape: Shape | und
   const fixed = known.flatMap(({ headers }) => Object.entries(headers));
   const suchAs = Object.fromEntries(fixed.map(([name, value]) => [name, `Example: \`${value}\`.`]));
   const added = Object.fromEntries(known.flatMap(({ addedHeaders }) => Object.entries(addedHeaders)));
+  const envelope = z.strictObject({ code: z.literal(status), msg: z.string(), error, data });
+  const contentOf = (format: Shape | undefined) => {
+    if (format === undefined) return json(envelope, examplesOf(group));
+    // Nothing but our own envelope is possible before the path is read.
+    const isEarly = group.some((failure) => beforePath.includes(failure));
+    return json(isEarly ? z.union([format.errorSchema, envelope]) : format.errorSchema);
+  };
   return {
     description: group.map((failure) => `${errorCatalogue[failure].msg} (${failure})`).join('; '),
     headers: headersOf({ ...suchAs, ...added }),
-    content:
-      shape === undefined
-        ? json(z.strictObject({ code: z.literal(status), msg: z.string(), error, data }), examplesOf(group))
-        : json(shape.errorSchema),
+    content: contentOf(shape),
   };
 }
 

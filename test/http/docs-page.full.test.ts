@@ -39,7 +39,7 @@ const balanceOf = async (accountId: string) => (await findAccount(service.databa
 
 /** The part of a page that shows an endpoint. */
 const sectionOf = (page: Page, operationId: string) =>
-  page.locator('section.operation', { has: page.locator(`#${operationId}`) });
+  page.locator('article.operation', { has: page.locator(`#${operationId}`) });
 
 async function openForm(page: Page, operationId: string) {
   const section = sectionOf(page, operationId);

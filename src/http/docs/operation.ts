@@ -14,7 +14,7 @@ import { typeScriptSample } from './typescript-sample.ts';
 export function operationSection(description: Description, entry: Entry, baseUrl: string): Html {
   const { operationId, method, path, described } = entry;
   const { summary = operationId, description: text } = described;
-  return html`<section class="operation" aria-labelledby="${operationId}">
+  return html`<article class="operation" aria-labelledby="${operationId}">
     <div class="purpose">
       <h3 id="${operationId}">${summary}</h3>
       <p class="route"><span class="method ${method}">${method.toUpperCase()}</span> <code>${path}</code></p>
@@ -27,7 +27,7 @@ export function operationSection(description: Description, entry: Entry, baseUrl
     <div class="contract">
       ${requestParts(description, entry)} ${responsePart(description, entry)} ${errorsPart(description, entry)}
     </div>
-  </section>`;
+  </article>`;
 }
 
 export function samplesOf(description: Description, entry: Entry, baseUrl: string) {

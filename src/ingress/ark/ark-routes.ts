@@ -56,7 +56,7 @@ function present({ resultStore, catalogue }: HttpDeps, task: Task) {
 }
 
 /** The parameter may be repeated. */
-const taskIds = z.union([z.string(), z.array(z.string()).max(500)]).transform((ids) => [ids].flat());
+const taskIds = z.union([z.string(), z.array(z.string()).max(100)]).transform((ids) => [ids].flat());
 
 const list = defineEndpoint({
   operationId: 'arkListTasks',
