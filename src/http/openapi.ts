@@ -94,7 +94,7 @@ function routeOf(operation: Operation, tag: string, offer: Offer): RouteConfig {
 }
 
 const fileSchema = { type: 'string', format: 'binary' } as const;
-/** The response that a client sees after a redirect. */
+/** The response that a client receives after a redirect. */
 const redirectedFile = {
   description: 'The file, after the redirect',
   content: { 'application/octet-stream': { schema: fileSchema } },
@@ -153,7 +153,7 @@ function shareRefusals(document: Document): void {
   document.components = { ...document.components, responses };
 }
 
-/** Errors that the server returns before it knows the path. */
+/** Errors that the server returns before it has read the path. */
 const beforePath: readonly ErrorCode[] = ['malformed_request', 'request_timeout', 'headers_too_large'];
 
 function refusal(status: number, group: readonly ErrorCode[], shape: Shape | undefined) {
