@@ -11,7 +11,7 @@ import { decodeImage, ImageRefusal } from './image-decode.ts';
 import { isPhotoFormat } from './image-library.ts';
 import { AccountClosed } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
-import { abandonUpload, addUpload, confirmUpload, reuseUpload } from './uploads.ts';
+import { abandonUpload, addUpload, confirmUpload, recordContent, reuseUpload } from './uploads.ts';
 
 type Deps = {
   readonly db: Database;
@@ -57,6 +57,11 @@ export function createMediaUploads({ db, resultStore, retentionMs, workFolder }:
     if (added === undefined) return { kind: 'too_many' };
     try {
       await resultStore.put(uploadKey(upload), path);
+      const other = sha256 && (await recordContent(db, { ...upload, accountId, sha256, retentionMs }));
+      if (other !== undefined) {
+        await abandonUpload(db, upload.uploadId);
+        return { kind: 'stored', upload: other, expiresAt: other.expiresAt };
+      }
       if ((await confirmUpload(db, upload.uploadId, sha256)) === undefined) {
         // The account was closed in between, and its files were deleted.
         await resultStore.delete(uploadKey(upload));

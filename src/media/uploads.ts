@@ -1,5 +1,5 @@
 import { maxUploadedBytes, maxUploads, type Upload, uploadGraceMs, type UploadName } from './upload.ts';
-import { lockOpenAccount } from '../accounts/accounts.ts';
+import { lockAccount, lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { microseconds, pageStart } from '../platform/database/sql.ts';
@@ -59,6 +59,24 @@ where id = (select id from uploads where account_id = $1 and sha256 = $2 and exp
   and expires_at > now()
 returning id as "uploadId", file_name as "fileName", expires_at as "expiresAt"`,
 });
+
+type NewContent = Upload & { readonly accountId: string; readonly sha256: Buffer; readonly retentionMs: number };
+
+/**
+ * Records the content of a stored file, so that it is found again. Returns another file instead if the account has stored the same content
+ * meanwhile: the lock lets one of several concurrent uploads be the one that is found, because a repeated request must get the same URL.
+ */
+export function recordContent(
+  db: Pick<Database, 'transaction'>,
+  { accountId, uploadId, sha256, retentionMs }: NewContent,
+): Promise<StoredUpload | undefined> {
+  return db.transaction(async (run) => {
+    await lockAccount({ run }, accountId);
+    const other = await reuseUpload({ run }, accountId, sha256, retentionMs);
+    if (other === undefined) await confirmUpload({ run }, uploadId, sha256);
+    return other;
+  });
+}
 
 /** Returns those files that belong to the account and have not expired. */
 export const listUsableUploads = many<Upload, [accountId: string, uploadIds: readonly string[]]>({

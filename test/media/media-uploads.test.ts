@@ -77,3 +77,14 @@ test('an image that comes to the store while its account is closed and emptied i
   await assert.rejects(keep(accountId, image), AccountClosed);
   assert.deepEqual(files, []);
 });
+
+test('the same file that is uploaded at the same time is one upload for requests that reuse it, now and later', async () => {
+  const accountId = await createAccount(database.db, { name: 'a', credits: 0 });
+  const { keep } = uploads({ losesAnswers: false });
+  const store = () => keep(accountId, image, { reuses: true });
+  const outcomes = [...(await Promise.all(Array.from({ length: 8 }, store))), await store()];
+  const ids = outcomes.map((outcome) =>
+    outcome.kind === 'stored' ? outcome.upload.uploadId : assert.fail(outcome.kind),
+  );
+  assert.equal(new Set(ids).size, 1);
+});
