@@ -3,9 +3,10 @@ import type { HttpDeps } from '../http/http-deps.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { aliasOf, type Model, type ModelCatalogue, modelOfAlias } from '../models/model.ts';
 import { hostMedia } from './inline-media.ts';
-import { createTaskFor } from '../tasks/create-task.ts';
+import { type CreatedTask, createTaskFor } from '../tasks/create-task.ts';
 import type { TranslateRequest } from '../tasks/task-request.ts';
-import type { Task } from '../tasks/task.ts';
+import { newTaskRecord, type TaskRecord } from '../tasks/task-record.ts';
+import { presentTask } from '../tasks/task-view.ts';
 import { inputFieldNames } from '../tasks/task-input.ts';
 import { findTask } from '../tasks/tasks.ts';
 
@@ -31,7 +32,7 @@ type CreateVideo = {
 type CreateCall = Pick<Call<'tasks:write', undefined, undefined>, 'caller' | 'ctx'>;
 
 /** Accepts the task of another API's request, with the rules and the price of `createTask`. Model names may be aliases. */
-export async function createVideo(call: CreateCall, deps: HttpDeps, given: CreateVideo): Promise<Task> {
+export async function createVideo(call: CreateCall, deps: HttpDeps, given: CreateVideo): Promise<TaskRecord> {
   const { shape, request, names } = given;
   const { caller, ctx } = call;
   const pathOf = (field: string) => respell({ path: `input.${field}`, message: '' }, names).path;
@@ -57,10 +58,19 @@ export async function createVideo(call: CreateCall, deps: HttpDeps, given: Creat
     );
     return { ok: false, errors };
   };
-  const { taskId } = await createTaskFor({ caller, ctx, input, translate, dialect: shape }, deps);
-  const task = await findTask(deps.db, taskId);
-  if (task === undefined) throw new Error(`the accepted task ${taskId} does not exist`);
-  return task;
+  return recordOf(deps, await createTaskFor({ caller, ctx, input, translate, dialect: shape }, deps));
+}
+
+/** A new task is charged, so its request succeeds, also if it cannot be read now. A replay charges nothing, and may fail. */
+async function recordOf(deps: HttpDeps, created: CreatedTask): Promise<TaskRecord> {
+  try {
+    const task = await findTask(deps.db, created.taskId);
+    if (task === undefined) throw new Error(`the accepted task ${created.taskId} does not exist`);
+    return await presentTask(deps, task);
+  } catch (error) {
+    if (created.kind === 'replayed') throw error;
+    return newTaskRecord(created, deps.now());
+  }
 }
 
 const notTaken = 'is not supported by this model; leave it out';

@@ -9,6 +9,7 @@ import { acceptWithRetry } from './accept-with-retry.ts';
 import type { Acceptance, Accepted, NewTask, Replayed } from './acceptance.ts';
 import { readTaskRequest } from './read-task-request.ts';
 import type { TranslateRequest } from './task-request.ts';
+import type { TaskParam } from './task-input.ts';
 import { taskTerms } from './task-terms.ts';
 
 export type CreateRequest = {
@@ -24,6 +25,9 @@ export type CreateRequest = {
   readonly isRepeat?: boolean;
 };
 
+/** `param`: the validated request of this call; an earlier one may have another seed. */
+export type CreatedTask = (Accepted | Replayed) & { readonly param: TaskParam };
+
 /** Every error of `createTask`. */
 export const createFailures = [
   'insufficient_credits',
@@ -38,7 +42,7 @@ export const createFailures = [
 ] as const;
 
 /** Validates a request, accepts and charges its task, and starts the workflow. Sets the headers of the response. */
-export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<Accepted | Replayed> {
+export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<CreatedTask> {
   const { caller, ctx } = request;
   const task = await newTask(request, deps);
   const acceptance = accepted(await acceptWithRetry(deps, task));
@@ -48,7 +52,7 @@ export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Pro
   // A replay starts a task whose first process may have stopped before starting it.
   const isStarted = acceptance.kind === 'replayed' && acceptance.state !== 'waiting';
   if (!isStarted) deps.startTask({ taskId, accountId: caller.accountId, model: task.param.model });
-  return acceptance;
+  return { ...acceptance, param: task.param };
 }
 
 /** The task keeps price, deadline and providers of its model. */

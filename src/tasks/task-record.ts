@@ -28,6 +28,28 @@ export function taskRecord(task: Task, progress: number, links: ResultLinks) {
   };
 }
 
+type NewTask = Pick<Task, 'taskId' | 'param' | 'creditsCharged'>;
+
+/** The record of a task that was accepted at this time, in Unix milliseconds. */
+export function newTaskRecord({ taskId, param, creditsCharged }: NewTask, acceptedAt: number): TaskRecord {
+  return {
+    taskId,
+    model: param.model,
+    state: 'waiting',
+    progress: 0,
+    param,
+    resultJson: noLinks,
+    failCode: null,
+    failMsg: null,
+    creditsCharged,
+    creditsRefunded: 0,
+    costTime: null,
+    createTime: acceptedAt,
+    updateTime: acceptedAt,
+    completeTime: null,
+  };
+}
+
 /** Measured from the stored video. Unlike the links, it stays when the video is deleted. */
 export type VideoMeasures = {
   readonly width: number;

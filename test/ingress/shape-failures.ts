@@ -4,6 +4,7 @@ import { errorCatalogue, type ErrorCode } from '../../src/http/errors.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { withUploadSlot } from '../../src/http/limits/upload-slots.ts';
 import { maxUploads } from '../../src/media/upload.ts';
+import { readBooks } from '../../src/credits/credits.ts';
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -159,6 +160,26 @@ export function testCreateFailures({ path, success, body }: ShapeCreate): void {
         ),
       );
     }));
+
+  test(`${success} POST ${path} when the task is accepted, and the database is unavailable before it can be read`, () => {
+    const db: HttpServiceOptions['db'] = {
+      ...database.db,
+      run: (statement, values) =>
+        statement.name === 'find-task'
+          ? Promise.reject(new DatabaseUnavailable(false, new Error('planted')))
+          : database.db.run(statement, values),
+    };
+    return withStage({ db }, async ({ create, service, account: { accountId } }) => {
+      // A 503 would state that nothing was charged, and the client would buy again.
+      await accept(create());
+      const charges = await readBooks(database.db, { accountId, kind: 'charge', limit: 10 });
+      assert.deepEqual(
+        service.started.map(({ taskId }) => taskId),
+        charges.entries.map(({ taskId }) => taskId),
+      );
+      assert.equal(charges.entries.length, 1);
+    });
+  });
 
   async function withStage(options: HttpServiceOptions, work: (stage: Stage) => Promise<void>): Promise<void> {
     const service = await startHttpService({ database, ...options });

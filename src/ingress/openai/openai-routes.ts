@@ -6,6 +6,7 @@ import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key
 import { idParameter, strictQuery, wholeParameter } from '../../http/query.ts';
 import { createFailures } from '../../tasks/create-task.ts';
 import { listTasksWithContent } from '../../tasks/task-list.ts';
+import { presentTask } from '../../tasks/task-view.ts';
 import { createVideo } from '../create-video.ts';
 import { contentFailures, linkTo, removeVideo, storedTask } from '../stored-video.ts';
 import { openAIErrors as shape } from './openai-error.ts';
@@ -32,9 +33,9 @@ const create = defineEndpoint({
   failures: createFailures,
   handler: async (call, deps) => {
     const { request, names } = await readOpenAIRequest(call, deps);
-    const task = await createVideo(call, deps, { shape: shape.name, request, names });
+    const record = await createVideo(call, deps, { shape: shape.name, request, names });
     call.ctx.set(pollAfter);
-    return presentVideo(deps, task);
+    return presentVideo(deps, record);
   },
 });
 
@@ -50,7 +51,7 @@ const retrieve = defineEndpoint({
   handler: async ({ caller, params, ctx }, deps) => {
     const task = await storedTask(deps, caller, params['id']);
     ctx.set(pollAfter);
-    return presentVideo(deps, task);
+    return presentVideo(deps, await presentTask(deps, task));
   },
 });
 
@@ -75,7 +76,9 @@ const list = defineEndpoint({
   }),
   handler: async ({ caller, query: { limit, ...page } }, deps) => {
     const tasks = await listTasksWithContent(deps.db, { accountId: caller.accountId, ...page, limit: limit + 1 });
-    const data = await Promise.all(tasks.slice(0, limit).map((task) => presentVideo(deps, task)));
+    const data = await Promise.all(
+      tasks.slice(0, limit).map(async (task) => presentVideo(deps, await presentTask(deps, task))),
+    );
     const [first_id = null, last_id = null] = [data[0]?.id, data.at(-1)?.id];
     return { object: 'list' as const, data, first_id, last_id, has_more: tasks.length > limit };
   },

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { aliasOf } from '../../models/model.ts';
 import type { HttpDeps } from '../../http/http-deps.ts';
-import { presentTask } from '../../tasks/task-view.ts';
-import type { Task } from '../../tasks/task.ts';
+import type { TaskRecord } from '../../tasks/task-record.ts';
 import { sizeOfVideo, sizeText } from '../video-size.ts';
 
 const unixSeconds = z.int().nonnegative();
@@ -36,8 +35,7 @@ const statusOf = {
   fail: 'failed',
 } as const;
 
-export async function presentVideo(deps: HttpDeps, task: Task): Promise<OpenAIVideo> {
-  const record = await presentTask(deps, task);
+export function presentVideo(deps: Pick<HttpDeps, 'catalogue' | 'retentionMs'>, record: TaskRecord): OpenAIVideo {
   const { completeTime: completedAt } = record;
   const expiresAt = record.state === 'success' && completedAt !== null ? completedAt + deps.retentionMs : null;
   return {

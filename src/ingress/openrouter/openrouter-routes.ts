@@ -3,12 +3,10 @@ import { presentPrices } from '../../credits/price-view.ts';
 import { ownTask } from '../../http/authentication.ts';
 import { defineEndpoint } from '../../http/define-endpoint.ts';
 import { existing } from '../../http/errors.ts';
-import type { HttpDeps } from '../../http/http-deps.ts';
 import { idempotencyKeyHeader, replayedHeader } from '../../http/idempotency-key.ts';
 import { strictQuery, wholeParameter } from '../../http/query.ts';
 import { createFailures } from '../../tasks/create-task.ts';
 import { presentTask } from '../../tasks/task-view.ts';
-import type { Task } from '../../tasks/task.ts';
 import { createVideo } from '../create-video.ts';
 import type { IngressShape } from '../shape.ts';
 import { contentFailures, linkTo } from '../stored-video.ts';
@@ -34,7 +32,8 @@ const create = defineEndpoint({
   failures: createFailures,
   handler: async (call, deps) => {
     const request = readOpenRouterRequest(call.input, deps.catalogue().models);
-    return videoOf(deps, await createVideo(call, deps, { shape: shape.name, request, names: theirNames }));
+    const record = await createVideo(call, deps, { shape: shape.name, request, names: theirNames });
+    return presentVideo(record, deps.publicUrl);
   },
 });
 
@@ -66,7 +65,7 @@ const retrieve = defineEndpoint({
   data: videoSchema,
   failures: ['task_not_found'],
   handler: async ({ caller, params }, deps) =>
-    videoOf(deps, await ownTask(deps.db, params['id'] ?? '', caller.accountId)),
+    presentVideo(await presentTask(deps, await ownTask(deps.db, params['id'] ?? '', caller.accountId)), deps.publicUrl),
 });
 
 const download = defineEndpoint({
@@ -87,10 +86,6 @@ const download = defineEndpoint({
     return undefined;
   },
 });
-
-async function videoOf(deps: HttpDeps, task: Task) {
-  return presentVideo(await presentTask(deps, task), deps.publicUrl);
-}
 
 export const openRouter: IngressShape = {
   ...shape,
