@@ -23,9 +23,7 @@ export const ownCallbackSchema = z
     state: callbackState,
     createTime: unixMs,
     completeTime: unixMs.nullable(),
-    nextAttemptTime: unixMs
-      .nullable()
-      .meta({ description: 'When the next attempt begins at the latest; null if there is none.' }),
+    nextAttemptTime: unixMs.nullable().meta({ description: 'The latest start of the next attempt; null without one.' }),
     attempts: z.array(ownAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
   })
   .meta({ id: 'Callback' });

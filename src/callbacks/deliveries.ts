@@ -22,7 +22,7 @@ export type Delivery = {
   readonly redeliveries: number;
   readonly createdAt: number;
   readonly finishedAt: number | undefined;
-  /** When the next attempt begins at the latest; meaningless after the end of the delivery. */
+  /** The latest start of the next attempt; meaningless after the end of the delivery. */
   readonly dueAt: number;
 };
 
@@ -132,7 +132,7 @@ from callback_attempts where task_id = $1 order by attempt desc limit ${maxAttem
 export type MadeAttempt = {
   readonly delivery: Pick<Delivery, 'taskId' | 'redeliveries'>;
   readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
-  /** The delivery's new state, and for a pending one when the next attempt begins at the latest. */
+  /** The delivery's new state, and for a pending one the latest start of the next attempt. */
   readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
 };
 

@@ -5,7 +5,7 @@ import { experimental_generateVideo as generateVideo } from 'ai';
 import sharp from 'sharp';
 import { readBooks } from '../../src/credits/credits.ts';
 import { completeTask } from '../../src/tasks/tasks.ts';
-import { startCuttingProxy } from '../support/cutting-proxy.ts';
+import { startLosingProxy } from '../support/losing-proxy.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
@@ -82,7 +82,9 @@ async function lossy(t: TestContext) {
       ended.push(completeTask(service.database.db, taskId, { ...madeUpMeasures, ...files }));
     },
   });
-  const proxy = await startCuttingProxy(service.url);
+  const proxy = await startLosingProxy();
+  proxy.forwardTo(service.url);
+  proxy.loseFirst('POST', '/api/v3/contents/generations/tasks');
   t.after(async () => {
     await Promise.all(ended);
     await proxy.close();
@@ -105,7 +107,7 @@ test('200 creates with an Idempotency-Key yield 200 videos and 200 charges, alth
   const results = await Promise.all(names.map((name) => create(name, { 'Idempotency-Key': name })));
   assert.equal(new Set(results.map(({ providerMetadata }) => JSON.stringify(providerMetadata))).size, 200);
   assert.equal(await charges(), 200);
-  assert.equal(proxy.cuts, 200);
+  assert.equal(proxy.lost(), 200);
 });
 
 // docs/clients.md warns of it. Nothing distinguishes its repeats from further creates of the same video.

@@ -6,6 +6,8 @@ import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { createAccountKey, rotateAccountKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type CapChange, type CapSubject, listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { acceptWithRetry } from '../../src/tasks/accept-with-retry.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { refundTask } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -48,14 +50,14 @@ async function spentOf({ accountId }: Client): Promise<readonly (readonly [strin
 }
 
 test('100 concurrent creates from two processes spend exactly up to the cap', async () => {
-  const client = await newKey(await newAccount(), { day: 20 * price + price - 1 });
+  const client = await newKey(await newAccount(), { total: 20 * price + price - 1 });
   const processes = [createTaskAcceptor(database.db), createTaskAcceptor(database.db)];
   const answers = await Promise.all(
     Array.from({ length: 100 }, (_, index) => (processes[index % 2] ?? assert.fail())(taskOf(client))),
   );
   assert.equal(kinds(answers, 'accepted'), 20);
   assert.equal(kinds(answers, 'spend_cap_reached'), 80);
-  assert.deepEqual(await spentOf(client), [['key', 'day', 20 * price]]);
+  assert.deepEqual(await spentOf(client), [['key', 'total', 20 * price]]);
   assert.equal((await findAccount(database.db, client.accountId))?.balance, 980 * price);
 });
 
@@ -74,17 +76,56 @@ test('a refusal names the cap, what was spent, what was required and when it res
 
 test('a refund restores the cap of its period, once', async () => {
   const accept = createTaskAcceptor(database.db);
-  const client = await newKey(await newAccount(), { day: price, total: price });
+  const client = await newKey(await newAccount(), { total: price });
   const first = await accept(taskOf(client));
   assert.ok(first.kind === 'accepted');
   assert.equal((await accept(taskOf(client))).kind, 'spend_cap_reached');
   const fail = () => refundTask(database.db, first.taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   await Promise.all([fail(), fail(), fail()]);
-  assert.deepEqual(await spentOf(client), [
-    ['key', 'day', 0],
-    ['key', 'total', 0],
-  ]);
+  assert.deepEqual(await spentOf(client), [['key', 'total', 0]]);
   assert.equal((await accept(taskOf(client))).kind, 'accepted');
+});
+
+test('creates and refunds at the same time leave exactly what was charged and not refunded', async () => {
+  const client = await newKey(await newAccount(), { total: 1_000 * price });
+  await setCap(client, { kind: 'account', id: client.accountId }, { total: 1_000 * price });
+  const processes = [createTaskAcceptor(database.db), createTaskAcceptor(database.db)];
+  const failure = { failCode: 'cancelled', failMsg: 'Cancelled.' } as const;
+  await Promise.all(
+    Array.from({ length: 60 }, async (_, index) => {
+      const accepted = await (processes[index % 2] ?? assert.fail())(taskOf(client));
+      assert.ok(accepted.kind === 'accepted');
+      if (index % 3 > 0) await refundTask(database.db, accepted.taskId, failure);
+    }),
+  );
+  assert.deepEqual(await spentOf(client), [
+    ['account', 'total', 20 * price],
+    ['key', 'total', 20 * price],
+  ]);
+  assert.equal((await findAccount(database.db, client.accountId))?.balance, 980 * price);
+});
+
+test('a create whose commit is uncertain is charged once, and counts once', async () => {
+  const client = await newKey(await newAccount(), { total: price });
+  let commits = 0;
+  const acceptTask = createTaskAcceptor({
+    ...database.db,
+    transaction: async (work) => {
+      const result = await database.db.transaction(work);
+      commits += 1;
+      if (commits === 1) throw new DatabaseUnavailable(true, new Error('the response to the commit was lost'));
+      return result;
+    },
+  });
+  const refundUncertain = () => assert.fail('it is not refunded');
+  for (const attempt of [undefined, 'repeat'] as const) {
+    commits = 0;
+    const other = attempt === undefined ? client : await newKey(await newAccount(), { total: price });
+    const answer = await acceptWithRetry({ acceptTask, refundUncertain }, taskOf(other, { attempt }));
+    assert.equal(answer.kind, 'accepted');
+    assert.deepEqual(await spentOf(other), [['key', 'total', price]]);
+    assert.equal((await findAccount(database.db, other.accountId))?.balance, 999 * price);
+  }
 });
 
 test('a new day or month starts at nothing, and a late refund of the former one restores nothing of it', async () => {
@@ -110,25 +151,25 @@ test('a new day or month starts at nothing, and a late refund of the former one 
   ]);
 });
 
-test('a cap that is set later counts what was spent in its period, of its subject alone', async () => {
+test('a cap that is set later counts what its subject alone has spent before', async () => {
   const accept = createTaskAcceptor(database.db);
   const accountId = await newAccount();
   const [one, other] = [await newKey(accountId), await newKey(accountId)];
   for (const client of [one, one, other]) await accept(taskOf(client));
-  await setCap(one, { kind: 'key', id: one.by.keyId }, { day: 3 * price });
-  await setCap(one, { kind: 'account', id: accountId }, { month: 10 * price });
+  await setCap(one, { kind: 'key', id: one.by.keyId }, { total: 3 * price });
+  await setCap(one, { kind: 'account', id: accountId }, { total: 10 * price });
   assert.deepEqual(await spentOf(one), [
-    ['account', 'month', 3 * price],
-    ['key', 'day', 2 * price],
+    ['account', 'total', 3 * price],
+    ['key', 'total', 2 * price],
   ]);
   assert.equal((await accept(taskOf(one))).kind, 'accepted');
   assert.equal((await accept(taskOf(one))).kind, 'spend_cap_reached');
   assert.equal((await accept(taskOf(other))).kind, 'accepted');
   assert.deepEqual(await spentOf(one), [
-    ['account', 'month', 5 * price],
-    ['key', 'day', 3 * price],
+    ['account', 'total', 5 * price],
+    ['key', 'total', 3 * price],
   ]);
-  await setCap(one, { kind: 'key', id: one.by.keyId }, { day: null });
+  await setCap(one, { kind: 'key', id: one.by.keyId }, { total: null });
   assert.equal((await accept(taskOf(one))).kind, 'accepted');
 });
 

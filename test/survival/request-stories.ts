@@ -125,7 +125,7 @@ export function createStories(files: Readonly<Record<string, object>> = {}): Sto
           throw new Error(`died ${when} the last of: ${outcome.requests.join(', ')}`, { cause });
         });
       }
-      assert.ok(request < 40, 'it never comes to its end');
+      assert.ok(request < 40, 'the requests end');
     }
     const { fewest = 1 } = story;
     assert.ok(request > fewest, `only ${request - 1} requests were seen`);

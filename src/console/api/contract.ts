@@ -381,7 +381,7 @@ export type Callback = {
   readonly state: 'pending' | 'delivered' | 'failed' | 'rejected';
   readonly createTime: number;
   readonly completeTime: number | null;
-  /** When the next attempt begins at the latest; null if there is none. */
+  /** The latest start of the next attempt; null without one. */
   readonly nextAttemptTime: number | null;
   /** Newest first, at most 100. */
   readonly attempts: readonly {

@@ -7,15 +7,15 @@ import type { VideoRequest } from '../create-video.ts';
 import { commonFields, conflictsOf, type GivenField, givenOf, namesOf, valuesOf } from '../given-field.ts';
 import { frameOfSize } from '../video-size.ts';
 
-const any = z.unknown().optional();
+const anything = z.unknown().optional();
 
 /** The reference shows these; the parser of the model checks the values. Our own fields of `input` are accepted by their names, too. */
 export const createSchema = z.looseObject({
-  model: any,
-  prompt: any,
-  seconds: any.meta({ description: 'The duration, such as `"4"`.' }),
-  size: any.meta({ description: 'A size that the model sells, such as `1280x720`.' }),
-  input_reference: any.meta({ description: 'An image: a file of the form, a URL or a data URL.' }),
+  model: anything,
+  prompt: anything,
+  seconds: anything.meta({ description: 'The duration, such as `"4"`.' }),
+  size: anything.meta({ description: 'A size that the model sells, such as `1280x720`.' }),
+  input_reference: anything.meta({ description: 'An image: a file of the form, a URL or a data URL.' }),
 });
 
 /** Our names of OpenAI's fields, and of those that llmgateway adds. */

@@ -134,7 +134,7 @@ export async function withNames(
   return await named(value);
 }
 
-/** The name of the medium with this number of bytes, for upstreams whose records have no more of a file. */
+/** Identifies a file by its number of bytes, for upstreams that record nothing else of it. */
 export function nameOfSize(bytes: unknown, { copies }: Media): string {
   return `file ${[...copies].find(([, copy]) => copy.length === bytes)?.[0] ?? `unknown, ${String(bytes)} bytes`}`;
 }
