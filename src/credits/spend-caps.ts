@@ -86,12 +86,14 @@ export const restoreCaps = `cap as (
     and subject_id in ${subjectsOf({ account: 'ended.account_id', user: 'ended.user_id', key: 'ended.key_id' })}
 )`;
 
+// A person who has left the account may still have caps, which can be removed.
 const findSubject = maybeOne<{ readonly subjectId: string | undefined }, [accountId: string, subject: CapSubject]>({
   name: 'find-cap-subject',
   text: `
 select case $2
   when 'key' then (select spend_subject from api_keys where id = $3 and account_id = $1)
-  when 'member' then (select user_id from memberships where user_id = $3 and account_id = $1)
+  when 'member' then coalesce((select user_id from memberships where user_id = $3 and account_id = $1),
+    (select subject_id from spend_caps where account_id = $1 and subject_id = $3 and subject_kind = 'member' limit 1))
   else $1::uuid end as "subjectId"`,
   values: (accountId, { kind, id }) => [accountId, kind, id],
 });

@@ -71,6 +71,18 @@ test('an account and a member have caps of their own, which null removes', async
   assert.deepEqual((await set({ total: null })).json.data, { caps: [] });
 });
 
+test('caps of a person who has left the account can be removed', async () => {
+  const { accountId, person } = await newMember(service);
+  const created = await createApiKey(service.database.db, { accountId, name: 'a', scopes });
+  assert.ok(created);
+  const set = (body: object) => send(created.key, 'POST', '/api/v1/caps', { userId: person.userId, ...body });
+  assert.equal((await set({ total: 5 })).status, 200);
+  const text = 'delete from memberships where account_id = $1';
+  await service.database.db.run({ name: 'test-leave', text }, [accountId]);
+  assert.deepEqual((await set({ total: null })).json.data, { caps: [] });
+  assert.equal((await set({ total: 5 })).status, 404);
+});
+
 test('403 a key creates no task, and asks no price, of a model that it may not use', async () => {
   const owner = await newOwner();
   const { key } = await newKey(owner.key, { models: ['videogen-2.0'] });
