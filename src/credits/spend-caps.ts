@@ -86,7 +86,7 @@ export const restoreCaps = `cap as (
     and subject_id in ${subjectsOf({ account: 'ended.account_id', user: 'ended.user_id', key: 'ended.key_id' })}
 )`;
 
-// A person who has left the account may still have caps, which can be removed.
+// A former member may still have caps, which can be removed.
 const findSubject = maybeOne<{ readonly subjectId: string | undefined }, [accountId: string, subject: CapSubject]>({
   name: 'find-cap-subject',
   text: `

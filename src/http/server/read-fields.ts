@@ -1,4 +1,5 @@
 import { isObject } from '../../platform/json.ts';
+import { maxFieldErrors } from '../../platform/field-errors.ts';
 import { isPlainText, notPlainText } from '../../tasks/request-text.ts';
 import type { Context } from '../context.ts';
 import { HttpError, invalidRequest } from '../errors.ts';
@@ -23,6 +24,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export async function readFields(ctx: Context): Promise<Fields> {
   if (!ctx.get('Content-Type').toLowerCase().startsWith('multipart/form-data')) return readJson(ctx, maxInlineBytes);
   const body = await readBytes(ctx.req, maxInlineBytes);
+  refuseManyFields(body, ctx.get('Content-Type'));
   const form = await new Response(body, { headers: { 'content-type': ctx.get('Content-Type') } })
     .formData()
     .catch((cause: unknown) => {
@@ -31,12 +33,30 @@ export async function readFields(ctx: Context): Promise<Fields> {
   return fieldsOf([...form.entries()]);
 }
 
+/** More than any API has. A form of 200,000 small fields takes a second of the process to parse. */
+const maxFormFields = 200;
+
+/** Counts the boundaries, without parsing what is between them. */
+function refuseManyFields(body: Buffer, contentType: string): void {
+  const [, boundary] = /;\s*boundary="?([^";]+)/i.exec(contentType) ?? [];
+  if (boundary === undefined) return;
+  let position = -1;
+  // The last boundary ends the form.
+  for (let count = 0; count <= maxFormFields + 1; count += 1) {
+    position = body.indexOf(`--${boundary}`, position + 1);
+    if (position === -1) return;
+  }
+  throw invalidRequest([{ path: '', message: `the form must have at most ${maxFormFields} fields` }]);
+}
+
 function fieldsOf(entries: readonly (readonly [name: string, value: unknown])[]): Fields {
   const unfit = entries.filter(
     ([name, value]) => !isPlainText(name) || (typeof value === 'string' && !isPlainText(value)),
   );
   if (unfit.length > 0)
-    throw invalidRequest(unfit.map(([name]) => ({ path: name.slice(0, 64), message: notPlainText })));
+    throw invalidRequest(
+      unfit.slice(0, maxFieldErrors).map(([name]) => ({ path: name.slice(0, 64), message: notPlainText })),
+    );
   // Without a prototype, `__proto__` is a name like any other.
   const fields: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
   for (const [name, value] of entries) {

@@ -115,3 +115,14 @@ test('422 a file that is no image, a data URL that is not base64, and text with 
   }
   assert.equal(await uploads(), earlier);
 });
+
+test('422 a form with more fields than any API has, however large it is', async () => {
+  const part = '--x\r\nContent-Disposition: form-data; name="a[]"\r\n\r\n1\r\n';
+  const most = await send(`${part.repeat(200)}--x--\r\n`, 'multipart/form-data; boundary="x"');
+  assert.match(most.bytes.toString(), /"param":"(?!the form)[a-z]+"/, 'a form with as many fields as allowed is read');
+  for (const count of [201, 200_000]) {
+    const answer = await send(`${part.repeat(count)}--x--\r\n`, 'multipart/form-data; boundary=x');
+    assert.equal(answer.status, 422, answer.bytes.toString());
+    assert.match(answer.bytes.toString(), /the form must have at most 200 fields/);
+  }
+});
