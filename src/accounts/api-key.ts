@@ -37,4 +37,6 @@ export type Caller = {
   readonly dialect: Dialect;
   /** The models that its key may use; undefined for all. */
   readonly models?: readonly string[] | undefined;
+  /** Identical creates within a minute are one task. */
+  readonly mergeRepeats?: boolean | undefined;
 };

@@ -8,6 +8,7 @@ import { taskColumns } from '../tasks/tasks.ts';
 
 const caller = `
 select api_keys.id as "keyId", account_id as "callerId", scopes, suspended_at is not null as suspended, dialect, models,
+  merge_repeats as "mergeRepeats",
   last_used_at is null or last_used_at < now() - interval '1 minute' as "useIsStale"
 from api_keys join accounts on accounts.id = account_id
 where hash = request.hash and revoked_at is null and (expires_at is null or expires_at > now())`;
@@ -68,9 +69,20 @@ async function findCallers(
   const values = [requests.map(({ hash }) => hash), requests.map(({ taskId }) => taskId)];
   const found: (CallerWithTask | undefined)[] = Array.from({ length: requests.length });
   for (const row of await readRows<Row>(db, selectCallers, values)) {
-    const { position, callerId: accountId, keyId, scopes, suspended, dialect, models, useIsStale, ...task } = row;
+    const {
+      position,
+      callerId: accountId,
+      keyId,
+      scopes,
+      suspended,
+      dialect,
+      models,
+      mergeRepeats,
+      useIsStale,
+      ...task
+    } = row;
     found[position - 1] = {
-      caller: { by: { kind: 'key', keyId }, accountId, scopes, suspended, dialect, models, useIsStale },
+      caller: { by: { kind: 'key', keyId }, accountId, scopes, suspended, dialect, models, mergeRepeats, useIsStale },
       task: task.taskId === undefined ? undefined : task,
     };
   }

@@ -32,6 +32,7 @@ const keySchema = z
     scopes: z.array(z.enum(scopes)),
     dialect: z.enum(dialects).meta({ description: 'The spelling of requests and records.' }),
     models: z.array(z.string()).nullable().meta({ description: 'The models that it may use; null for all.' }),
+    mergeRepeats: z.boolean().meta({ description: 'Identical creates within a minute are one task.' }),
     createTime: unixMs,
     expireTime: unixMs.nullable(),
     lastUseTime: unixMs.nullable().meta({ description: 'Accurate to about a minute.' }),
@@ -105,6 +106,14 @@ const newKeyFields = (whichScopes: string) => ({
     .max(maxModelsOfKey, { error: `must hold at most ${maxModelsOfKey} models` })
     .nullish()
     .meta({ description: 'The models that it may use; all by default. Cannot be changed.' }),
+  mergeRepeats: z
+    .boolean({ error: 'must be true or false' })
+    .nullish()
+    .meta({
+      description:
+        'Makes identical creates by this key within a minute one task, unless they have an `Idempotency-Key`. For clients that repeat ' +
+        'a create whose response was lost and cannot mark it. Two videos of one prompt then need different seeds.',
+    }),
   caps: z
     .strictObject(capFields)
     .nullish()
@@ -121,7 +130,11 @@ type NewKey = z.output<z.ZodObject<ReturnType<typeof newKeyFields>>>;
 const maxModelNameLength = 100;
 const maxModelsOfKey = 100;
 
-function newKey({ name, dialect, models, caps, expireTime }: NewKey, nowMs: number, catalogue: ModelCatalogue) {
+function newKey(
+  { name, dialect, models, mergeRepeats, caps, expireTime }: NewKey,
+  nowMs: number,
+  catalogue: ModelCatalogue,
+) {
   const unknown = (models ?? []).flatMap((model, index) => {
     const message = unknownModel(catalogue, model);
     return message === undefined ? [] : [{ path: `models[${index}]`, message }];
@@ -132,7 +145,8 @@ function newKey({ name, dialect, models, caps, expireTime }: NewKey, nowMs: numb
     throw invalidRequest([{ path: 'expireTime', message: timeError }]);
   }
   const named = models === null || models === undefined ? undefined : [...new Set(models)];
-  return { name, dialect: dialect ?? undefined, models: named, caps: caps ?? undefined, expiresAt };
+  const rules = { models: named, mergeRepeats: mergeRepeats ?? undefined, caps: caps ?? undefined };
+  return { name, dialect: dialect ?? undefined, ...rules, expiresAt };
 }
 
 const secretSchema = z.string().meta({ description: 'The key. Store it: it is shown only once.' });
@@ -211,7 +225,7 @@ const rotate = defineEndpoint({
   needsRecentProof: true,
   summary: 'Rotate a key',
   description:
-    'Creates a key with the same name, scopes, dialect, models, caps and lifetime, and returns it once. The old key stays valid for `overlapSeconds` ' +
+    'Creates a key with the same name, scopes, dialect, models, rules and lifetime, and returns it once. The old key stays valid for `overlapSeconds` ' +
     '(a day by default), so that clients can switch. A key cannot rotate a key with more scopes than its own.',
   body: z.strictObject({ keyId: opaqueId, overlapSeconds: overlapField }),
   data: keySchema

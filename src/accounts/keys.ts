@@ -17,6 +17,8 @@ export type ApiKey = {
   readonly dialect: Dialect;
   /** The models that it may use; undefined for all. */
   readonly models: readonly string[] | undefined;
+  /** Identical creates by it within a minute are one task, for clients that repeat a create without an Idempotency-Key. */
+  readonly mergeRepeats: boolean;
   readonly createdAt: number;
   readonly expiresAt: number | undefined;
   readonly lastUsedAt: number | undefined;
@@ -29,6 +31,7 @@ export type NewKey = Pick<ApiKey, 'name' | 'scopes'> & {
   /** Native by default. */
   readonly dialect?: Dialect | undefined;
   readonly models?: readonly string[] | undefined;
+  readonly mergeRepeats?: boolean | undefined;
   readonly caps?: CapChange | undefined;
   /** The subject of its caps: that of the key before it in a line of rotations, or a new one. */
   readonly spendSubject?: string | undefined;
@@ -37,7 +40,7 @@ export type NewKey = Pick<ApiKey, 'name' | 'scopes'> & {
 /** The columns that clients' and operators' keys share, as the fields of an `ApiKey`. */
 export const keyColumns = `name, hint, created_at as "createdAt", expires_at as "expiresAt", last_used_at as "lastUsedAt",
   revoked_at as "revokedAt"`;
-const apiKeyColumns = `id as "keyId", scopes, dialect, models, ${keyColumns}`;
+const apiKeyColumns = `id as "keyId", scopes, dialect, models, merge_repeats as "mergeRepeats", ${keyColumns}`;
 
 /** SQL: neither revoked nor expired. */
 export const isActive = 'revoked_at is null and (expires_at is null or expires_at > now())';
@@ -45,8 +48,8 @@ export const isActive = 'revoked_at is null and (expires_at is null or expires_a
 const insertKey = {
   name: 'create-api-key',
   text: `
-insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect, models, spend_subject)
-select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8, $10, coalesce($11::uuid, gen_random_uuid()) from accounts
+insert into api_keys (id, account_id, name, hash, hint, scopes, expires_at, dialect, models, merge_repeats, spend_subject)
+select $1, id, $3, $4, $5, $6, to_timestamp($7::float8 / 1000), $8, $10, $11, coalesce($12::uuid, gen_random_uuid()) from accounts
 where id = $2 and ($9::int is null or $9 > (select count(*) from api_keys where account_id = $2 and ${isActive}))
 returning ${apiKeyColumns}`,
 };
@@ -57,10 +60,21 @@ export type TooManyKeys = { readonly kind: 'too_many_keys' };
 
 /** Returns undefined for an unknown account, and for one with `maxActive` keys. */
 async function insert(db: Pick<Database, 'run'>, newKey: NewKey, maxActive?: number): Promise<MadeKey | undefined> {
-  const { accountId, name, scopes, expiresAt, dialect = 'native', models, caps, spendSubject } = newKey;
+  const {
+    accountId,
+    name,
+    scopes,
+    expiresAt,
+    dialect = 'native',
+    models,
+    mergeRepeats = false,
+    caps,
+    spendSubject,
+  } = newKey;
   const key = newApiKey();
   const secret = [hashApiKey(key), apiKeyHint(key)];
-  const values = [uuidv7(), accountId, name, ...secret, scopes, expiresAt, dialect, maxActive, models, spendSubject];
+  const rules = [maxActive, models, mergeRepeats, spendSubject];
+  const values = [uuidv7(), accountId, name, ...secret, scopes, expiresAt, dialect, ...rules];
   const apiKey = await readRow<ApiKey>(db, insertKey, values);
   if (apiKey === undefined) return undefined;
   if (caps !== undefined) await setCaps(db, accountId, { kind: 'key', id: apiKey.keyId }, caps);
@@ -140,7 +154,7 @@ type OldKey = Omit<NewKey, 'accountId'> & { readonly isActive: boolean };
 const findOld = maybeOne<OldKey, [keyId: string, accountId: string]>({
   name: 'find-key-to-rotate',
   text: `
-select name, scopes, dialect, models, spend_subject as "spendSubject", now() + (expires_at - created_at) as "expiresAt", ${isActive} as "isActive"
+select name, scopes, dialect, models, merge_repeats as "mergeRepeats", spend_subject as "spendSubject", now() + (expires_at - created_at) as "expiresAt", ${isActive} as "isActive"
 from api_keys where id = $1 and account_id = $2`,
 });
 
@@ -151,7 +165,7 @@ update api_keys set expires_at = least(expires_at, now() + $2 * interval '1 seco
 returning expires_at as "oldExpiresAt"`,
 });
 
-/** Creates a key with the same name, scopes, dialect and lifetime. The old key expires after the overlap. */
+/** Creates a key with the same name, scopes, dialect, rules and lifetime. The old key expires after the overlap. */
 export function rotateAccountKey(
   db: Database,
   { accountId, keyId, within, overlapSeconds }: Rotation,
@@ -176,8 +190,8 @@ export function createKeyAs(db: Database, actor: Actor, newKey: NewKey): Promise
     if ((await lockOpenAccount(transaction, accountId)) === undefined) return { answer: undefined };
     const answer = await createAccountKey(transaction, newKey);
     if (answer.kind !== 'made') return { answer };
-    const { keyId, name, scopes, dialect, models = null, expiresAt = null } = answer.apiKey;
-    const details = { name, scopes, dialect, models, caps: newKey.caps ?? null, expiresAt };
+    const { keyId, name, scopes, dialect, models = null, mergeRepeats, expiresAt = null } = answer.apiKey;
+    const details = { name, scopes, dialect, models, mergeRepeats, caps: newKey.caps ?? null, expiresAt };
     return { answer, done: { action: 'keys.create', accountId, keyId, details } };
   });
 }

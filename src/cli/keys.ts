@@ -20,6 +20,7 @@ type KeyOptions = CapOptions & {
   scopes: Scope[];
   dialect: Dialect;
   models?: string[];
+  mergeRepeats?: boolean;
   expires?: number;
 };
 
@@ -38,6 +39,7 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .option('--cap-month <credits>', 'what it may spend per month (UTC)', wholeNumber(0))
     .option('--cap-total <credits>', 'what it may spend in total', wholeNumber(0))
     .option('--models <list>', 'the models that it may use; all by default', modelList)
+    .option('--merge-repeats', 'make identical creates within a minute one task, unless they have an Idempotency-Key')
     .addOption(new Option('--dialect <dialect>', 'API dialect of its clients').choices(dialects).default('native'))
     .action(run(createKey));
   key

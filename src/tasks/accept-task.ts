@@ -69,7 +69,7 @@ async function acceptAlone(db: Pick<Database, 'run'>, task: NewTask): Promise<Ac
   }
 }
 
-/** A repeat that comes later is a new task. */
+/** A repeat that comes later is a new task. So is one of a task that has failed, which is refunded. */
 const repeatWindow = "interval '1 minute'";
 
 // A first attempt that a repeat has overtaken finds the repeat's task: its id is later than that of the first attempt, because ids are
@@ -79,7 +79,7 @@ const findOtherAttempt = maybeOne<Omit<Replayed, 'kind'>, [task: NewTask]>({
   text: `
 select id as "taskId", credits_charged as "creditsCharged", state from tasks
 where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
-  and created_at > now() - ${repeatWindow} and ($5 or (is_repeat and id > $6))
+  and state <> 'fail' and created_at > now() - ${repeatWindow} and ($5 or (is_repeat and id > $6))
 order by created_at desc, id desc limit 1`,
   values: ({ taskId, accountId, by, requestSha256, attempt }) => [
     accountId,

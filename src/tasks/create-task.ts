@@ -66,7 +66,7 @@ async function newTask(request: CreateRequest, deps: HttpDeps): Promise<NewTask>
     by: caller.by,
     ...taskTerms(model, param),
     idempotencyKey: idempotency.key,
-    attempt: isRepeat === true ? 'repeat' : sdkAttempt(ctx),
+    attempt: isRepeat === true || caller.mergeRepeats === true ? 'repeat' : sdkAttempt(ctx),
     createRate: deps.createRate,
     dialect,
   };

@@ -1,4 +1,4 @@
-"""Uses an SDK of Ark as its documents show: ark-client.py SDK BASE_URL API_KEY exercise|repeats, prints JSON."""
+"""Uses an SDK of Ark as its documents show: ark-client.py SDK BASE_URL API_KEY exercise|keyed|unkeyed [COUNT], prints JSON."""
 
 import concurrent.futures
 import importlib
@@ -8,6 +8,7 @@ import time
 import urllib.request
 
 sdk, base_url, api_key, mode = sys.argv[1:5]
+count = int(sys.argv[5]) if len(sys.argv) > 5 else 0
 module = importlib.import_module(sdk)
 tasks = module.Ark(base_url=f"{base_url}/api/v3", api_key=api_key).content_generation.tasks
 
@@ -49,13 +50,13 @@ def exercise():
     }
 
 
-def repeats():
-    def with_key(number):
-        return create(f"video {number}", extra_headers={"Idempotency-Key": f"video-{number}"})
+def creates():
+    def one(number):
+        headers = {"Idempotency-Key": f"video-{number}"} if mode == "keyed" else {}
+        return create(f"{mode} video {number}", extra_headers=headers)
 
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
-        keyed = list(pool.map(with_key, range(200)))
-    return {"keyed": keyed, "unkeyed": create("a lighthouse")}
+        return list(pool.map(one, range(count)))
 
 
-print(json.dumps({"exercise": exercise, "repeats": repeats}[mode]()))
+print(json.dumps(exercise() if mode == "exercise" else creates()))

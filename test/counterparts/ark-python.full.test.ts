@@ -5,6 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { readBooks } from '../../src/credits/credits.ts';
 import { startLosingProxy } from '../support/losing-proxy.ts';
 import { startHttpService } from '../support/http-service.ts';
+import { mergeRepeats } from '../support/merging-key.ts';
 import { pythonWith } from '../support/installed-packages.ts';
 import { bytePlusPackages } from './ark-packages.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
@@ -50,7 +51,7 @@ for (const [sdk, packages] of Object.entries(sdks)) {
     });
 
     // docs/clients.md warns of the second charge: each of its tries has another X-Client-Request-Id, and nothing marks a repeat.
-    test('200 creates with an Idempotency-Key are charged once each although the first responses are lost, one without is charged twice', async (t) => {
+    test('200 creates with an Idempotency-Key and 200 by an API key that merges repeats are charged once each although the first responses are lost, one with neither is charged twice', async (t) => {
       const lossy = await startHttpService();
       const proxy = await startLosingProxy();
       proxy.forwardTo(lossy.url);
@@ -59,17 +60,26 @@ for (const [sdk, packages] of Object.entries(sdks)) {
         await proxy.close();
         await lossy.close();
       });
-      const { accountId, key } = await lossy.newAccount(1_000_000);
-      const text = 'update accounts set max_unfinished_tasks = 1000 where id = $1';
-      await lossy.database.db.run({ name: 'test-many-unfinished', text }, [accountId]);
-      const { keyed, unkeyed } = (await client(sdk, packages, proxy.url, key, 'repeats')) as {
-        readonly keyed: readonly string[];
-        readonly unkeyed: string;
-      }; // what the script prints
-      assert.equal(new Set([...keyed, unkeyed]).size, 201);
-      assert.equal(proxy.lost(), 201);
-      const { balance } = await readBooks(lossy.database.db, { accountId, before: undefined, limit: 1 });
-      assert.equal(balance, 1_000_000 - 202 * 165);
+      const text = 'update accounts set max_unfinished_tasks = 1000';
+      const [plain, merging] = [await lossy.newAccount(1_000_000), await lossy.newAccount(1_000_000)];
+      await lossy.database.db.run({ name: 'test-many-unfinished', text });
+      await mergeRepeats(lossy.database.db, merging.accountId);
+      const created = async (key: string, mode: 'keyed' | 'unkeyed', count: number) => {
+        const lostBefore = proxy.lost();
+        const ids = (await client(sdk, packages, proxy.url, key, mode, String(count))) as readonly string[]; // what the script prints
+        assert.deepEqual([new Set(ids).size, proxy.lost() - lostBefore], [count, count]);
+      };
+      const spent = async ({ accountId }: { readonly accountId: string }) => {
+        const { balance } = await readBooks(lossy.database.db, { accountId, before: undefined, limit: 1 });
+        return (1_000_000 - balance) / 165;
+      };
+      await created(plain.key, 'keyed', 200);
+      assert.equal(await spent(plain), 200);
+      await created(merging.key, 'unkeyed', 200);
+      assert.equal(await spent(merging), 200);
+      proxy.loseFirst('POST', '/api/v3/contents/generations/tasks');
+      await created(plain.key, 'unkeyed', 1);
+      assert.equal(await spent(plain), 202);
     });
   });
 }

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +6,7 @@ import type * as provider2 from '@openrouter/ai-sdk-provider';
 import type * as sdk6 from 'ai';
 import { type FinishingService, startFinishingService } from '../ingress/finished-videos.ts';
 import { nodeModulesWith } from '../support/installed-packages.ts';
+import { mergeRepeats } from '../support/merging-key.ts';
 
 // The AI SDK 7 and its provider ask for Node.js 22, which not every machine of contributors has; they run on 20, too.
 
@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => stage.close());
 
-function generate(key: string, prompt: string, headers: Readonly<Record<string, string>> = {}) {
+function generate(key: string, prompt: string) {
   const { createOpenRouter } = provider;
   const openRouter = createOpenRouter({ apiKey: key, baseURL: `${stage.publicUrl}/api/v1` });
   return sdk.experimental_generateVideo({
@@ -34,7 +34,6 @@ function generate(key: string, prompt: string, headers: Readonly<Record<string, 
     prompt,
     resolution: '1280x720',
     duration: 4,
-    headers,
     download: async ({ url }) => {
       const response = await fetch(url);
       return { data: new Uint8Array(await response.arrayBuffer()), mediaType: 'video/mp4' };
@@ -49,11 +48,12 @@ test('the AI SDK 7 generates a video', async () => {
   assert.deepEqual(await stage.booksOf(accountId), { tasks: 1, balance: 1000 - price });
 });
 
-test('the AI SDK 7, given an Idempotency-Key, gets a video for each of 200 creates and is charged for no second one', async () => {
+test('the AI SDK 7, given an API key that merges repeats, gets a video for each of 200 creates and is charged for no second one', async () => {
   const { accountId, key } = await stage.newAccount(200 * price);
+  await mergeRepeats(stage.service.database.db, accountId);
   stage.proxy.loseFirst('POST', '/api/v1/videos');
   const prompts = Array.from({ length: 200 }, (_, index) => `A lighthouse, view ${index}`);
-  await Promise.all(prompts.map((prompt) => generate(key, prompt, { 'Idempotency-Key': randomUUID() })));
+  await Promise.all(prompts.map((prompt) => generate(key, prompt)));
   assert.equal(stage.proxy.lost(), 200);
   assert.deepEqual(await stage.booksOf(accountId), { tasks: 200, balance: 0 });
 });

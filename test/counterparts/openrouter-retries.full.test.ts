@@ -5,9 +5,10 @@ import { createOpenRouter } from '@openrouter/ai-sdk-provider';
 import { OpenRouter } from '@openrouter/sdk';
 import { experimental_generateVideo as generateVideo } from 'ai';
 import { type FinishingService, startFinishingService } from '../ingress/finished-videos.ts';
+import { mergeRepeats } from '../support/merging-key.ts';
 
-// These clients repeat a create whose response was lost, and neither marks the repeat nor sends an Idempotency-Key of its own. Only with a
-// key of the caller does the service know that it is a repeat.
+// These clients repeat a create whose response was lost, and neither marks the repeat nor sends an Idempotency-Key of its own. The service
+// knows that it is a repeat by an Idempotency-Key of the caller, or by an API key that merges repeats.
 
 const model = 'bytedance/seedance-2-fast';
 const price = 4 * 33;
@@ -52,17 +53,22 @@ const clients: Readonly<Record<string, (key: string) => Create>> = {
 };
 
 for (const [name, clientOf] of Object.entries(clients)) {
-  test(`${name}, given an Idempotency-Key, gets a video for each of ${creates} creates and is charged for no second one`, async () => {
-    const { accountId, key } = await stage.newAccount(creates * price);
-    const create = clientOf(key);
-    const prompts = Array.from({ length: creates }, (_, index) => `A lighthouse, view ${index}`);
-    const videos = await Promise.all(prompts.map((prompt) => create(prompt, { 'Idempotency-Key': randomUUID() })));
-    assert.equal(stage.proxy.lost(), creates);
-    assert.equal(new Set(videos).size, creates);
-    assert.deepEqual(await stage.booksOf(accountId), { tasks: creates, balance: 0 });
-  });
+  for (const means of ['an Idempotency-Key', 'an API key that merges repeats']) {
+    test(`${name}, given ${means}, gets a video for each of ${creates} creates and is charged for no second one`, async () => {
+      const { accountId, key } = await stage.newAccount(creates * price);
+      const isKeyed = means === 'an Idempotency-Key';
+      if (!isKeyed) await mergeRepeats(stage.service.database.db, accountId);
+      const create = clientOf(key);
+      const prompts = Array.from({ length: creates }, (_, index) => `A lighthouse, view ${index}`);
+      const headers = () => (isKeyed ? { 'Idempotency-Key': randomUUID() } : {});
+      const videos = await Promise.all(prompts.map((prompt) => create(prompt, headers())));
+      assert.equal(stage.proxy.lost(), creates);
+      assert.equal(new Set(videos).size, creates);
+      assert.deepEqual(await stage.booksOf(accountId), { tasks: creates, balance: 0 });
+    });
+  }
 
-  test(`${name} without an Idempotency-Key repeats a lost create with the same request, which is a second task`, async () => {
+  test(`${name} without either repeats a lost create with the same request, which is a second task`, async () => {
     const { accountId, key } = await stage.newAccount(creates * price);
     await clientOf(key)('A lighthouse', {});
     assert.deepEqual(await stage.booksOf(accountId), { tasks: 2, balance: (creates - 2) * price });

@@ -13,7 +13,9 @@ import { listTasks } from '../../src/tasks/task-list.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { startLossyProxy } from '../support/lossy-proxy.ts';
+import { mergeRepeats } from '../support/merging-key.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
+import { runsWholeMatrix } from '../support/tier.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Python clients of OpenAI's API with nothing changed but base URL and key. ops/ci/provision.sh installs them.
@@ -107,6 +109,20 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
       assert.match(String(hash), /^[0-9a-f]{64}$/);
     }
     assert.equal(made['hosted_vllm']?.['sha256'], sha256);
+  });
+
+  test('LiteLLM’s router repeats creates whose answers are lost; by an API key that merges repeats there is no second charge', async (t) => {
+    const creates = runsWholeMatrix ? 200 : 20;
+    const own = await createTestAccount(service.database, creates * 165);
+    await mergeRepeats(service.database.db, own.accountId);
+    let sent = 0;
+    const proxy = await startLossyProxy(service.baseUrl, () => ((sent += 1) <= creates ? 'lose_answer' : 'pass'));
+    t.after(() => proxy.close());
+    const ids = (await run('litellm_client.py', ['creates', String(creates)], proxy.url, own.key)) as readonly string[];
+    assert.equal(new Set(ids).size, creates);
+    assert.ok(sent >= 2 * creates, String(sent));
+    const { balance } = await readBooks(service.database.db, { accountId: own.accountId, limit: 1 });
+    assert.equal(balance, 0);
   });
 
   test('LiteLLM as a proxy before us makes a video for OpenAI’s client', async (t) => {

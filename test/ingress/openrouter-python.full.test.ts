@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { pythonWith } from '../support/installed-packages.ts';
+import { mergeRepeats } from '../support/merging-key.ts';
 import { type FinishingService, startFinishingService } from './finished-videos.ts';
 
 const run = promisify(execFile);
@@ -38,16 +39,22 @@ describe('openrouter from PyPI, given another server URL and key', () => {
     assert.deepEqual(await stage.booksOf(accountId), { tasks: 1, balance: 1000 - price });
   });
 
-  test('repeats a create that a proxy answered with 502; with an Idempotency-Key it is charged for no second one in 200', async () => {
-    const { accountId, key } = await stage.newAccount(200 * price);
-    const lostBefore = stage.proxy.lost();
-    stage.proxy.loseFirst('POST', create, 502);
-    assert.equal(await printed('keyed', key, 200), 200);
-    assert.equal(stage.proxy.lost() - lostBefore, 200);
-    assert.deepEqual(await stage.booksOf(accountId), { tasks: 200, balance: 0 });
-  });
+  for (const [mode, means] of [
+    ['keyed', 'an Idempotency-Key'],
+    ['plain', 'an API key that merges repeats'],
+  ] as const) {
+    test(`repeats a create that a proxy answered with 502; with ${means} it is charged for no second one in 200`, async () => {
+      const { accountId, key } = await stage.newAccount(200 * price);
+      if (mode === 'plain') await mergeRepeats(stage.service.database.db, accountId);
+      const lostBefore = stage.proxy.lost();
+      stage.proxy.loseFirst('POST', create, 502);
+      assert.equal(await printed(mode, key, 200), 200);
+      assert.equal(stage.proxy.lost() - lostBefore, 200);
+      assert.deepEqual(await stage.booksOf(accountId), { tasks: 200, balance: 0 });
+    });
+  }
 
-  test('without an Idempotency-Key, a create that was answered with 502 becomes two tasks', async () => {
+  test('without either, a create that was answered with 502 becomes two tasks', async () => {
     const { accountId, key } = await stage.newAccount(1000);
     stage.proxy.loseFirst('POST', create, 502);
     assert.equal(await printed('plain', key), 1);

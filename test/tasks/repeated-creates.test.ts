@@ -5,6 +5,7 @@ import type { Acceptance, NewTask } from '../../src/tasks/acceptance.ts';
 import { createAccount, findAccount, lockAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { refundTask } from '../../src/tasks/tasks.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { listedTerms, requestOf, taskParam } from '../support/tasks.ts';
@@ -75,6 +76,16 @@ test('what is not a repeat is a new task: another request, another key, no mark,
   );
   assert.equal(new Set(answers.map(idOf)).size, answers.length);
   assert.equal(await paidTasks(client), answers.length);
+});
+
+test('a repeat of a task that has failed, and is refunded, is a new task', async () => {
+  const accept = createTaskAcceptor(database.db);
+  const client = await newClient();
+  const first = await accept(taskOf(client, { attempt: 'first' }));
+  await refundTask(database.db, idOf(first), { failCode: 'internal', failMsg: 'the worker failed' });
+  const repeat = await accept(taskOf(client, { attempt: 'repeat' }));
+  assert.equal(repeat.kind, 'accepted');
+  assert.equal(await paidTasks(client), 1);
 });
 
 test('a repeat under an Idempotency-Key follows the key, not the request', async () => {

@@ -59,6 +59,8 @@ create table api_keys (
   dialect text not null default 'native' check (dialect in ${literals(dialects)}),
   -- The models that it may use; null for all.
   models text[],
+  -- Its identical creates within a minute are one task.
+  merge_repeats boolean not null default false,
   -- The subject of its caps, which the keys of a line of rotations share.
   spend_subject uuid not null default gen_random_uuid(),
   created_at timestamptz not null default now(),

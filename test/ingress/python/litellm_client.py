@@ -1,8 +1,10 @@
-"""LiteLLM as a library, with both of its providers for servers of this API. Prints what it saw as JSON."""
+"""LiteLLM as a library, with both of its providers for servers of this API, or with `creates COUNT` its router. Prints JSON."""
 
+import asyncio
 import hashlib
 import json
 import os
+import sys
 import time
 
 import litellm
@@ -40,4 +42,17 @@ def refused() -> list[object]:
     return []
 
 
+async def creates(count: int) -> list[str]:
+    """The router, which is the core of LiteLLM's proxy, repeats creates. The functions of the library do not."""
+    params = {"model": "openai/videogen-2.0-fast", **server}
+    models = [{"model_name": "videogen", "litellm_params": params}]
+    # Its circuit breaker would end the test, which loses a response of every create.
+    router = litellm.Router(model_list=models, num_retries=10, disable_cooldowns=True)
+    videos = [router.avideo_generation(model="videogen", prompt=f"lighthouse {number}") for number in range(count)]
+    return [video.id for video in await asyncio.gather(*videos)]
+
+
+if sys.argv[1:2] == ["creates"]:
+    print(json.dumps(asyncio.run(creates(int(sys.argv[2])))))
+    sys.exit()
 print(json.dumps({"made": {name: made_by(name) for name in ("openai", "hosted_vllm")}, "refused": refused()}))

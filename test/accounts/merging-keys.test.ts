@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { useKeys } from './keys-stage.ts';
+
+// Clients that repeat a create whose response was lost and cannot mark it get an API key that merges repeats.
+
+const { service, post, made, listed, owner } = useKeys();
+
+const body = (prompt: string) => ({ model: 'videogen-2.0-fast', input: { prompt } });
+
+async function idOf(key: string, prompt: string, headers?: Readonly<Record<string, string>>): Promise<string> {
+  const { status, json, bytes } = await service().create(key, body(prompt), headers);
+  assert.equal(status, 200, bytes.toString());
+  return String(json.data['taskId']);
+}
+
+async function tasksOf(create: () => Promise<readonly string[]>): Promise<number> {
+  return new Set(await create()).size;
+}
+
+test('identical creates by a key that merges repeats are one task, one after another and at the same time', async () => {
+  const account = await owner();
+  const { key } = await made(post(account.key, '', { name: 'player', mergeRepeats: true }));
+  const sequential = async () => [await idOf(key, 'a lighthouse'), await idOf(key, 'a lighthouse')];
+  assert.equal(await tasksOf(sequential), 1);
+  const concurrent = () => Promise.all(Array.from({ length: 8 }, () => idOf(key, 'a harbor')));
+  assert.equal(await tasksOf(concurrent), 1);
+});
+
+test('other requests, other keys of the account and requests with an Idempotency-Key are tasks of their own', async () => {
+  const account = await owner();
+  const { key } = await made(post(account.key, '', { name: 'player', mergeRepeats: true }));
+  const ids = [
+    await idOf(key, 'a lighthouse'),
+    await idOf(key, 'another lighthouse'),
+    await idOf(account.key, 'a lighthouse'),
+    await idOf(account.key, 'a lighthouse'),
+    await idOf(key, 'a lighthouse', { 'Idempotency-Key': 'one' }),
+    await idOf(key, 'a lighthouse', { 'Idempotency-Key': 'two' }),
+  ];
+  assert.equal(new Set(ids).size, ids.length);
+});
+
+test('a key merges repeats only if it was created so; its successor does, too', async () => {
+  const { key } = await owner();
+  const plain = await made(post(key, '', { name: 'plain' }));
+  const merging = await made(post(key, '', { name: 'merging', mergeRepeats: true }));
+  const next = await made(post(key, '/rotate', { keyId: merging.keyId }));
+  const merges = new Map((await listed(key)).map(({ keyId, mergeRepeats }) => [keyId, mergeRepeats]));
+  assert.deepEqual(
+    [plain, merging, next].map(({ keyId }) => merges.get(keyId)),
+    [false, true, true],
+  );
+});
+
+for (const mergeRepeats of ['true', 1]) {
+  test(`422 mergeRepeats: ${JSON.stringify(mergeRepeats)}`, async () => {
+    const { key } = await owner();
+    const { status, json } = await post(key, '', { name: 'a', mergeRepeats });
+    assert.equal(status, 422);
+    assert.match(json.msg, /mergeRepeats: must be true or false/);
+  });
+}

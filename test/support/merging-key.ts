@@ -1,0 +1,9 @@
+import type { Database } from '../../src/platform/database/database.ts';
+
+/** Lets the account have many unfinished tasks, and turns `mergeRepeats` on for its keys, which only a new key can have otherwise. */
+export async function mergeRepeats(db: Pick<Database, 'run'>, accountId: string): Promise<void> {
+  const many = 'update accounts set max_unfinished_tasks = 100000 where id = $1';
+  await db.run({ name: 'test-allow-many-tasks', text: many }, [accountId]);
+  const text = 'update api_keys set merge_repeats = true where account_id = $1';
+  await db.run({ name: 'test-merge-repeats', text }, [accountId]);
+}
