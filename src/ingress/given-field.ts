@@ -1,10 +1,7 @@
 import { invalidRequest } from '../http/errors.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
 import type { FieldError } from '../platform/field-errors.ts';
 import { isObject } from '../platform/json.ts';
-import { inputLimits } from '../tasks/input-bounds.ts';
 import { mediaFields } from '../tasks/task-input.ts';
-import { hostInlineMedia } from './inline-media.ts';
 
 /** A field of another API's request: our name, the client's, and its value. */
 export type GivenField = { readonly ours: string; readonly theirs: string; readonly value: unknown };
@@ -75,27 +72,19 @@ export function namesOf(fields: readonly GivenField[]): Readonly<Record<string, 
   return Object.fromEntries(names);
 }
 
-/** The values by our names: numbers and switches that a form has as text are converted, and files are stored as uploads. */
-export async function valuesOf(fields: readonly GivenField[], deps: HttpDeps, accountId: string): Promise<Fields> {
-  const values = fields.map(async (field) => [field.ours, await valueOf(field, deps, accountId)] as const);
-  return Object.fromEntries(await Promise.all(values));
+/** The values by our names. Numbers and switches that a form has as text are converted. */
+export function valuesOf(fields: readonly GivenField[]): Fields {
+  return Object.fromEntries(fields.map((field) => [field.ours, valueOf(field)]));
 }
 
-async function valueOf({ ours, theirs, value }: GivenField, deps: HttpDeps, accountId: string): Promise<unknown> {
+function valueOf({ ours, theirs, value }: GivenField): unknown {
   if (ours === 'duration' || ours === 'seed' || ours === 'generateAudio') return fromText(value);
   if (ours === 'options' && isObject(value)) {
     return Object.fromEntries(Object.entries(value).map(([name, option]) => [name, fromText(option)]));
   }
   if (!mediaFields.some(({ name }) => name === ours)) return value;
-  const given = [value].flat();
-  const isList = ours.endsWith('Urls');
-  // A longer list is refused, so its files are not stored.
-  if (given.length > (isList ? inputLimits.maxImages : 1)) return value;
-  const hosted = given.map((item) =>
-    hostInlineMedia(deps, accountId, { path: theirs, value: addressIn(item, theirs) }),
-  );
-  const urls = await Promise.all(hosted);
-  return isList ? urls : urls[0];
+  const addresses = [value].flat().map((item) => addressIn(item, theirs));
+  return ours.endsWith('Urls') || addresses.length > 1 ? addresses : addresses[0];
 }
 
 function fromText(value: unknown): unknown {

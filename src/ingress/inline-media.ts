@@ -2,32 +2,18 @@ import { writeFile } from 'node:fs/promises';
 import { invalidRequest, HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { maxUploads, uploadUrl } from '../media/upload.ts';
+import { inputLimits } from '../tasks/input-bounds.ts';
 import { mediaFields } from '../tasks/task-input.ts';
 
 const dataUrl = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w-]+=[\w."-]+)*;base64,/;
 
 type InlineDeps = Pick<HttpDeps, 'storeUpload' | 'publicUrl'>;
-/** `path`: the field, for errors. */
-type Given = { readonly path: string; readonly value: unknown };
-
-/**
- * Stores a file of a form, or of a data URL, as an upload of the account, and returns its URL. Any other value is returned unchanged, for
- * the parser to accept or to refuse. The same file is stored once, so that a repeated request is the same request.
- */
-export async function hostInlineMedia(deps: InlineDeps, accountId: string, { path, value }: Given): Promise<unknown> {
-  const bytes = await bytesOf(value, path);
-  if (bytes === undefined) return value;
-  const outcome = await deps.storeUpload(accountId, (file) => writeFile(file, bytes, { flag: 'wx' }), {
-    reuses: true,
-  });
-  if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
-  if (outcome.kind === 'refused') throw invalidRequest([{ path, message: `the file ${outcome.why}` }]);
-  return uploadUrl(deps.publicUrl, outcome.upload);
-}
-
 type Media = Readonly<Record<string, unknown>>;
 
-/** Returns the fields of reference media with an upload in place of each file. `pathOf`: the client's name for a field, for errors. */
+/**
+ * Returns the fields of reference media with an upload of the account in place of each file, which may be a part of a form or a data URL.
+ * Any other value is returned unchanged, for the parser to accept or to refuse. `pathOf`: the client's name for a field, for errors.
+ */
 export async function hostMedia(
   deps: InlineDeps,
   accountId: string,
@@ -41,11 +27,29 @@ export async function hostMedia(
       if (value !== undefined) hosted[name] = await host(pathOf(name), value);
       continue;
     }
+    // A longer list is refused, so its files are not stored.
+    if (value.length > inputLimits.maxImages) continue;
     const urls: unknown[] = [];
     for (const [index, file] of value.entries()) urls.push(await host(`${pathOf(name)}[${index}]`, file));
     hosted[name] = urls;
   }
   return hosted;
+}
+
+/** The same file is stored once, so that a repeated request is the same request. */
+export async function hostInlineMedia(
+  deps: InlineDeps,
+  accountId: string,
+  { path, value }: { readonly path: string; readonly value: unknown },
+): Promise<unknown> {
+  const bytes = await bytesOf(value, path);
+  if (bytes === undefined) return value;
+  const outcome = await deps.storeUpload(accountId, (file) => writeFile(file, bytes, { flag: 'wx' }), {
+    reuses: true,
+  });
+  if (outcome.kind === 'too_many') throw new HttpError('too_many_uploads', { data: { limit: maxUploads } });
+  if (outcome.kind === 'refused') throw invalidRequest([{ path, message: `the file ${outcome.why}` }]);
+  return uploadUrl(deps.publicUrl, outcome.upload);
 }
 
 async function bytesOf(value: unknown, path: string): Promise<Uint8Array | undefined> {
@@ -57,17 +61,4 @@ async function bytesOf(value: unknown, path: string): Promise<Uint8Array | undef
     throw invalidRequest([{ path, message: 'must be an http or https URL, or a data URL in base64' }]);
   }
   return Buffer.from(base64, 'base64');
-}
-
-/** Media of a request for a field of ours. `path`: the client's field, for errors. */
-export type InlineMedia = Given & { readonly field: string };
-
-/** The fields of all media of a request. Several media of a field are a list, and so is one unless the field is a frame. */
-export async function hostMediaFields(deps: InlineDeps, accountId: string, media: readonly InlineMedia[]) {
-  const fields: Record<string, unknown> = {};
-  for (const { field, ...given } of media) {
-    const url = await hostInlineMedia(deps, accountId, given);
-    fields[field] = field.endsWith('Url') ? url : [...[fields[field] ?? []].flat(), url];
-  }
-  return fields;
 }

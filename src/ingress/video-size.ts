@@ -18,7 +18,7 @@ export function sizeText({ widthPx, heightPx }: FrameSize): string {
   return `${widthPx}x${heightPx}`;
 }
 
-type Requested = { readonly resolution: unknown; readonly ratio: unknown };
+type Requested = { readonly resolution?: unknown; readonly ratio?: unknown };
 type ReadSize = { readonly fields: Requested; readonly errors: readonly FieldError[] };
 
 /**
@@ -34,24 +34,6 @@ export function readSize(model: ModelInput | undefined, size: unknown, requested
   const { resolution, ratio } = requested;
   const agrees = (resolution ?? frame.resolution) === frame.resolution && (ratio ?? frame.ratio) === frame.ratio;
   return agrees ? { fields: frame, errors: [] } : refused('must agree with the resolution and the aspect ratio');
-}
-
-/** Our name of a field of the request, and the client's. */
-type NamedField = { readonly ours: string; readonly theirs: string };
-
-/** The resolution and ratio of a requested size, or why it is refused. */
-export function frameOfSize(size: unknown, input: ModelInput | undefined, fields: readonly NamedField[]) {
-  if (size === undefined) return { frame: {}, errors: [] };
-  const other = fields.find(({ ours }) => ours === 'resolution' || ours === 'ratio');
-  if (other !== undefined) {
-    const message = `must be left out together with ${other.theirs}: give the size, or resolution and ratio`;
-    return { frame: {}, errors: [{ path: 'size', message }] };
-  }
-  // The sizes of an unknown model are unknown; the model is refused.
-  const sizes = input === undefined ? undefined : sizesOf(input);
-  const frame = typeof size === 'string' ? sizes?.get(size) : undefined;
-  if (frame !== undefined || sizes === undefined) return { frame: frame ?? {}, errors: [] };
-  return { frame: {}, errors: [{ path: 'size', message: `must be one of ${[...sizes.keys()].join(', ')}` }] };
 }
 
 /** The size of a stored video, or the one that is expected. */

@@ -179,7 +179,7 @@ const refusals: Readonly<Record<string, readonly [body: object, param: string, m
   ],
   'an invalid data URL': [
     { content: [text('a'), image('data:image/png,x', 'reference_image')] },
-    'content[1].image_url.url',
+    'content.reference_image[0]',
     /data URL in base64/,
   ],
   'an invalid address for the callback': [{ callback_url: 'ftp://x' }, 'callback_url', /http/],

@@ -122,8 +122,8 @@ describe('a create is refused in the words of the client', () => {
     [{ seconds: 'long' }, 'seconds', /must be a number of seconds/],
     [{ size: '1024x1792' }, 'size', /must be one of 1280x720, 720x1280, 1920x1080, 1080x1920$/],
     [{ size: 720 }, 'size', /must be one of 1280x720/],
-    [{ size: '1280x720', resolution: '720p' }, 'size', /must be left out together with resolution/],
-    [{ size: '1280x720', aspect_ratio: '16:9' }, 'size', /must be left out together with aspect_ratio/],
+    [{ size: '1280x720', resolution: '1080p' }, 'size', /must agree with the resolution and the aspect ratio$/],
+    [{ size: '1280x720', aspect_ratio: '9:16' }, 'size', /must agree with the resolution and the aspect ratio$/],
     [{ seconds: '5', duration: 6 }, 'duration', /means the same as seconds; give one of them/],
     [{ input_reference: image, image: other }, 'image', /means the same as input_reference/],
     [

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { required } from '../../http/fields.ts';
 import type { FieldError } from '../../platform/field-errors.ts';
-import type { InlineMedia } from '../inline-media.ts';
 
 // `content` of a create request: the words, which may contain options, and the reference media.
 
@@ -27,7 +26,7 @@ export const contentSchema = z
   .max(50, { error: 'must hold at most 50 items' });
 
 export function readContent(parts: z.output<typeof contentSchema>) {
-  const media: InlineMedia[] = [];
+  const media: Record<string, string | string[]> = {};
   const errors: FieldError[] = [];
   const images = parts.filter(({ type }) => type === 'image_url').length;
   for (const [index, { type, role: given, ...part }] of parts.entries()) {
@@ -36,10 +35,11 @@ export function readContent(parts: z.output<typeof contentSchema>) {
     const roles = Object.entries(roleFields[type]);
     const isDefault = !given && (type !== 'image_url' || images === 1);
     const [, field] = (isDefault ? roles[0] : roles.find(([role]) => role === given)) ?? [];
-    const isSecond = given?.endsWith('_frame') === true && media.some((other) => other.field === field);
+    const isSecond = given?.endsWith('_frame') === true && field !== undefined && Object.hasOwn(media, field);
     const names = roles.map(([role]) => role).join(', ');
     if (value === undefined) errors.push({ path: `content[${index}].${type}`, message: 'is required' });
-    else if (field !== undefined && !isSecond) media.push({ field, path: `content[${index}].${type}.url`, value });
+    else if (field !== undefined && !isSecond)
+      media[field] = field.endsWith('Url') ? value : [...(media[field] ?? []), value];
     else errors.push({ path: `content[${index}].role`, message: `must be ${names}, and each frame given once` });
   }
   return { ...readText(parts.flatMap(({ text = [] }) => text).join('\n')), media, errors };

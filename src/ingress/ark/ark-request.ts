@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import type { Caller } from '../../accounts/api-key.ts';
 import { plainText, required } from '../../http/fields.ts';
-import type { HttpDeps } from '../../http/http-deps.ts';
-import { type Model, modelOfAlias } from '../../models/model.ts';
+import { type Model, type ModelCatalogue, modelOfAlias } from '../../models/model.ts';
 import { readClientFields } from '../client-fields.ts';
-import { hostMediaFields } from '../inline-media.ts';
 import { contentSchema, mediaRoles, readContent } from './ark-content.ts';
 
 /** All other fields are checked against the model, because its options may be among them. */
@@ -32,12 +29,11 @@ const neutral = {
   service_tier: 'default',
 };
 
-type CreateCall = { readonly caller: Caller; readonly input: z.output<typeof createSchema> };
+type CreateBody = z.output<typeof createSchema>;
 
 /** Translates a create request. */
-export async function readArkRequest({ caller, input: { model: name, content, ...body } }: CreateCall, deps: HttpDeps) {
+export function readArkRequest({ model: name, content, ...body }: CreateBody, models: ModelCatalogue) {
   const { callback_url: callBackUrl, safety_identifier: endUser, execution_expires_after: _, ...fields } = body;
-  const { models } = deps.catalogue();
   const model = models.get(modelOfAlias(models, name));
   const { prompt, options, media, errors } = readContent(content);
   const given = Object.entries(fields).filter(([, value]) => value !== null);
@@ -47,7 +43,7 @@ export async function readArkRequest({ caller, input: { model: name, content, ..
     input: {
       ...inOurValues(read.input, model),
       ...(prompt !== '' && { prompt }),
-      ...(await hostMediaFields(deps, caller.accountId, media)),
+      ...media,
     },
     callBackUrl,
     ...(typeof endUser === 'string' && { endUser }),

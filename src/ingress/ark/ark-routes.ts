@@ -34,7 +34,8 @@ const create = defineEndpoint({
   answerHeaders: replayedHeader,
   failures: createFailures,
   handler: async (call, deps) => {
-    const { taskId } = await createVideo(call, deps, { shape: shape.name, ...(await readArkRequest(call, deps)) });
+    const read = readArkRequest(call.input, deps.catalogue().models);
+    const { taskId } = await createVideo(call, deps, { shape: shape.name, ...read });
     return { id: taskId };
   },
 });

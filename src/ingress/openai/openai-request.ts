@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import type { Caller } from '../../accounts/api-key.ts';
-import type { HttpDeps } from '../../http/http-deps.ts';
 import { type ModelCatalogue, modelOfAlias } from '../../models/model.ts';
 import type { ModelInput } from '../../tasks/task-input.ts';
 import type { VideoRequest } from '../create-video.ts';
 import { commonFields, conflictsOf, type GivenField, givenOf, namesOf, valuesOf } from '../given-field.ts';
-import { frameOfSize } from '../video-size.ts';
+import { readSize } from '../video-size.ts';
 
 const anything = z.unknown().optional();
 
@@ -29,18 +27,15 @@ const ourNames = new Map([
 /** Fields about the client's own users, which change nothing about the video. */
 const ignored = ['user', 'metadata', 'safety_identifier'];
 
-type CreateCall = { readonly caller: Caller; readonly input: Readonly<Record<string, unknown>> };
-
 /** Translates a create request. `names` are the client's names of our fields, for errors. */
-export async function readOpenAIRequest({ caller, input }: CreateCall, deps: HttpDeps) {
-  const { models } = deps.catalogue();
+export function readOpenAIRequest(input: Readonly<Record<string, unknown>>, models: ModelCatalogue) {
   const { model = defaultModel(models), size, ...others } = givenOf(input, ignored);
   const named = typeof model === 'string' ? models.get(modelOfAlias(models, model)) : undefined;
   const fields = Object.entries(others).flatMap(([name, value]) => fieldsFrom(name, value, named?.input));
-  const { frame, errors } = frameOfSize(size, named?.input, fields);
-  const { callBackUrl, ...values } = await valuesOf(fields, deps, caller.accountId);
-  const found = [...errors, ...conflictsOf(fields)];
-  const request: VideoRequest = { model, input: { ...values, ...frame }, callBackUrl, errors: found };
+  const { callBackUrl, ...values } = valuesOf(fields);
+  const frame = readSize(named?.input, size, values);
+  const errors = [...frame.errors, ...conflictsOf(fields)];
+  const request: VideoRequest = { model, input: { ...values, ...frame.fields }, callBackUrl, errors };
   return { request, names: { 'input.duration': 'seconds', ...namesOf(fields) } };
 }
 

@@ -32,7 +32,7 @@ const create = defineEndpoint({
   answerHeaders: { ...replayedHeader, ...pollHeader },
   failures: createFailures,
   handler: async (call, deps) => {
-    const { request, names } = await readOpenAIRequest(call, deps);
+    const { request, names } = readOpenAIRequest(call.input, deps.catalogue().models);
     const record = await createVideo(call, deps, { shape: shape.name, request, names });
     call.ctx.set(pollAfter);
     return presentVideo(deps, record);
