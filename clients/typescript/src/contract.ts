@@ -458,6 +458,8 @@ export type UsedApiKey = {
   readonly dialect: 'native' | 'kie';
   /** The models that it may use; null for all. */
   readonly models: readonly string[] | null;
+  /** Identical creates within a minute are one task. */
+  readonly mergeRepeats: boolean;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -481,6 +483,8 @@ export type NewApiKey = {
   readonly dialect: 'native' | 'kie';
   /** The models that it may use; null for all. */
   readonly models: readonly string[] | null;
+  /** Identical creates within a minute are one task. */
+  readonly mergeRepeats: boolean;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -580,6 +584,8 @@ export type KeyRequest = {
   readonly dialect?: 'native' | 'kie' | null | undefined;
   /** The models that it may use; all by default. Cannot be changed. */
   readonly models?: readonly string[] | null | undefined;
+  /** Makes identical creates by this key within a minute one task, unless they have an `Idempotency-Key`. For clients that repeat a create whose response was lost and cannot mark it. Two videos of one prompt then need different seeds. */
+  readonly mergeRepeats?: boolean | null | undefined;
   /** Limits of its spending, in credits by day and month (UTC) and in total. */
   readonly caps?: {
     readonly day?: number | null | undefined;

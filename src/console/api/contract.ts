@@ -499,6 +499,8 @@ export type UsedApiKey = {
   readonly dialect: 'native' | 'kie';
   /** The models that it may use; null for all. */
   readonly models: readonly string[] | null;
+  /** Identical creates within a minute are one task. */
+  readonly mergeRepeats: boolean;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -522,6 +524,8 @@ export type NewApiKey = {
   readonly dialect: 'native' | 'kie';
   /** The models that it may use; null for all. */
   readonly models: readonly string[] | null;
+  /** Identical creates within a minute are one task. */
+  readonly mergeRepeats: boolean;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -542,6 +546,8 @@ export type RotatedApiKey = {
   readonly dialect: 'native' | 'kie';
   /** The models that it may use; null for all. */
   readonly models: readonly string[] | null;
+  /** Identical creates within a minute are one task. */
+  readonly mergeRepeats: boolean;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -854,6 +860,8 @@ export type ApiKey = {
   readonly dialect: 'native' | 'kie';
   /** The models that it may use; null for all. */
   readonly models: readonly string[] | null;
+  /** Identical creates within a minute are one task. */
+  readonly mergeRepeats: boolean;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -872,6 +880,8 @@ export type NewApiKeyOfAccount = {
   readonly dialect: 'native' | 'kie';
   /** The models that it may use; null for all. */
   readonly models: readonly string[] | null;
+  /** Identical creates within a minute are one task. */
+  readonly mergeRepeats: boolean;
   readonly createTime: number;
   readonly expireTime: number | null;
   /** Accurate to about a minute. */
@@ -1537,6 +1547,8 @@ export type Sends = {
       readonly dialect?: 'native' | 'kie' | null | undefined;
       /** The models that it may use; all by default. Cannot be changed. */
       readonly models?: readonly string[] | null | undefined;
+      /** Makes identical creates by this key within a minute one task, unless they have an `Idempotency-Key`. For clients that repeat a create whose response was lost and cannot mark it. Two videos of one prompt then need different seeds. */
+      readonly mergeRepeats?: boolean | null | undefined;
       /** Limits of its spending, in credits by day and month (UTC) and in total. */
       readonly caps?: {
         readonly day?: number | null | undefined;
@@ -1863,6 +1875,8 @@ export type Sends = {
       readonly dialect?: 'native' | 'kie' | null | undefined;
       /** The models that it may use; all by default. Cannot be changed. */
       readonly models?: readonly string[] | null | undefined;
+      /** Makes identical creates by this key within a minute one task, unless they have an `Idempotency-Key`. For clients that repeat a create whose response was lost and cannot mark it. Two videos of one prompt then need different seeds. */
+      readonly mergeRepeats?: boolean | null | undefined;
       /** Limits of its spending, in credits by day and month (UTC) and in total. */
       readonly caps?: {
         readonly day?: number | null | undefined;
