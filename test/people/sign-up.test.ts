@@ -18,16 +18,14 @@ const open: SignUpPolicy = { mode: 'open', domains: [], credits: 50, hourlyLimit
 let mailServer: MailServer;
 let service: HttpService;
 let operator: Person;
-/** Changed by tests. */
-let policy = open;
+const policy = { ...open };
+const apply = (change: Partial<SignUpPolicy>) => Object.assign(policy, open, change);
 before(async () => {
   mailServer = await startMailServer();
   service = await startHttpService({
     mails: createMailQueue(box),
     codeAttempts: createRateLimiter({ quota: 3, windowMs: 60 * 60_000 }),
-    get signUp() {
-      return policy;
-    },
+    signUp: policy,
   });
   operator = await newPerson(service, { isOperator: true });
 });
@@ -35,7 +33,7 @@ after(async () => {
   await service.close();
   await mailServer.close();
 });
-beforeEach(() => (policy = open));
+beforeEach(() => void apply({}));
 
 const request = (email: string, { browser = newBrowser(service), code }: { browser?: Browser; code?: string } = {}) =>
   browser.ask('POST', '/api/console/v1/sign-up', { body: { email, ...(code !== undefined && { code }) } });
@@ -109,7 +107,7 @@ test('the response is the same for a registered address, whose mail has no link 
 test('nobody signs up by default, and open links end when sign-up is turned off', async () => {
   assert.equal((await request('early@example.com')).status, 200);
   const token = await tokenTo('early@example.com');
-  policy = { ...open, mode: 'off' };
+  apply({ mode: 'off' });
   assert.deepEqual(Object.entries((await request('late@example.com')).json).slice(0, 3), [
     ['code', 403],
     ['msg', 'sign-up is not offered; ask an owner or operator for an invitation'],
@@ -119,12 +117,12 @@ test('nobody signs up by default, and open links end when sign-up is turned off'
   assert.equal((await accept(token)).json.error, 'link_not_found');
   const options = await newBrowser(service).ask('GET', '/api/console/v1/options');
   assert.equal(options.json.data['signUp'], 'off');
-  policy = open;
+  apply({});
   assert.equal((await accept(token)).status, 200);
 });
 
 test('by domain, only addresses of exactly these domains sign up', async () => {
-  policy = { ...open, mode: 'domain', domains: ['example.com', 'example.org'] };
+  apply({ mode: 'domain', domains: ['example.com', 'example.org'] });
   assert.equal((await request('dora@EXAMPLE.org')).status, 200);
   for (const email of ['dora@example.net', 'dora@sub.example.com', 'dora@notexample.com']) {
     assert.equal((await request(email)).json.error, 'email_domain_not_allowed', email);
@@ -132,7 +130,7 @@ test('by domain, only addresses of exactly these domains sign up', async () => {
 });
 
 test('by code, a sign-up needs a redemption code, which the new account redeems once in addition to the start credit', async () => {
-  policy = { ...open, mode: 'code' };
+  apply({ mode: 'code' });
   const batch = await createCodesAs(service.database.db, shell, { name: 'spring', credits: 20, codes: 1 });
   const [code = ''] = batch.codes;
   assert.equal((await request('cleo@example.com', { code: code.toLowerCase().replaceAll('-', ' ') })).status, 200);
@@ -149,7 +147,7 @@ test('by code, a sign-up needs a redemption code, which the new account redeems 
 });
 
 test('missing, unknown and withdrawn codes get one error, and guesses are limited by network', async () => {
-  policy = { ...open, mode: 'code' };
+  apply({ mode: 'code' });
   const batch = await createCodesAs(service.database.db, shell, { name: 'gone', credits: 20, codes: 1 });
   await withdrawCodesAs(service.database.db, shell, { batchId: batch.batchId, reason: 'test' });
   const browser = newBrowser(service);
@@ -172,9 +170,9 @@ test('a network and the installation have hourly limits, which count registered 
   const refused = await request('m5@example.com', { browser });
   assert.deepEqual([refused.status, refused.json.error, refused.headers['retry-after']], [429, 'too_many_sign_ups', '3600']);
   assert.equal((await request('m5@example.com')).status, 200, 'from another network');
-  policy = { ...open, hourlyLimit: 3 };
+  apply({ hourlyLimit: 3 });
   assert.equal((await request('m6@example.com')).json.error, 'too_many_sign_ups');
-  policy = open;
+  apply({});
   await query(`update one_time_links set created_at = created_at - interval '1 hour' where purpose = 'confirm'`);
   assert.equal((await request('m6@example.com', { browser })).status, 200, 'an hour later');
 });
@@ -200,7 +198,7 @@ test('a mailbox signs up once, whatever spelling of its address is used', async 
   assert.equal(mailboxOf('+49123@example.com'), '+49123@example.com');
   const spellings = ['uma@example.com', 'uma+1@example.com'];
   for (const email of spellings) assert.equal((await request(email)).status, 200);
-  const tokens = await Promise.all(spellings.map(tokenTo));
+  const tokens = [await tokenTo('uma@example.com'), await tokenTo('uma+1@example.com')];
   const answers = await Promise.all(tokens.map((token) => accept(token)));
   assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 404]);
   await request('uma+2@example.com');
