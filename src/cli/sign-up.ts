@@ -21,7 +21,13 @@ export function addSignUpCommands(program: Command, run: RunOnDatabase): void {
 }
 
 function signUpLine({ linkId, email, address, mail, createdAt }: OpenSignUp): string {
-  return [linkId, email, `from ${address}`, `at ${isoTime(createdAt)}`, mail === undefined ? 'no mail' : `mail ${mail}`].join('  ');
+  return [
+    linkId,
+    email,
+    `from ${address}`,
+    `at ${isoTime(createdAt)}`,
+    mail === undefined ? 'no mail' : `mail ${mail}`,
+  ].join('  ');
 }
 
 async function createLink({ db, config }: Context, linkId: string): Promise<Answer> {

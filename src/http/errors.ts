@@ -150,7 +150,9 @@ export const errorCatalogue = {
     headers: { 'Retry-After': '60' },
     ...byRate,
   }),
-  too_many_sign_ups: refusal(429, 'too many people sign up; try again in an hour', { headers: { 'Retry-After': '3600' } }),
+  too_many_sign_ups: refusal(429, 'too many people sign up; try again in an hour', {
+    headers: { 'Retry-After': '3600' },
+  }),
   headers_too_large: refusal(431, `the headers are larger than ${maxHeaderBytes / 1024} KiB`),
   internal: refusal(500, 'internal error'),
   not_offered: refusal(501, 'this operation is not offered'),

@@ -100,7 +100,7 @@ export type HttpOptions = {
   readonly badKeys: BadKeys;
   /** Limits invalid redemption codes of a person. */
   readonly codeAttempts: RateLimiter;
-  /** Who may sign up; nobody by default. */
+  /** Sign-up is off by default. */
   readonly signUp: SignUpPolicy;
   /** Undefined without a mail server: people send links by hand. */
   readonly mails: MailQueue | undefined;

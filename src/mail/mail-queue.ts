@@ -15,7 +15,7 @@ export type NewMail = {
   readonly kind: MailKind;
   readonly recipient: string;
   readonly linkId: string;
-  /** Of the link, with its secret. */
+  /** The path of the link contains its secret. */
   readonly path: string;
   readonly expiresAt: number;
   /** The account whose owner causes the mail. */
@@ -28,7 +28,7 @@ export type MailQueue = {
 };
 
 const maxWaiting = 1_000;
-/** In an hour. Nobody can flood a person's mailbox, or send advertisements in the name of the installation. */
+/** These limits are hourly. They keep customers from flooding a mailbox, or advertising in the name of the installation. */
 const maxOfRecipient = 5;
 const maxOfAccount = 30;
 

@@ -7,7 +7,7 @@ export type MailState = (typeof mailStates)[number];
 
 type Words = { readonly subject: string; readonly before: string; readonly after: string };
 
-// Neither names of accounts nor other text of customers is in a mail: whoever signs up could send advertisements with it.
+// Neither names of accounts nor other text of customers is in a mail: a stranger who signs up could advertise with it.
 const words: Readonly<Record<MailKind, Words>> = {
   confirm: {
     subject: 'Confirm your e-mail address',

@@ -42,8 +42,14 @@ export function createMailer({ url, from }: SmtpSettings, { silentMs = silenceMs
       disableFileAccess: true,
       disableUrlAccess: true,
     });
-    // An object is one recipient, whatever its address contains.
-    const mail = { from, to: { name: '', address: recipient }, subject, text, headers: { 'Auto-Submitted': 'auto-generated' } };
+    // An object is always one recipient; a text would be parsed as a list.
+    const mail = {
+      from,
+      to: { name: '', address: recipient },
+      subject,
+      text,
+      headers: { 'Auto-Submitted': 'auto-generated' },
+    };
     await pTimeout(transport.sendMail(mail), { milliseconds: attemptMs }).catch((error: unknown) => {
       throw isFinal(error) ? new MailRefused('the mail server refused the mail', { cause: error }) : error;
     });
@@ -54,7 +60,7 @@ function isLoopback(host: string): boolean {
   return ['localhost', '127.0.0.1', '::1'].includes(host);
 }
 
-/** True if the server refused this recipient or this text permanently (5xx). A refused password is a fault of the settings. */
+/** True if the server refused this recipient or this text permanently (5xx). A refused password is an error of the settings. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof Error) || !('responseCode' in error) || !('code' in error)) return false;
   return Number(error.responseCode) >= 500 && (error.code === 'EENVELOPE' || error.code === 'EMESSAGE');

@@ -36,7 +36,7 @@ export function watchMails(sender: MailSender): { close(): Promise<void> } {
 export async function sendDueMails(sender: MailSender, signal = new AbortController().signal): Promise<void> {
   const limited = pLimit(maxConcurrent);
   try {
-    for (let isMore = true; isMore && !signal.aborted; ) {
+    for (let isMore = true; isMore && !signal.aborted;) {
       const due = await takeDueMails(sender.db, pageSize);
       await Promise.all(due.map((mail) => limited(sendMail, sender, mail)));
       isMore = due.length === pageSize;

@@ -161,7 +161,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     await Promise.all([readiness.close(), sales.close()]);
     throw listenError(error, settings, 'PORT');
   });
-  const mailing = settings.smtp && watchMails({ db, box: mailBox, mailer: createMailer(settings.smtp), publicUrl, log });
+  const mailing =
+    settings.smtp && watchMails({ db, box: mailBox, mailer: createMailer(settings.smtp), publicUrl, log });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
   if (isCookieExposed(settings.publicUrl))
     log.warn({ publicUrl: settings.publicUrl }, 'PUBLIC_URL is plain http; console sessions travel unencrypted');

@@ -27,7 +27,7 @@ export type SignUpConfirmation = {
   readonly requestId: string;
 };
 
-/** Opens the account of a person who signed up, and signs them in; undefined if the link is no longer open. */
+/** Opens the account of a sign-up, and signs its owner in; undefined if the link is no longer open. */
 export function confirmSignUp(
   db: Database,
   confirmation: SignUpConfirmation & Pick<SignIn, 'before'>,

@@ -3,12 +3,7 @@ import type { SignedIn } from './session.ts';
 import { lockAccount, lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { deleteMembership, findMembership, type Membership, setMembership } from './memberships.ts';
-import {
-  createInvitation,
-  listInvitations,
-  withdrawInvitation,
-  withdrawInvitationsTo,
-} from './one-time-links.ts';
+import { createInvitation, listInvitations, withdrawInvitation, withdrawInvitationsTo } from './one-time-links.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';
 import { type MailedLink, mailLink } from './mail-link.ts';
 import { type Origin, recordEvent } from './security-events.ts';

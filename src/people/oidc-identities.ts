@@ -37,7 +37,7 @@ const insertIdentity = none<[issuer: string, subject: string, userId: string]>({
 });
 
 type Visit = Omit<SignIn, 'user'> & {
-  /** Who may sign up; nobody by default. */
+  /** Sign-up is off by default. */
   readonly signUp?: Pick<SignUpConfirmation, 'policy' | 'requestId'> | undefined;
 };
 
@@ -54,7 +54,10 @@ export function signInWithIdentity(
     if (email !== undefined) await lockEmail({ run }, email);
     const invitations = email === undefined ? [] : await lockInvitations({ run }, email);
     const known = await findIdentity({ run }, issuer, subject);
-    const found = known ?? (await userToLink({ run }, identity, invitations)) ?? (await signUpWith({ run }, identity, { origin, signUp }));
+    const found =
+      known ??
+      (await userToLink({ run }, identity, invitations)) ??
+      (await signUpWith({ run }, identity, { origin, signUp }));
     const user = found && (await lockUser({ run }, found.userId));
     if (user === undefined || user.isDisabled) return undefined;
     if (known === undefined) await linkIdentity({ run }, user, identity, origin);

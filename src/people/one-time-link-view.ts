@@ -7,7 +7,9 @@ export const newLinkSchema = z
   .strictObject({
     linkId: z.string(),
     url: z.string().meta({ description: 'It is not shown again.' }),
-    isMailed: z.boolean().meta({ description: 'The link is also sent by e-mail. If false, send it to the person yourself.' }),
+    isMailed: z
+      .boolean()
+      .meta({ description: 'The link is also sent by e-mail. If false, send it to the person yourself.' }),
     expireTime: unixMs,
   })
   .meta({ id: 'NewLink' });

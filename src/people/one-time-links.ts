@@ -7,7 +7,7 @@ import { many, maybeOne, none, one } from '../platform/database/statement.ts';
 
 type Runner = Pick<Database, 'run'>;
 
-/** `confirm` opens the account of a person who signs up. */
+/** `confirm` opens the account of a sign-up. */
 export const linkPurposes = ['setup', 'invite', 'reset', 'confirm'] as const;
 type LinkPurpose = (typeof linkPurposes)[number];
 
@@ -94,7 +94,7 @@ export async function createInvitation(db: Runner, by: ChangedBy, invitee: Invit
 
 export type Link = Omit<LinkGrant, 'request'> & {
   readonly linkId: string;
-  /** Of a sign-up: the code that the new account redeems. */
+  /** The code that the account of a sign-up redeems. */
   readonly codeHash: Buffer | undefined;
   readonly accountName: string | undefined;
   readonly expiresAt: number;

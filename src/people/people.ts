@@ -55,12 +55,7 @@ export function withdrawInvitationAs(db: Database, actor: Actor, linkId: string)
 }
 
 /** Creates a link for a new password, for an operator; undefined if no user has the e-mail. */
-export function resetAs(
-  db: Database,
-  actor: Actor,
-  email: string,
-  mails?: MailQueue,
-): Promise<MailedLink | undefined> {
+export function resetAs(db: Database, actor: Actor, email: string, mails?: MailQueue): Promise<MailedLink | undefined> {
   return recordAction(db, actor, async (transaction) => {
     const user = await findUserByEmail(transaction, email);
     if (user === undefined) return { answer: undefined };

@@ -36,7 +36,12 @@ const options = defineEndpoint({
           'An identity provider. A sign-in begins at `/console/oidc/start`. With `?proof=1&next=PATH` a signed-in person ' +
           'authenticates again and returns to that page of the console.',
       }),
-    signUp: z.enum(signUpModes).meta({ description: 'Who may sign up; with `code`, people who give a redemption code.' }),
+    signUp: z
+      .enum(signUpModes)
+      .meta({
+        description:
+          'With `code`, sign-up requires a redemption code; with `domain`, an e-mail address of some domains.',
+      }),
     needsSetUp: z.boolean().meta({ description: 'The installation has no operator yet. `npm start` prints the link.' }),
   }),
   failures: ['database_unavailable', 'database_busy'],
@@ -93,7 +98,9 @@ const accept = defineEndpoint({
     token: tokenField,
     email: emailField.nullish().meta({ description: 'Only for a set-up link.' }),
     password: passwordField,
-    accountName: plainText(maxAccountNameLength).nullish().meta({ description: 'The name of the account that a sign-up opens.' }),
+    accountName: plainText(maxAccountNameLength)
+      .nullish()
+      .meta({ description: 'The name of the account that a sign-up opens.' }),
   }),
   data: meSchema,
   answerHeaders: cookieHeader,

@@ -23,7 +23,9 @@ const signUp = defineEndpoint({
     'registered already, which gets a mail without a link.',
   body: z.strictObject({
     email: emailField,
-    code: plainText(64).nullish().meta({ description: 'A redemption code, if the sign-up requires one. The new account redeems it.' }),
+    code: plainText(64)
+      .nullish()
+      .meta({ description: 'A redemption code, if the sign-up requires one. The new account redeems it.' }),
   }),
   data: z.strictObject({}),
   failures: [
@@ -50,7 +52,7 @@ const signUp = defineEndpoint({
   },
 });
 
-/** Codes could be guessed by requests that sign nobody up, so invalid ones are limited by network. */
+/** Requests could guess codes, so invalid ones are limited by network. */
 function codeAttemptsOf({ state }: Context, { codeAttempts }: HttpDeps) {
   const who = `sign-up ${state.clientAddress}`;
   const left = codeAttempts.peek(who);
@@ -90,7 +92,8 @@ const renew = defineEndpoint({
   route: 'POST /api/admin/v1/sign-ups/link',
   needsRecentProof: true,
   summary: 'Create a link for an open sign-up',
-  description: 'For people whose mail did not arrive. Send the link only to the e-mail address. The earlier link no longer works.',
+  description:
+    'Use it if the mail did not arrive. Send the link only to the e-mail address. The earlier link no longer works.',
   body: z.strictObject({ linkId: idField('a sign-up') }),
   data: newLinkSchema,
   failures: ['sign_up_not_found'],

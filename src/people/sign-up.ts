@@ -17,7 +17,7 @@ import { recordEvent } from './security-events.ts';
 export const signUpModes = ['off', 'open', 'code', 'domain'] as const;
 
 export type SignUpPolicy = {
-  /** Who may sign up: nobody, everyone, or people with a redemption code or with an e-mail address of `domains`. */
+  /** Sign-up may require a redemption code, or an e-mail address of `domains`. */
   readonly mode: (typeof signUpModes)[number];
   readonly domains: readonly string[];
   /** The credits of a new account. */
@@ -96,7 +96,8 @@ export function requestSignUp(
     const link = await createLink({ run }, { purpose: 'confirm', email, isOperator: false, request });
     const { linkId, expiresAt } = link;
     if (!exists) await mailLink({ run }, mails, link, { email });
-    else await mails?.add({ run }, { kind: 'registered', recipient: email, linkId, path: '/console/sign-in', expiresAt });
+    else
+      await mails?.add({ run }, { kind: 'registered', recipient: email, linkId, path: '/console/sign-in', expiresAt });
     return 'requested';
   });
 }

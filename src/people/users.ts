@@ -37,7 +37,7 @@ export const lockEmail = none<[email: string]>({
 });
 
 type NewUser = Pick<User, 'email' | 'passwordHash' | 'isOperator'> & {
-  /** Of a person who signs up: a mailbox signs up once. */
+  /** Set by a sign-up, because a mailbox signs up once. */
   readonly mailboxHash?: Buffer | undefined;
 };
 

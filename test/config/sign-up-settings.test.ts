@@ -16,10 +16,17 @@ test('sign-up is open, by code, or by domains, which are set exactly then', () =
   assert.deepEqual(domains, ['example.com', 'example.org']);
   for (const SIGN_UP of ['open', 'code']) assert.equal(readConfig({ SIGN_UP }).signUp.mode, SIGN_UP);
   assert.throws(() => readConfig({ SIGN_UP: 'domain' }), /SIGN_UP_DOMAINS: must be set if SIGN_UP is domain/);
-  assert.throws(() => readConfig({ SIGN_UP: 'open', SIGN_UP_DOMAINS: 'example.com' }), /SIGN_UP_DOMAINS: must be set if/);
+  assert.throws(
+    () => readConfig({ SIGN_UP: 'open', SIGN_UP_DOMAINS: 'example.com' }),
+    /SIGN_UP_DOMAINS: must be set if/,
+  );
   assert.throws(() => readConfig({ SIGN_UP: 'yes' }), /SIGN_UP: must be off, open, code or domain/);
   for (const SIGN_UP_DOMAINS of ['example', '@example.com', 'a.com;b.com', 'a.com,']) {
-    assert.throws(() => readConfig({ SIGN_UP: 'domain', SIGN_UP_DOMAINS }), /SIGN_UP_DOMAINS: must be domains/, SIGN_UP_DOMAINS);
+    assert.throws(
+      () => readConfig({ SIGN_UP: 'domain', SIGN_UP_DOMAINS }),
+      /SIGN_UP_DOMAINS: must be domains/,
+      SIGN_UP_DOMAINS,
+    );
   }
   assert.throws(() => readConfig({ SIGN_UP_LIMIT: '0' }), /SIGN_UP_LIMIT: must be a whole number from 1/);
   assert.throws(() => readConfig({ SIGN_UP_CREDITS: '-1' }), /SIGN_UP_CREDITS: must be a whole number from 0/);

@@ -11,7 +11,13 @@ import { checkBooks } from '../../src/credits/ledger-rules.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { goodPassword, newBrowser, origin, shell } from '../support/person.ts';
 
-const policy: SignUpPolicy = { mode: 'code', domains: [], credits: 50, hourlyLimit: 1_000, hourlyLimitPerAddress: 1_000 };
+const policy: SignUpPolicy = {
+  mode: 'code',
+  domains: [],
+  credits: 50,
+  hourlyLimit: 1_000,
+  hourlyLimitPerAddress: 1_000,
+};
 const mails = createMailQueue(createSecretBox('s'.repeat(32), [], mailSecrets));
 
 let service: HttpService;
@@ -42,7 +48,10 @@ function dyingAt(number: number) {
 }
 
 /** Statements of a work whose connection dies before each of them and before the commit, one after the other, until it succeeds. */
-async function killEverywhere(work: (dying: Database) => Promise<unknown>, check: () => Promise<void>): Promise<number> {
+async function killEverywhere(
+  work: (dying: Database) => Promise<unknown>,
+  check: () => Promise<void>,
+): Promise<number> {
   for (let number = 1; ; number += 1) {
     const dying = dyingAt(number);
     const isKilled = await work(dying.db).then(
@@ -77,7 +86,10 @@ const totals = async () => [await count('select from accounts'), await count('se
 
 async function requested(email: string): Promise<NewLink & { readonly link: Link }> {
   const { codes } = await createCodesAs(db(), shell, { name: 'test', credits: 20, codes: 1 });
-  assert.equal(await requestSignUp(db(), policy, { email, address: origin.address, code: codes[0] ?? '' }, mails), 'requested');
+  assert.equal(
+    await requestSignUp(db(), policy, { email, address: origin.address, code: codes[0] ?? '' }, mails),
+    'requested',
+  );
   const found = (await listSignUps(db(), 100)).find((one) => one.email === email);
   const renewed = await renewSignUpAs(db(), shell, found?.linkId ?? '');
   const link = await findLink(db(), renewed?.token ?? '');
@@ -97,20 +109,20 @@ const confirmation = (link: Link, email: string) => ({
 test('a crash before any step of a confirmation leaves neither user, account nor credits, and the link open; then it works once', async () => {
   const email = 'crash@example.com';
   const { token, link } = await requested(email);
-  const before = await totals();
+  const earlier = await totals();
   const killed = await killEverywhere(
     (dying) => confirmSignUp(dying, confirmation(link, email)),
     async () => {
-      assert.deepEqual(await totals(), before);
+      assert.deepEqual(await totals(), earlier);
       assert.deepEqual(await counts(email), { users: 0, accounts: 0, grants: 0 });
       assert.ok(await findLink(db(), token), 'the link is open');
     },
   );
   assert.ok(killed > 12, `it has ${killed} steps`);
   assert.deepEqual(await counts(email), { users: 1, accounts: 1, grants: 2 }, 'the start credit, and that of the code');
-  const after = await totals();
+  const confirmed = await totals();
   assert.equal(await confirmSignUp(db(), confirmation(link, email)), undefined, 'after a lost response');
-  assert.deepEqual(await totals(), after);
+  assert.deepEqual(await totals(), confirmed);
   const accounts = await db().run<{ id: string }>({ name: 'test-accounts', text: 'select id from accounts' });
   assert.deepEqual(await checkBooks(db(), { accounts: accounts.map(({ id }) => id) }), []);
 });
@@ -134,14 +146,21 @@ test('of concurrent confirmations of one link, or of two links to one address, o
   const email = 'twice@example.com';
   const [first, second] = [await requested(email), await requested(email)];
   const tokens = [first.token, first.token, first.token, second.token, second.token];
-  const before = await totals();
+  const earlier = await totals();
   const answers = await Promise.all(
     tokens.map((token) =>
       newBrowser(service).ask('POST', '/api/console/v1/links/accept', { body: { token, password: goodPassword } }),
     ),
   );
   const outcomes = answers.map(({ status, json }) => json.error ?? status);
-  assert.deepEqual(outcomes.filter((outcome) => outcome === 200), [200], JSON.stringify(outcomes));
+  assert.deepEqual(
+    outcomes.filter((outcome) => outcome === 200),
+    [200],
+    JSON.stringify(outcomes),
+  );
   assert.deepEqual(await counts(email), { users: 1, accounts: 1, grants: 2 });
-  assert.deepEqual(await totals(), before.map((total, index) => total + index + 1));
+  assert.deepEqual(
+    await totals(),
+    earlier.map((total, index) => total + index + 1),
+  );
 });

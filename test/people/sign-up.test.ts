@@ -54,8 +54,7 @@ async function tokenTo(email: string): Promise<string> {
 
 const accept = (token: string, more: Record<string, unknown> = {}, browser = newBrowser(service)) =>
   browser.ask('POST', '/api/console/v1/links/accept', { body: { token, password: goodPassword, ...more } });
-const show = (token: string) =>
-  newBrowser(service).ask('POST', '/api/console/v1/links/show', { body: { token } });
+const show = (token: string) => newBrowser(service).ask('POST', '/api/console/v1/links/show', { body: { token } });
 
 async function query(text: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
   return service.database.db.run({ name: 'test-sign-up', text, plannedAnew: true }, values);
@@ -79,7 +78,9 @@ test('a person signs up by e-mail, and owns a new account with the start credit,
   const [account] = accepted.json.data['accounts'] as { accountId: string; name: string; role: string }[];
   assert.ok(account);
   assert.deepEqual([account.name, account.role], ['Harbor Films', 'owner']);
-  const books = await query('select kind, amount, balance_after from ledger_entries where account_id = $1', [account.accountId]);
+  const books = await query('select kind, amount, balance_after from ledger_entries where account_id = $1', [
+    account.accountId,
+  ]);
   assert.deepEqual(books, [{ kind: 'grant', amount: 50, balance_after: 50 }]);
   const audit = await operator.ask('GET', `/api/admin/v1/audit?accountId=${account.accountId}`);
   const [action] = audit.json.data['actions'] as { action: string; details: unknown; actor: { name: string } }[];
@@ -104,7 +105,7 @@ test('the response is the same for a registered address, whose mail has no link 
   assert.deepEqual([listed.includes('unknown@example.com'), listed.includes(email)], [true, false]);
 });
 
-test('nobody signs up by default, and open links end when sign-up is turned off', async () => {
+test('no person signs up by default, and open links end when sign-up is turned off', async () => {
   assert.equal((await request('early@example.com')).status, 200);
   const token = await tokenTo('early@example.com');
   apply({ mode: 'off' });
@@ -139,8 +140,13 @@ test('by code, a sign-up needs a redemption code, which the new account redeems 
   const answers = await Promise.all(tokens.map((token) => accept(token)));
   assert.deepEqual(answers.map(({ json }) => json.error ?? 'accepted').toSorted(), ['accepted', 'code_invalid']);
   const opened = answers.find(({ status }) => status === 200)?.json.data['accounts'] as { accountId: string }[];
-  const books = await query('select amount, reason from ledger_entries where account_id = $1 order by id', [opened[0]?.accountId]);
-  assert.deepEqual(books.map(({ amount }) => amount), [50, 20]);
+  const books = await query('select amount, reason from ledger_entries where account_id = $1 order by id', [
+    opened[0]?.accountId,
+  ]);
+  assert.deepEqual(
+    books.map(({ amount }) => amount),
+    [50, 20],
+  );
   const users = await query(`select from users where email in ('cleo@example.com', 'cora@example.com')`);
   assert.equal(users.length, 1, 'the other one can sign up with another code');
   assert.equal((await request('carl@example.com', { code })).json.error, 'code_invalid', 'redeemed');
@@ -148,10 +154,13 @@ test('by code, a sign-up needs a redemption code, which the new account redeems 
 
 test('missing, unknown and withdrawn codes get one error, and guesses are limited by network', async () => {
   apply({ mode: 'code' });
-  const batch = await createCodesAs(service.database.db, shell, { name: 'gone', credits: 20, codes: 1 });
+  const batch = await createCodesAs(service.database.db, shell, { name: 'withdrawn', credits: 20, codes: 1 });
   await withdrawCodesAs(service.database.db, shell, { batchId: batch.batchId, reason: 'test' });
   const browser = newBrowser(service);
-  const attempts = [undefined, 'AAAA-BBBB-CCCC-DDDD', batch.codes[0]].map((code) => ({ browser, ...(code !== undefined && { code }) }));
+  const attempts = [undefined, 'AAAA-BBBB-CCCC-DDDD', batch.codes[0]].map((code) => ({
+    browser,
+    ...(code !== undefined && { code }),
+  }));
   for (const attempt of attempts) {
     assert.equal((await request('guess@example.com', attempt)).json.error, 'code_invalid');
   }
@@ -168,7 +177,10 @@ test('a network and the installation have hourly limits, which count registered 
     assert.equal((await request(address, { browser })).status, 200);
   }
   const refused = await request('m5@example.com', { browser });
-  assert.deepEqual([refused.status, refused.json.error, refused.headers['retry-after']], [429, 'too_many_sign_ups', '3600']);
+  assert.deepEqual(
+    [refused.status, refused.json.error, refused.headers['retry-after']],
+    [429, 'too_many_sign_ups', '3600'],
+  );
   assert.equal((await request('m5@example.com')).status, 200, 'from another network');
   apply({ hourlyLimit: 3 });
   assert.equal((await request('m6@example.com')).json.error, 'too_many_sign_ups');
@@ -179,12 +191,35 @@ test('a network and the installation have hourly limits, which count registered 
 
 test('concurrent requests do not exceed the limit of a network', async () => {
   const browser = newBrowser(service);
-  const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => request(`r${index}@example.com`, { browser })));
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, (_, index) => request(`r${index}@example.com`, { browser })),
+  );
   assert.equal(answers.filter(({ status }) => status === 200).length, 5);
 });
 
+test('requests of an address are limited by the minute, before anything is read', async () => {
+  const limited = await startHttpService({
+    database: service.database,
+    signUp: policy,
+    signIns: createRateLimiter({ quota: 1, windowMs: 60_000 }),
+  });
+  try {
+    const browser = newBrowser(limited);
+    assert.equal((await request('fast@example.com', { browser })).status, 200);
+    assert.equal((await request('fast@example.com', { browser })).json.error, 'too_many_sign_ins');
+  } finally {
+    await limited.close();
+  }
+});
+
 test('repeated requests for a mailbox create three links an hour, with the same response', async () => {
-  for (const email of ['rae@example.com', 'rae+1@example.com', 'rae@example.com', 'rae+2@example.com', 'rae@example.com']) {
+  for (const email of [
+    'rae@example.com',
+    'rae+1@example.com',
+    'rae@example.com',
+    'rae+2@example.com',
+    'rae@example.com',
+  ]) {
     const { status, json } = await request(email);
     assert.deepEqual([status, json.data], [200, {}]);
   }
@@ -192,7 +227,7 @@ test('repeated requests for a mailbox create three links an hour, with the same 
   assert.equal((await mailsTo('rae+2@example.com')).length, 0);
 });
 
-test('a mailbox signs up once, whatever spelling of its address is used', async () => {
+test('a mailbox signs up once, in any spelling of its address', async () => {
   assert.equal(mailboxOf('r.a.e+news@googlemail.com'), 'rae@gmail.com');
   assert.equal(mailboxOf('r.a.e+news@example.com'), 'r.a.e@example.com');
   assert.equal(mailboxOf('+49123@example.com'), '+49123@example.com');
@@ -200,7 +235,7 @@ test('a mailbox signs up once, whatever spelling of its address is used', async 
   for (const email of spellings) assert.equal((await request(email)).status, 200);
   const tokens = [await tokenTo('uma@example.com'), await tokenTo('uma+1@example.com')];
   const answers = await Promise.all(tokens.map((token) => accept(token)));
-  assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 404]);
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200, 404]));
   await request('uma+2@example.com');
   assert.match((await mailsTo('uma+2@example.com'))[0]?.subject ?? '', /^You already have an account/);
 });
@@ -210,7 +245,12 @@ test('an invited person cannot open a second account with a link from before the
   const token = await tokenTo('ivo@example.com');
   const { accountId } = await service.newAccount(0);
   const email = 'ivo@example.com';
-  const invitation = await inviteAs(service.database.db, shell, { email, isOperator: false, accountId, role: 'viewer' });
+  const invitation = await inviteAs(service.database.db, shell, {
+    email,
+    isOperator: false,
+    accountId,
+    role: 'viewer',
+  });
   assert.equal((await accept(invitation?.token ?? '')).status, 200);
   assert.equal((await accept(token)).json.error, 'link_not_found');
 });
@@ -248,9 +288,13 @@ test('erasing a person deletes their sign-ups and mails, and frees the mailbox',
   await request(email);
   const accepted = await accept(await tokenTo(email));
   const { userId } = accepted.json.data['user'] as { userId: string };
-  const [{ accountId = '' } = {}] = accepted.json.data['accounts'] as { accountId: string }[];
+  const [account] = accepted.json.data['accounts'] as { accountId: string }[];
+  const accountId = account?.accountId;
   const reason = 'requested by its owner';
-  assert.equal((await operator.ask('POST', '/api/admin/v1/accounts/close', { body: { accountId, reason } })).status, 200);
+  assert.equal(
+    (await operator.ask('POST', '/api/admin/v1/accounts/close', { body: { accountId, reason } })).status,
+    200,
+  );
   assert.equal((await operator.ask('POST', '/api/admin/v1/people/erase', { body: { userId } })).status, 200);
   for (const table of ['one_time_links', 'mails', 'users', 'security_events', 'operator_actions']) {
     assert.ok(!JSON.stringify(await query(`select * from ${table}`)).includes(email), table);

@@ -1,7 +1,11 @@
 import { SMTPServer } from 'smtp-server';
-import { buffer } from 'node:stream/consumers';
 
-export type ReceivedMail = { readonly to: string; readonly from: string; readonly subject: string; readonly text: string };
+export type ReceivedMail = {
+  readonly to: string;
+  readonly from: string;
+  readonly subject: string;
+  readonly text: string;
+};
 
 /** `hang`: connections get no greeting. `defer` and `reject`: recipients get 451 and 550. */
 type Behavior = 'accept' | 'hang' | 'defer' | 'reject';
@@ -36,19 +40,19 @@ export async function startMailServer({ user, password }: Options = {}): Promise
     },
     onRcptTo: (_address, _session, done) => {
       if (mails.behavior === 'accept') done();
-      else done(mails.behavior === 'defer' ? withCode(451, 'greylisted') : withCode(550, 'no such mailbox'));
+      else done(mails.behavior === 'defer' ? withCode(451, 'greylisted') : withCode(550, 'mailbox unknown'));
     },
     onData: (stream, { envelope }, done) => {
-      buffer(stream)
-        .then((bytes) => {
-          const to = envelope.rcptTo.map(({ address }) => address).join();
-          received.push({ to, ...parseMail(bytes.toString()) });
-          done();
-        })
-        .catch((error: unknown) => done(error instanceof Error ? error : new Error(String(error))));
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const to = envelope.rcptTo.map(({ address }) => address).join();
+        received.push({ to, ...parseMail(Buffer.concat(chunks).toString()) });
+        done();
+      });
     },
   });
-  // A client that breaks off is no fault of the test.
+  // Clients that time out break their connections.
   server.on('error', () => {});
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', () => listening()));
   const address = server.server.address();
@@ -76,7 +80,9 @@ function parseMail(mail: string) {
   const encoded = body.join('\n\n').replaceAll('\r\n', '\n');
   const isQuoted = headerOf('Content-Transfer-Encoding') === 'quoted-printable';
   const decode = (text: string) =>
-    text.replaceAll('=\n', '').replaceAll(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+    text
+      .replaceAll('=\n', '')
+      .replaceAll(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   return { from: headerOf('From'), subject: headerOf('Subject'), text: isQuoted ? decode(encoded) : encoded };
 }
 
