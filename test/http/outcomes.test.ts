@@ -91,13 +91,15 @@ function spentLimiter(...keys: readonly string[]): RateLimiter {
 }
 
 function faulty(db: Database): Database {
+  const orFault = <T>(work: () => Promise<T>): Promise<T> => {
+    const thrown = fault;
+    fault = undefined;
+    return thrown === undefined ? work() : Promise.reject(thrown);
+  };
   return {
     ...db,
-    run: (statement, values) => {
-      const thrown = fault;
-      fault = undefined;
-      return thrown === undefined ? db.run(statement, values) : Promise.reject(thrown);
-    },
+    run: (statement, values) => orFault(() => db.run(statement, values)),
+    transaction: (work) => orFault(() => db.transaction(work)),
   };
 }
 
