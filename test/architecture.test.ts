@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
-const nouns = 'accounts callbacks credits ingress mcp media models operators outbound people providers tasks temporal'
-  .split(' ')
-  .map((noun) => `src/${noun}`);
+const nouns =
+  'accounts callbacks credits ingress mail mcp media models operators outbound people providers tasks temporal'
+    .split(' ')
+    .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
 const programs = ['src/config', 'src/doctor', 'src/http', 'src/main', 'src/metrics', 'src/schema', 'activities'];
 
@@ -18,6 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
     .concat('types:src/models', 'types:activities'),
   'src/credits': ['src/accounts', 'src/operators', 'src/tasks', 'types:src/models', 'types:src/temporal'],
   'src/ingress': ['src/media', 'src/models', 'src/tasks', 'types:src/accounts'],
+  'src/mail': ['types:src/outbound'],
   'src/mcp': [],
   'src/media': ['src/accounts', 'src/callbacks', 'src/outbound', 'src/tasks', 'types:src/config'],
   'src/models': ['media', 'outbound', 'providers', 'tasks']
@@ -25,7 +27,7 @@ const mayImport: Record<string, readonly string[]> = {
     .concat('types:src/credits', 'types:src/temporal', 'types:src/metrics'),
   'src/operators': ['src/accounts', 'src/people', 'src/tasks'],
   'src/outbound': ['src/callbacks', 'types:src/accounts'],
-  'src/people': ['src/accounts', 'src/operators'],
+  'src/people': ['src/accounts', 'src/credits', 'src/mail', 'src/operators'],
   'src/providers': ['src/media', 'src/models', 'src/operators', 'src/outbound', 'src/tasks'],
   'src/tasks': ['accounts', 'callbacks', 'credits', 'operators', 'people', 'providers']
     .map((noun) => `src/${noun}`)
@@ -91,6 +93,7 @@ const doors: Record<string, readonly string[]> = {
   sharp: ['src/media', 'src/providers'],
   '@node-rs/argon2': ['src/people'],
   'openid-client': ['src/people'],
+  nodemailer: ['src/mail'],
   '@simplewebauthn/server': ['src/people'],
   '@modelcontextprotocol/server': ['src/mcp'],
   '@aws-sdk/client-s3': ['src/media'],

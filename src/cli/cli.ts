@@ -28,6 +28,7 @@ const commands = {
   key: async () => (await import('./keys.ts')).addKeyCommands(program, await runner()),
   operator: async () => (await import('./keys.ts')).addOperatorCommands(program, await runner()),
   user: async () => (await import('./user.ts')).addUserCommands(program, await runner()),
+  'sign-up': async () => (await import('./sign-up.ts')).addSignUpCommands(program, await runner()),
   code: async () => (await import('./codes.ts')).addCodeCommands(program, await runner()),
   price: async () => (await import('./price.ts')).addPriceCommands(program, await runner()),
   balance: async () => (await import('./accounts.ts')).addBalanceCommand(program, await runner()),

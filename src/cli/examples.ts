@@ -45,6 +45,8 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'user erase': ['user erase ben@example.com'],
   'user enable': ['user enable ben@example.com'],
   'user setup-link': ['user setup-link'],
+  'sign-up list': ['sign-up list', 'sign-up list --json'],
+  'sign-up link': ['sign-up link 019abcbc-def0-7def-8901-234567890abc'],
   'code create': ['code create --name "spring sale" --credits 500 --count 100 --expires 90d > codes.csv'],
   'code list': ['code list'],
   'code withdraw': ['code withdraw 019abc9a-bcde-7def-8901-234567890abc --reason "the list leaked"'],

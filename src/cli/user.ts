@@ -7,6 +7,9 @@ import { createSetupLink, disableAs, inviteAs, type Named, resetAs } from '../pe
 import { addressOfLink, type NewLink } from '../people/one-time-links.ts';
 import { eraseUserAs } from '../people/erasure.ts';
 import { type ListedUser, listUsers } from '../people/users.ts';
+import { persistedSecret } from '../embedded/data-folder.ts';
+import { createMailQueue, type MailQueue, mailSecrets } from '../mail/mail-queue.ts';
+import { createSecretBox } from '../outbound/secrets.ts';
 import { id } from './arguments.ts';
 import { type Answer, CommandError, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, type RunOnDatabase } from './run-command.ts';
@@ -71,13 +74,13 @@ async function invite(
   if (!operator && accountId === undefined) throw new CommandError('give --operator, --account or both');
   const roleThere = accountId === undefined ? undefined : role;
   const invitation = { email: address, isOperator: operator, accountId, role: roleThere };
-  const link = await inviteAs(db, commandLineActor(), invitation);
+  const link = await inviteAs(db, commandLineActor(), invitation, await mailQueueOf(config));
   if (link === undefined) throw noAccount(accountId ?? '');
   return linkAnswer(config, link);
 }
 
 async function reset({ db, config }: Context, address: string): Promise<Answer> {
-  const link = await resetAs(db, commandLineActor(), address);
+  const link = await resetAs(db, commandLineActor(), address, await mailQueueOf(config));
   if (link === undefined) throw noUser(address);
   return linkAnswer(config, link);
 }
@@ -88,11 +91,18 @@ async function setUp({ db, config }: Context): Promise<Answer> {
   return linkAnswer(config, link);
 }
 
-function linkAnswer(config: Config, link: NewLink): Answer {
+/** The queue of the service, whose API sends the mails. */
+async function mailQueueOf({ smtp, secret, secretPrevious, dataFolder }: Config): Promise<MailQueue | undefined> {
+  if (smtp === undefined) return undefined;
+  return createMailQueue(createSecretBox(secret ?? (await persistedSecret(dataFolder)), secretPrevious, mailSecrets));
+}
+
+export function linkAnswer(config: Config, link: NewLink & { readonly isMailed?: boolean }): Answer {
   const url = addressOfLink(config.publicUrl ?? `http://${config.host}:${config.port}`, link);
   const until = new Date(link.expiresAt).toISOString();
-  const json = { linkId: link.linkId, url, expiresAt: link.expiresAt };
-  return { json, lines: [url, `Works once, until ${until}.`] };
+  const { linkId, expiresAt, isMailed = false } = link;
+  const mailed = isMailed ? ['It is also sent by e-mail.'] : [];
+  return { json: { linkId, url, expiresAt, isMailed }, lines: [url, `Works once, until ${until}.`, ...mailed] };
 }
 
 async function list({ db }: Context, { search }: { search: string }): Promise<Answer> {

@@ -34,6 +34,7 @@ import {
   wholeNumber,
   withOurName,
 } from './setting-kinds.ts';
+import { signUpFields, signUpProblems, signUpSettings } from './sign-up-settings.ts';
 import { temporalProblems, temporalSettings } from './temporal-settings.ts';
 
 /** The configuration. If `databaseUrl` or `temporal` is undefined, that part is embedded. */
@@ -83,6 +84,7 @@ export function readConfig(environment: Environment = process.env, { isExternal 
     problems.push('OIDC_ISSUER, OIDC_CLIENT_ID: set both or neither');
   if (data?.passwordSignIn === false && data.oidcIssuer === undefined)
     problems.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
+  if (data !== undefined) problems.push(...signUpProblems(data));
   if (data?.promptRetentionMs !== undefined && data.promptRetentionMs < data.retentionMs)
     problems.push(
       'PROMPT_RETENTION_DAYS: must be MEDIA_RETENTION_DAYS or more, because the video is deleted with its prompt',
@@ -107,6 +109,7 @@ const secretNames = [
   'TEMPORAL_PAYLOAD_KEYS',
   'VIDEOGEN_API_KEY',
   'OIDC_CLIENT_SECRET',
+  'SMTP_URL',
 ];
 
 // One line for each setting: its variable, what the variable may hold, and its default, written as in the environment. A setting without
@@ -126,6 +129,7 @@ const schema = z.object({
   oidcClientId: from('OIDC_CLIENT_ID', anyText),
   oidcClientSecret: from('OIDC_CLIENT_SECRET', anyText),
   oidcName: from('OIDC_NAME', anyText.max(100, { error: 'must be at most 100 characters' })),
+  ...signUpFields,
   dataFolder: from('VIDEOGEN_DATA', anyText.transform(absolute), './data'),
   cacheFolder: from('XDG_CACHE_HOME', anyText.transform(withOurName), join(homedir(), '.cache')),
   databaseUrl: from('DATABASE_URL', postgresUrl),
@@ -211,6 +215,7 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
             clientSecret: settings.oidcClientSecret,
             name: settings.oidcName ?? new URL(issuer).hostname,
           },
+    ...signUpSettings(settings),
     callbackAllow: settings.callbackAllow ?? defaultAllow,
     imageAllow: settings.imageAllow ?? defaultAllow,
     trustedProxies: settings.trustedProxies ?? parseNetworks(isEmbedded ? '127.0.0.0/8,::1' : ''),

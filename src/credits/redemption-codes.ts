@@ -123,21 +123,33 @@ with code as (
 select name as "batchName", credits, redeemed_by is null as "isNew" from code`,
 });
 
+/** The hash of a code that can be redeemed now; undefined for any other. */
+export async function findOpenCode(db: Pick<Database, 'run'>, code: string): Promise<Buffer | undefined> {
+  return (await selectOpenCode(db, hashCode(code)))?.hash;
+}
+
+const selectOpenCode = maybeOne<{ hash: Buffer }, [code: Buffer]>({
+  name: 'find-open-code',
+  text: `
+select hash from redemption_codes join code_batches on code_batches.id = batch_id
+where hash = $1 and redeemed_at is null and withdrawn_at is null and (expires_at is null or expires_at > now())`,
+});
+
 export type Redemption =
   | { readonly kind: 'redeemed'; readonly entry: LedgerEntry }
   | { readonly kind: 'code_invalid' }
   | { readonly kind: 'balance_out_of_range'; readonly balance: number };
 
 /**
- * Grants the credits of a code to an account, once: the code's row is locked, and its hash is the idempotency key of the ledger entry.
- * Throws `AccountClosed`.
+ * Grants the credits of a code, or of the code with this hash, to an account, once: the code's row is locked, and its hash is the
+ * idempotency key of the ledger entry. Throws `AccountClosed`.
  */
-export function redeemCode(db: Database, accountId: string, code: string): Promise<Redemption> {
+export function redeemCode(db: Database, accountId: string, code: string | Buffer): Promise<Redemption> {
   return db
     .transaction<Redemption>(async (run) => {
       const account = await lockOpenAccount({ run }, accountId);
       if (account === undefined) throw new Error(`account ${accountId} not found`);
-      const sha256 = hashCode(code);
+      const sha256 = typeof code === 'string' ? hashCode(code) : code;
       const taken = await takeCode({ run }, sha256, accountId);
       if (taken === undefined) return { kind: 'code_invalid' };
       const idempotencyKey = `code ${sha256.toString('hex')}`;

@@ -5,6 +5,7 @@ import { memberEndpoints } from '../people/member-routes.ts';
 import { passkeyEndpoints } from '../people/passkey-routes.ts';
 import { sessionEndpoints } from '../people/session-routes.ts';
 import { signInEndpoints } from '../people/sign-in-routes.ts';
+import { operatorSignUpEndpoints, signUpEndpoints } from '../people/sign-up-routes.ts';
 import { adminOverview } from '../operators/admin-overview-routes.ts';
 import { auditEndpoints } from '../operators/audit-routes.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from '../callbacks/callback-routes.ts';
@@ -71,6 +72,7 @@ export const sections: readonly Section[] = [
       "`Videogen-Account` with an account id. With these, the cookie also opens the other endpoints, as the person's role allows.",
     endpoints: [
       ...signInEndpoints,
+      ...signUpEndpoints,
       ...sessionEndpoints,
       ...passkeyEndpoints,
       ...memberEndpoints,
@@ -100,6 +102,7 @@ export const sections: readonly Section[] = [
       adminDeleteTask,
       ...operatorCallbackEndpoints,
       ...peopleEndpoints,
+      ...operatorSignUpEndpoints,
       ...auditEndpoints,
     ],
   },

@@ -74,6 +74,8 @@ export const errorCatalogue = {
     'passkeys need PUBLIC_URL to have a host name, behind https or as http://localhost',
   ),
   cross_site_request: refusal(403, 'the request did not come from a page of the console'),
+  sign_up_off: refusal(403, 'sign-up is not offered; ask an owner or operator for an invitation'),
+  email_domain_not_allowed: refusal(403, 'addresses of this domain cannot sign up'),
   account_suspended: refusal(403, 'the account is suspended'),
   dialect_required: refusal(403, 'this endpoint requires a key of another dialect'),
   link_invalid: refusal(403, 'the link is invalid or has expired; query the task for a new one'),
@@ -88,6 +90,7 @@ export const errorCatalogue = {
   price_not_found: refusal(404, 'price not found'),
   session_not_found: refusal(404, 'session not found'),
   member_not_found: refusal(404, 'member not found'),
+  sign_up_not_found: refusal(404, 'sign-up not found; it was confirmed, or its link has expired'),
   person_not_found: refusal(404, 'person not found'),
   passkey_not_found: refusal(404, 'passkey not found'),
   link_not_found: refusal(404, 'the link is unknown, used or expired; request a new one'),
@@ -146,6 +149,9 @@ export const errorCatalogue = {
   too_many_sign_ins: refusal(429, 'too many sign-in attempts; try again later', {
     headers: { 'Retry-After': '60' },
     ...byRate,
+  }),
+  too_many_sign_ups: refusal(429, 'too many people sign up; try again in an hour', {
+    headers: { 'Retry-After': '3600' },
   }),
   headers_too_large: refusal(431, `the headers are larger than ${maxHeaderBytes / 1024} KiB`),
   internal: refusal(500, 'internal error'),

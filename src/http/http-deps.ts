@@ -10,6 +10,8 @@ import type { Upload } from '../media/upload.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';
 import type { IdentityProvider } from '../people/identity-provider.ts';
+import type { MailQueue } from '../mail/mail-queue.ts';
+import { closedSignUp, type SignUpPolicy } from '../people/sign-up.ts';
 import type { Acceptance, NewTask } from '../tasks/acceptance.ts';
 import type { Database } from '../platform/database/database.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
@@ -98,6 +100,10 @@ export type HttpOptions = {
   readonly badKeys: BadKeys;
   /** Limits invalid redemption codes of a person. */
   readonly codeAttempts: RateLimiter;
+  /** Sign-up is off by default. */
+  readonly signUp: SignUpPolicy;
+  /** Undefined without a mail server: people send links by hand. */
+  readonly mails: MailQueue | undefined;
   /** Limits sign-ins of an address. */
   readonly signIns: RateLimiter;
   /** True for peers whose `X-Forwarded-For` is trusted. */
@@ -137,6 +143,8 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),
     codeAttempts: createRateLimiter(codeRate),
+    signUp: closedSignUp,
+    mails: undefined,
     signIns: createRateLimiter(signInRate),
     isTrustedProxy: () => false,
     metrics: undefined,

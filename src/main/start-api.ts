@@ -15,6 +15,9 @@ import { createIdentityProvider } from '../people/identity-provider.ts';
 import { isInNetworks } from '../outbound/allow-list.ts';
 import { literalRefusal } from '../outbound/guard.ts';
 import { installationSources } from '../metrics/installation.ts';
+import { createMailer } from '../mail/mailer.ts';
+import { createMailQueue, mailSecrets } from '../mail/mail-queue.ts';
+import { watchMails } from '../mail/send-mails.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
@@ -63,6 +66,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const temporal = connectTemporal(settings.temporal, { retries: false, interceptors: currentTracing()?.client });
   const engine = createEngine(temporal.client, taskQueuesOf(settings.taskQueue));
   const box = createSecretBox(settings.secret, settings.secretPrevious);
+  const mailBox = createSecretBox(settings.secret, settings.secretPrevious, mailSecrets);
   const sales = await watchModels({ db, catalogue: catalogue.current, log });
   readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current));
   const models = () => catalogue.current().models;
@@ -115,6 +119,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       passwordSignIn: settings.passwordSignIn,
       oidc: settings.oidc && createIdentityProvider(settings.oidc, publicUrl + oidcCallbackPath),
     },
+    signUp: settings.signUp,
+    mails: settings.smtp && createMailQueue(mailBox),
     progressOf: createTaskProgress(temporal.client),
     isSold: sales.isSold,
     acceptTask: async (task) => {
@@ -155,6 +161,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     await Promise.all([readiness.close(), sales.close()]);
     throw listenError(error, settings, 'PORT');
   });
+  const mailing =
+    settings.smtp && watchMails({ db, box: mailBox, mailer: createMailer(settings.smtp), publicUrl, log });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
   if (isCookieExposed(settings.publicUrl))
     log.warn({ publicUrl: settings.publicUrl }, 'PUBLIC_URL is plain http; console sessions travel unencrypted');
@@ -170,6 +178,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await deps.keyTouches.drain();
+      await mailing?.close();
       await Promise.allSettled([testCallbacks.close(), readiness.close(), sales.close(), temporal.close(), db.close()]);
     },
   };

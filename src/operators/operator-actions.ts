@@ -1,5 +1,5 @@
 import type { Actor, OperatorAction } from './operator.ts';
-import type { Database } from '../platform/database/database.ts';
+import { type Database, partOf } from '../platform/database/database.ts';
 import { many, none } from '../platform/database/statement.ts';
 
 /** The action of an operator, for the audit log. */
@@ -22,15 +22,14 @@ export function recordAction<Answer>(
   change: (transaction: Database) => Promise<Change<Answer>>,
 ): Promise<Answer> {
   return db.transaction(async (run) => {
-    // Functions that open a transaction of their own take part in this one.
-    const transaction: Database = { run, transaction: (work) => work(run), close: () => Promise.resolve() };
-    const { answer, done } = await change(transaction);
+    const { answer, done } = await change(partOf({ run }));
     if (done !== undefined) await insertAction({ run }, actor, done);
     return answer;
   });
 }
 
-const insertAction = none<[actor: Actor, done: Done]>({
+/** Call it in the transaction of the change, where `recordAction` cannot: its actor may be made by the change. */
+export const insertAction = none<[actor: Actor, done: Done]>({
   name: 'record-operator-action',
   text: `
 insert into operator_actions (operator_id, user_id, actor, request_id, action, account_id, task_id, key_id, details)

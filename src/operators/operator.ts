@@ -10,6 +10,7 @@ export type Actor =
 /** The actions in the audit log. */
 export const operatorActions = [
   'accounts.create',
+  'accounts.sign_up',
   'accounts.suspend',
   'accounts.unsuspend',
   'accounts.limits',
@@ -33,6 +34,7 @@ export const operatorActions = [
   'people.invite',
   'people.withdraw',
   'people.reset',
+  'people.sign_up_link',
   'people.disable',
   'people.enable',
   'people.operator',

@@ -67,8 +67,8 @@ const invite = defineEndpoint({
   body: z.strictObject({ email: emailField, role: roleField }),
   data: newLinkSchema,
   failures: ['account_closed', 'already_member', 'too_many_invitations'],
-  handler: async ({ input, ctx, ...person }, { db, console: { publicUrl } }) => {
-    const link = await inviteMember(db, byOf(ctx, person), input);
+  handler: async ({ input, ctx, ...person }, { db, mails, console: { publicUrl } }) => {
+    const link = await inviteMember(db, byOf(ctx, person), input, mails);
     if (link === 'too_many_invitations') throw new HttpError(link, { data: { limit: maxInvitations } });
     if (link === 'already_member') throw new HttpError(link);
     return presentNewLink(publicUrl, link);

@@ -3,13 +3,9 @@ import type { SignedIn } from './session.ts';
 import { lockAccount, lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { deleteMembership, findMembership, type Membership, setMembership } from './memberships.ts';
-import {
-  createInvitation,
-  listInvitations,
-  type NewLink,
-  withdrawInvitation,
-  withdrawInvitationsTo,
-} from './one-time-links.ts';
+import { createInvitation, listInvitations, withdrawInvitation, withdrawInvitationsTo } from './one-time-links.ts';
+import type { MailQueue } from '../mail/mail-queue.ts';
+import { type MailedLink, mailLink } from './mail-link.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions, type NewSession, renewSession } from './sessions.ts';
 import { many, one } from '../platform/database/statement.ts';
@@ -53,14 +49,16 @@ export function inviteMember(
   db: Database,
   { session, accountId, origin }: By,
   { email, role }: { readonly email: string; readonly role: Role },
-): Promise<NewLink | 'too_many_invitations' | 'already_member'> {
+  mails?: MailQueue,
+): Promise<MailedLink | 'too_many_invitations' | 'already_member'> {
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);
     if ((await isMember({ run }, accountId, email)).exists) return 'already_member';
     const others = (await listInvitations({ run }, accountId)).filter((invitation) => invitation.email !== email);
     if (others.length >= maxInvitations) return 'too_many_invitations';
     const by = { actor: session.email, origin };
-    return createInvitation({ run }, by, { email, accountId, role, isOperator: false });
+    const link = await createInvitation({ run }, by, { email, accountId, role, isOperator: false });
+    return mailLink({ run }, mails, link, { email, accountId });
   });
 }
 

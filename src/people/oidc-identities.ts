@@ -1,5 +1,6 @@
 import type { Database } from '../platform/database/database.ts';
 import { lockOpenAccounts } from './memberships.ts';
+import { CodeTaken, findSignUpOf, openAccountOf, type SignUpConfirmation } from './confirm-sign-up.ts';
 import { consumeLink, type Link, listInvitationsTo, withdrawResets } from './one-time-links.ts';
 import { removePasskeys } from './passkeys.ts';
 import { type Origin, recordEvent } from './security-events.ts';
@@ -35,24 +36,38 @@ const insertIdentity = none<[issuer: string, subject: string, userId: string]>({
   text: `insert into oidc_identities (issuer, subject, user_id) values ($1, $2, $3)`,
 });
 
-/** Signs in the user of an identity and accepts the invitations to its e-mail; undefined if it has no enabled user. */
+type Visit = Omit<SignIn, 'user'> & {
+  /** Sign-up is off by default. */
+  readonly signUp?: Pick<SignUpConfirmation, 'policy' | 'requestId'> | undefined;
+};
+
+/**
+ * Signs in the user of an identity and accepts the invitations to its e-mail, or its sign-up; undefined if it has no enabled user.
+ */
 export function signInWithIdentity(
   db: Database,
   identity: Identity,
-  { origin, before }: Omit<SignIn, 'user'>,
+  { origin, before, signUp }: Visit,
 ): Promise<NewSession | undefined> {
   const { issuer, subject, email, authenticatedAt } = identity;
-  return db.transaction(async (run) => {
+  const signingIn = db.transaction(async (run) => {
     if (email !== undefined) await lockEmail({ run }, email);
     const invitations = email === undefined ? [] : await lockInvitations({ run }, email);
     const known = await findIdentity({ run }, issuer, subject);
-    const found = known ?? (await userToLink({ run }, identity, invitations));
+    const found =
+      known ??
+      (await userToLink({ run }, identity, invitations)) ??
+      (await signUpWith({ run }, identity, { origin, signUp }));
     const user = found && (await lockUser({ run }, found.userId));
     if (user === undefined || user.isDisabled) return undefined;
     if (known === undefined) await linkIdentity({ run }, user, identity, origin);
     // A person may have lost the address that they signed up with. Invitations to it are then for its new owner.
     if (email === user.email) await acceptInvitations({ run }, user, invitations, origin);
     return openSession({ run }, { user, origin, means: 'oidc', before, authenticatedAt });
+  });
+  return signingIn.catch((error: unknown) => {
+    if (!(error instanceof CodeTaken)) throw error;
+    return undefined;
   });
 }
 
@@ -95,6 +110,13 @@ async function linkIdentity(
   await withdrawResets(db, email);
   await insertIdentity(db, issuer, subject, userId);
   await recordEvent(db, { kind: 'identity_linked', userId, email, origin, details: { issuer } });
+}
+
+/** The provider has verified the e-mail, so that the link of an open sign-up need not arrive. */
+async function signUpWith(db: Runner, { email }: Identity, { origin, signUp }: Visit): Promise<User | undefined> {
+  const link = email === undefined || signUp === undefined ? undefined : await findSignUpOf(db, email);
+  if (email === undefined || signUp === undefined || link === undefined) return undefined;
+  return openAccountOf(db, { link, email, origin, ...signUp });
 }
 
 async function acceptInvitations(db: Runner, user: User, invitations: readonly Link[], origin: Origin): Promise<void> {

@@ -78,7 +78,8 @@ async function signIn(ctx: Context, deps: HttpDeps, identified: Identified): Pro
   const origin = originOf(ctx);
   const email = identified.email === undefined ? undefined : normalEmail(identified.email);
   const before = await browserSession(ctx, deps);
-  const signedIn = await signInWithIdentity(db, { ...identified, email }, { origin, before });
+  const signUp = { policy: deps.signUp, requestId: ctx.state.requestId };
+  const signedIn = await signInWithIdentity(db, { ...identified, email }, { origin, before, signUp });
   if (signedIn !== undefined) return signedIn;
   await recordEvent(db, { kind: 'sign_in_failed', email, origin, details: { means: 'oidc' } });
   return 'oidc_not_invited';

@@ -1,15 +1,20 @@
 import { z } from 'zod';
-import { addressOfLink, type NewLink } from './one-time-links.ts';
+import type { MailedLink } from './mail-link.ts';
+import { addressOfLink } from './one-time-links.ts';
 import { unixMs } from '../http/fields.ts';
 
 export const newLinkSchema = z
   .strictObject({
     linkId: z.string(),
-    url: z.string().meta({ description: 'Send it to the person. It is not shown again.' }),
+    url: z.string().meta({ description: 'It is not shown again.' }),
+    isMailed: z
+      .boolean()
+      .meta({ description: 'The link is also sent by e-mail. If false, send it to the person yourself.' }),
     expireTime: unixMs,
   })
   .meta({ id: 'NewLink' });
 
-export function presentNewLink(publicUrl: string, link: NewLink) {
-  return { linkId: link.linkId, url: addressOfLink(publicUrl, link), expireTime: link.expiresAt };
+export function presentNewLink(publicUrl: string, link: MailedLink) {
+  const { linkId, isMailed, expiresAt: expireTime } = link;
+  return { linkId, url: addressOfLink(publicUrl, link), isMailed, expireTime };
 }

@@ -7,11 +7,12 @@ import { many, maybeOne, none, one } from '../platform/database/statement.ts';
 
 type Runner = Pick<Database, 'run'>;
 
-export const linkPurposes = ['setup', 'invite', 'reset'] as const;
+/** `confirm` opens the account of a sign-up. */
+export const linkPurposes = ['setup', 'invite', 'reset', 'confirm'] as const;
 type LinkPurpose = (typeof linkPurposes)[number];
 
 const hours = 3600;
-const lifetimeSeconds = { setup: 1800, invite: 48 * hours, reset: 48 * hours } as const;
+export const lifetimeSeconds = { setup: 1800, invite: 48 * hours, reset: 48 * hours, confirm: 48 * hours } as const;
 
 type LinkGrant = {
   readonly purpose: LinkPurpose;
@@ -20,6 +21,18 @@ type LinkGrant = {
   readonly accountId?: string | undefined;
   readonly role?: Role | undefined;
   readonly isOperator: boolean;
+  /** Only of a sign-up. */
+  readonly request?: SignUpRequest | undefined;
+};
+
+export type SignUpRequest = {
+  /** The network that it came from. */
+  readonly address: string;
+  readonly mailboxHash: Buffer;
+  /** The code that the new account redeems. */
+  readonly codeHash: Buffer | undefined;
+  /** The mailbox has an account already: the link opens nothing from the start. */
+  readonly isRegistered: boolean;
 };
 
 /** A link with its secret, which is not stored. */
@@ -33,10 +46,11 @@ export type NewLink = {
 const insertLink = one<{ expiresAt: number }, [linkId: string, hash: Buffer, link: LinkGrant]>({
   name: 'create-one-time-link',
   text: `
-insert into one_time_links (id, hash, purpose, email, account_id, role, makes_operator, expires_at)
-values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 second')
+insert into one_time_links (id, hash, purpose, email, account_id, role, makes_operator, expires_at, address, mailbox_hash,
+  code_hash, withdrawn_at)
+values ($1, $2, $3, $4, $5, $6, $7, now() + $8 * interval '1 second', $9, $10, $11, case when $12 then now() end)
 returning expires_at as "expiresAt"`,
-  values: (linkId, hash, { purpose, email, accountId, role, isOperator }) => [
+  values: (linkId, hash, { purpose, email, accountId, role, isOperator, request }) => [
     linkId,
     hash,
     purpose,
@@ -45,6 +59,10 @@ returning expires_at as "expiresAt"`,
     role,
     isOperator,
     lifetimeSeconds[purpose],
+    request?.address,
+    request?.mailboxHash,
+    request?.codeHash,
+    request?.isRegistered === true,
   ],
 });
 
@@ -55,8 +73,12 @@ export async function createLink(db: Runner, link: LinkGrant): Promise<NewLink> 
 }
 
 /** Browsers send the part after the # to no server, so the secret is in no log. */
-export function addressOfLink(publicUrl: string, { purpose, token }: NewLink): string {
-  return `${publicUrl}/console/${purpose}#${token}`;
+export function pathOfLink({ purpose, token }: Pick<NewLink, 'purpose' | 'token'>): string {
+  return `/console/${purpose}#${token}`;
+}
+
+export function addressOfLink(publicUrl: string, link: NewLink): string {
+  return publicUrl + pathOfLink(link);
 }
 
 export type ChangedBy = { readonly actor: string; readonly origin?: Origin | undefined };
@@ -70,23 +92,25 @@ export async function createInvitation(db: Runner, by: ChangedBy, invitee: Invit
   return createLink(db, { purpose: 'invite', ...invitee });
 }
 
-export type Link = LinkGrant & {
+export type Link = Omit<LinkGrant, 'request'> & {
   readonly linkId: string;
+  /** The code that the account of a sign-up redeems. */
+  readonly codeHash: Buffer | undefined;
   readonly accountName: string | undefined;
   readonly expiresAt: number;
 };
 
 // A set-up link expires as soon as the installation has an operator.
-const isOpen = `used_at is null and withdrawn_at is null and expires_at > now()
+export const isOpen = `used_at is null and withdrawn_at is null and expires_at > now()
   and (purpose <> 'setup' or not exists (select from users where is_operator and disabled_at is null))`;
 
-const columns = `one_time_links.id as "linkId", purpose, email, account_id as "accountId", role,
-  makes_operator as "isOperator", expires_at as "expiresAt"`;
+export const linkColumns = `one_time_links.id as "linkId", purpose, email, account_id as "accountId", role,
+  makes_operator as "isOperator", code_hash as "codeHash", expires_at as "expiresAt"`;
 
 const findByHash = maybeOne<Link, [hash: Buffer]>({
   name: 'find-one-time-link',
   text: `
-select ${columns}, accounts.name as "accountName"
+select ${linkColumns}, accounts.name as "accountName"
 from one_time_links left join accounts on accounts.id = account_id where hash = $1 and ${isOpen}`,
 });
 
@@ -116,7 +140,7 @@ where account_id = $1 and purpose = 'invite' and ($2::uuid is null or id < $2) a
 /** The open invitations to an e-mail, for all accounts; at most 100. */
 export const listInvitationsTo = many<Link, [email: string]>({
   name: 'list-invitations-to-email',
-  text: `select ${columns} from one_time_links where email = $1 and purpose = 'invite' and ${isOpen} order by id limit 100`,
+  text: `select ${linkColumns} from one_time_links where email = $1 and purpose = 'invite' and ${isOpen} order by id limit 100`,
 });
 
 type OperatorInvitation = {

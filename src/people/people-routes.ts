@@ -88,12 +88,12 @@ const invite = defineEndpoint({
   }),
   data: newLinkSchema,
   failures: ['account_not_found', 'account_closed'],
-  handler: async ({ actor, input }, { db, console: { publicUrl } }) => {
+  handler: async ({ actor, input }, { db, mails, console: { publicUrl } }) => {
     const [accountId, isOperator] = [input.accountId ?? undefined, input.isOperator === true];
     if (accountId === undefined && !isOperator)
       throw invalidRequest([{ path: 'accountId', message: 'is required, unless isOperator is true' }]);
     const role = accountId === undefined ? undefined : (input.role ?? 'member');
-    const link = await inviteAs(db, actor, { email: input.email, isOperator, accountId, role });
+    const link = await inviteAs(db, actor, { email: input.email, isOperator, accountId, role }, mails);
     return presentNewLink(publicUrl, existing(link, 'account_not_found'));
   },
 });
@@ -144,9 +144,9 @@ const reset = defineEndpoint({
   body: z.strictObject(personField),
   data: newLinkSchema,
   failures: ['person_not_found'],
-  handler: async ({ actor, input: { userId } }, { db, console: { publicUrl } }) => {
+  handler: async ({ actor, input: { userId } }, { db, mails, console: { publicUrl } }) => {
     const { email } = existing(await findUser(db, userId), 'person_not_found');
-    return presentNewLink(publicUrl, existing(await resetAs(db, actor, email), 'person_not_found'));
+    return presentNewLink(publicUrl, existing(await resetAs(db, actor, email, mails), 'person_not_found'));
   },
 });
 

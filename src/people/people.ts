@@ -12,6 +12,8 @@ import {
   withdrawResets,
   withdrawSetupLinks,
 } from './one-time-links.ts';
+import type { MailQueue } from '../mail/mail-queue.ts';
+import { type MailedLink, mailLink } from './mail-link.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { recordEvent } from './security-events.ts';
 import { endSessions } from './sessions.ts';
@@ -19,12 +21,18 @@ import { none, one } from '../platform/database/statement.ts';
 import { findUserByEmail, hasOperator, lockUser, setDisabled, setOperator, type User } from './users.ts';
 
 /** Invites a person, for an operator; undefined if the account does not exist. Throws `AccountClosed`. */
-export function inviteAs(db: Database, actor: Actor, invitee: Invitee): Promise<NewLink | undefined> {
+export function inviteAs(
+  db: Database,
+  actor: Actor,
+  invitee: Invitee,
+  mails?: MailQueue,
+): Promise<MailedLink | undefined> {
   const { email, accountId, role = null, isOperator } = invitee;
   return recordAction(db, actor, async (transaction) => {
     if (accountId !== undefined && (await lockOpenAccount(transaction, accountId)) === undefined)
       return { answer: undefined };
-    const answer = await createInvitation(transaction, { actor: actor.name }, invitee);
+    const link = await createInvitation(transaction, { actor: actor.name }, invitee);
+    const answer = await mailLink(transaction, mails, link, { email });
     return { answer, done: { action: 'people.invite', accountId, details: { email, role, isOperator } } };
   });
 }
@@ -47,12 +55,13 @@ export function withdrawInvitationAs(db: Database, actor: Actor, linkId: string)
 }
 
 /** Creates a link for a new password, for an operator; undefined if no user has the e-mail. */
-export function resetAs(db: Database, actor: Actor, email: string): Promise<NewLink | undefined> {
+export function resetAs(db: Database, actor: Actor, email: string, mails?: MailQueue): Promise<MailedLink | undefined> {
   return recordAction(db, actor, async (transaction) => {
     const user = await findUserByEmail(transaction, email);
     if (user === undefined) return { answer: undefined };
     await withdrawResets(transaction, email);
-    const answer = await createLink(transaction, { purpose: 'reset', email, isOperator: false });
+    const link = await createLink(transaction, { purpose: 'reset', email, isOperator: false });
+    const answer = await mailLink(transaction, mails, link, { email });
     const details = { purpose: 'reset' };
     await recordEvent(transaction, { kind: 'link_made', userId: user.userId, email, actor: actor.name, details });
     return { answer, done: { action: 'people.reset', details: { userId: user.userId, email } } };

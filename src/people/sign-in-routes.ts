@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { findLink, type Link, linkPurposes } from './one-time-links.ts';
 import { roles } from './role.ts';
+import { confirmSignUp, maxAccountNameLength } from './confirm-sign-up.ts';
+import { signUpModes } from './sign-up.ts';
 import { acceptLink, reauthenticate, signIn, signOut } from './sign-in.ts';
 import { findUserByEmail, hasOperator } from './users.ts';
 import { answerSignedIn, cookieHeader, meSchema, presentMe } from './answer-signed-in.ts';
@@ -12,7 +14,7 @@ import { clearedCookie } from './session-cookie.ts';
 import type { Context } from '../http/context.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
-import { required, unixMs } from '../http/fields.ts';
+import { plainText, required, unixMs } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { limitSignIns } from '../http/limits/rate-limits.ts';
 
@@ -34,13 +36,20 @@ const options = defineEndpoint({
           'An identity provider. A sign-in begins at `/console/oidc/start`. With `?proof=1&next=PATH` a signed-in person ' +
           'authenticates again and returns to that page of the console.',
       }),
+    signUp: z
+      .enum(signUpModes)
+      .meta({
+        description:
+          'With `code`, sign-up requires a redemption code; with `domain`, an e-mail address of some domains.',
+      }),
     needsSetUp: z.boolean().meta({ description: 'The installation has no operator yet. `npm start` prints the link.' }),
   }),
   failures: ['database_unavailable', 'database_busy'],
-  handler: async (_call, { db, console: { publicUrl, passwordSignIn, oidc } }) => {
+  handler: async (_call, { db, signUp: { mode: signUp }, console: { publicUrl, passwordSignIn, oidc: provider } }) => {
     const { exists } = await hasOperator(db);
     const passkeys = relyingParty(publicUrl) !== undefined;
-    return { passwordSignIn, passkeys, oidc: oidc === undefined ? null : { name: oidc.name }, needsSetUp: !exists };
+    const oidc = provider === undefined ? null : { name: provider.name };
+    return { passwordSignIn, passkeys, oidc, signUp, needsSetUp: !exists };
   },
 });
 
@@ -59,19 +68,21 @@ const showLink = defineEndpoint({
     expireTime: unixMs,
   }),
   failures: ['link_not_found', 'database_unavailable', 'database_busy'],
-  handler: async ({ input: { token } }, { db }) => {
-    const { link, user } = await findLinkAndUser(db, token);
+  handler: async ({ input: { token } }, deps) => {
+    const { link, user } = await findLinkAndUser(deps, token);
     const { purpose, email = null, accountName = null, role = null, expiresAt: expireTime } = link;
     return { purpose, email, accountName, role, userExists: user !== undefined, expireTime };
   },
 });
 
-/** Finds an open link and its user. Links to disabled users, and resets of unknown users, are not found. */
-async function findLinkAndUser(db: HttpDeps['db'], token: string) {
+/** Finds an open link and its user. Links to disabled users, resets of unknown users and sign-ups of known ones are not found. */
+async function findLinkAndUser({ db, signUp }: HttpDeps, token: string) {
   const link = existing(await findLink(db, token), 'link_not_found');
   const user = link.email === undefined ? undefined : await findUserByEmail(db, link.email);
-  if (user?.isDisabled === true || (link.purpose === 'reset' && user === undefined))
-    throw new HttpError('link_not_found');
+  const isUseless =
+    (link.purpose === 'reset' && user === undefined) ||
+    (link.purpose === 'confirm' && (user !== undefined || signUp.mode === 'off'));
+  if (user?.isDisabled === true || isUseless) throw new HttpError('link_not_found');
   return { link, user };
 }
 
@@ -81,13 +92,21 @@ const accept = defineEndpoint({
   scope: 'none',
   summary: 'Accept a one-time link',
   description:
-    'Signs the person in. A set-up link makes the first operator, who also owns the first account. For an invitation to an ' +
-    'existing user, `password` must be their current password.',
-  body: z.strictObject({ token: tokenField, email: emailField.nullish(), password: passwordField }),
+    'Signs the person in. A set-up link makes the first operator, who also owns the first account. A link of a sign-up opens an ' +
+    'account. For an invitation to an existing user, `password` must be their current password.',
+  body: z.strictObject({
+    token: tokenField,
+    email: emailField.nullish().meta({ description: 'Only for a set-up link.' }),
+    password: passwordField,
+    accountName: plainText(maxAccountNameLength)
+      .nullish()
+      .meta({ description: 'The name of the account that a sign-up opens.' }),
+  }),
   data: meSchema,
   answerHeaders: cookieHeader,
   failures: [
     'link_not_found',
+    'code_invalid',
     'sign_in_failed',
     'too_many_sign_ins',
     'password_sign_in_off',
@@ -95,12 +114,18 @@ const accept = defineEndpoint({
     'database_busy',
   ],
   handler: async ({ input, ctx }, deps) => {
-    const { link } = await findLinkAndUser(deps.db, input.token);
+    const { link } = await findLinkAndUser(deps, input.token);
     const email = link.email ?? input.email;
     if (email === undefined || email === null) throw invalidRequest([{ path: 'email', message: 'is required' }]);
     const hashes = await hashesFor(ctx, deps, { link, email, password: input.password });
     const before = await browserSession(ctx, deps);
-    const signedIn = await acceptLink(deps.db, { link, email, ...hashes, origin: originOf(ctx), before });
+    const acceptance = { link, email, ...hashes, origin: originOf(ctx), before };
+    const { requestId } = ctx.state;
+    const accountName = input.accountName ?? undefined;
+    const signedIn = await (link.purpose === 'confirm'
+      ? confirmSignUp(deps.db, { ...acceptance, accountName, policy: deps.signUp, requestId })
+      : acceptLink(deps.db, acceptance));
+    if (signedIn === 'code_invalid') throw new HttpError(signedIn);
     return answerSignedIn(ctx, deps, existing(signedIn, 'link_not_found'));
   },
 });

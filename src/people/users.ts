@@ -36,12 +36,21 @@ export const lockEmail = none<[email: string]>({
   text: 'select pg_advisory_xact_lock(4202618, hashtext($1))',
 });
 
-type NewUser = Pick<User, 'email' | 'passwordHash' | 'isOperator'>;
+type NewUser = Pick<User, 'email' | 'passwordHash' | 'isOperator'> & {
+  /** Set by a sign-up, because a mailbox signs up once. */
+  readonly mailboxHash?: Buffer | undefined;
+};
 
 const insertUser = one<User, [userId: string, user: NewUser]>({
   name: 'create-user',
-  text: `insert into users (id, email, password_hash, is_operator) values ($1, $2, $3, $4) returning ${columns}`,
-  values: (userId, { email, passwordHash, isOperator }) => [userId, email, passwordHash, isOperator],
+  text: `insert into users (id, email, password_hash, is_operator, mailbox_hash) values ($1, $2, $3, $4, $5) returning ${columns}`,
+  values: (userId, { email, passwordHash, isOperator, mailboxHash }) => [
+    userId,
+    email,
+    passwordHash,
+    isOperator,
+    mailboxHash,
+  ],
 });
 
 export function createUser(db: Pick<Database, 'run'>, user: NewUser): Promise<User> {

@@ -13,6 +13,7 @@ import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { fromConsole, goodPassword, newPerson, type Person } from '../support/person.ts';
 import { type Scope, scopes as allScopes } from '../../src/accounts/api-key.ts';
 import { type Database, DatabaseUnavailable, DatabaseBusy } from '../../src/platform/database/database.ts';
+import { closedSignUp } from '../../src/people/sign-up.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { createOperator } from '../../src/operators/operators.ts';
 
@@ -42,6 +43,7 @@ before(async () => {
   service = await startHttpService({
     database,
     db: faulty(database.db),
+    signUp: { ...closedSignUp, mode: 'open' },
     console: {
       // Passkeys need a name.
       get publicUrl() {
@@ -89,13 +91,15 @@ function spentLimiter(...keys: readonly string[]): RateLimiter {
 }
 
 function faulty(db: Database): Database {
+  const orFault = <T>(work: () => Promise<T>): Promise<T> => {
+    const thrown = fault;
+    fault = undefined;
+    return thrown === undefined ? work() : Promise.reject(thrown);
+  };
   return {
     ...db,
-    run: (statement, values) => {
-      const thrown = fault;
-      fault = undefined;
-      return thrown === undefined ? db.run(statement, values) : Promise.reject(thrown);
-    },
+    run: (statement, values) => orFault(() => db.run(statement, values)),
+    transaction: (work) => orFault(() => db.transaction(work)),
   };
 }
 
@@ -153,6 +157,7 @@ const fitBodies: Readonly<Record<string, unknown>> = {
   showLink: { token: 'x'.repeat(43) },
   acceptLink: { token: 'x'.repeat(43), password: goodPassword },
   signIn: { email: 'nobody@example.com', password: goodPassword },
+  signUp: { email: 'nobody@example.com' },
   signInWithPasskey: { response: { id: 'x', response: {} } },
 };
 

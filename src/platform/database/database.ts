@@ -119,6 +119,11 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
   };
 }
 
+/** The database within a transaction: functions that open a transaction of their own take part in this one. */
+export function partOf({ run }: Pick<Database, 'run'>): Database {
+  return { run, transaction: (work) => work(run), close: () => Promise.resolve() };
+}
+
 /** Limits how long callers wait for a response. */
 export function inTime(db: Database, limitMs: number): Database {
   const late = () => new DatabaseUnavailable(true, new Error(`no response in ${limitMs} ms`));

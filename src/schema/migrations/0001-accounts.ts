@@ -4,6 +4,7 @@ import { uploadKinds } from '../../media/upload.ts';
 import { roles } from '../../people/role.ts';
 import { capPeriods } from '../../credits/spend-caps.ts';
 import { literals } from '../../platform/database/sql.ts';
+import { mailKinds, mailStates } from '../../mail/mail.ts';
 import { linkPurposes } from '../../people/one-time-links.ts';
 import type { ProofKind } from '../../people/pending-proofs.ts';
 
@@ -114,6 +115,8 @@ create table users (
   email text not null unique check (length(email) between 3 and 254),
   -- A PHC string; null for people who only sign in by other means.
   password_hash text check (length(password_hash) <= 500),
+  -- SHA-256 of the mailbox with which the person signed up; null for invited people. A mailbox signs up once.
+  mailbox_hash bytea unique check (length(mailbox_hash) = 32),
   is_operator boolean not null default false,
   created_at timestamptz not null default now(),
   last_sign_in_at timestamptz,
@@ -160,14 +163,43 @@ create table one_time_links (
   expires_at timestamptz not null,
   used_at timestamptz,
   withdrawn_at timestamptz,
+  created_at timestamptz not null default now(),
+  -- Of a sign-up: where it was requested, the mailbox of the e-mail, and the code that it redeems.
+  address text,
+  mailbox_hash bytea check (length(mailbox_hash) = 32),
+  code_hash bytea check (length(code_hash) = 32),
   constraint purpose_fits_email check ((purpose = 'setup') = (email is null)),
-  constraint role_fits_account check ((account_id is null) = (role is null))
+  constraint role_fits_account check ((account_id is null) = (role is null)),
+  constraint purpose_fits_request check ((purpose = 'confirm') = (address is not null) and (address is null) = (mailbox_hash is null))
 );
 create index one_time_links_by_email on one_time_links (email) where email is not null;
 create index one_time_links_by_account on one_time_links (account_id) where account_id is not null;
 create index one_time_links_by_expiry on one_time_links (expires_at);
 create index one_time_links_of_setup on one_time_links (id) where purpose = 'setup' and used_at is null and withdrawn_at is null;
+create index one_time_links_of_sign_ups on one_time_links (created_at) where purpose = 'confirm';
 create index one_time_links_of_operators on one_time_links (id) where makes_operator and used_at is null and withdrawn_at is null;
+
+-- E-mails that carry a link. They are deleted with it.
+create table mails (
+  id uuid primary key,
+  kind text not null check (kind in ${literals(mailKinds)}),
+  link_id uuid not null references one_time_links on delete cascade,
+  recipient text not null check (length(recipient) between 3 and 254),
+  -- The account whose owner caused it, if one did.
+  account_id uuid references accounts,
+  state text not null default 'waiting' check (state in ${literals(mailStates)}),
+  -- The path of the link, with its secret, encrypted; null once the mail no longer waits.
+  sealed_path text,
+  attempts integer not null default 0,
+  due_at timestamptz not null default now(),
+  expires_at timestamptz not null,
+  created_at timestamptz not null default now(),
+  constraint waiting_has_path check ((state = 'waiting') = (sealed_path is not null))
+);
+create index mails_due on mails (due_at) where state = 'waiting';
+create index mails_by_link on mails (link_id);
+create index mails_by_recipient on mails (recipient, created_at);
+create index mails_by_account on mails (account_id, created_at) where account_id is not null;
 
 -- The password tries of the last hour, so that all processes together enforce the limit.
 create table sign_in_tries (

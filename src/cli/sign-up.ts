@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+import { listSignUps, type OpenSignUp, renewSignUpAs } from '../people/sign-up.ts';
+import { id } from './arguments.ts';
+import { type Answer, isoTime, listed, notFound } from './output.ts';
+import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
+import { linkAnswer } from './user.ts';
+
+const maxListed = 200;
+
+export function addSignUpCommands(program: Command, run: RunOnDatabase): void {
+  const signUp = program.command('sign-up').description('deliver links to people who signed up');
+  signUp
+    .command('list')
+    .description('list people whose link was not used yet, newest first, and what became of the mail to them')
+    .action(run(async ({ db }) => listed('signUps', await listSignUps(db, maxListed), signUpLine)));
+  signUp
+    .command('link')
+    .description('create a new link, which is shown once; send it to the e-mail address of the person')
+    .argument('<sign-up>', 'id, from sign-up list', id)
+    .action(run(createLink));
+}
+
+function signUpLine({ linkId, email, address, mail, createdAt }: OpenSignUp): string {
+  return [
+    linkId,
+    email,
+    `from ${address}`,
+    `at ${isoTime(createdAt)}`,
+    mail === undefined ? 'no mail' : `mail ${mail}`,
+  ].join('  ');
+}
+
+async function createLink({ db, config }: Context, linkId: string): Promise<Answer> {
+  const link = await renewSignUpAs(db, commandLineActor(), linkId);
+  if (link === undefined) throw notFound('open sign-up', linkId);
+  return linkAnswer(config, link);
+}

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { from, parsedBy, wholeNumber } from './setting-kinds.ts';
+
+const signUpMode = z.enum(['off', 'open', 'code', 'domain'], { error: 'must be off, open, code or domain' });
+
+/** Domains of e-mail addresses, separated by commas. */
+const emailDomains = parsedBy((text): readonly string[] => {
+  const domains = text.split(',').map((domain) => domain.trim().toLowerCase());
+  if (domains.every((domain) => /^(?=.{1,253}$)[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+$/u.test(domain))) return domains;
+  throw new Error('must be domains such as example.com, separated by commas');
+});
+
+/** An address, or a name with an address: `Example <no-reply@example.com>`. */
+const mailSender = z.string().regex(/^(?:[^<>@\p{Cc}]{1,100}<[^\s<>@,;]+@[^\s<>@,;]+>|[^\s<>@,;]+@[^\s<>@,;]+)$/u, {
+  error: 'must be an address such as no-reply@example.com, or Example <no-reply@example.com>',
+});
+
+const smtpUrl = z.url({ protocol: /^smtps?$/, error: 'must be smtp://… or smtps://…' });
+
+/** Settings of sign-up and of the mail server. */
+export const signUpFields = {
+  signUp: from('SIGN_UP', signUpMode, 'off'),
+  signUpDomains: from('SIGN_UP_DOMAINS', emailDomains),
+  signUpCredits: from('SIGN_UP_CREDITS', wholeNumber(0, 999_999_999), '0'),
+  signUpLimit: from('SIGN_UP_LIMIT', wholeNumber(1, 100_000), '100'),
+  signUpLimitPerAddress: from('SIGN_UP_LIMIT_PER_ADDRESS', wholeNumber(1, 100_000), '5'),
+  smtpUrl: from('SMTP_URL', smtpUrl),
+  smtpFrom: from('SMTP_FROM', mailSender),
+};
+
+type Given = z.output<z.ZodObject<typeof signUpFields>>;
+
+export function signUpProblems({ signUp, signUpDomains, smtpUrl: url, smtpFrom }: Given): readonly string[] {
+  return [
+    ...((url === undefined) === (smtpFrom === undefined) ? [] : ['SMTP_URL, SMTP_FROM: set both or neither']),
+    ...((signUp === 'domain') === (signUpDomains !== undefined)
+      ? []
+      : ['SIGN_UP_DOMAINS: must be set if SIGN_UP is domain, and only then']),
+  ];
+}
+
+export function signUpSettings(given: Given) {
+  const { smtpUrl: url, smtpFrom } = given;
+  return {
+    signUp: {
+      mode: given.signUp,
+      domains: given.signUpDomains ?? [],
+      credits: given.signUpCredits,
+      hourlyLimit: given.signUpLimit,
+      hourlyLimitPerAddress: given.signUpLimitPerAddress,
+    },
+    smtp: url === undefined || smtpFrom === undefined ? undefined : { url, from: smtpFrom },
+  };
+}

@@ -1,0 +1,72 @@
+import pLimit from 'p-limit';
+import { writeMail } from './mail.ts';
+import { type DueMail, endMail, maxAttempts, takeDueMails } from './mail-queue.ts';
+import { type Mailer, MailRefused } from './mailer.ts';
+import type { SecretBox } from '../outbound/secrets.ts';
+import type { Database } from '../platform/database/database.ts';
+import { describeError, errorCode } from '../platform/errors.ts';
+import type { Log } from '../platform/log.ts';
+import { repeat } from '../platform/repeat.ts';
+
+export type MailSender = {
+  readonly db: Database;
+  readonly box: SecretBox;
+  readonly mailer: Mailer;
+  readonly publicUrl: string;
+  readonly log: Log;
+};
+
+const pauseMs = 2_000;
+const maxConcurrent = 4;
+const pageSize = 20;
+
+/** Sends mails of the queue until it is closed. A mail whose attempt is cut off by the end of the process is sent again later. */
+export function watchMails(sender: MailSender): { close(): Promise<void> } {
+  const stopping = new AbortController();
+  const watching = repeat(pauseMs, stopping.signal, () => sendDueMails(sender, stopping.signal));
+  return {
+    close: async () => {
+      stopping.abort();
+      await watching;
+    },
+  };
+}
+
+/** Attempts the mails that are due; never rejects. */
+export async function sendDueMails(sender: MailSender, signal = new AbortController().signal): Promise<void> {
+  const limited = pLimit(maxConcurrent);
+  try {
+    for (let isMore = true; isMore && !signal.aborted;) {
+      const due = await takeDueMails(sender.db, pageSize);
+      await Promise.all(due.map((mail) => limited(sendMail, sender, mail)));
+      isMore = due.length === pageSize;
+    }
+  } catch (error) {
+    sender.log.warn({ error: describeError(error) }, 'mail queue unavailable');
+  }
+}
+
+async function sendMail({ db, box, mailer, publicUrl, log }: MailSender, mail: DueMail): Promise<void> {
+  const { mailId, kind, recipient, sealedPath, attempts, linkId, expiresAt } = mail;
+  const fields = { mailId, linkId, kind, attempts };
+  try {
+    if (Date.now() >= expiresAt) throw new MailRefused('the link has expired');
+    const url = publicUrl + box.open(sealedPath, mailId);
+    await mailer(recipient, writeMail(kind, publicUrl, url, expiresAt));
+  } catch (error) {
+    const isOver = error instanceof MailRefused || attempts >= maxAttempts;
+    if (isOver) await endMail(db, mailId, 'failed');
+    log.warn({ ...fields, ...reasonOf(error) }, isOver ? 'mail not sent' : 'mail attempt failed; it is retried');
+    return;
+  }
+  await endMail(db, mailId, 'sent');
+  log.info(fields, 'mail sent');
+}
+
+/** The server's own words often contain the recipient, who may be erased while logs stay. */
+function reasonOf(error: unknown) {
+  const cause = error instanceof MailRefused ? (error.cause ?? error) : error;
+  const name = cause instanceof Error ? cause.name : typeof cause;
+  const status = cause instanceof Error && 'responseCode' in cause ? cause.responseCode : undefined;
+  return { reason: errorCode(cause) ?? name, ...(status !== undefined && { status }) };
+}

@@ -1,0 +1,88 @@
+import { createAccount } from '../accounts/accounts.ts';
+import { redeemCode } from '../credits/redemption-codes.ts';
+import { insertAction } from '../operators/operator-actions.ts';
+import { type Database, partOf } from '../platform/database/database.ts';
+import { maybeOne } from '../platform/database/statement.ts';
+import { setMembership } from './memberships.ts';
+import { consumeLink, isOpen, type Link, linkColumns } from './one-time-links.ts';
+import { type Origin, recordEvent } from './security-events.ts';
+import type { NewSession } from './sessions.ts';
+import { openSession, type SignIn } from './sign-in.ts';
+import { hashMailbox, isRegistered, mailboxOf, type SignUpPolicy } from './sign-up.ts';
+import { createUser, lockEmail, type User } from './users.ts';
+
+type Runner = Pick<Database, 'run'>;
+
+export const maxAccountNameLength = 200;
+const usualAccountName = 'New account';
+
+export type SignUpConfirmation = {
+  readonly link: Pick<Link, 'linkId' | 'codeHash'>;
+  readonly email: string;
+  /** Undefined for a person whom an identity provider has identified. */
+  readonly passwordHash?: string | undefined;
+  readonly accountName?: string | undefined;
+  readonly policy: SignUpPolicy;
+  readonly origin: Origin;
+  readonly requestId: string;
+};
+
+/** Opens the account of a sign-up, and signs its owner in; undefined if the link is no longer open. */
+export function confirmSignUp(
+  db: Database,
+  confirmation: SignUpConfirmation & Pick<SignIn, 'before'>,
+): Promise<NewSession | 'code_invalid' | undefined> {
+  const { origin, before } = confirmation;
+  return db
+    .transaction(async (run) => {
+      const user = await openAccountOf({ run }, confirmation);
+      return user && openSession({ run }, { user, origin, means: 'link', before });
+    })
+    .catch((error: unknown) => {
+      if (error instanceof CodeTaken) return 'code_invalid';
+      throw error;
+    });
+}
+
+/**
+ * Creates user, account and start credit in the caller's transaction, so that a crash leaves all or nothing. The locks and the consumed
+ * link let only one of several confirmations pass. Throws `CodeTaken` if the code of the sign-up can no longer be redeemed.
+ */
+export async function openAccountOf(
+  db: Runner,
+  { link, email, passwordHash, accountName = usualAccountName, policy, origin, requestId }: SignUpConfirmation,
+): Promise<User | undefined> {
+  const mailboxHash = hashMailbox(email);
+  await lockEmail(db, email);
+  await lockEmail(db, mailboxOf(email));
+  if (policy.mode === 'off' || (await isRegistered(db, email, mailboxHash)).exists) return undefined;
+  if ((await consumeLink(db, link.linkId)) === undefined) return undefined;
+  const user = await createUser(db, { email, passwordHash, isOperator: false, mailboxHash });
+  const { userId } = user;
+  const { credits } = policy;
+  const accountId = await createAccount(partOf(db), { name: accountName, credits });
+  await setMembership(db, accountId, userId, 'owner');
+  if (link.codeHash !== undefined) await redeem(db, accountId, link.codeHash);
+  const details = { purpose: 'confirm', role: 'owner', isOperator: false };
+  await recordEvent(db, { kind: 'link_accepted', userId, email, accountId, origin, details });
+  const actor = { kind: 'user', userId, name: email, requestId } as const;
+  await insertAction(db, actor, { action: 'accounts.sign_up', accountId, details: { credits } });
+  return user;
+}
+
+/** Rolls the confirmation back, so that the person can sign up with another code. */
+export class CodeTaken extends Error {
+  override readonly name = 'CodeTaken';
+}
+
+async function redeem(db: Runner, accountId: string, codeHash: Buffer): Promise<void> {
+  const { kind } = await redeemCode(partOf(db), accountId, codeHash);
+  if (kind !== 'redeemed') throw new CodeTaken();
+}
+
+/** The oldest open sign-up of an e-mail. */
+export const findSignUpOf = maybeOne<Link, [email: string]>({
+  name: 'find-sign-up-of-email',
+  text: `
+select ${linkColumns} from one_time_links where email = $1 and purpose = 'confirm' and ${isOpen} order by created_at limit 1`,
+});

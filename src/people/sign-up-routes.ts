@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { mailStates } from '../mail/mail.ts';
+import { originOf } from './authenticate-session.ts';
+import { newLinkSchema, presentNewLink } from './one-time-link-view.ts';
+import { emailField } from './person-fields.ts';
+import { isDomainAllowed, listSignUps, type OpenSignUp, renewSignUpAs, requestSignUp } from './sign-up.ts';
+import type { Context } from '../http/context.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { existing, HttpError } from '../http/errors.ts';
+import { idField, plainText, unixMs } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { refusalHeaders } from '../http/limits/rate-headers.ts';
+import { limitSignIns } from '../http/limits/rate-limits.ts';
+import { view } from '../http/view.ts';
+
+const signUp = defineEndpoint({
+  operationId: 'signUp',
+  route: 'POST /api/console/v1/sign-up',
+  scope: 'none',
+  summary: 'Sign up',
+  description:
+    'Sends a link that opens an account. Without a mail server an operator delivers it. The response is the same for an address that is ' +
+    'registered already, which gets a mail without a link.',
+  body: z.strictObject({
+    email: emailField,
+    code: plainText(64)
+      .nullish()
+      .meta({ description: 'A redemption code, if the sign-up requires one. The new account redeems it.' }),
+  }),
+  data: z.strictObject({}),
+  failures: [
+    'sign_up_off',
+    'email_domain_not_allowed',
+    'code_invalid',
+    'too_many_code_attempts',
+    'too_many_sign_ups',
+    'too_many_sign_ins',
+    'database_unavailable',
+    'database_busy',
+  ],
+  handler: async ({ input: { email, code }, ctx }, deps) => {
+    const { db, signUp: policy, signIns, mails } = deps;
+    if (policy.mode === 'off') throw new HttpError('sign_up_off');
+    limitSignIns(ctx, signIns);
+    if (!isDomainAllowed(policy, email)) throw new HttpError('email_domain_not_allowed');
+    const { address } = originOf(ctx);
+    const attempts = codeAttemptsOf(ctx, deps);
+    const outcome = await requestSignUp(db, policy, { email, address, code: code ?? undefined }, mails);
+    if (outcome === 'code_invalid') attempts.fail();
+    if (outcome !== 'requested') throw new HttpError(outcome);
+    return {};
+  },
+});
+
+/** Requests could guess codes, so invalid ones are limited by network. */
+function codeAttemptsOf({ state }: Context, { codeAttempts }: HttpDeps) {
+  const who = `sign-up ${state.clientAddress}`;
+  const left = codeAttempts.peek(who);
+  if (left.remaining > 0) return { fail: () => void codeAttempts.take(who) };
+  throw new HttpError('too_many_code_attempts', { headers: refusalHeaders('codes', codeAttempts.rate, left) });
+}
+
+const signUpSchema = z
+  .strictObject({
+    linkId: z.string(),
+    email: z.string(),
+    address: z.string().meta({ description: 'The network that requested it.' }),
+    mail: z.enum(mailStates).nullable().meta({ description: 'Null if none was queued: deliver a link yourself.' }),
+    createTime: unixMs,
+    expireTime: unixMs,
+  })
+  .meta({ id: 'SignUp' });
+
+function presentSignUp(request: OpenSignUp) {
+  const { createdAt: createTime, expiresAt: expireTime } = request;
+  return view(signUpSchema, { ...request, createTime, expireTime });
+}
+
+const maxListed = 200;
+
+const list = defineEndpoint({
+  operationId: 'adminListSignUps',
+  route: 'GET /api/admin/v1/sign-ups',
+  summary: 'List open sign-ups',
+  description: `People whose link was not used yet, newest first; at most ${maxListed}.`,
+  data: z.strictObject({ signUps: z.array(signUpSchema) }),
+  handler: async (_call, { db }) => ({ signUps: (await listSignUps(db, maxListed)).map(presentSignUp) }),
+});
+
+const renew = defineEndpoint({
+  operationId: 'adminCreateSignUpLink',
+  route: 'POST /api/admin/v1/sign-ups/link',
+  needsRecentProof: true,
+  summary: 'Create a link for an open sign-up',
+  description:
+    'Use it if the mail did not arrive. Send the link only to the e-mail address. The earlier link no longer works.',
+  body: z.strictObject({ linkId: idField('a sign-up') }),
+  data: newLinkSchema,
+  failures: ['sign_up_not_found'],
+  handler: async ({ actor, input: { linkId } }, { db, console: { publicUrl } }) =>
+    presentNewLink(publicUrl, existing(await renewSignUpAs(db, actor, linkId), 'sign_up_not_found')),
+});
+
+export const signUpEndpoints = [signUp];
+export const operatorSignUpEndpoints = [list, renew];
