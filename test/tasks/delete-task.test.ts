@@ -72,7 +72,7 @@ async function finished(headers?: Record<string, string>, imageUrls?: readonly s
     posterKey: `results/${taskId}/poster.jpg`,
   });
   await recordDeliveryAttempt(db, {
-    delivery: { taskId, redeliveries: 0 },
+    delivery: { deliveryId: taskId, redeliveries: 0 },
     attempt: { startedAt: 1, durationMs: 1, status: 500, error: undefined, responseHead: Buffer.from(secret) },
     verdict: { state: 'failed', dueAt: 1 },
   });
@@ -95,7 +95,7 @@ async function rowsWith(word: string): Promise<readonly string[]> {
     found.push(...rows.map(({ row }) => `${name} ${row}`));
     // Answers of receivers are bytes.
     if (name === 'callback_attempts') {
-      const heads = `select task_id from callback_attempts where position($1::bytea in response_head) > 0`;
+      const heads = `select delivery_id from callback_attempts where position($1::bytea in response_head) > 0`;
       found.push(...(await db.run({ name: 'test-heads', text: heads }, [Buffer.from(word)])).map(() => name));
     }
   }
@@ -202,7 +202,7 @@ test('410 its callback is not sent again, one by one, by an operator or with all
   const operators = await operator.ask('POST', '/api/admin/v1/callbacks/redeliver', { body: { taskId } });
   assertRefused(operators, 410, /content of this task was deleted/);
   await post('/api/v1/callbacks/redeliver-failed', { since: 0 });
-  assert.ok(service.redelivered.every((redelivery) => redelivery.taskId !== taskId));
+  assert.ok(service.redelivered.every((redelivery) => redelivery.deliveryId !== taskId));
 });
 
 test('200 the video, its poster and its last frame are gone when the deletion is answered', async (t) => {
