@@ -2,7 +2,13 @@ import type { TaskRecord } from '../tasks/task-record.ts';
 
 // Events of an account, which go to its event endpoint.
 
-export const eventTypes = ['task.succeeded', 'task.failed', 'task.cancelled', 'balance.low', 'key.cap_reached'] as const;
+export const eventTypes = [
+  'task.succeeded',
+  'task.failed',
+  'task.cancelled',
+  'balance.low',
+  'key.cap_reached',
+] as const;
 export type EventType = (typeof eventTypes)[number];
 
 type EventToSend = {

@@ -67,10 +67,12 @@ export const listOwnDeliveries = many<ListedDelivery, [filter: OwnDeliveryFilter
 export type ListedEvent = ListedDelivery & { readonly event: EventType };
 
 /** Lists the account's events, all or those of a type. */
-export const listOwnEvents = many<ListedEvent, [filter: OwnDeliveryFilter & { readonly type?: EventType | undefined }]>({
-  ...listing('list-own-events', `${isEvent} and ($6::text is null or event = $6)`),
-  values: ({ type, ...filter }) => [...listingValues(filter), type],
-});
+export const listOwnEvents = many<ListedEvent, [filter: OwnDeliveryFilter & { readonly type?: EventType | undefined }]>(
+  {
+    ...listing('list-own-events', `${isEvent} and ($6::text is null or event = $6)`),
+    values: ({ type, ...filter }) => [...listingValues(filter), type],
+  },
+);
 
 /** Limit per request. */
 export const maxRedelivered = 1_000;

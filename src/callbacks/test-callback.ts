@@ -48,8 +48,7 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
         accountId,
         url,
         dialect,
-        body: () =>
-          Promise.resolve(event === undefined ? sampleBody(dialect, models()) : sampleEvent(event, models())),
+        body: () => Promise.resolve(event === undefined ? sampleBody(dialect, models()) : sampleEvent(event, models())),
         secrets: () => callbackSecretsOf(db, box, accountId, event === undefined ? 'callback' : 'event'),
         signal: AbortSignal.timeout(2 * callbackTimeoutMs),
       });

@@ -73,10 +73,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const uncertainCreates = createUncertainCreates({ db, log, events });
   const draining: { readonly drain: (limitMs: number) => Promise<void> }[] = [uncertainCreates];
   /** Calls Temporal after the response to a client. */
-  const later = <Task extends object>(
-    call: (task: Task) => Promise<unknown>,
-    onDeferred: string,
-  ) => {
+  const later = <Task extends object>(call: (task: Task) => Promise<unknown>, onDeferred: string) => {
     const starter = createTaskStarter<Task>(call, (err, task) => {
       const fields: object = { err, ...task };
       log.warn(fields, onDeferred);

@@ -38,7 +38,8 @@ export type CallbackPosterDeps = {
   readonly maxPerReceiver?: number;
   /** Further headers of the callback's dialect. */
   readonly dialectHeaders?: (
-    callback: Pick<CallbackPost, 'dialect'> & Pick<Webhook, 'timestampSeconds' | 'secrets' | 'body'> & { readonly taskId: string },
+    callback: Pick<CallbackPost, 'dialect'> &
+      Pick<Webhook, 'timestampSeconds' | 'secrets' | 'body'> & { readonly taskId: string },
   ) => Readonly<Record<string, string>>;
   /** Receives every attempt without a status, with details that clients must not see. */
   readonly onUnreachable?: (attempt: { readonly deliveryId: string; readonly error: OutboundError }) => void;

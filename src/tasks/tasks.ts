@@ -158,7 +158,7 @@ const createDeliveries = `callback as (
   insert into callback_deliveries (id, task_id, account_id, event, url)
   select ${taskEventIdOf('id')}, id, ended.account_id, ${eventOfEnd}, url
   from ended join event_endpoints on event_endpoints.account_id = ended.account_id and ${eventOfEnd} = any (types)
-  returning id
+  on conflict (id) do nothing returning id
 )`;
 const hasNewEvent = `exists (select from event) as "hasEvent"`;
 
