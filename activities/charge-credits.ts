@@ -1,6 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { describeFieldError } from '../src/platform/field-errors.ts';
 import { isFinal } from '../src/tasks/task.ts';
+import { taskEventId } from '../src/tasks/task-event.ts';
 import { taskWorkflowId } from '../src/temporal/task-queues.ts';
 import { isUuid } from '../src/platform/uuid.ts';
 import { taskTerms } from '../src/tasks/task-terms.ts';
@@ -51,6 +52,8 @@ const catalogueReadMs = 60_000;
 function requireIds(taskId: string, order: TaskOrder | undefined): void {
   const { workflowExecution } = Context.current().info;
   if (!isUuid(taskId)) throw refused(`taskId must be a UUID in lower case, not ${taskId}`);
+  // The event of a task has an id of version 8, and the end of the task could not be stored if it had the same one.
+  if (taskEventId(taskId) === taskId) throw refused('taskId must not be a UUID of version 8');
   if (workflowExecution?.workflowId !== taskWorkflowId(taskId)) throw refused('the workflow id must be the task id');
   if (order !== undefined && !isUuid(order.accountId)) throw refused(`accountId must be a UUID`);
 }

@@ -15,7 +15,7 @@ import type { Attempts } from './attempts.ts';
 import type { StartDeadline } from './deadline.ts';
 import type { Switches } from './switches.ts';
 
-/** The callback owed for a task; its body and secrets are read when it is sent. */
+/** A callback or event that is owed; its body and secrets are read when it is sent. */
 export type OwedCallback = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
 
 /** The dependencies of the activities; the worker wires them (src/main/worker-dependencies.ts). */
@@ -39,7 +39,7 @@ export type ActivityDeps = {
   readonly normalizeVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
   /** Returns undefined while the task runs, or when it was created without a callback. */
-  readonly findCallback: (taskId: string) => Promise<OwedCallback | undefined>;
+  readonly findCallback: (deliveryId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
   readonly engine: Omit<Engine, 'redeliver'>;
   /** A folder on a local disk for files that live as long as one attempt. */

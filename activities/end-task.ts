@@ -11,6 +11,8 @@ export type TaskEnd = {
   readonly state: TaskState;
   readonly failCode: string | undefined;
   readonly hasCallback: boolean;
+  /** Absent in histories of tasks whose account has no event endpoint. */
+  readonly hasEvent?: true;
 };
 
 /** Ends the task in success. A task that was refunded before stays failed: the video is not delivered, and its media is deleted. */
@@ -42,12 +44,12 @@ export function createRefundCredits(deps: ActivityDeps) {
 /** Counts a task only where this statement ended it. */
 async function endCounted({ events }: ActivityDeps, endTask: () => Promise<EndedTask>): Promise<TaskEnd> {
   const startedAt = performance.now();
-  const { task, changed, hasCallback } = await endTask();
+  const { task, changed, hasCallback, hasEvent } = await endTask();
   if (changed) {
     events.emit({ kind: 'stage_ended', stage: 'settle', durationMs: performance.now() - startedAt });
     events.emit({ kind: 'task_ended', task });
   }
-  return { state: task.state, failCode: task.failure?.failCode, hasCallback };
+  return { state: task.state, failCode: task.failure?.failCode, hasCallback, ...(hasEvent && { hasEvent }) };
 }
 
 /** A result that an operator wrote into the history must not show, or delete, another task's video. */

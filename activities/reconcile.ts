@@ -18,16 +18,19 @@ export function createReconcileActivities(deps: ActivityDeps) {
   };
 }
 
-/** Starts callbacks that no workflow delivers, after a crash or a termination, and those whose redelivery was not signalled. */
+/**
+ * Starts callbacks and events that no workflow delivers, after a crash or a termination, and those whose redelivery was not signalled.
+ * This is also the ordinary start of events that are about no task, so that a create does not wait for Temporal.
+ */
 async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number }> {
   let started = 0;
   await forEachRow<OverdueDelivery>(deps, {
     name: 'start-owed-callbacks',
     page: (page) => listPendingDeliveries(deps.db, { minAgeMs: callbackGraceMs, ...page }),
-    work: async ({ taskId, accountId }) => {
-      await deps.engine.wakeDelivery({ taskId, accountId });
+    work: async ({ deliveryId, accountId, taskId }) => {
+      await deps.engine.wakeDelivery({ deliveryId, accountId });
       started += 1;
-      deps.events.emit({ kind: 'reconcile_finding', finding: 'callback_owed' });
+      if (taskId !== undefined) deps.events.emit({ kind: 'reconcile_finding', finding: 'callback_owed' });
     },
   });
   return { started };

@@ -15,6 +15,7 @@ export type CallbackAttempt =
 type SentAttempt = Exclude<CallbackAttempt, { kind: 'ended' }>;
 
 export type CallbackOrder = {
+  /** The id of the delivery, which is that of its task for a callback. The name is part of histories. */
   readonly taskId: string;
   /** After the last attempt the delivery has failed. */
   readonly isLast: boolean;
@@ -23,8 +24,8 @@ export type CallbackOrder = {
 };
 
 /**
- * Makes one signed attempt at a task's callback, and records its status and time. The body is the response of recordInfo at that time,
- * in the dialect of the task. 2xx is success, 410 ends the delivery, everything else is a failure; `isLast` ends it as failed. A delivery
+ * Makes one signed attempt at a callback or event, and records its status and time. The body of a callback is the response of recordInfo
+ * at that time, in the dialect of the task. 2xx is success, 410 ends the delivery, everything else is a failure; `isLast` ends it as failed. A delivery
  * that has ended is not sent again, so a repeated or reset workflow sends nothing twice.
  */
 export function createSendCallback(deps: ActivityDeps) {

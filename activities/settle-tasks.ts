@@ -10,6 +10,7 @@ import {
   type WorkflowTermination,
 } from '../src/tasks/task-list.ts';
 import { markReconciled } from '../src/platform/database/maintenance.ts';
+import { owedDeliveries } from '../src/tasks/task-event.ts';
 import { refundTask } from '../src/tasks/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
@@ -27,7 +28,7 @@ type Settled = { started: number; refunded: number; failed: number };
 
 /**
  * Starts accepted tasks that have no workflow, in order of arrival. Refunds those whose workflow has ended, is stuck or is long
- * overdue, and starts their callbacks. Then ends the workflows that still run although their task is final.
+ * overdue, and starts their callbacks and events. Then ends the workflows that still run although their task is final.
  */
 export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
   const settled = { started: 0, refunded: 0 };
@@ -66,7 +67,8 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
   if (!ended.changed) return 'left';
   deps.events.emit({ kind: 'task_ended', task: ended.task });
   deps.log.warn({ taskId, ...workflow, failCode: failure.failCode }, 'task settled by reconcile');
-  if (ended.hasCallback) await deps.engine.startDelivery(task);
+  for (const deliveryId of owedDeliveries(taskId, ended))
+    await deps.engine.startDelivery({ deliveryId, accountId: task.accountId });
   return 'refunded';
 }
 

@@ -12,25 +12,31 @@ import {
 import type { CallbackAttempt } from '../activities/send-callback.ts';
 import { callbackWorkflowId } from '../src/temporal/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/callbacks/callback.ts';
+import { type Owed, owedDeliveries } from '../src/tasks/task-event.ts';
 import { callbacksOf } from './steps.ts';
 
 export type DeliverCallbackInput = {
+  /** The id of the delivery, which is that of its task for a callback. The name is part of histories. */
   readonly taskId: string;
   readonly accountId: string;
-  /** The outcome of the first attempt, when the task's own workflow has made it. */
+  /** The outcome of the first attempt, when the workflow of the task has made it. */
   readonly firstAttempt?: CallbackAttempt | undefined;
 };
 
 /** Sends immediately and begins the schedule anew, also during a pause of the delivery. */
 export const redeliverSignal = defineSignal<[], 'redeliver'>('redeliver');
 
-type TaskToNotify = Pick<DeliverCallbackInput, 'taskId' | 'accountId'>;
+type TaskToNotify = Owed & { readonly taskId: string; readonly accountId: string };
 
 /**
- * The callback, as the last step of a task. Its workflow makes the first attempt, and most callbacks need no other. What is left
- * of the schedule becomes a workflow of its own, because the task does not wait for it.
+ * The callback and the event, as the last step of a task. Its workflow makes their first attempts, and most need no other. What is left
+ * of a schedule becomes a workflow of its own, because the task does not wait for it.
  */
-export async function notifyClient({ taskId, accountId }: TaskToNotify): Promise<void> {
+export async function notifyClient({ taskId, accountId, ...owed }: TaskToNotify): Promise<void> {
+  await Promise.all(owedDeliveries(taskId, owed).map((deliveryId) => notifyOnce({ taskId: deliveryId, accountId })));
+}
+
+async function notifyOnce({ taskId, accountId }: DeliverCallbackInput): Promise<void> {
   const firstAttempt = await attemptFromTask(taskId, accountId);
   if (firstAttempt === undefined || firstAttempt.kind === 'failed') {
     await startDelivery({ taskId, accountId, firstAttempt });
@@ -59,14 +65,14 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
       workflowId: callbackWorkflowId(taskId),
       args: [delivery],
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: `callback of task ${taskId}`,
+      staticSummary: `delivery ${taskId}`,
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }
 }
 
-/** Delivers the callback of a task: signed attempts over three days, until one is answered with 2xx or 410. */
+/** Delivers a callback or event: signed attempts over three days, until one is answered with 2xx or 410. */
 export async function deliverCallback({
   firstAttempt,
   ...delivery

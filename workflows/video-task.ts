@@ -40,7 +40,8 @@ export async function videoTask({ taskId, order }: VideoTaskInput): Promise<Task
   const charged = await CancellationScope.nonCancellable(() => bookkeeping.chargeCredits({ taskId, order }));
   const end = charged.isFinal ? await finalState(taskId) : await runToEnd(taskId, charged);
   show(end.state);
-  if (end.hasCallback) await CancellationScope.nonCancellable(() => notifyClient({ taskId, ...charged }));
+  const { accountId } = charged;
+  await CancellationScope.nonCancellable(() => notifyClient({ taskId, accountId, ...end }));
   return end;
 }
 

@@ -25,6 +25,8 @@ with account as (
     and not exists (select from memberships where user_id = users.id and account_id <> $1)
 ), links as (
   delete from one_time_links where account_id = $1
+), endpoint as (
+  delete from event_endpoints where account_id = $1
 )
 insert into account_closures (account_id) values ($1)`,
 });
@@ -101,7 +103,7 @@ export const listUploadsOf = many<Upload, [accountId: string, limit: number]>({
 });
 
 /**
- * Finishes a closure unless deletions or images are left, and deletes the account's callback secrets. `not_open`: the closure has
+ * Finishes a closure unless deletions or images are left, and deletes the account's callback secrets and remaining events. `not_open`: the closure has
  * finished before, or the account is not being closed.
  */
 export const finishClosure = one<{ readonly outcome: 'finished' | 'not_empty' | 'not_open' }, [accountId: string]>({
@@ -117,6 +119,9 @@ with closure as (
   returning closure.account_id
 ), secrets as (
   delete from callback_secrets using finished where callback_secrets.account_id = finished.account_id
+), events as (
+  delete from callback_deliveries using finished
+  where callback_deliveries.account_id = finished.account_id and event is not null
 )
 select case when exists (select from finished) then 'finished'
   when exists (select from closure) then 'not_empty' else 'not_open' end as outcome`,

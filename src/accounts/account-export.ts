@@ -5,14 +5,16 @@ import type { Database } from '../platform/database/database.ts';
 import { listApiKeysAfter } from './keys.ts';
 import { listMembers } from '../people/members.ts';
 import { listInvitations } from '../people/one-time-links.ts';
-import { listOwnDeliveries } from '../callbacks/own-deliveries.ts';
+import { findEventEndpoint } from '../callbacks/event-endpoint.ts';
+import { presentEvent, presentEventEndpoint } from '../callbacks/event-view.ts';
+import { listOwnDeliveries, listOwnEvents } from '../callbacks/own-deliveries.ts';
 import { listAccountEvents } from '../people/security-events.ts';
 import { listTasks } from '../tasks/task-list.ts';
 import { maxUploads, uploadKey } from '../media/upload.ts';
 import { presentLedgerEntry } from './account-view.ts';
 import { presentOwnCallback } from '../callbacks/callback-view.ts';
 import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
-import { presentEvent } from '../people/security-event-view.ts';
+import { presentEvent as presentSecurityEvent } from '../people/security-event-view.ts';
 import { presentKey } from './key-routes.ts';
 
 /** Rows per statement; no database connection is held between two statements. */
@@ -56,8 +58,14 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   );
   const nowMs = Date.now();
   yield* paged(
-    (last?: { taskId: string }) => listOwnDeliveries(db, { accountId, after: last?.taskId, limit, nowMs }),
+    (last?: { deliveryId: string }) => listOwnDeliveries(db, { accountId, after: last?.deliveryId, limit, nowMs }),
     (delivery) => ({ kind: 'callback', ...presentOwnCallback(delivery, delivery.attempts, nowMs) }),
+  );
+  const endpoint = await findEventEndpoint(db, accountId);
+  if (endpoint !== undefined) yield [{ kind: 'eventEndpoint', ...presentEventEndpoint(endpoint) }];
+  yield* paged(
+    (last?: { deliveryId: string }) => listOwnEvents(db, { accountId, after: last?.deliveryId, limit, nowMs }),
+    (event) => ({ kind: 'event', ...presentEvent(event, nowMs) }),
   );
   yield* paged(
     (last?: { keyId: string }) => listApiKeysAfter(db, accountId, last?.keyId, limit),
@@ -75,7 +83,7 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   yield uploads.map((upload) => ({ kind: 'upload', ...upload, url: resultStore.link(uploadKey(upload)) }));
   yield* paged(
     (last?: { eventId: number }) => listAccountEvents(db, accountId, { before: last?.eventId, limit }),
-    (event) => ({ kind: 'securityEvent', event: presentEvent(event) }),
+    (event) => ({ kind: 'securityEvent', event: presentSecurityEvent(event) }),
   );
 }
 

@@ -15,7 +15,7 @@ const close = defineEndpoint({
   summary: 'Close the account',
   description:
     'Permanent. Revokes all keys and removes all members, including the caller. Within minutes, cancels and refunds unfinished ' +
-    'tasks and deletes the prompts, images, videos and callbacks of all tasks. The ledger stays. The body repeats the id of the ' +
+    'tasks and deletes the prompts, images, videos and callbacks of all tasks, and all events. The ledger stays. The body repeats the id of the ' +
     'account as a confirmation.',
   body: z.strictObject({ accountId: opaqueId }),
   data: z.strictObject({ accountId: z.string() }),
@@ -34,8 +34,8 @@ const exportAll = defineEndpoint({
   needsRecentProof: true,
   summary: 'Export the account',
   description:
-    'Returns lines of JSON, each with a `kind`: the account, tasks with links to their media, ledger entries, callbacks, keys ' +
-    'without secrets, members, invitations, images and security events. The last line has the kind `end` and the number of lines ' +
+    'Returns lines of JSON, each with a `kind`: the account, tasks with links to their media, ledger entries, callbacks, the event ' +
+    'endpoint, events, keys without secrets, members, invitations, images and security events. The last line has the kind `end` and the number of lines ' +
     'before it.',
   contentType: 'application/x-ndjson; charset=utf-8',
   answerHeaders: { 'Content-Disposition': 'The file name.' },

@@ -6,22 +6,34 @@ import {
   resealSecret,
   rotateCallbackSecret,
   type SealedSecret,
+  type SecretPurpose,
+  type SecretRotation,
   showCallbackSecret,
 } from './callback-secrets.ts';
 import type { Database } from '../platform/database/database.ts';
 
-/** Returns the secrets that sign an account's callbacks, the current one first. Creates one on first use. */
-export async function callbackSecretsOf(db: Database, box: SecretBox, accountId: string): Promise<readonly string[]> {
-  const existing = await listCallbackSecrets(db, accountId);
+/** Returns the secrets that sign an account's callbacks or events, the current one first. Creates one on first use. */
+export async function callbackSecretsOf(
+  db: Database,
+  box: SecretBox,
+  accountId: string,
+  purpose: SecretPurpose = 'callback',
+): Promise<readonly string[]> {
+  const existing = await listCallbackSecrets(db, accountId, purpose);
   if (existing.some(isCurrent)) return openAll(existing, box, accountId);
-  await createFirstCallbackSecret(db, accountId, box.seal(newCallbackSecret(), accountId));
-  return openAll(await listCallbackSecrets(db, accountId), box, accountId);
+  await createFirstCallbackSecret(db, accountId, purpose, box.seal(newCallbackSecret(), accountId));
+  return openAll(await listCallbackSecrets(db, accountId, purpose), box, accountId);
 }
 
 /** Shows the current secret to its owner, once; undefined if it was shown before. Creates one on first use. */
-export async function revealSecret(db: Database, box: SecretBox, accountId: string): Promise<string | undefined> {
-  await createFirstCallbackSecret(db, accountId, box.seal(newCallbackSecret(), accountId));
-  const sealed = await showCallbackSecret(db, accountId);
+export async function revealSecret(
+  db: Database,
+  box: SecretBox,
+  accountId: string,
+  purpose: SecretPurpose = 'callback',
+): Promise<string | undefined> {
+  await createFirstCallbackSecret(db, accountId, purpose, box.seal(newCallbackSecret(), accountId));
+  const sealed = await showCallbackSecret(db, accountId, purpose);
   return sealed === undefined ? undefined : box.open(sealed, accountId);
 }
 
@@ -29,10 +41,10 @@ export async function revealSecret(db: Database, box: SecretBox, accountId: stri
 export async function rotateSecret(
   db: Database,
   box: SecretBox,
-  { accountId, overlapSeconds }: { accountId: string; overlapSeconds: number },
+  { accountId, overlapSeconds, purpose = 'callback' }: Partial<SecretRotation> & Omit<SecretRotation, 'purpose'>,
 ): Promise<string> {
   const secret = newCallbackSecret();
-  await rotateCallbackSecret(db, { accountId, sealed: box.seal(secret, accountId), overlapSeconds });
+  await rotateCallbackSecret(db, { accountId, purpose, sealed: box.seal(secret, accountId), overlapSeconds });
   return secret;
 }
 

@@ -56,7 +56,7 @@ const list = defineEndpoint({
     if (taskId !== undefined)
       return { callbacks: await callbacksOfTask(db, { taskId, accountId, nowMs }), nextCursor: null };
     const found = await listOwnDeliveries(db, { accountId, state, after, limit: limit + 1, nowMs });
-    const { page, nextCursor } = cutPage(found, limit, (last) => last.taskId);
+    const { page, nextCursor } = cutPage(found, limit, (last) => last.deliveryId);
     return { callbacks: page.map((delivery) => presentOwnCallback(delivery, delivery.attempts, nowMs)), nextCursor };
   },
 });
@@ -81,7 +81,7 @@ const redeliverAll = defineEndpoint({
   data: z.strictObject({ redelivered: z.int().min(0).max(maxRedelivered), hasMore: z.boolean() }),
   handler: async ({ caller: { accountId }, input }, deps) => {
     const owed = await redeliverFailed(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
-    for (const { taskId } of owed) deps.redeliver({ taskId, accountId });
+    for (const { deliveryId } of owed) deps.redeliver({ deliveryId, accountId });
     return { redelivered: owed.length, hasMore: owed.length === maxRedelivered };
   },
 });
@@ -99,14 +99,14 @@ const adminListFailed = defineEndpoint({
   data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit } }, { db }) => {
     const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });
-    const { page, nextCursor } = cutPage(failed, limit, (last) => `${last.finishedAtUs}_${last.taskId}`);
+    const { page, nextCursor } = cutPage(failed, limit, (last) => `${last.finishedAtUs}_${last.deliveryId}`);
     return { callbacks: page.map(presentDelivery), nextCursor };
   },
 });
 
 function cursorOf(text: string): FailedDeliveryCursor {
-  const [, finishedAtUs = '', taskId = ''] = cursorShape.exec(text) ?? [];
-  return { finishedAtUs: Number(finishedAtUs), taskId };
+  const [, finishedAtUs = '', deliveryId = ''] = cursorShape.exec(text) ?? [];
+  return { finishedAtUs: Number(finishedAtUs), deliveryId };
 }
 
 const redeliver = defineEndpoint({
@@ -122,7 +122,7 @@ const redeliver = defineEndpoint({
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
   handler: async ({ caller, input }, deps) => {
     const task = await ownTask(deps.db, input.taskId, caller.accountId);
-    const { taskId } = await sendAgain(task, () => requestRedelivery(deps.db, task.taskId), deps);
+    const { deliveryId: taskId } = await sendAgain(task, () => requestRedelivery(deps.db, task.taskId), deps);
     return { taskId, webhookId: webhookId(taskId) };
   },
 });
@@ -139,7 +139,7 @@ async function sendAgain(
   if (!isFinal(state)) throw new HttpError('task_not_finished');
   const delivery = await request();
   if (delivery === undefined) throw new Error(`the ended task ${taskId} has no delivery`);
-  deps.redeliver({ taskId, accountId });
+  deps.redeliver({ deliveryId: taskId, accountId });
   return delivery;
 }
 

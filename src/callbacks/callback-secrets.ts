@@ -2,57 +2,73 @@ import { lockOpenAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 
+/** Callbacks and events of an account have secrets of their own. */
+export const secretPurposes = ['callback', 'event'] as const;
+export type SecretPurpose = (typeof secretPurposes)[number];
+
 /** A secret is sealed with a key that is not in the database. */
 export type SealedSecret = { readonly sealed: string; readonly expiresAt: number | undefined };
 
-/** Lists the secrets that sign callbacks: the current one, then the former ones in their overlap; at most ten. */
-export const listCallbackSecrets = many<SealedSecret, [accountId: string]>({
+/** Lists the secrets that sign for a purpose: the current one, then the former ones in their overlap; at most ten. */
+export const listCallbackSecrets = many<SealedSecret, [accountId: string, purpose: SecretPurpose]>({
   name: 'list-callback-secrets',
   text: `
 select sealed, expires_at as "expiresAt" from callback_secrets
-where account_id = $1 and (expires_at is null or expires_at > now()) order by id desc limit 10`,
+where account_id = $1 and purpose = $2 and (expires_at is null or expires_at > now()) order by id desc limit 10`,
 });
 
 /** Stores the account's first secret, unless another process stored one first: the caller reads it back. */
-export const createFirstCallbackSecret = none<[accountId: string, sealed: string]>({
+export const createFirstCallbackSecret = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
   name: 'create-first-callback-secret',
-  text: `insert into callback_secrets (account_id, sealed) values ($1, $2) on conflict do nothing`,
+  text: `insert into callback_secrets (account_id, purpose, sealed) values ($1, $2, $3) on conflict do nothing`,
 });
 
 const showCurrent = {
   name: 'show-callback-secret',
   text: `
 update callback_secrets set shown_at = now()
-where account_id = $1 and expires_at is null and shown_at is null returning sealed`,
+where account_id = $1 and purpose = $2 and expires_at is null and shown_at is null returning sealed`,
 };
 
 /** Marks the current secret as shown and returns it. Returns undefined if it was shown before, or none exists. */
-export async function showCallbackSecret(db: Database, accountId: string): Promise<string | undefined> {
-  const [row] = await db.run<{ sealed: string }>(showCurrent, [accountId]);
+export async function showCallbackSecret(
+  db: Database,
+  accountId: string,
+  purpose: SecretPurpose,
+): Promise<string | undefined> {
+  const [row] = await db.run<{ sealed: string }>(showCurrent, [accountId, purpose]);
   return row?.sealed;
 }
 
-const expireCurrent = none<[accountId: string, overlapSeconds: number]>({
+const expireCurrent = none<[accountId: string, purpose: SecretPurpose, overlapSeconds: number]>({
   name: 'expire-callback-secret',
   text: `
-with dropped as (delete from callback_secrets where account_id = $1 and expires_at <= now())
-update callback_secrets set expires_at = now() + $2 * interval '1 second' where account_id = $1 and expires_at is null`,
+with dropped as (delete from callback_secrets where account_id = $1 and purpose = $2 and expires_at <= now())
+update callback_secrets set expires_at = now() + $3 * interval '1 second'
+where account_id = $1 and purpose = $2 and expires_at is null`,
 });
-const createNext = none<[accountId: string, sealed: string]>({
+const createNext = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
   name: 'create-next-callback-secret',
-  text: `insert into callback_secrets (account_id, sealed, shown_at) values ($1, $2, now())`,
+  text: `insert into callback_secrets (account_id, purpose, sealed, shown_at) values ($1, $2, $3, now())`,
 });
+
+/** `overlapSeconds`: how long the replaced secret also signs. */
+export type SecretRotation = {
+  readonly accountId: string;
+  readonly purpose: SecretPurpose;
+  readonly overlapSeconds: number;
+};
 
 /** Replaces the current secret, which also signs for `overlapSeconds` more. The new one counts as shown. Throws `AccountClosed`. */
 export function rotateCallbackSecret(
   db: Database,
-  { accountId, sealed, overlapSeconds }: { accountId: string; sealed: string; overlapSeconds: number },
+  { accountId, purpose, sealed, overlapSeconds }: SecretRotation & { readonly sealed: string },
 ): Promise<void> {
   return db.transaction(async (run) => {
     // The lock serializes rotations: two concurrent ones would find the same current secret.
     await lockOpenAccount({ run }, accountId);
-    await expireCurrent({ run }, accountId, overlapSeconds);
-    await createNext({ run }, accountId, sealed);
+    await expireCurrent({ run }, accountId, purpose, overlapSeconds);
+    await createNext({ run }, accountId, purpose, sealed);
   });
 }
 

@@ -15,18 +15,18 @@ const ownAttemptSchema = z.strictObject({
   error: z.enum(['unreachable']).nullable(),
 });
 
-export const ownCallbackSchema = z
-  .strictObject({
-    taskId: z.string(),
-    webhookId: z.string().meta({ description: 'The `webhook-id` header, the same for every attempt.' }),
-    url: z.string(),
-    state: callbackState,
-    createTime: unixMs,
-    completeTime: unixMs.nullable(),
-    nextAttemptTime: unixMs.nullable().meta({ description: 'The latest start of the next attempt; null without one.' }),
-    attempts: z.array(ownAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
-  })
-  .meta({ id: 'Callback' });
+/** What callbacks and events have in common. */
+export const ownDeliveryFields = {
+  webhookId: z.string().meta({ description: 'The `webhook-id` header, the same for every attempt.' }),
+  url: z.string(),
+  state: callbackState,
+  createTime: unixMs,
+  completeTime: unixMs.nullable(),
+  nextAttemptTime: unixMs.nullable().meta({ description: 'The latest start of the next attempt; null without one.' }),
+  attempts: z.array(ownAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
+};
+
+export const ownCallbackSchema = z.strictObject({ taskId: z.string(), ...ownDeliveryFields }).meta({ id: 'Callback' });
 
 type OwnAttempt = Pick<DeliveryAttempt, 'attempt' | 'startedAt' | 'durationMs' | 'status'>;
 
@@ -35,7 +35,13 @@ type OwnAttempt = Pick<DeliveryAttempt, 'attempt' | 'startedAt' | 'durationMs' |
  * network. So a failed attempt appears only after the longest time an attempt may take.
  */
 export function presentOwnCallback(delivery: Delivery, attempts: readonly OwnAttempt[], now: number) {
-  const { taskId, createdAt: createTime, finishedAt, dueAt } = delivery;
+  const progress = presentProgress(delivery, attempts, now);
+  return view(ownCallbackSchema, { ...delivery, taskId: delivery.deliveryId, ...progress });
+}
+
+/** The delivery of a callback or event, as its account sees it. */
+export function presentProgress(delivery: Delivery, attempts: readonly OwnAttempt[], now: number) {
+  const { deliveryId, createdAt: createTime, finishedAt, dueAt } = delivery;
   const visible = attempts.filter(
     ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,
   );
@@ -43,9 +49,8 @@ export function presentOwnCallback(delivery: Delivery, attempts: readonly OwnAtt
   // After a failure, the latest time at which the last attempt can have ended.
   const completedAt = state === 'failed' ? wholeSeconds(dueAt) : finishedAt;
   const isWaiting = state === 'pending' && visible.length === attempts.length && dueAt > now;
-  return view(ownCallbackSchema, {
-    ...delivery,
-    webhookId: webhookId(taskId),
+  return {
+    webhookId: webhookId(deliveryId),
     state,
     createTime,
     completeTime: state === 'pending' ? null : completedAt,
@@ -55,9 +60,9 @@ export function presentOwnCallback(delivery: Delivery, attempts: readonly OwnAtt
       startTime: wholeSeconds(startedAt),
       status: status ?? null,
       durationMs: status === undefined ? null : durationMs,
-      error: status === undefined ? 'unreachable' : null,
+      error: status === undefined ? ('unreachable' as const) : null,
     })),
-  });
+  };
 }
 
 function wholeSeconds(ms: number): number {
@@ -80,7 +85,7 @@ export const deliverySchema = z
 export function presentDelivery(delivery: Delivery) {
   const { state, createdAt: createTime, finishedAt: completeTime, dueAt } = delivery;
   const nextAttemptTime = state === 'pending' ? dueAt : null;
-  return view(deliverySchema, { ...delivery, createTime, completeTime, nextAttemptTime });
+  return view(deliverySchema, { ...delivery, taskId: delivery.deliveryId, createTime, completeTime, nextAttemptTime });
 }
 
 export const attemptSchema = z.strictObject({

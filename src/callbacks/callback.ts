@@ -37,8 +37,8 @@ export function callbackBusyPauseMs(turn: number, random: number): number {
 export const noTaskId = '00000000-0000-0000-0000-000000000000';
 
 /** The `webhook-id` is the same for all attempts and redeliveries, so that receivers can drop duplicates. */
-export function webhookId(taskId: string): string {
-  return `msg_${taskId.replaceAll('-', '')}`;
+export function webhookId(deliveryId: string): string {
+  return `msg_${deliveryId.replaceAll('-', '')}`;
 }
 
 /** The time in which both callback secrets sign after a rotation. */

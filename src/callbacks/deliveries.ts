@@ -1,3 +1,4 @@
+import type { EventType } from './event.ts';
 import { deletedMessage } from '../tasks/deleted-content.ts';
 import type { Actor } from '../operators/operator.ts';
 import { type Database, violatedUniqueConstraint } from '../platform/database/database.ts';
@@ -10,12 +11,19 @@ import { findTask } from '../tasks/tasks.ts';
 export const deliveryStates = ['pending', 'delivered', 'failed', 'rejected'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** The callback of a task. Times are Unix milliseconds. */
+/** The callback of a task, or an event of an account. Times are Unix milliseconds. */
 export type Delivery = {
-  readonly taskId: string;
+  /** That of the task, for its callback. */
+  readonly deliveryId: string;
   readonly accountId: string;
+  /** Undefined for an event that is about no task. */
+  readonly taskId: string | undefined;
+  /** Undefined for a callback. */
+  readonly event: EventType | undefined;
+  /** What an event says that is about no task. */
+  readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly url: string;
-  /** The API that spells the callback: a dialect, or a shape of `src/ingress`. */
+  /** The API that spells a callback: a dialect, or a shape of `src/ingress`. */
   readonly dialect: string;
   readonly state: DeliveryState;
   /** Requested redeliveries. */
@@ -40,20 +48,23 @@ export type DeliveryAttempt = {
 };
 
 /** The columns of `callback_deliveries` as the fields of a `Delivery`. */
-export const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, redeliveries, created_at as "createdAt",
-  finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect`;
+export const deliveryColumns = `callback_deliveries.id as "deliveryId", callback_deliveries.account_id as "accountId",
+  task_id as "taskId", event, details, callback_deliveries.url, state, redeliveries, created_at as "createdAt",
+  finished_at as "finishedAt", due_at as "dueAt",
+  coalesce((select dialect from tasks where tasks.id = callback_deliveries.id), 'native') as dialect`;
 
-/** Returns undefined while the task runs, and for a task without `callBackUrl`. */
-export const findDelivery = maybeOne<Delivery, [taskId: string]>({
+/** Finds a delivery; that of a task's callback by the id of the task, which has none while it runs or without `callBackUrl`. */
+export const findDelivery = maybeOne<Delivery, [deliveryId: string]>({
   name: 'find-delivery',
-  text: `select ${deliveryColumns} from callback_deliveries where task_id = $1`,
+  text: `select ${deliveryColumns} from callback_deliveries where id = $1`,
 });
+
+/** SQL that makes a delivery pending again. */
+export const owedAgain = `state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()`;
 
 const owe = maybeOne<Delivery, [taskId: string]>({
   name: 'request-redelivery',
-  text: `
-update callback_deliveries set state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()
-where task_id = $1 returning ${deliveryColumns}`,
+  text: `update callback_deliveries set ${owedAgain} where id = $1 returning ${deliveryColumns}`,
 });
 
 /** The task's content was deleted, so its callback is not sent again. */
@@ -83,27 +94,31 @@ export function redeliverAs(db: Database, actor: Actor, taskId: string): Promise
   });
 }
 
-export type OverdueDelivery = Pick<Delivery, 'taskId' | 'accountId'> & {
+export type OverdueDelivery = Pick<Delivery, 'deliveryId' | 'accountId' | 'taskId'> & {
   /** The cursor, because an attempt moves the row and a deletion removes it. */
   readonly dueAtUs: number;
 };
 
-/** Lists callbacks whose next attempt is overdue by `minAgeMs`, longest first. */
+/**
+ * Lists deliveries whose next attempt is overdue by `minAgeMs`, longest first. Nothing else starts an event that is about no task, so
+ * it is listed as soon as it is due.
+ */
 export const listPendingDeliveries = many<
   OverdueDelivery,
-  [page: { minAgeMs: number; after?: Pick<OverdueDelivery, 'dueAtUs' | 'taskId'> | undefined; limit: number }]
+  [page: { minAgeMs: number; after?: Pick<OverdueDelivery, 'dueAtUs' | 'deliveryId'> | undefined; limit: number }]
 >({
   name: 'list-overdue-deliveries',
   text: `
-select task_id as "taskId", account_id as "accountId", ${microseconds('due_at')} as "dueAtUs"
+select id as "deliveryId", account_id as "accountId", task_id as "taskId", ${microseconds('due_at')} as "dueAtUs"
 from callback_deliveries
-where state = 'pending' and due_at < now() - $1 * interval '1 millisecond' and (due_at, task_id) > ${pageStart('$2', '$3')}
-order by due_at, task_id limit $4`,
-  values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.dueAtUs, after?.taskId, limit],
+where state = 'pending' and due_at < now() and (task_id is null or due_at < now() - $1 * interval '1 millisecond')
+  and (due_at, id) > ${pageStart('$2', '$3')}
+order by due_at, id limit $4`,
+  values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.dueAtUs, after?.deliveryId, limit],
 });
 
 /** Includes the time, because a redelivery removes the callback from the list. */
-export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly taskId: string };
+export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly deliveryId: string };
 
 /** Lists failed and rejected callbacks of all accounts, the latest end first. */
 export const listFailedDeliveries = many<
@@ -113,24 +128,24 @@ export const listFailedDeliveries = many<
   name: 'list-failed-deliveries',
   text: `
 select ${deliveryColumns}, ${microseconds('finished_at')} as "finishedAtUs" from callback_deliveries
-where state in ('failed', 'rejected') and (finished_at, task_id) < ${pageStart('$1', '$2', 'infinity')}
-order by finished_at desc, task_id desc limit $3`,
-  values: ({ after, limit }) => [after?.finishedAtUs, after?.taskId, limit],
+where event is null and state in ('failed', 'rejected') and (finished_at, id) < ${pageStart('$1', '$2', 'infinity')}
+order by finished_at desc, id desc limit $3`,
+  values: ({ after, limit }) => [after?.finishedAtUs, after?.deliveryId, limit],
 });
 
 /** Stored attempts per delivery, because a client may request any number of redeliveries. */
 export const maxAttempts = 100;
 
 /** Lists the latest attempts, newest first. */
-export const listDeliveryAttempts = many<DeliveryAttempt, [taskId: string]>({
+export const listDeliveryAttempts = many<DeliveryAttempt, [deliveryId: string]>({
   name: 'list-delivery-attempts',
   text: `
 select attempt, started_at as "startedAt", duration_ms as "durationMs", status, error, response_head as "responseHead"
-from callback_attempts where task_id = $1 order by attempt desc limit ${maxAttempts}`,
+from callback_attempts where delivery_id = $1 order by attempt desc limit ${maxAttempts}`,
 });
 
 export type MadeAttempt = {
-  readonly delivery: Pick<Delivery, 'taskId' | 'redeliveries'>;
+  readonly delivery: Pick<Delivery, 'deliveryId' | 'redeliveries'>;
   readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
   /** The delivery's new state, and for a pending one the latest start of the next attempt. */
   readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
@@ -140,20 +155,20 @@ const insertAttempt = none<[made: MadeAttempt]>({
   name: 'record-delivery-attempt',
   text: `
 with made as materialized (
-  select 1 + coalesce(max(attempt), 0) as attempt from callback_attempts where task_id = $1
+  select 1 + coalesce(max(attempt), 0) as attempt from callback_attempts where delivery_id = $1
 ), logged as (
-  insert into callback_attempts (task_id, attempt, started_at, duration_ms, status, error, response_head)
+  insert into callback_attempts (delivery_id, attempt, started_at, duration_ms, status, error, response_head)
   select $1, attempt, to_timestamp($3::float8 / 1000), $4, $5, $6, $7 from made
 ), trimmed as (
   delete from callback_attempts using made
-  where task_id = $1 and callback_attempts.attempt <= made.attempt - ${maxAttempts}
+  where delivery_id = $1 and callback_attempts.attempt <= made.attempt - ${maxAttempts}
 )
 update callback_deliveries set state = $8, due_at = to_timestamp($9::float8 / 1000),
   finished_at = case when $8 = 'pending' then null else now() end
-where task_id = $1 and redeliveries = $2 and state = 'pending'`,
-  values: ({ delivery: { taskId, redeliveries }, attempt, verdict }) => {
+where id = $1 and redeliveries = $2 and state = 'pending'`,
+  values: ({ delivery: { deliveryId, redeliveries }, attempt, verdict }) => {
     const { startedAt, durationMs, status, error, responseHead } = attempt;
-    return [taskId, redeliveries, startedAt, durationMs, status, error, responseHead, verdict.state, verdict.dueAt];
+    return [deliveryId, redeliveries, startedAt, durationMs, status, error, responseHead, verdict.state, verdict.dueAt];
   },
 });
 

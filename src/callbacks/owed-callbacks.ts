@@ -2,12 +2,14 @@ import type { OwedCallback } from '../../activities/deps.ts';
 import type { DialectAdapter } from '../ingress/dialect.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { taskRecord } from '../tasks/task-record.ts';
+import type { Task } from '../tasks/task.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import { resultLinks } from '../media/signed-link.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
 import { findAccount } from '../accounts/accounts.ts';
 import type { Database } from '../platform/database/database.ts';
 import { findDelivery } from './deliveries.ts';
+import { eventBody } from './event.ts';
 import { findTask } from '../tasks/tasks.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
 
@@ -16,22 +18,28 @@ export type OwedCallbackSources = {
   readonly formatOf: (dialect: string) => Pick<DialectAdapter, 'callbackBody'>;
 };
 
-/** Finds the callback owed for a task. A closed account is owed none. Links are signed, and secrets read, for each attempt. */
+/** Finds a callback or an event that is owed. A closed account is owed none. Links are signed, and secrets read, for each attempt. */
 export function createOwedCallbacks(
   db: Database,
   box: SecretBox,
   store: ResultStore,
   { models, formatOf }: OwedCallbackSources,
-): (taskId: string) => Promise<OwedCallback | undefined> {
-  return async (taskId) => {
-    const [delivery, task] = [await findDelivery(db, taskId), await findTask(db, taskId)];
-    if (delivery === undefined || task === undefined) return undefined;
-    if ((await findAccount(db, delivery.accountId))?.closedAt !== undefined) return undefined;
+): (deliveryId: string) => Promise<OwedCallback | undefined> {
+  const dataOf = (task: Task) => taskRecord(task, 0, resultLinks(store, task));
+  return async (deliveryId) => {
+    const delivery = await findDelivery(db, deliveryId);
+    if (delivery === undefined) return undefined;
+    const { accountId, taskId, event, dialect } = delivery;
+    const task = taskId === undefined ? undefined : await findTask(db, taskId);
+    if ((await findAccount(db, accountId))?.closedAt !== undefined) return undefined;
     return {
       ...delivery,
-      body: async () =>
-        formatOf(delivery.dialect).callbackBody(taskRecord(task, 0, resultLinks(store, task)), models()),
-      secrets: () => callbackSecretsOf(db, box, delivery.accountId),
+      body: async () => {
+        if (event !== undefined) return eventBody({ ...delivery, event }, task && dataOf(task));
+        if (task === undefined) throw new Error(`the callback ${deliveryId} has no task`);
+        return formatOf(dialect).callbackBody(dataOf(task), models());
+      },
+      secrets: () => callbackSecretsOf(db, box, accountId, event === undefined ? 'callback' : 'event'),
     };
   };
 }

@@ -1,14 +1,15 @@
 import { callbackTimeoutMs } from './callback.ts';
-import { type Delivery, type DeliveryAttempt, type DeliveryState, deliveryColumns } from './deliveries.ts';
+import { type Delivery, type DeliveryAttempt, type DeliveryState, deliveryColumns, owedAgain } from './deliveries.ts';
+import type { EventType } from './event.ts';
 import { many } from '../platform/database/statement.ts';
 
-// Callbacks for their account. A client must not learn how long an unreachable address took to fail, so a failed delivery is shown as
+// Callbacks and events for their account. A client must not learn how long an unreachable address took to fail, so a failed delivery is shown as
 // pending until its last attempt without a response could have timed out.
 
 export type OwnDeliveryFilter = {
   readonly accountId: string;
   readonly state?: DeliveryState | undefined;
-  /** The UUID of the last task of the page before. A task of another account leads to an empty page. */
+  /** The UUID of the last delivery of the page before. One of another account leads to an empty page. */
   readonly after?: string | undefined;
   readonly limit: number;
   /** Unix milliseconds. */
@@ -21,54 +22,84 @@ export type ListedDelivery = Delivery & {
   readonly attempts: readonly Pick<DeliveryAttempt, 'attempt' | 'startedAt' | 'durationMs' | 'status'>[];
 };
 
+const isCallback = 'event is null';
+const isEvent = 'event is not null';
+
 const isHidden = (
   now: string,
 ) => `(state = 'failed' and finished_at > to_timestamp(${now} / 1000) - interval '1 minute' and exists (
     select from callback_attempts
-    where task_id = callback_deliveries.task_id and status is null
+    where delivery_id = callback_deliveries.id and status is null
       and started_at > to_timestamp((${now} - ${callbackTimeoutMs}) / 1000)))`;
 
-/** Lists the account's callbacks by the end of their tasks, the latest first. A redelivery does not change the order. */
-export const listOwnDeliveries = many<ListedDelivery, [filter: OwnDeliveryFilter]>({
-  name: 'list-own-deliveries',
+/** Lists by the time of the event, the latest first. A redelivery does not change the order. */
+const listing = (name: string, which: string) => ({
+  name,
   plannedAnew: true,
   text: `
 select ${deliveryColumns}, coalesce((
   select json_agg(json_strip_nulls(json_build_object('attempt', attempt, 'durationMs', duration_ms, 'status', status,
     'startedAt', floor(extract(epoch from started_at) * 1000))) order by attempt desc)
   from (
-    select * from callback_attempts where task_id = callback_deliveries.task_id order by attempt desc limit ${attemptsInList}
+    select * from callback_attempts where delivery_id = callback_deliveries.id order by attempt desc limit ${attemptsInList}
   ) latest
 ), '[]') as attempts
 from callback_deliveries
-where account_id = $1 and ($2::text is null or case $2
+where account_id = $1 and ${which} and ($2::text is null or case $2
     when 'pending' then state <> 'delivered' and (state = 'pending' or ${isHidden('$5::float8')})
     when 'failed' then state = 'failed' and not ${isHidden('$5::float8')}
     else state = $2 end)
   and ($2 is null or $2 = 'delivered' or state <> 'delivered')
-  and ($3::uuid is null or (created_at, task_id) <
-    (select created_at, task_id from callback_deliveries where task_id = $3 and account_id = $1))
-order by created_at desc, task_id desc limit $4`,
-  values: ({ accountId, state, after, limit, nowMs }) => [accountId, state, after, limit, nowMs],
+  and ($3::uuid is null or (created_at, id) <
+    (select created_at, id from callback_deliveries where id = $3 and account_id = $1))
+order by created_at desc, id desc limit $4`,
 });
+
+const listingValues = ({ accountId, state, after, limit, nowMs }: OwnDeliveryFilter) =>
+  [accountId, state, after, limit, nowMs] as const;
+
+/** Lists the account's callbacks. */
+export const listOwnDeliveries = many<ListedDelivery, [filter: OwnDeliveryFilter]>({
+  ...listing('list-own-deliveries', isCallback),
+  values: listingValues,
+});
+
+export type ListedEvent = ListedDelivery & { readonly event: EventType };
+
+/** Lists the account's events, all or those of a type. */
+export const listOwnEvents = many<ListedEvent, [filter: OwnDeliveryFilter & { readonly type?: EventType | undefined }]>(
+  {
+    ...listing('list-own-events', `${isEvent} and ($6::text is null or event = $6)`),
+    values: ({ type, ...filter }) => [...listingValues(filter), type],
+  },
+);
 
 /** Limit per request. */
 export const maxRedelivered = 1_000;
 
 type Failed = { readonly accountId: string; readonly sinceMs: number; readonly nowMs: number };
 
-/** Makes failed callbacks of tasks that ended at or after `sinceMs` pending again, the oldest first. */
-export const redeliverFailed = many<{ readonly taskId: string }, [failed: Failed]>({
-  name: 'redeliver-failed',
-  plannedAnew: true,
-  text: `
+const redelivery = (name: string, which: string, { set = '', endpoint = '' } = {}) =>
+  many<{ readonly deliveryId: string }, [failed: Failed]>({
+    name,
+    plannedAnew: true,
+    text: `
 with failed as (
-  select task_id from callback_deliveries
-  where account_id = $1 and state <> 'delivered' and state = 'failed' and created_at >= to_timestamp($2::float8 / 1000)
+  select id from callback_deliveries
+  where account_id = $1 and ${which} and state <> 'delivered' and state = 'failed' and created_at >= to_timestamp($2::float8 / 1000)
     and not ${isHidden('$3::float8')}
-  order by created_at, task_id limit ${maxRedelivered} for update
+  order by created_at, id limit ${maxRedelivered} for update
 )
-update callback_deliveries set state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()
-from failed where callback_deliveries.task_id = failed.task_id returning callback_deliveries.task_id as "taskId"`,
-  values: ({ accountId, sinceMs, nowMs }) => [accountId, sinceMs, nowMs],
+update callback_deliveries set ${owedAgain}${set}
+from failed${endpoint} where callback_deliveries.id = failed.id returning callback_deliveries.id as "deliveryId"`,
+    values: ({ accountId, sinceMs, nowMs }) => [accountId, sinceMs, nowMs],
+  });
+
+/** Makes failed callbacks of tasks that ended at or after `sinceMs` pending again, the oldest first. */
+export const redeliverFailed = redelivery('redeliver-failed', isCallback);
+
+/** Makes failed events of `sinceMs` or later pending again, the oldest first, for the account's present endpoint. Without one, none. */
+export const redeliverFailedEvents = redelivery('redeliver-failed-events', isEvent, {
+  set: ', url = endpoint.url',
+  endpoint: ' join event_endpoints endpoint on endpoint.account_id = $1',
 });

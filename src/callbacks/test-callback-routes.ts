@@ -2,10 +2,20 @@ import { z } from 'zod';
 import { noTaskId, webhookId } from './callback.ts';
 import { urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { HttpError, invalidRequest } from '../http/errors.ts';
+import { existing, HttpError, invalidRequest } from '../http/errors.ts';
+import { oneOf } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { eventTypes } from './event.ts';
+import { findEventEndpoint } from './event-endpoint.ts';
 
 /** Accounts with a running test in this process: one each, because receivers may be slow. */
 const testing = new Set<string>();
+
+const testOutcome = z.strictObject({
+  webhookId: z.string(),
+  status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
+  delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
+});
 
 export const testCallback = defineEndpoint({
   operationId: 'testCallback',
@@ -16,25 +26,41 @@ export const testCallback = defineEndpoint({
   description:
     'Sends one signed callback about a task whose id is all zeros, and waits for the receiver, up to 15 seconds.',
   body: z.strictObject({ url: urlSchema(() => undefined) }),
-  data: z.strictObject({
-    webhookId: z.string(),
-    status: z
-      .int()
-      .nullable()
-      .meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
-    delivered: z.boolean().meta({ description: 'True for any 2xx, which counts as delivered.' }),
-  }),
+  data: testOutcome,
   failures: ['callback_test_running'],
   handler: async ({ caller: { accountId }, dialect, input: { url } }, deps) => {
     const message = deps.refuseCallbackUrl(url);
     if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
-    if (testing.has(accountId)) throw new HttpError('callback_test_running');
-    testing.add(accountId);
-    try {
-      const status = (await deps.testCallback({ accountId, url, dialect })) ?? null;
-      return { webhookId: webhookId(noTaskId), status, delivered: status !== null && status >= 200 && status < 300 };
-    } finally {
-      testing.delete(accountId);
-    }
+    return sendTest(deps, { accountId, url, dialect });
   },
 });
+
+export const testEvent = defineEndpoint({
+  operationId: 'testEventEndpoint',
+  route: 'POST /api/v1/events/test',
+  scope: 'tasks:write',
+  refusesSuspended: true,
+  summary: 'Send a test event',
+  description:
+    "Sends one signed event to the account's event endpoint, about a task or balance that does not exist, and waits for the receiver, " +
+    'up to 15 seconds. Its id is all zeros.',
+  body: z.strictObject({ type: oneOf(eventTypes).default('task.succeeded') }),
+  data: testOutcome,
+  failures: ['event_endpoint_not_found', 'callback_test_running'],
+  handler: async ({ caller: { accountId }, input: { type } }, deps) => {
+    const { url } = existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
+    return sendTest(deps, { accountId, url, dialect: 'native', event: type });
+  },
+});
+
+async function sendTest(deps: HttpDeps, test: Parameters<HttpDeps['testCallback']>[0]) {
+  const { accountId } = test;
+  if (testing.has(accountId)) throw new HttpError('callback_test_running');
+  testing.add(accountId);
+  try {
+    const status = (await deps.testCallback(test)) ?? null;
+    return { webhookId: webhookId(noTaskId), status, delivered: status !== null && status >= 200 && status < 300 };
+  } finally {
+    testing.delete(accountId);
+  }
+}

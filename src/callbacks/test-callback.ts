@@ -5,12 +5,13 @@ import type { Dialect } from '../accounts/api-key.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { withDefaults } from '../tasks/task-input.ts';
-import type { Task } from '../tasks/task.ts';
+import type { Task, TaskFailure } from '../tasks/task.ts';
 import type { Log } from '../platform/log.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
 import type { Database } from '../platform/database/database.ts';
+import { type EventType, eventBody } from './event.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
 import { ownEndpoints, type Settings } from '../config/settings.ts';
 
@@ -22,7 +23,7 @@ type Deps = {
   readonly models: () => ModelCatalogue;
 };
 
-/** Sends test callbacks, about a task that does not exist, signed and sent like real ones. */
+/** Sends test callbacks and events, about a task that does not exist, signed and sent like real ones. */
 export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
   const client = createGuardedClient({
     allow: settings.callbackAllow,
@@ -41,14 +42,14 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
      * Returns the receiver's status; undefined if it is unreachable, always after the longest time an attempt may take. Otherwise a
      * client could distinguish rejected addresses from slow ones and map our network.
      */
-    send: async ({ accountId, url, dialect }: TestCallback): Promise<number | undefined> => {
+    send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | undefined> => {
       const { status, startedAt } = await post({
-        taskId: noTaskId,
+        deliveryId: noTaskId,
         accountId,
         url,
         dialect,
-        body: () => Promise.resolve(sampleBody(dialect, models())),
-        secrets: () => callbackSecretsOf(db, box, accountId),
+        body: () => Promise.resolve(event === undefined ? sampleBody(dialect, models()) : sampleEvent(event, models())),
+        secrets: () => callbackSecretsOf(db, box, accountId, event === undefined ? 'callback' : 'event'),
         signal: AbortSignal.timeout(2 * callbackTimeoutMs),
       });
       if (status === undefined) await delay(startedAt + callbackTimeoutMs - Date.now());
@@ -58,12 +59,48 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
   };
 }
 
-type TestCallback = { readonly accountId: string; readonly url: string; readonly dialect: Dialect };
+type TestCallback = {
+  readonly accountId: string;
+  readonly url: string;
+  readonly dialect: Dialect;
+  /** Sends an event of this type instead of a callback. */
+  readonly event?: EventType;
+};
 
 function sampleBody(dialect: Dialect, models: ModelCatalogue): string {
+  return adapterOf(dialect).callbackBody(taskRecord(sampleTask(models), 100, noLinks), models);
+}
+
+const sampleFailures: Readonly<Partial<Record<EventType, TaskFailure>>> = {
+  'task.failed': { failCode: 'internal', failMsg: 'A test of your receiver.' },
+  'task.cancelled': { failCode: 'cancelled', failMsg: 'A test of your receiver.' },
+};
+
+/** What events say that are about no task. */
+const sampleDetails: Readonly<Partial<Record<EventType, object>>> = {
+  'balance.low': { balance: 90, lowBalance: 100 },
+  'key.cap_reached': {
+    subject: 'account',
+    subjectId: noTaskId,
+    period: 'total',
+    cap: 1_000,
+    spent: 1_000,
+    resetTime: null,
+  },
+};
+
+function sampleEvent(event: EventType, models: ModelCatalogue): string {
+  const failure = sampleFailures[event];
+  const task: Task = { ...sampleTask(models), ...(failure !== undefined && { state: 'fail', failure }) };
+  const details = sampleDetails[event];
+  const record = details === undefined ? taskRecord(task, 100, noLinks) : undefined;
+  return eventBody({ deliveryId: noTaskId, event, createdAt: Date.now(), details }, record);
+}
+
+function sampleTask(models: ModelCatalogue): Task {
   const [model = ''] = models.keys();
   const now = Date.now();
-  const task: Task = {
+  return {
     taskId: noTaskId,
     accountId: noTaskId,
     param: { model, input: withDefaults({ prompt: 'A test of your receiver. This task does not exist.' }) },
@@ -79,5 +116,4 @@ function sampleBody(dialect: Dialect, models: ModelCatalogue): string {
     generationStartedAt: now,
     completedAt: now,
   };
-  return adapterOf(dialect).callbackBody(taskRecord(task, 100, noLinks), models);
 }

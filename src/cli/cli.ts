@@ -34,6 +34,7 @@ const commands = {
   balance: async () => (await import('./accounts.ts')).addBalanceCommand(program, await runner()),
   task: async () => (await import('./task.ts')).addTaskCommands(program, await runner()),
   'callback-secret': async () => (await import('./keys.ts')).addCallbackSecretCommands(program, await runner()),
+  event: async () => (await import('./events.ts')).addEventCommands(program, await runner()),
   secret: async () => (await import('./keys.ts')).addSecretCommands(program, await runner()),
   audit: async () => (await import('./accounts.ts')).addAuditCommand(program, await runner()),
   reconcile: async () => (await import('./reconcile.ts')).addReconcileCommand(program, await runner()),

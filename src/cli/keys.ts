@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import { type Dialect, dialects, ordinaryScopes, type Scope, scopes } from '../accounts/api-key.ts';
 import { defaultOverlapSeconds, maxOverlapSeconds } from '../callbacks/callback.ts';
 import { persistedSecret } from '../embedded/data-folder.ts';
+import type { SecretPurpose } from '../callbacks/callback-secrets.ts';
 import { callbackSecretsOf, resealSecrets, rotateSecret } from '../callbacks/account-secrets.ts';
 import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
 import { AccountClosed, lockOpenAccount } from '../accounts/accounts.ts';
@@ -148,34 +149,45 @@ function operatorLine(operator: ListedOperator): string {
 }
 
 export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
-  const secret = program.command('callback-secret').description("manage the secret that signs an account's callbacks");
-  secret.command('show').argument('<account>', 'account id', id).action(run(showSecret));
+  const secret = program
+    .command('callback-secret')
+    .description("manage the secrets that sign an account's callbacks and events");
+  secret
+    .command('show')
+    .argument('<account>', 'account id', id)
+    .option('--events', 'the secret that signs events')
+    .action(run(showSecret));
   secret
     .command('rotate')
-    .description('create a new secret; both sign callbacks during the overlap')
+    .description('create a new secret; both sign during the overlap')
     .argument('<account>', 'account id', id)
+    .option('--events', 'the secret that signs events')
     .option('--overlap <seconds>', 'duration of the overlap', wholeNumber(0, maxOverlapSeconds), defaultOverlapSeconds)
     .action(run(rotateCallbackSecret));
 }
 
-async function showSecret({ db, config }: Context, accountId: string): Promise<Answer> {
+type SecretOptions = { readonly events?: true };
+const purposeOf = ({ events }: SecretOptions): SecretPurpose => (events === true ? 'event' : 'callback');
+
+async function showSecret({ db, config }: Context, accountId: string, options: SecretOptions): Promise<Answer> {
   const account = await requireAccount(db, accountId);
   // Closing an account deletes its secrets, and reading them creates a missing one.
   if (account.closedAt !== undefined) throw new AccountClosed(accountId);
-  const [secret = ''] = await callbackSecretsOf(db, await secretBox(config), accountId);
+  const [secret = ''] = await callbackSecretsOf(db, await secretBox(config), accountId, purposeOf(options));
   return { json: { secret }, lines: [secret] };
 }
 
 async function rotateCallbackSecret(
   { db, config }: Context,
   accountId: string,
-  options: { overlap: number },
+  options: SecretOptions & { overlap: number },
 ): Promise<Answer> {
   await requireAccount(db, accountId);
-  const [box, overlapSeconds] = [await secretBox(config), options.overlap];
+  const [box, overlapSeconds, purpose] = [await secretBox(config), options.overlap, purposeOf(options)];
+  const action = purpose === 'event' ? 'event_secret.rotate' : 'callback_secret.rotate';
   const secret = await recordAction(db, commandLineActor(), async (transaction) => {
-    const answer = await rotateSecret(transaction, box, { accountId, overlapSeconds });
-    return { answer, done: { action: 'callback_secret.rotate', accountId, details: { overlapSeconds } } };
+    const answer = await rotateSecret(transaction, box, { accountId, overlapSeconds, purpose });
+    return { answer, done: { action, accountId, details: { overlapSeconds } } };
   });
   return { json: { secret, overlapSeconds }, lines: [secret] };
 }

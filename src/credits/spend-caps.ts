@@ -29,7 +29,9 @@ export type SpendCap = {
 type Runner = Pick<Database, 'run'>;
 
 /** SQL: the start of the period at the beginning of the transaction, which is also the creation of its tasks. */
-const periodStart = `case period when 'total' then timestamptz 'epoch' else date_trunc(period, now(), 'UTC') end`;
+const startOf = (period: string) =>
+  `case ${period} when 'total' then timestamptz 'epoch' else date_trunc(${period}, now(), 'UTC') end`;
+const periodStart = startOf('spend_caps.period');
 const nextStart = `case period when 'total' then null else date_trunc(period, now(), 'UTC') + ('1 ' || period)::interval end`;
 
 /** SQL: the subjects of a task's caps. A rotated key shares the caps of the one before it. */
@@ -37,7 +39,8 @@ function subjectsOf(task: { readonly account: string; readonly user: string; rea
   return `(${task.account}, ${task.user}, (select spend_subject from api_keys where id = ${task.key}))`;
 }
 
-const capColumns = `spend_caps.subject_kind as subject, period, credits,
+/** The columns of `spend_caps` as the fields of a `SpendCap`. */
+export const capColumns = `spend_caps.subject_kind as subject, period, credits,
   case when period_start < ${periodStart} then 0 else spent end as spent, ${nextStart} as "resetsAt",
   coalesce((select id from api_keys where spend_subject = subject_id order by created_at desc, id desc limit 1), subject_id) as "subjectId"`;
 
@@ -60,28 +63,50 @@ export type Spending = {
 const spendingValues = ({ accountId, keyId, userId, credits }: Spending) => [accountId, userId, keyId, credits];
 const ofSpending = `account_id = $1 and subject_id in ${subjectsOf({ account: '$1', user: '$2::uuid', key: '$3::uuid' })}`;
 
-/** Finds a cap that a charge would exceed. The caller holds the account's lock. */
+const currentPeriod = `greatest(spend_caps.period_start, ${periodStart})`;
+
+/**
+ * Finds a cap that a charge would exceed, and marks it as reached; a trigger records the event of the first mark. The caller holds the
+ * account's lock.
+ */
 export const findExceededCap = maybeOne<SpendCap, [spending: Spending]>({
   name: 'find-exceeded-cap',
   text: `
-select * from (select ${capColumns} from spend_caps where ${ofSpending}) caps
-where spent + $4 > credits order by "resetsAt" desc nulls first limit 1`,
+with exceeded as (
+  select * from (select account_id, subject_id, ${capColumns} from spend_caps where ${ofSpending}) caps
+  where spent + $4 > credits order by "resetsAt" desc nulls first limit 1
+), reached as (
+  update spend_caps set reached_in = ${currentPeriod} from exceeded
+  where spend_caps.account_id = exceeded.account_id and spend_caps.subject_id = exceeded.subject_id
+    and spend_caps.period = exceeded.period and reached_in is distinct from ${currentPeriod}
+)
+select subject, "subjectId", period, credits, spent, "resetsAt" from exceeded`,
   values: spendingValues,
 });
 
-/** Counts a charge towards the caps. A period that began while its transaction waited does not count it. */
+const spentAfter = `case when period_start > ${periodStart} then spent when period_start < ${periodStart} then $4 else spent + $4 end`;
+
+/**
+ * Counts a charge towards the caps, and marks those that it uses up. A period that began while its transaction waited does not count
+ * it.
+ */
 export const countSpending = none<[spending: Spending]>({
   name: 'count-spending',
   text: `
-update spend_caps set period_start = greatest(period_start, ${periodStart}),
-  spent = case when period_start > ${periodStart} then spent when period_start < ${periodStart} then $4 else spent + $4 end
+update spend_caps set period_start = ${currentPeriod}, spent = ${spentAfter},
+  reached_in = case when ${spentAfter} >= credits then ${currentPeriod} else reached_in end
 where ${ofSpending}`,
   values: spendingValues,
 });
 
-/** SQL that takes the refund of the task `ended` off the caps that counted its charge, after the account is locked. */
+/**
+ * SQL that takes the refund of the task `ended` off the caps that counted its charge, after the account is locked. A cap that has room
+ * again can be reached again.
+ */
 export const restoreCaps = `cap as (
-  update spend_caps set spent = greatest(0, spent - ended.credits_charged) from ended, account
+  update spend_caps set spent = greatest(0, spent - ended.credits_charged),
+    reached_in = case when spent - ended.credits_charged >= credits then reached_in end
+  from ended, account
   where spend_caps.account_id = ended.account_id and ended.created_at >= period_start
     and subject_id in ${subjectsOf({ account: 'ended.account_id', user: 'ended.user_id', key: 'ended.key_id' })}
 )`;
@@ -114,9 +139,9 @@ select $1, $2, $3, period, $5, start, (
   select coalesce(sum(credits_charged - credits_refunded), 0) from tasks
   where account_id = $1 and created_at >= start
     and ($2 = 'account' or user_id = $3 or key_id in (select id from api_keys where spend_subject = $3))
-) from (select period, ${periodStart} as start from (select $4::text as period) given) starting
+) from (select period, ${startOf('period')} as start from (select $4::text as period) given) starting
 on conflict (account_id, subject_id, period) do update
-set credits = excluded.credits, spent = excluded.spent, period_start = excluded.period_start`,
+set credits = excluded.credits, spent = excluded.spent, period_start = excluded.period_start, reached_in = null`,
   values: ({ accountId, kind, subjectId, period, credits }) => [accountId, kind, subjectId, period, credits],
 });
 

@@ -96,7 +96,7 @@ select balance, ${counted('waiting')} as waiting, ${counted('queuing')} as queui
   ${counted('success', lastWeek)} as success, ${counted('fail', lastWeek)} as fail,
   exists (select from api_keys where account_id = $1) as "hasKey",
   exists (select from tasks where account_id = $1) as "hasTask",
-  exists (select from callback_deliveries where account_id = $1) as "hasCallback",
+  exists (select from callback_deliveries where account_id = $1 and event is null) as "hasCallback",
   (select audited_at from maintenance) as "auditedAt",
   (select count(*)::int from ledger_violations where account_id = $1) as violations
 from accounts where id = $1`,

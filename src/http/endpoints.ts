@@ -9,6 +9,7 @@ import { operatorSignUpEndpoints, signUpEndpoints } from '../people/sign-up-rout
 import { adminOverview } from '../operators/admin-overview-routes.ts';
 import { auditEndpoints } from '../operators/audit-routes.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from '../callbacks/callback-routes.ts';
+import { eventEndpoints } from '../callbacks/event-routes.ts';
 import { creditEndpoints, operatorCreditEndpoints } from '../credits/credit-routes.ts';
 import { createTask } from '../tasks/create-task-routes.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
@@ -22,7 +23,7 @@ import { healthEndpoints } from './monitoring-routes.ts';
 import { peopleEndpoints } from '../people/people-routes.ts';
 import { showOverview } from '../accounts/overview-routes.ts';
 import { operatorProviderEndpoints } from '../providers/provider-routes.ts';
-import { testCallback } from '../callbacks/test-callback-routes.ts';
+import { testCallback, testEvent } from '../callbacks/test-callback-routes.ts';
 import { uploadMedia } from '../media/upload-routes.ts';
 import { operatorTaskEndpoints, taskEndpoints } from '../tasks/task-routes.ts';
 import { adminDeleteTask, deleteTask } from '../tasks/delete-task-routes.ts';
@@ -52,6 +53,11 @@ export const sections: readonly Section[] = [
     tag: 'callbacks',
     description: 'Notifications at the end of a task.',
     endpoints: [...callbackEndpoints, testCallback],
+  },
+  {
+    tag: 'events',
+    description: 'Notifications about the whole account: the ends of all its tasks, a low balance, and reached spend caps.',
+    endpoints: [...eventEndpoints, testEvent],
   },
   {
     tag: 'keys',

@@ -81,6 +81,8 @@ export const errorCatalogue = {
   link_invalid: refusal(403, 'the link is invalid or has expired; query the task for a new one'),
   unknown_endpoint: refusal(404, 'unknown endpoint; all endpoints: /docs'),
   task_not_found: refusal(404, 'task not found'),
+  event_not_found: refusal(404, 'event not found'),
+  event_endpoint_not_found: refusal(404, 'the account has no event endpoint; set one first'),
   cap_subject_not_found: refusal(404, 'no key or member of the account has this id'),
   model_not_found: refusal(404, 'model not found'),
   key_not_found: refusal(404, 'key not found'),

@@ -1,11 +1,14 @@
 import type { Logger } from 'pino';
 import type { Dialect } from '../accounts/api-key.ts';
+import type { SecretPurpose } from '../callbacks/callback-secrets.ts';
+import type { EventType } from '../callbacks/event.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { DeliveryToStart, TaskToStart } from '../tasks/ports.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import type { ParsedTaskRequest } from '../tasks/task-request.ts';
 import type { RefuseUrl } from '../tasks/request-text.ts';
 import type { Task } from '../tasks/task.ts';
+import type { Owed } from '../tasks/task-event.ts';
 import type { Upload } from '../media/upload.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';
@@ -28,8 +31,8 @@ export type UploadOutcome =
   | { readonly kind: 'too_many' }
   | { readonly kind: 'refused'; readonly why: string };
 
-/** A cancelled task; a callback may be owed for it. */
-export type CancelledTask = { readonly taskId: string; readonly accountId: string; readonly hasCallback: boolean };
+/** A cancelled task; a callback and an event may be owed for it. */
+export type CancelledTask = Owed & { readonly taskId: string; readonly accountId: string };
 
 export type ConsoleSettings = {
   /** The origin of the console; its sessions are refused on other origins and hosts. */
@@ -55,7 +58,7 @@ export type HttpPorts = {
   readonly startTask: (task: TaskToStart) => void;
   /** Stops the generation of a cancelled task. */
   readonly stopTask: (task: CancelledTask) => void;
-  /** Sends a callback again. */
+  /** Sends a callback or event again. */
   readonly redeliver: (delivery: DeliveryToStart) => void;
   /** Refunds a task that may exist although its request failed. */
   readonly refundUncertain: (task: { readonly taskId: string; readonly accountId: string }) => void;
@@ -65,16 +68,23 @@ export type HttpPorts = {
     receive: ReceiveFile,
     options?: { readonly reuses?: boolean },
   ) => Promise<UploadOutcome>;
-  /** Posts a callback about a task that does not exist; returns the receiver's status, undefined if it is unreachable. */
+  /**
+   * Posts a callback, or an event, that is about nothing that exists; returns the receiver's status, undefined if it is unreachable.
+   */
   readonly testCallback: (test: {
     readonly accountId: string;
     readonly url: string;
     readonly dialect: Dialect;
+    readonly event?: EventType;
   }) => Promise<number | undefined>;
   readonly callbackSecrets: {
-    /** Returns the account's secret once; undefined if it was shown before. */
-    reveal(accountId: string): Promise<string | undefined>;
-    rotate(rotation: { readonly accountId: string; readonly overlapSeconds: number }): Promise<string>;
+    /** Returns the account's secret once; undefined if it was shown before. The purpose is `callback` by default, also below. */
+    reveal(accountId: string, purpose?: SecretPurpose): Promise<string | undefined>;
+    rotate(rotation: {
+      readonly accountId: string;
+      readonly overlapSeconds: number;
+      readonly purpose?: SecretPurpose;
+    }): Promise<string>;
   };
   readonly console: ConsoleSettings;
 };

@@ -27,6 +27,7 @@ import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
 import { createTaskProgress } from '../temporal/task-progress.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
+import { owedDeliveries } from '../tasks/task-event.ts';
 import { revealSecret, rotateSecret } from '../callbacks/account-secrets.ts';
 import { createLiveCatalogue } from '../models/live-catalogue.ts';
 import { createMediaUploads } from '../media/media-uploads.ts';
@@ -76,11 +77,11 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const uncertainCreates = createUncertainCreates({ db, log, events });
   const draining: { readonly drain: (limitMs: number) => Promise<void> }[] = [uncertainCreates];
   /** Calls Temporal after the response to a client. */
-  const later = <Task extends { readonly taskId: string }>(
-    call: (task: Task) => Promise<unknown>,
-    onDeferred: string,
-  ) => {
-    const starter = createTaskStarter<Task>(call, (err, { taskId }) => log.warn({ err, taskId }, onDeferred));
+  const later = <Task extends object>(call: (task: Task) => Promise<unknown>, onDeferred: string) => {
+    const starter = createTaskStarter<Task>(call, (err, task) => {
+      const fields: object = { err, ...task };
+      log.warn(fields, onDeferred);
+    });
     draining.push(starter);
     return starter.start;
   };
@@ -111,7 +112,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     storeUpload: createMediaUploads({ ...settings, db, resultStore }),
     testCallback: testCallbacks.send,
     callbackSecrets: {
-      reveal: (accountId) => revealSecret(db, box, accountId),
+      reveal: (accountId, purpose) => revealSecret(db, box, accountId, purpose),
       rotate: (rotation) => rotateSecret(db, box, rotation),
     },
     console: {
@@ -184,8 +185,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   };
 }
 
-/** The workflow stops the generation and sends the callback. The callback is started here for a task that has no workflow. */
-async function stopTask(engine: Engine, { taskId, accountId, hasCallback }: CancelledTask): Promise<void> {
-  const isRunning = await engine.cancelTask(taskId);
-  if (hasCallback && !isRunning) await engine.startDelivery({ taskId, accountId });
+/** The workflow stops the generation and sends callback and event, which are started here for a task that has no workflow. */
+async function stopTask(engine: Engine, { taskId, accountId, ...owed }: CancelledTask): Promise<void> {
+  if (await engine.cancelTask(taskId)) return;
+  for (const deliveryId of owedDeliveries(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
 }

@@ -131,8 +131,8 @@ function openCallbacks({ callbackAllow: allow }: Settings, own: readonly OwnEndp
   const client = createGuardedClient({ allow, own, maxPerHost: 32, maxWaitingPerHost: 0 });
   const post = createCallbackPoster({
     client,
-    onUnreachable: ({ taskId, error }) => {
-      log.info({ taskId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
+    onUnreachable: ({ deliveryId, error }) => {
+      log.info({ deliveryId, kind: error.kind, detail: error.detail }, 'callback receiver unreachable');
     },
     dialectHeaders: ({ dialect, ...callback }) => callbackFormatOf(dialect).callbackHeaders(callback),
   });

@@ -6,7 +6,8 @@ import { createSlots } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
 
 export type CallbackPost = {
-  readonly taskId: string;
+  /** That of the task, for its callback. */
+  readonly deliveryId: string;
   readonly accountId: string;
   readonly url: string;
   readonly dialect: string;
@@ -37,10 +38,11 @@ export type CallbackPosterDeps = {
   readonly maxPerReceiver?: number;
   /** Further headers of the callback's dialect. */
   readonly dialectHeaders?: (
-    callback: Pick<CallbackPost, 'taskId' | 'dialect'> & Pick<Webhook, 'timestampSeconds' | 'secrets' | 'body'>,
+    callback: Pick<CallbackPost, 'dialect'> &
+      Pick<Webhook, 'timestampSeconds' | 'secrets' | 'body'> & { readonly taskId: string },
   ) => Readonly<Record<string, string>>;
   /** Receives every attempt without a status, with details that clients must not see. */
-  readonly onUnreachable?: (attempt: { readonly taskId: string; readonly error: OutboundError }) => void;
+  readonly onUnreachable?: (attempt: { readonly deliveryId: string; readonly error: OutboundError }) => void;
   readonly now?: () => number;
 };
 
@@ -63,12 +65,12 @@ export function createCallbackPoster(deps: CallbackPosterDeps) {
 
 async function post(
   { client, dialectHeaders, onUnreachable, now = Date.now }: CallbackPosterDeps,
-  { taskId, url, dialect, body: makeBody, secrets: openSecrets, signal }: CallbackPost,
+  { deliveryId, url, dialect, body: makeBody, secrets: openSecrets, signal }: CallbackPost,
 ): Promise<CallbackAnswer> {
   const [secrets, body] = await Promise.all([openSecrets(), makeBody()]);
   const timestampSeconds = Math.floor(now() / 1000);
-  const signature = signWebhook({ id: webhookId(taskId), timestampSeconds, body, secrets });
-  const extra = dialectHeaders?.({ taskId, dialect, timestampSeconds, secrets, body });
+  const signature = signWebhook({ id: webhookId(deliveryId), timestampSeconds, body, secrets });
+  const extra = dialectHeaders?.({ taskId: deliveryId, dialect, timestampSeconds, secrets, body });
   const headers = { ...extra, 'content-type': 'application/json', ...signature };
   const startedAt = now();
   const since = () => ({ startedAt, durationMs: now() - startedAt });
@@ -79,7 +81,7 @@ async function post(
     return { ...since(), status: answer.status, error: undefined, retryAfterMs, responseHead: answer.body };
   } catch (error) {
     if (!(error instanceof OutboundError) || error.kind === 'busy' || error.kind === 'aborted') throw error;
-    onUnreachable?.({ taskId, error });
+    onUnreachable?.({ deliveryId, error });
     return { ...since(), status: undefined, error: error.kind, retryAfterMs: undefined, responseHead: undefined };
   }
 }

@@ -10,11 +10,11 @@ export async function cancelTaskFor(deps: HttpDeps, taskId: string) {
 }
 
 /** Stops the generation of a task that this request has ended. */
-export function stopEndedTask({ stopTask, events }: HttpDeps, { changed, task, hasCallback }: EndedTask) {
+export function stopEndedTask({ stopTask, events }: HttpDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
   if (changed) {
-    stopTask({ taskId, accountId, hasCallback });
+    stopTask({ taskId, accountId, hasCallback, hasEvent });
     events.emit({ kind: 'task_ended', task });
   }
   const failCode = failure?.failCode ?? null;

@@ -7,7 +7,8 @@ import type { Ratio, Resolution } from './input-bounds.ts';
 
 export type TaskToStart = { readonly taskId: string; readonly accountId: string; readonly model: string };
 
-export type DeliveryToStart = { readonly taskId: string; readonly accountId: string };
+/** The id of a task's callback is that of the task. */
+export type DeliveryToStart = { readonly deliveryId: string; readonly accountId: string };
 
 /** Status of a task's workflow; `missing` was never started, or was deleted. */
 export type WorkflowStatus = 'running' | 'missing' | 'completed' | 'failed' | 'cancelled' | 'terminated' | 'timed_out';
@@ -38,11 +39,11 @@ export type Engine = {
   readonly cancelTask: (taskId: string) => Promise<boolean>;
   /** Ends a workflow that cannot end on its own; harmless when it has ended. */
   readonly terminateTask: (taskId: string, reason: string) => Promise<void>;
-  /** Deletes the histories of a final task and its callback. Returns false while the task's workflow still runs. */
+  /** Deletes the histories of a final task, its callback and its event. Returns false while the task's workflow still runs. */
   readonly forgetTask: (taskId: string) => Promise<boolean>;
   /** Starts the workflow that empties a closed account, unless it is running. */
   readonly startClosing: (accountId: string) => Promise<void>;
-  /** Starts a delivery of the task's callback, unless one is running; one that has ended begins again. */
+  /** Starts the delivery of a callback or event, unless one is running; one that has ended begins again. */
   readonly startDelivery: (delivery: DeliveryToStart) => Promise<void>;
   /** Sends an overdue callback: as `startDelivery`, but a running delivery that only pauses sends now. */
   readonly wakeDelivery: (delivery: DeliveryToStart) => Promise<void>;

@@ -2,6 +2,7 @@ import type { Actor } from '../operators/operator.ts';
 import type { Task, TaskFailure, TaskResult } from './task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { recordAction } from '../operators/operator-actions.ts';
+import { eventOfEnd, taskEventIdOf } from './task-event.ts';
 import { restoreCaps } from '../credits/spend-caps.ts';
 import { isReserved } from '../providers/provider-pools.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
@@ -140,28 +141,38 @@ where id = $1 and state in ('queuing', 'generating')`,
 export type EndedTask = {
   readonly task: Task;
   readonly hasCallback: boolean;
+  /** True if the account receives an event about this end. */
+  readonly hasEvent: boolean;
   /** False if the task was final before, perhaps by an earlier call whose response was lost. */
   readonly changed: boolean;
 };
 
-// Both endings decrement the account's unfinished tasks, and create the callback's delivery with the final state.
+// Both endings decrement the account's unfinished tasks, and create the deliveries of callback and event with the final state.
 const finishedTask = `account as (
   update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
 )`;
-const owedDelivery = `delivery as (
-  insert into callback_deliveries (task_id, account_id, url)
-  select id, account_id, callback_url from ended where callback_url is not null
+const createDeliveries = `callback as (
+  insert into callback_deliveries (id, task_id, account_id, url)
+  select id, id, account_id, callback_url from ended where callback_url is not null
+), event as (
+  insert into callback_deliveries (id, task_id, account_id, event, url)
+  select ${taskEventIdOf('id')}, id, ended.account_id, ${eventOfEnd}, url
+  from ended join event_endpoints on event_endpoints.account_id = ended.account_id and ${eventOfEnd} = any (types)
+  on conflict (id) do nothing returning id
 )`;
+const hasNewEvent = `exists (select from event) as "hasEvent"`;
 
-const succeed = maybeOne<Task, [taskId: string, result: string]>({
+type EndedNow = Task & Pick<EndedTask, 'hasEvent'>;
+
+const succeed = maybeOne<EndedNow, [taskId: string, result: string]>({
   name: 'end-task-in-success',
   text: `
 with ended as (
   update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
   where id = $1 and ${isUnfinished}
   returning *
-), ${finishedTask}, ${owedDelivery}
-select ${taskColumns} from ended`,
+), ${finishedTask}, ${createDeliveries}
+select ${taskColumns}, ${hasNewEvent} from ended`,
 });
 
 /** Ends the task in `success`. A final task keeps its state, and is returned. Throws for an unknown task. */
@@ -169,7 +180,7 @@ export async function completeTask(db: Database, taskId: string, result: TaskRes
   return endedTask(db, taskId, await succeed(db, taskId, JSON.stringify(result)));
 }
 
-const fail = maybeOne<Task, [taskId: string, failure: TaskFailure, terminatesAfterMs: number | undefined]>({
+const fail = maybeOne<EndedNow, [taskId: string, failure: TaskFailure, terminatesAfterMs: number | undefined]>({
   name: 'end-task-in-fail',
   text: `
 with ended as (
@@ -189,8 +200,8 @@ with ended as (
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
 ), left_queues as (
   delete from slot_waits using ended where task_id = ended.id
-), ${restoreCaps}, ${owedDelivery}
-select ${taskColumns} from ended`,
+), ${restoreCaps}, ${createDeliveries}
+select ${taskColumns}, ${hasNewEvent} from ended`,
   values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
 });
 
@@ -210,10 +221,18 @@ export async function refundTask(
   return endedTask(db, taskId, await fail(db, taskId, failure, terminatesAfterMs));
 }
 
-async function endedTask(db: Database, taskId: string, ended: Task | undefined): Promise<EndedTask> {
-  const task = ended ?? (await findTask(db, taskId));
-  if (task === undefined) throw new Error(`task ${taskId} not found`);
-  return { task, hasCallback: task.param.callBackUrl !== undefined, changed: ended !== undefined };
+const findEnded = maybeOne<EndedNow, [taskId: string]>({
+  name: 'find-ended-task',
+  text: `
+select ${taskColumns}, exists (select from callback_deliveries where id = ${taskEventIdOf('$1::uuid')}) as "hasEvent"
+from tasks where id = $1`,
+});
+
+async function endedTask(db: Database, taskId: string, ended: EndedNow | undefined): Promise<EndedTask> {
+  const found = ended ?? (await findEnded(db, taskId));
+  if (found === undefined) throw new Error(`task ${taskId} not found`);
+  const { hasEvent, ...task } = found;
+  return { task, hasCallback: task.param.callBackUrl !== undefined, hasEvent, changed: ended !== undefined };
 }
 
 const cancelled: TaskFailure = {

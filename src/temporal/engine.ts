@@ -69,7 +69,7 @@ function startDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToS
  */
 async function wakeDelivery(client: Client, queues: TaskQueues, delivery: DeliveryToStart): Promise<void> {
   if (await startDelivery(client, queues, delivery)) return;
-  const described = await describeWorkflow(client, callbackWorkflowId(delivery.taskId));
+  const described = await describeWorkflow(client, callbackWorkflowId(delivery.deliveryId));
   if (described === undefined) return;
   const { pendingActivities, pendingWorkflowTask } = described.raw;
   const isPausing = !pendingActivities?.length && !pendingWorkflowTask;
@@ -84,13 +84,13 @@ async function redeliver(client: Client, queues: TaskQueues, delivery: DeliveryT
   );
 }
 
-function deliveryOptions(queues: TaskQueues, { taskId, accountId }: DeliveryToStart) {
+function deliveryOptions(queues: TaskQueues, { deliveryId, accountId }: DeliveryToStart) {
   return {
-    workflowId: callbackWorkflowId(taskId),
+    workflowId: callbackWorkflowId(deliveryId),
     taskQueue: queues.main,
-    args: [{ taskId, accountId }] satisfies [unknown],
+    args: [{ taskId: deliveryId, accountId }] satisfies [unknown],
     typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
-    staticSummary: `callback of task ${taskId}`,
+    staticSummary: `delivery ${deliveryId}`,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { owedDeliveries } from '../tasks/task-event.ts';
 import { callbackWorkflowId, taskWorkflowId } from './task-queues.ts';
 import { isNotFound, within } from './connect.ts';
 import { describeWorkflow, unlessMissing } from './describe-task.ts';
@@ -8,11 +9,12 @@ const limitMs = 10_000;
 const maxRuns = 1000;
 
 /**
- * Deletes the histories of a task and its callback in Temporal. Returns false while the task's workflow runs; that of the callback is
- * terminated.
+ * Deletes the histories of a task, its callback and its event in Temporal. Returns false while the task's workflow runs; those of the
+ * deliveries are terminated.
  */
 export async function forgetTask(client: Client, taskId: string): Promise<boolean> {
-  await forget(client, callbackWorkflowId(taskId), { ends: true });
+  for (const deliveryId of owedDeliveries(taskId, { hasCallback: true, hasEvent: true }))
+    await forget(client, callbackWorkflowId(deliveryId), { ends: true });
   return forget(client, taskWorkflowId(taskId), { ends: false });
 }
 

@@ -30,6 +30,7 @@ export function closingWorkflowId(accountId: string): string {
   return `close-account-${accountId}`;
 }
 
-export function callbackWorkflowId(taskId: string): string {
-  return `callback-${taskId}`;
+/** The delivery of a task's callback, or of an event. */
+export function callbackWorkflowId(deliveryId: string): string {
+  return `callback-${deliveryId}`;
 }

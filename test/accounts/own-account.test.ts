@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { exportAccount } from '../../src/accounts/account-export.ts';
+import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { eventTypes } from '../../src/callbacks/event.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { scopes } from '../../src/accounts/api-key.ts';
@@ -36,6 +38,8 @@ const linesOf = (text: string) =>
 async function filled(prompt: string) {
   const { accountId, person } = await newMember(service);
   const made = await createApiKey(db, { accountId, name: prompt, scopes });
+  const endpoint = { url: `http://events.test/${prompt}`, types: eventTypes, lowBalance: undefined };
+  await setEventEndpoint(db, accountId, endpoint);
   await acceptTestTask(db, accountId, taskParam(prompt));
   const { taskId } = await owedCallback(db, accountId, `http://receiver.test/${prompt}`, 'success');
   await person.ask('POST', '/api/console/v1/members/invite', {
@@ -58,6 +62,8 @@ test('200 an owner gets everything of the account as lines, without secrets, and
     'task',
     'ledgerEntry',
     'callback',
+    'eventEndpoint',
+    'event',
     'key',
     'member',
     'invitation',
@@ -66,6 +72,8 @@ test('200 an owner gets everything of the account as lines, without secrets, and
   ];
   assert.deepEqual(kinds, expected);
   assert.deepEqual(lines.at(-1), { kind: 'end', lines: lines.length - 1 });
+  const event = lines.find(({ kind }) => kind === 'event');
+  assert.deepEqual([event?.['type'], event?.['taskId']], ['task.succeeded', mine.taskId]);
   const task = lines.find(({ taskId }) => taskId === mine.taskId);
   assert.ok(task);
   const { resultUrls } = task['resultJson'] as { resultUrls: string[] };

@@ -5,6 +5,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { createChargeCredits, type TaskOrder } from '../../activities/charge-credits.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { taskEventId } from '../../src/tasks/task-event.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
@@ -69,6 +70,7 @@ test('typing errors of an operator are refused without a retry: invalid ids, a w
   const taskId = uuidv7();
   await assert.rejects(charge('my-task'), refused(/must be a UUID/));
   await assert.rejects(charge(taskId.toUpperCase()), refused(/must be a UUID in lower case/));
+  await assert.rejects(charge(taskEventId(taskId)), refused(/must not be a UUID of version 8/));
   await assert.rejects(charge(taskId, { accountId: 'acme', request: {} }), refused(/accountId must be a UUID/));
   await assert.rejects(charge(taskId, undefined, 'another'), refused(/must be the task id/));
   await assert.rejects(charge(taskId), refused(/without an order/));

@@ -6,17 +6,21 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { createClosingActivities } from '../../activities/close-account.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
+import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { eventTypes } from '../../src/callbacks/event.ts';
+import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
 import type { Database } from '../../src/platform/database/database.ts';
-import { findTask } from '../../src/tasks/tasks.ts';
+import { completeTask, findTask } from '../../src/tasks/tasks.ts';
 import { eventsInto } from '../support/events.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
 import { addUploads, failedTasks } from '../support/many-tasks.ts';
 import { silentActivity } from '../support/silent-activity.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 
 let database: TestDatabase;
 let db: Database;
@@ -79,6 +83,22 @@ test('a closed account loses its tasks’ contents and its images, and what runs
   assert.deepEqual(await emptyPage(accountId), { found: 0, after: undefined });
   assert.equal(await finish(accountId), true);
   assert.equal(await count('account_closures where finished_at is not null'), 1);
+});
+
+test('a closed account has no event endpoint, no event about its end, and finally no events and no secret', async () => {
+  const accountId = await newAccount();
+  await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes, lowBalance: 10_000_000 });
+  await callbackSecretsOf(db, createSecretBox('s'.repeat(32)), accountId, 'event');
+  const ended = await runningTask(accountId);
+  await completeTask(db, ended, madeUpResult);
+  await runningTask(accountId);
+  assert.equal(await count('callback_deliveries where event is not null'), 2, 'a success and a low balance');
+  await close(accountId);
+  assert.equal(await count('event_endpoints'), 0);
+  await emptyPage(accountId);
+  assert.equal(await count('callback_deliveries where event is not null'), 1, 'that of the balance, which is not sent');
+  assert.equal(await finish(accountId), true);
+  assert.deepEqual([await count('callback_deliveries'), await count('callback_secrets')], [0, 0]);
 });
 
 test('a large account is emptied page by page, and each page reads no more than its own tasks', async () => {

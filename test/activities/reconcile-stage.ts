@@ -82,8 +82,8 @@ export function worldOf(): ActivityDeps {
       terminateTask: async (taskId) => void calls.push(`terminate ${taskId}`),
       forgetTask: async (taskId) => calls.push(`forget ${taskId}`) > 0,
       startClosing: async (closing) => void calls.push(`close ${closing}`),
-      startDelivery: async ({ taskId }) => void calls.push(`deliver ${taskId}`),
-      wakeDelivery: async ({ taskId }) => void calls.push(`wake ${taskId}`),
+      startDelivery: async ({ deliveryId }) => void calls.push(`deliver ${deliveryId}`),
+      wakeDelivery: async ({ deliveryId }) => void calls.push(`wake ${deliveryId}`),
     },
   };
 }

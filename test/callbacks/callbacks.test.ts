@@ -35,7 +35,7 @@ async function note(
 ) {
   const plain = { startedAt: 1_790_000_000_123, durationMs: 77, responseHead: undefined };
   const made = {
-    delivery: { taskId, redeliveries: 0 },
+    delivery: { deliveryId: taskId, redeliveries: 0 },
     attempt: { ...plain, status: undefined, error: undefined, ...attempt },
     verdict: { state, dueAt },
   };
@@ -133,7 +133,7 @@ test('200 redelivery sends the callback again, with the same webhook-id', async 
   assert.deepEqual(answer.json.data, { taskId, webhookId: `msg_${taskId.replaceAll('-', '')}` });
   const delivery = await findDelivery(service.database.db, taskId);
   assert.deepEqual([delivery?.state, delivery?.redeliveries], ['pending', 1]);
-  assert.deepEqual(service.redelivered.at(-1), { taskId, accountId: account.accountId });
+  assert.deepEqual(service.redelivered.at(-1), { deliveryId: taskId, accountId: account.accountId });
 });
 
 async function listed(query: string, key: string) {
@@ -199,7 +199,7 @@ test('200 all callbacks that failed since a time are sent again, and no others',
   const earlier = service.redelivered.length;
   const { json } = await post('/redeliver-failed', { since: Date.now() - 60_000 }, key);
   assert.deepEqual(json.data, { redelivered: 1, hasMore: false }, 'what counts as pending is left alone');
-  assert.deepEqual(service.redelivered.slice(earlier), [{ taskId: failed, accountId }]);
+  assert.deepEqual(service.redelivered.slice(earlier), [{ deliveryId: failed, accountId }]);
   const delivery = await findDelivery(service.database.db, failed);
   assert.deepEqual([delivery?.state, delivery?.redeliveries], ['pending', 1]);
   assert.equal((await findDelivery(service.database.db, hidden))?.state, 'failed');

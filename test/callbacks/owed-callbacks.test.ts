@@ -3,17 +3,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import type { ActivityDeps } from '../../activities/deps.ts';
 import { createSendCallback } from '../../activities/send-callback.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { callbackFormatOf } from '../../src/ingress/shapes.ts';
+import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
+import { webhookId } from '../../src/callbacks/callback.ts';
+import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { eventTypes } from '../../src/callbacks/event.ts';
 import { createOwedCallbacks } from '../../src/callbacks/owed-callbacks.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
+import { taskEventId } from '../../src/tasks/task-event.ts';
 import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFolderStore } from '../support/folder-store.ts';
+import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 
@@ -113,4 +120,73 @@ test('the body of a callback has fresh links to the video and its last frame, an
   assert.match(String(resultUrls), new RegExp(`^http://media.test/media/${keys.videoKey}\\?expires=`));
   assert.match(String(lastFrameUrl), new RegExp(`^http://media.test/media/${keys.lastFrameKey}\\?expires=`));
   assert.deepEqual(video, { width: 1280, height: 720, seconds: 4, framesPerSecond: 24, hasAudio: true, bytes: 1 });
+});
+
+test('an event has its type, its time and the record or the figures, and is signed with the secret of events', async () => {
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'test', credits: 132 });
+  await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes, lowBalance: 132 });
+  const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
+  await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  const box = createSecretBox('s'.repeat(32));
+  const find = createOwedCallbacks(db, box, createFolderStore(folder, { publicUrl: 'http://media.test' }), {
+    models: () => builtInCatalogue().models,
+    formatOf: callbackFormatOf,
+  });
+  const sent = async (deliveryId: string) => {
+    const { url, body, secrets } = (await find(deliveryId)) ?? assert.fail('nothing is owed');
+    return { url, body: JSON.parse(await body()) as Record<string, unknown>, secrets: await secrets() }; // a JSON object
+  };
+  const callback = await sent(taskId);
+  const event = await sent(taskEventId(taskId));
+  const { timestamp, ...rest } = event.body;
+  assert.deepEqual(rest, { eventId: taskEventId(taskId), type: 'task.cancelled', data: callback.body['data'] });
+  assert.equal(new Date(String(timestamp)).toISOString(), timestamp);
+  assert.equal(event.url, 'http://events.test/');
+  assert.deepEqual(event.secrets, await callbackSecretsOf(db, box, accountId, 'event'));
+  assert.notDeepEqual(event.secrets, callback.secrets);
+  const lowOf = {
+    name: 'test-low',
+    text: `select id from callback_deliveries where account_id = $1 and task_id is null`,
+  };
+  const [low] = await db.run<{ id: string }>(lowOf, [accountId]);
+  const { type, data } = (await sent(low?.id ?? '')).body;
+  assert.deepEqual([type, data], ['balance.low', { balance: 0, lowBalance: 132 }]);
+});
+
+test('a worker that dies after it sent an event sends it again with the same webhook-id, and then no more', async () => {
+  const { db } = database;
+  const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
+  await setEventEndpoint(db, accountId, {
+    url: 'http://events.test/',
+    types: ['task.cancelled'],
+    lowBalance: undefined,
+  });
+  const taskId = await acceptTestTask(db, accountId, taskParam('a boat'));
+  await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  const posted: string[] = [];
+  const deps: ActivityDeps = {
+    ...activityDeps(db, folder, []),
+    findCallback: createOwedCallbacks(
+      db,
+      createSecretBox('s'.repeat(32)),
+      createFolderStore(folder, { publicUrl: 'http://media.test' }),
+      { models: () => builtInCatalogue().models, formatOf: callbackFormatOf },
+    ),
+    postCallback: ({ deliveryId }) => {
+      posted.push(webhookId(deliveryId));
+      const response = { error: undefined, retryAfterMs: undefined, responseHead: undefined };
+      return Promise.resolve({ ...response, status: 204, startedAt: Date.now(), durationMs: 1 });
+    },
+  };
+  const order = { taskId: taskEventId(taskId), isLast: false, nextPauseMs: 5_000 };
+  const attempt = (using: ActivityDeps) =>
+    silentActivity({ workflowId: taskId }, () => createSendCallback(using)(order));
+  const dying = interruptedDeps(deps, { call: 0, when: 'before' });
+  await assert.rejects(attempt(dying.deps), Killed);
+  assert.deepEqual(dying.calls, ['record-delivery-attempt']);
+  assert.equal((await attempt(deps)).kind, 'delivered');
+  assert.equal((await attempt(deps)).kind, 'ended');
+  const id = webhookId(taskEventId(taskId));
+  assert.deepEqual(posted, [id, id]);
 });

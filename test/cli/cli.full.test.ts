@@ -24,6 +24,7 @@ const commands = [
     'balance',
     'task',
     'callback-secret',
+    'event',
     'secret',
     'audit',
     'reconcile',

@@ -27,6 +27,9 @@ const commands: readonly (readonly [string, () => readonly string[]])[] = [
   ['credits grant', () => [accountId, '5', '--reason', 'late']],
   ['callback-secret rotate', () => [accountId]],
   ['callback-secret show', () => [accountId]],
+  ['callback-secret rotate --events', () => [accountId]],
+  ['event set', () => [accountId, '--url', 'https://studio.example.com/']],
+  ['event remove', () => [accountId]],
   ['account limits', () => [accountId, '--unfinished', '3']],
 ];
 for (const [command, rest] of commands) {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const cli = fileURLToPath(new URL('../../src/cli/cli.js', import.meta.url));
-const groups = ['account', 'credits', 'key', 'operator', 'user', 'price', 'task', 'callback-secret', 'secret'];
+const groups = ['account', 'credits', 'key', 'operator', 'user', 'price', 'task', 'callback-secret', 'event', 'secret'];
 const groupNames = new Set([...groups, 'provider', 'media']);
 
 /** The commands in the code blocks of all documents: their words, and the options that any document gives them. */

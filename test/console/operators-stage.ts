@@ -134,7 +134,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
   await job(failed, 2, 'backup-gpu', 180_000);
   await refundTask(db, failed, failure);
   await recordDeliveryAttempt(db, {
-    delivery: { taskId: failed, redeliveries: 0 },
+    delivery: { deliveryId: failed, redeliveries: 0 },
     attempt: {
       startedAt: Date.now() - 40_000,
       durationMs: 310,

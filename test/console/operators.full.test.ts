@@ -186,7 +186,7 @@ describe('an operator in the console', { skip }, () => {
     await said('The callback is sent again now');
     await row.waitFor({ state: 'detached' });
     assert.deepEqual(
-      stage.service.redelivered.map(({ taskId }) => taskId),
+      stage.service.redelivered.map(({ deliveryId }) => deliveryId),
       [seeded.failed],
     );
   });

@@ -41,10 +41,10 @@ from (select id, back, ${noon} - make_interval(hours => 17 * back, mins => 12) a
   `update ledger_entries set created_at = case kind when 'charge' then accepted else ended end from dated where dated.id = task_id`,
   `update ledger_entries set created_at = ${begin} where task_id is null`,
   // A receiver that refused for good has had one attempt, and gets no other one during the run: here it has had three.
-  `insert into callback_attempts (task_id, attempt, started_at, duration_ms, status)
-select task_id, further, started_at, duration_ms, 500 from callback_attempts, generate_series(2, 3) as further where status = 410`,
+  `insert into callback_attempts (delivery_id, attempt, started_at, duration_ms, status)
+select delivery_id, further, started_at, duration_ms, 500 from callback_attempts, generate_series(2, 3) as further where status = 410`,
   `update callback_attempts set started_at = ended + make_interval(secs => 4 * attempt ^ 3 - 3), duration_ms = 30 + attempt,
-  status = case status when 410 then 500 else status end from dated where dated.id = task_id`,
+  status = case status when 410 then 500 else status end from dated where dated.id = delivery_id`,
   `update callback_deliveries as d set created_at = ended, finished_at = ended + interval '2 s',
   state = case state when 'rejected' then 'failed' else state end from dated where dated.id = d.task_id`,
   `update accounts set created_at = ${begin}, name = case when unnamed.place = 1 then 'Harbour Films' else 'Night Owl Studio' end

@@ -116,7 +116,7 @@ describe('doctor, of the database,', () => {
   test('reports a VIDEOGEN_SECRET that does not open what is stored', async () => {
     const { accountId } = await createTestAccount(environment.database);
     const sealed = createSecretBox(environment.settings.secret).seal('whsec_x', accountId);
-    await createFirstCallbackSecret(environment.database.db, accountId, sealed);
+    await createFirstCallbackSecret(environment.database.db, accountId, 'callback', sealed);
     assert.match(await line('stored secrets'), /^ok: .*\(1 tried\)/);
     const other = { VIDEOGEN_SECRET: 'quite another one, and long enough for that' };
     assert.match(await line('stored secrets', other), /^error: .*does not open 1 of 1 .* → Name the secret/);

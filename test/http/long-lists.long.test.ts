@@ -129,11 +129,11 @@ insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
 select account_id, id, 'charge', -132, 0 from tasks;
 insert into ledger_entries (account_id, kind, amount, balance_after)
 select '${busy}', 'grant', 132, 132 from generate_series(1, 90000);
-insert into callback_deliveries (task_id, account_id, url, state, finished_at)
-select id, account_id, 'http://127.0.0.1/', case state when 'fail' then 'failed' else 'delivered' end, completed_at
+insert into callback_deliveries (id, task_id, account_id, url, state, finished_at)
+select id, id, account_id, 'http://127.0.0.1/', case state when 'fail' then 'failed' else 'delivered' end, completed_at
 from tasks where state <> 'generating';
-insert into callback_attempts (task_id, attempt, started_at, duration_ms, status)
-select task_id, n, now(), 5, 500 from callback_deliveries cross join generate_series(1, 3) n;
+insert into callback_attempts (delivery_id, attempt, started_at, duration_ms, status)
+select id, n, now(), 5, 500 from callback_deliveries cross join generate_series(1, 3) n;
 insert into operators (id, name, hash, hint) values (gen_random_uuid(), 'ada', sha256('a'), 'hint');
 insert into operator_actions (operator_id, actor, action, account_id, details)
 select id, name, 'credits.grant', '${busy}', '{}' from operators cross join generate_series(1, 10000);

@@ -24,7 +24,7 @@ function posterWith(play: Play, extra: { secrets?: readonly string[]; now?: () =
   });
   return (callback: Partial<CallbackPost> = {}) =>
     post({
-      taskId,
+      deliveryId: taskId,
       accountId: 'alice',
       url: 'http://receiver.example/',
       dialect: 'native',
@@ -132,7 +132,7 @@ function hangingPoster() {
   const poster = createCallbackPoster({ client, maxPerAccount: 3, maxPerReceiver: 2 });
   const post = (accountId: string, url: string) =>
     poster({
-      taskId,
+      deliveryId: taskId,
       accountId,
       url,
       dialect: 'native',

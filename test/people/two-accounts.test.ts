@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
+import { eventTypes } from '../../src/callbacks/event.ts';
+import { taskEventId } from '../../src/tasks/task-event.ts';
 import { documentedTaskRequest } from '../../src/tasks/task-request.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
@@ -53,15 +55,18 @@ async function fillOther(): Promise<Other> {
     return json.data;
   };
   const hook = `http://${mark}.test/`;
+  await ask('/api/v1/events/endpoint', { url: hook, types: eventTypes, lowBalance: 1_000 });
   const accept = () => acceptTestTask(db, accountId, taskParam(mark, {}, hook));
   const [live, failed, succeeded] = [await accept(), await accept(), await accept()];
   await refundTask(db, failed, { failCode: 'content_rejected', failMsg: `The model refused ${mark}.` });
+  const eventIds = [taskEventId(failed), taskEventId(succeeded)];
   const [videoKey, posterKey] = [`results/${succeeded}/video.mp4`, `results/${succeeded}/poster.jpg`];
   await completeTask(db, succeeded, { ...madeUpMeasures, videoKey, posterKey });
   const created = await ask('/api/v1/jobs/createTask', { model: plainRequest.model, input: { prompt: mark } });
   const key = await ask('/api/v1/keys', { name: mark, scopes: ['tasks:read'], caps: { total: 1_000 } });
   const { linkId } = await ask('/api/console/v1/members/invite', { email: `new@${mark}.test`, role: 'viewer' });
   await ask('/api/v1/callbacks/secret', {});
+  await ask('/api/v1/events/secret', {});
   const uploaded = await service.send('POST', '/api/v1/uploads', {
     headers: {
       ...fromConsole,
@@ -78,20 +83,29 @@ async function fillOther(): Promise<Other> {
   const { passkeyId } = passkey;
   const { session } = await createSession(db, owner.userId, origin);
   const keyId = String(key['keyId']);
-  const cursorsOf = ['/api/v1/jobs/listTasks', '/api/v1/credits', '/api/v1/callbacks', '/api/console/v1/events'];
+  const cursorsOf = ['/api/v1/jobs/listTasks', '/api/v1/credits', '/api/v1/callbacks', '/api/v1/events'].concat(
+    '/api/console/v1/events',
+  );
   const pages = cursorsOf.map((path) => owner.ask('GET', `${path}?limit=1`, { accountId }));
   const cursors = (await Promise.all(pages)).map(({ json }) => json.data['nextCursor']);
   assert.ok(cursors.every((cursor) => cursor !== null));
   return {
     accountId,
     owner,
-    ids: [accountId, owner.userId, member.userId, live, failed, succeeded, String(created['taskId'])].concat(
-      [keyId, String(linkId), passkeyId, session.sessionId],
-      typeof imageUrl === 'string' ? imageUrl : [],
-    ),
+    ids: [
+      accountId,
+      owner.userId,
+      member.userId,
+      live,
+      failed,
+      succeeded,
+      String(created['taskId']),
+      ...eventIds,
+    ].concat([keyId, String(linkId), passkeyId, session.sessionId], typeof imageUrl === 'string' ? imageUrl : []),
     values: {
       accountId: [accountId],
       taskId: [live, failed, succeeded],
+      eventId: eventIds,
       // Videos of other APIs are tasks.
       id: [live, failed, succeeded],
       keyId: [keyId],
@@ -119,6 +133,9 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   limit: [50],
   since: [0],
   overlapSeconds: [60],
+  type: ['task.succeeded'],
+  types: [['task.succeeded']],
+  lowBalance: [500],
   name: ['mine'],
   scopes: [['tasks:read']],
   dialect: ['native'],

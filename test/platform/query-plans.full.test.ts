@@ -75,7 +75,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
   },
   reconcile: async ({ watched, taskId }) => {
     const job = { taskId, ordinal: 1, provider: 'preview', jobId: undefined, isOld: false };
-    const delivery = { taskId, dueAtUs: 1 };
+    const delivery = { taskId, deliveryId: taskId, dueAtUs: 1 };
     await lists.listUnfinishedTasks(watched, { minAgeMs: 60_000, after: taskId, limit: 200 });
     await listPendingDeliveries(watched, { minAgeMs: 60_000, after: delivery, limit: 200 });
     await listUnsettledJobs(watched, { minAgeMs: 60_000, after: job, limit: 200 });
@@ -241,9 +241,9 @@ insert into slot_waits (task_id, pool, account_id, ticket, due_at)
 select id, 'busy/model', account_id, row_number() over (), now() + interval '1 minute' from tasks where state <> 'generating' limit 10000;
 insert into slot_waits (task_id, pool, account_id, ticket, due_at)
 select id, 'other/' || n % 100, account_id, n, now() + interval '1 minute' from (select *, row_number() over () as n from tasks) t;
-insert into callback_deliveries (task_id, account_id, url, state, finished_at)
-select id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
-insert into callback_deliveries (task_id, account_id, url) select id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
+insert into callback_deliveries (id, task_id, account_id, url, state, finished_at)
+select id, id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
+insert into callback_deliveries (id, task_id, account_id, url) select id, id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
 insert into uploads (id, account_id, file_name, bytes, expires_at)
 select gen_random_uuid(), id, 'image.jpg', 1, now() + n * interval '1 hour' from accounts cross join generate_series(1, 4) n;
 insert into prices (model, price_name, account_id, credits_per_second, credits_per_video, effective_from, created_at, who, reason)

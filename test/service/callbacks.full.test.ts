@@ -68,7 +68,7 @@ describe('callbacks', () => {
   test('a failed attempt is followed by another after five seconds: same webhook-id, fresh timestamp, each recorded', async () => {
     statuses.set('/flaky', [500]);
     const { taskId } = await owed('/flaky');
-    await temporal.engine.startDelivery({ taskId, accountId: account.accountId });
+    await temporal.engine.startDelivery({ deliveryId: taskId, accountId: account.accountId });
     const [first, second] = await receiver.waitForCallbacks('/flaky', 2);
     assert.ok(first !== undefined && second !== undefined);
     assert.equal(second.headers['webhook-id'], first.headers['webhook-id']);
@@ -85,7 +85,7 @@ describe('callbacks', () => {
 
   test('starting a delivery again sends nothing twice', async () => {
     const taskId = await delivered('/once');
-    await temporal.engine.startDelivery({ taskId, accountId: account.accountId });
+    await temporal.engine.startDelivery({ deliveryId: taskId, accountId: account.accountId });
     await temporal.client.workflow.getHandle(callbackWorkflowId(taskId)).result();
     assert.equal((await receiver.waitForCallbacks('/once', 1)).length, 1);
     assert.equal((await listDeliveryAttempts(service.database.db, taskId)).length, 1);
@@ -116,7 +116,7 @@ describe('callbacks', () => {
   test('reconcile sends a redelivery whose signal was lost, although the schedule pauses for minutes', async () => {
     statuses.set('/unheard', [500, 500]);
     const { taskId, accountId } = await owed('/unheard');
-    await temporal.engine.startDelivery({ taskId, accountId });
+    await temporal.engine.startDelivery({ deliveryId: taskId, accountId });
     await waitForAttempts(service.database.db, taskId, 2);
     await requestRedelivery(service.database.db, taskId);
     const text = `update callback_deliveries set due_at = now() - interval '2 minutes' where task_id = $1`;

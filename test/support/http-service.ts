@@ -86,7 +86,7 @@ export async function startHttpService({
     storeUpload: createMediaUploads(uploads),
     testCallback: () => Promise.resolve(204),
     callbackSecrets: {
-      reveal: (accountId) => revealSecret(db, box, accountId),
+      reveal: (accountId, purpose) => revealSecret(db, box, accountId, purpose),
       rotate: (rotation) => rotateSecret(db, box, rotation),
     },
     console: {

@@ -21,14 +21,14 @@ export async function owedCallback(
   accountId: string,
   url: string,
   state: 'success' | 'fail' = 'fail',
-): Promise<{ readonly taskId: string; readonly accountId: string }> {
+): Promise<{ readonly taskId: string; readonly deliveryId: string; readonly accountId: string }> {
   const taskId = await acceptTestTask(db, accountId, taskParam('never made', {}, url));
   if (state === 'fail') await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
   else {
     const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];
     await completeTask(db, taskId, { ...result, videoKey, posterKey });
   }
-  return { taskId, accountId };
+  return { taskId, deliveryId: taskId, accountId };
 }
 
 /** Waits for the first attempts at a callback and answers them, oldest first. */

@@ -45,14 +45,14 @@ test('200 a waiting task without a workflow is refunded at once, and repeated re
   assert.deepEqual((await cancel({ taskId })).bytes, first.bytes);
   const record = (await service.recordInfo(account.key, taskId)).json.data;
   assert.deepEqual([record['state'], record['failCode'], record['creditsRefunded']], ['fail', 'cancelled', 165]);
-  assert.deepEqual(stopped(taskId), [{ taskId, accountId: account.accountId, hasCallback: false }]);
+  assert.deepEqual(stopped(taskId), [{ taskId, accountId: account.accountId, hasCallback: false, hasEvent: false }]);
 });
 
 test('200 a generating task is refunded, stopped, and its callback is told of', async () => {
   const taskId = await created({ callBackUrl: 'http://receiver.test/' });
   await startGeneration(service.database.db, taskId);
   assert.equal((await cancel({ taskId })).json.data['cancelled'], true);
-  assert.deepEqual(stopped(taskId), [{ taskId, accountId: account.accountId, hasCallback: true }]);
+  assert.deepEqual(stopped(taskId), [{ taskId, accountId: account.accountId, hasCallback: true, hasEvent: false }]);
 });
 
 test('200 twenty requests at once are one refund', async () => {

@@ -7,6 +7,9 @@ import { ordinaryScopes } from '../../src/accounts/api-key.ts';
 import type { Role } from '../../src/people/role.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { markMediaDeleted } from '../../src/tasks/task-list.ts';
+import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { eventTypes } from '../../src/callbacks/event.ts';
+import { taskEventId } from '../../src/tasks/task-event.ts';
 import { completeTask, findTask } from '../../src/tasks/tasks.ts';
 import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { endProviderJob, intendProviderJob } from '../../src/providers/provider-jobs.ts';
@@ -26,6 +29,8 @@ before(async () => {
   service = await startHttpService();
   operator = await createTestOperator(service);
   account = await service.newAccount(100_000, [...ordinaryScopes, 'content:delete']);
+  const endpoint = { url: 'http://events.test/', types: eventTypes, lowBalance: undefined };
+  await setEventEndpoint(service.database.db, account.accountId, endpoint);
 });
 after(async () => {
   const violations = await auditLedger(service.database.db);
@@ -71,11 +76,13 @@ async function finished(headers?: Record<string, string>, imageUrls?: readonly s
     videoKey: `results/${taskId}/video.mp4`,
     posterKey: `results/${taskId}/poster.jpg`,
   });
-  await recordDeliveryAttempt(db, {
-    delivery: { taskId, redeliveries: 0 },
-    attempt: { startedAt: 1, durationMs: 1, status: 500, error: undefined, responseHead: Buffer.from(secret) },
-    verdict: { state: 'failed', dueAt: 1 },
-  });
+  for (const deliveryId of [taskId, taskEventId(taskId)]) {
+    await recordDeliveryAttempt(db, {
+      delivery: { deliveryId, redeliveries: 0 },
+      attempt: { startedAt: 1, durationMs: 1, status: 500, error: undefined, responseHead: Buffer.from(secret) },
+      verdict: { state: 'failed', dueAt: 1 },
+    });
+  }
   return taskId;
 }
 
@@ -95,7 +102,7 @@ async function rowsWith(word: string): Promise<readonly string[]> {
     found.push(...rows.map(({ row }) => `${name} ${row}`));
     // Answers of receivers are bytes.
     if (name === 'callback_attempts') {
-      const heads = `select task_id from callback_attempts where position($1::bytea in response_head) > 0`;
+      const heads = `select delivery_id from callback_attempts where position($1::bytea in response_head) > 0`;
       found.push(...(await db.run({ name: 'test-heads', text: heads }, [Buffer.from(word)])).map(() => name));
     }
   }
@@ -110,6 +117,12 @@ test('200 nothing in the database says any more what the task was about, and its
   const answer = await remove({ taskId });
   assert.equal(answer.status, 200, answer.bytes.toString());
   assert.ok(Number(answer.json.data['contentDeleteTime']) > 0);
+  const deliveries = { name: 'test-deliveries', text: 'select from callback_deliveries where task_id = $1' };
+  assert.deepEqual(
+    await service.database.db.run(deliveries, [taskId]),
+    [],
+    'neither its callback nor its event is left',
+  );
   assert.deepEqual(await rowsWith(secret), []);
   const record = (await service.recordInfo(account.key, taskId)).json.data;
   assert.deepEqual(record, {
@@ -202,7 +215,7 @@ test('410 its callback is not sent again, one by one, by an operator or with all
   const operators = await operator.ask('POST', '/api/admin/v1/callbacks/redeliver', { body: { taskId } });
   assertRefused(operators, 410, /content of this task was deleted/);
   await post('/api/v1/callbacks/redeliver-failed', { since: 0 });
-  assert.ok(service.redelivered.every((redelivery) => redelivery.taskId !== taskId));
+  assert.ok(service.redelivered.every((redelivery) => redelivery.deliveryId !== taskId));
 });
 
 test('200 the video, its poster and its last frame are gone when the deletion is answered', async (t) => {

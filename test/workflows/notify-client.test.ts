@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { CallbackAttempt, CallbackOrder } from '../../activities/send-callback.ts';
+import { type Owed, owedDeliveries, taskEventId } from '../../src/tasks/task-event.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { startTimeSkipping } from '../support/time-skipping.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -27,6 +28,7 @@ async function startEnvironment(): Promise<TestWorkflowEnvironment | undefined> 
 }
 
 type Notified = {
+  readonly taskId: string;
   /** Records every attempt, by the task's workflow or by its own. */
   readonly orders: readonly CallbackOrder[];
   /** Pauses that the task's own workflow made. */
@@ -34,7 +36,7 @@ type Notified = {
   /** The limit of the attempt by the task's own workflow, and whether it was exceeded. */
   readonly limitSeconds: number;
   readonly isTimedOut: boolean;
-  /** The end of the callback's own workflow; undefined if there was none. */
+  /** The end of the own workflow of the event, or of the callback without one; undefined if there was none. */
   readonly ownWorkflow: string | undefined;
 };
 
@@ -42,6 +44,7 @@ type Notified = {
 async function notified(
   receiver?: (attempt: number) => CallbackAttempt,
   environment: TestWorkflowEnvironment | undefined = shared,
+  owed: Owed = { hasCallback: true },
 ): Promise<Notified> {
   assert.ok(environment);
   const { client, nativeConnection: connection } = environment;
@@ -53,7 +56,7 @@ async function notified(
   const activities = {
     chargeCredits: () =>
       Promise.resolve({ accountId: 'alice', model: 'm', deadlineMs: 1, isFinal: true, isRemote: false }),
-    refundCredits: () => Promise.resolve({ state: 'success', hasCallback: true }),
+    refundCredits: () => Promise.resolve({ state: 'success', ...owed }),
   };
   const workers = [await Worker.create({ connection, taskQueue: queues.main, workflowBundle, activities })];
   const runs = workers.map((worker) => worker.run());
@@ -76,12 +79,13 @@ async function notified(
     const { scheduled, isTimedOut, pauses: taskPauses } = await attemptOf(task);
     const limitSeconds = msOf(scheduled?.scheduleToCloseTimeout) / 1_000;
     if (receiver === undefined) await serveCallbacks();
-    const own = client.workflow.getHandle(callbackWorkflowId(taskId)).result();
+    const [deliveryId = taskId] = owedDeliveries(taskId, owed).toReversed();
+    const own = client.workflow.getHandle(callbackWorkflowId(deliveryId)).result();
     const ownWorkflow = await own.then(String, (error: unknown) => {
       if (error instanceof WorkflowNotFoundError) return undefined;
       throw error;
     });
-    return { orders, taskPauses, limitSeconds, isTimedOut, ownWorkflow };
+    return { taskId, orders, taskPauses, limitSeconds, isTimedOut, ownWorkflow };
   } finally {
     for (const worker of workers) worker.shutdown();
     await Promise.all(runs);
@@ -109,6 +113,30 @@ const pauses = (orders: readonly CallbackOrder[]) => orders.map(({ nextPauseMs }
 test('a callback that is answered at the first attempt needs no workflow of its own', options, async () => {
   const { orders, ownWorkflow } = await notified(delivered);
   assert.deepEqual([pauses(orders), ownWorkflow], [[5_000], undefined]);
+});
+
+test(
+  'the callback and the event of a task are attempted by its workflow, and neither waits for the other',
+  options,
+  async () => {
+    const owed = { hasCallback: true, hasEvent: true };
+    const { taskId, orders, taskPauses, ownWorkflow } = await notified(delivered, shared, owed);
+    assert.deepEqual(orders.map((order) => order.taskId).toSorted(), [taskId, taskEventId(taskId)].toSorted());
+    assert.deepEqual([taskPauses, ownWorkflow], [0, undefined]);
+  },
+);
+
+test('an event that fails at the first attempt continues in a workflow of its own', options, async () => {
+  const { taskId, orders, ownWorkflow } = await notified(
+    (attempt) => (attempt < 2 ? { kind: 'failed', retryAfterMs: undefined } : delivered()),
+    shared,
+    { hasCallback: false, hasEvent: true },
+  );
+  assert.deepEqual(
+    orders.map((order) => order.taskId),
+    [taskEventId(taskId), taskEventId(taskId)],
+  );
+  assert.deepEqual([pauses(orders), ownWorkflow], [[5_000, 300_000], 'delivered']);
 });
 
 test('410 at the first attempt ends the delivery as well', options, async () => {

@@ -3,6 +3,8 @@ import { dialects, scopes } from '../../accounts/api-key.ts';
 import { uploadKinds } from '../../media/upload.ts';
 import { roles } from '../../people/role.ts';
 import { capPeriods } from '../../credits/spend-caps.ts';
+import { secretPurposes } from '../../callbacks/callback-secrets.ts';
+import { eventTypes } from '../../callbacks/event.ts';
 import { literals } from '../../platform/database/sql.ts';
 import { mailKinds, mailStates } from '../../mail/mail.ts';
 import { linkPurposes } from '../../people/one-time-links.ts';
@@ -33,6 +35,8 @@ create table accounts (
   create_window_ms integer check (create_window_ms > 0),
   -- True while it has a row in spend_caps: its creates are accepted one by one.
   capped boolean not null default false,
+  -- The event balance.low is recorded when the balance falls below it; null means never.
+  low_balance bigint check (low_balance > 0),
   suspended_at timestamptz,
   suspension_reason text,
   closed_at timestamptz,
@@ -81,19 +85,29 @@ create table spend_caps (
   credits bigint not null check (credits >= 0),
   spent bigint not null check (spent >= 0),
   period_start timestamptz not null,
+  -- The period whose event was recorded. A refund and a new cap make it null again.
+  reached_in timestamptz,
   primary key (account_id, subject_id, period)
 );
 
--- The secrets that sign callbacks. One without an expiry is current.
+-- The secrets that sign callbacks and events. One without an expiry is current.
 create table callback_secrets (
   id bigint generated always as identity primary key,
   account_id uuid not null references accounts,
+  purpose text not null default 'callback' check (purpose in ${literals(secretPurposes)}),
   sealed text not null,
   shown_at timestamptz,
   expires_at timestamptz
 );
-create unique index one_current_callback_secret on callback_secrets (account_id) where expires_at is null;
+create unique index one_current_callback_secret on callback_secrets (account_id, purpose) where expires_at is null;
 create index callback_secrets_by_account on callback_secrets (account_id);
+
+-- Where an account receives its events.
+create table event_endpoints (
+  account_id uuid primary key references accounts,
+  url text not null,
+  types text[] not null check (types <@ array[${literals(eventTypes).slice(1, -1)}])
+);
 
 -- Clients' reference media in the result store. The row is written before the file and deleted after it.
 create table uploads (

@@ -1,0 +1,169 @@
+import { validate as isUuid } from 'uuid';
+import { z } from 'zod';
+import { urlSchema } from '../tasks/request-text.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { existing, HttpError, invalidRequest } from '../http/errors.ts';
+import { maxCredits, maxUnixMs, oneOf, opaqueId, overlapField, required, wholeNumber } from '../http/fields.ts';
+import { cutPage, idPage, nextCursorSchema, strictQuery } from '../http/query.ts';
+import { webhookId } from './callback.ts';
+import { deliveryStates } from './deliveries.ts';
+import { eventTypes } from './event.ts';
+import { findEventEndpoint, removeEventEndpoint, requestEventRedelivery, setEventEndpoint } from './event-endpoint.ts';
+import { eventEndpointSchema, eventSchema, presentEvent, presentEventEndpoint } from './event-view.ts';
+import { attemptsInList, listOwnEvents, maxRedelivered, redeliverFailedEvents } from './own-deliveries.ts';
+
+const shown = z.strictObject({ endpoint: eventEndpointSchema.nullable() });
+
+const show = defineEndpoint({
+  operationId: 'getEventEndpoint',
+  route: 'GET /api/v1/events/endpoint',
+  scope: 'tasks:read',
+  summary: 'Show the event endpoint',
+  data: shown,
+  handler: async ({ caller: { accountId } }, { db }) => {
+    const endpoint = await findEventEndpoint(db, accountId);
+    return { endpoint: endpoint === undefined ? null : presentEventEndpoint(endpoint) };
+  },
+});
+
+const typesError = `must be a list of ${eventTypes.join(', ')}`;
+
+const set = defineEndpoint({
+  operationId: 'setEventEndpoint',
+  route: 'POST /api/v1/events/endpoint',
+  scope: 'callbacks:secret',
+  needsRecentProof: true,
+  summary: 'Set the event endpoint',
+  description:
+    "Replaces the account's event endpoint. From now on, events of the given types are sent to it, signed and retried as callbacks are. " +
+    'Events that are pending go to the new URL. `balance.low` happens once each time that the balance falls from `lowBalance` or more ' +
+    'to less.',
+  body: z.strictObject({
+    url: urlSchema(() => undefined),
+    types: z.array(oneOf(eventTypes), { error: required(typesError) }).min(1, { error: typesError }),
+    lowBalance: wholeNumber(1, maxCredits).nullish().meta({ description: 'Required with the type `balance.low`.' }),
+  }),
+  data: shown,
+  failures: ['account_closed'],
+  handler: async ({ caller: { accountId }, input: { url, types, lowBalance } }, deps) => {
+    const message = deps.refuseCallbackUrl(url);
+    if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
+    if (types.includes('balance.low') && typeof lowBalance !== 'number') {
+      throw invalidRequest([{ path: 'lowBalance', message: 'is required with the type balance.low' }]);
+    }
+    const endpoint = { url, types: [...new Set(types)], lowBalance: lowBalance ?? undefined };
+    await setEventEndpoint(deps.db, accountId, endpoint);
+    return { endpoint: presentEventEndpoint(endpoint) };
+  },
+});
+
+const remove = defineEndpoint({
+  operationId: 'removeEventEndpoint',
+  route: 'POST /api/v1/events/endpoint/remove',
+  scope: 'callbacks:secret',
+  needsRecentProof: true,
+  summary: 'Remove the event endpoint',
+  description: 'Records no further events, and gives up those that are pending: they become `failed`. Takes no body.',
+  data: z.strictObject({ endpoint: z.null() }),
+  failures: ['event_endpoint_not_found', 'account_closed'],
+  handler: async ({ caller: { accountId } }, { db }) => {
+    if (!(await removeEventEndpoint(db, accountId))) throw new HttpError('event_endpoint_not_found');
+    return { endpoint: null };
+  },
+});
+
+const list = defineEndpoint({
+  operationId: 'listEvents',
+  route: 'GET /api/v1/events',
+  scope: 'tasks:read',
+  summary: 'List events and their attempts',
+  description: `Newest first, each with its latest ${attemptsInList} attempts.`,
+  query: strictQuery({ type: oneOf(eventTypes).optional(), state: oneOf(deliveryStates).optional(), ...idPage }),
+  data: z.strictObject({ events: z.array(eventSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ caller: { accountId }, query: { type, state, cursor: after, limit } }, { db }) => {
+    const nowMs = Date.now();
+    const found = await listOwnEvents(db, { accountId, type, state, after, limit: limit + 1, nowMs });
+    const { page, nextCursor } = cutPage(found, limit, (last) => last.deliveryId);
+    return { events: page.map((event) => presentEvent(event, nowMs)), nextCursor };
+  },
+});
+
+const redeliver = defineEndpoint({
+  operationId: 'redeliverEvent',
+  route: 'POST /api/v1/events/redeliver',
+  scope: 'tasks:write',
+  summary: 'Redeliver an event',
+  description:
+    'Sends the event now, in any state, to the present event endpoint, and retries for three days until the receiver answers 2xx or 410. ' +
+    'The `webhook-id` stays the same; the record of a task is the current one.',
+  body: z.strictObject({ eventId: opaqueId }),
+  data: z.strictObject({ eventId: z.string(), webhookId: z.string() }),
+  failures: ['event_not_found', 'event_endpoint_not_found'],
+  handler: async ({ caller: { accountId }, input: { eventId } }, deps) => {
+    if (!isUuid(eventId)) throw new HttpError('event_not_found');
+    existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
+    const { deliveryId } = existing(await requestEventRedelivery(deps.db, accountId, eventId), 'event_not_found');
+    deps.redeliver({ deliveryId, accountId });
+    return { eventId: deliveryId, webhookId: webhookId(deliveryId) };
+  },
+});
+
+const redeliverAll = defineEndpoint({
+  operationId: 'redeliverFailedEvents',
+  route: 'POST /api/v1/events/redeliver-failed',
+  scope: 'tasks:write',
+  summary: 'Redeliver failed events',
+  description:
+    'Redelivers every event in the state `failed` that happened at `since` or later, to the present event endpoint. Sends at most ' +
+    `${maxRedelivered} per request, oldest first: repeat the request while \`hasMore\` is true.`,
+  body: z.strictObject({ since: wholeNumber(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }) }),
+  data: z.strictObject({ redelivered: z.int().min(0).max(maxRedelivered), hasMore: z.boolean() }),
+  failures: ['event_endpoint_not_found'],
+  handler: async ({ caller: { accountId }, input }, deps) => {
+    existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
+    const owed = await redeliverFailedEvents(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
+    for (const { deliveryId } of owed) deps.redeliver({ deliveryId, accountId });
+    return { redelivered: owed.length, hasMore: owed.length === maxRedelivered };
+  },
+});
+
+const showSecret = defineEndpoint({
+  operationId: 'showEventSecret',
+  route: 'POST /api/v1/events/secret',
+  scope: 'callbacks:secret',
+  needsRecentProof: true,
+  summary: 'Show the event secret once',
+  description:
+    'Returns the secret that signs events, which is not that of callbacks, and creates it on first use. Later calls get 409; rotate a ' +
+    'lost secret. Takes no body.',
+  data: z.strictObject({ secret: z.string().meta({ description: '`whsec_…`, in the format of Standard Webhooks.' }) }),
+  failures: ['callback_secret_already_shown'],
+  handler: async ({ caller }, { callbackSecrets }) => {
+    const secret = await callbackSecrets.reveal(caller.accountId, 'event');
+    if (secret === undefined) {
+      throw new HttpError('callback_secret_already_shown', {
+        msg: 'the event secret was already shown; rotate it to get a new one',
+      });
+    }
+    return { secret };
+  },
+});
+
+const rotateSecret = defineEndpoint({
+  operationId: 'rotateEventSecret',
+  route: 'POST /api/v1/events/secret/rotate',
+  scope: 'callbacks:secret',
+  needsRecentProof: true,
+  summary: 'Rotate the event secret',
+  description:
+    'Returns the new secret once. For `overlapSeconds` (a day by default), events carry the signatures of both secrets.',
+  body: z.strictObject({ overlapSeconds: overlapField }),
+  data: z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() }),
+  failures: ['account_closed'],
+  handler: async ({ caller, input: { overlapSeconds } }, { callbackSecrets }) => {
+    const rotation = { accountId: caller.accountId, overlapSeconds, purpose: 'event' } as const;
+    return { secret: await callbackSecrets.rotate(rotation), overlapSeconds };
+  },
+});
+
+export const eventEndpoints = [show, set, remove, list, redeliver, redeliverAll, showSecret, rotateSecret];

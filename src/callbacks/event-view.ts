@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { unixMs } from '../http/fields.ts';
+import { view } from '../http/view.ts';
+import { ownDeliveryFields, presentProgress } from './callback-view.ts';
+import { eventTypes } from './event.ts';
+import type { EventEndpoint } from './event-endpoint.ts';
+import type { ListedEvent } from './own-deliveries.ts';
+
+export const eventEndpointSchema = z
+  .strictObject({
+    url: z.string(),
+    types: z.array(z.enum(eventTypes)).readonly(),
+    lowBalance: z.int().positive().nullable(),
+  })
+  .meta({ id: 'EventEndpoint' });
+
+export function presentEventEndpoint(endpoint: EventEndpoint) {
+  return view(eventEndpointSchema, endpoint);
+}
+
+export const eventSchema = z
+  .strictObject({
+    eventId: z.string(),
+    type: z.enum(eventTypes),
+    taskId: z.string().nullable().meta({ description: 'Null for an event that is about no task.' }),
+    ...ownDeliveryFields,
+    createTime: unixMs.meta({ description: 'When it happened.' }),
+  })
+  .meta({ id: 'Event' });
+
+export function presentEvent(event: ListedEvent, nowMs: number) {
+  const { deliveryId: eventId, event: type } = event;
+  return view(eventSchema, { ...event, eventId, type, ...presentProgress(event, event.attempts, nowMs) });
+}

@@ -1,0 +1,102 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type DeliveryState, deliveryStates } from '../callbacks/deliveries.ts';
+import { findEventEndpoint, removeEventEndpoint, setEventEndpoint } from '../callbacks/event-endpoint.ts';
+import { type EventType, eventTypes } from '../callbacks/event.ts';
+import { type ListedEvent, listOwnEvents } from '../callbacks/own-deliveries.ts';
+import { recordAction } from '../operators/operator-actions.ts';
+import { literalRefusal } from '../outbound/guard.ts';
+import { urlSchema } from '../tasks/request-text.ts';
+import { id, wholeNumber } from './arguments.ts';
+import { type Answer, CommandError, isoTime, table } from './output.ts';
+import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from './run-command.ts';
+
+export function addEventCommands(program: Command, run: RunOnDatabase): void {
+  const event = program.command('event').description("manage an account's event endpoint, and list its events");
+  event
+    .command('endpoint')
+    .description('show the event endpoint')
+    .argument('<account>', 'account id', id)
+    .action(run(show));
+  event
+    .command('set')
+    .description('set or replace the event endpoint; pending events go to the new URL')
+    .argument('<account>', 'account id', id)
+    .requiredOption('--url <url>', 'http or https URL')
+    .option('--types <list>', `some of ${eventTypes.join(',')}; all but balance.low by default`, typeList)
+    .option('--low-balance <credits>', 'adds balance.low, when the balance falls below this', wholeNumber(1))
+    .action(run(set));
+  event
+    .command('remove')
+    .description('remove the event endpoint, and give up its pending events')
+    .argument('<account>', 'account id', id)
+    .action(run(remove));
+  event
+    .command('list')
+    .description('list events, newest first')
+    .argument('<account>', 'account id', id)
+    .addOption(new Option('--type <type>', 'only events of this type').choices(eventTypes))
+    .addOption(new Option('--state <state>', 'only events in this state').choices(deliveryStates))
+    .option('--limit <n>', 'maximum number of events', wholeNumber(1, 1000), 20)
+    .action(run(list));
+}
+
+function typeList(text: string): EventType[] {
+  return text.split(',').map((name) => {
+    const type = eventTypes.find((known) => known === name.trim());
+    if (type === undefined) throw new InvalidArgumentError(`Types are ${eventTypes.join(', ')}.`);
+    return type;
+  });
+}
+
+async function show({ db }: Context, accountId: string): Promise<Answer> {
+  await requireAccount(db, accountId);
+  const endpoint = await findEventEndpoint(db, accountId);
+  if (endpoint === undefined) return { json: { endpoint: null }, lines: ['No event endpoint.'] };
+  const { url, types, lowBalance } = endpoint;
+  const low = lowBalance === undefined ? [] : [`Low balance: below ${lowBalance} credits`];
+  return { json: { endpoint }, lines: [`URL: ${url}`, `Types: ${types.join(', ')}`, ...low] };
+}
+
+type SetOptions = { readonly url: string; readonly types?: readonly EventType[]; readonly lowBalance?: number };
+
+async function set({ db, config }: Context, accountId: string, options: SetOptions): Promise<Answer> {
+  await requireAccount(db, accountId);
+  const { url, lowBalance } = options;
+  const parsed = urlSchema((text) => literalRefusal(text, config.callbackAllow)).safeParse(url);
+  if (!parsed.success) throw new CommandError(`invalid --url: ${parsed.error.issues[0]?.message ?? 'not a URL'}`);
+  const named = options.types ?? eventTypes.filter((type) => type !== 'balance.low');
+  const types = [...new Set(lowBalance === undefined ? named : [...named, 'balance.low' as const])];
+  if (types.includes('balance.low') && lowBalance === undefined)
+    throw new CommandError('the type balance.low needs --low-balance');
+  const endpoint = { url, types, lowBalance };
+  await recordAction(db, commandLineActor(), async (transaction) => {
+    await setEventEndpoint(transaction, accountId, endpoint);
+    return { answer: undefined, done: { action: 'events.set', accountId, details: endpoint } };
+  });
+  return { json: { endpoint }, lines: [`Events of account ${accountId} go to ${url}.`] };
+}
+
+async function remove({ db }: Context, accountId: string): Promise<Answer> {
+  await requireAccount(db, accountId);
+  const removed = await recordAction(db, commandLineActor(), async (transaction) => {
+    const answer = await removeEventEndpoint(transaction, accountId);
+    return { answer, ...(answer && { done: { action: 'events.remove', accountId, details: {} } }) };
+  });
+  const line = removed ? `The event endpoint of account ${accountId} is removed.` : 'No event endpoint.';
+  return { json: { accountId, removed }, lines: [line] };
+}
+
+type ListOptions = { readonly type?: EventType; readonly state?: DeliveryState; readonly limit: number };
+
+async function list({ db }: Context, accountId: string, filter: ListOptions): Promise<Answer> {
+  await requireAccount(db, accountId);
+  const found = await listOwnEvents(db, { accountId, nowMs: Date.now(), ...filter });
+  const events = found.map(({ deliveryId: eventId, event: type, ...rest }) => ({ eventId, type, ...rest }));
+  return { json: { events }, lines: found.length === 0 ? ['No events.'] : table(eventHeader, found.map(eventRow)) };
+}
+
+const eventHeader = ['EVENT', 'TIME', 'TYPE', 'STATE', 'ATTEMPTS', 'TASK'];
+
+function eventRow({ deliveryId, createdAt, event, state, attempts, taskId = '-' }: ListedEvent): readonly string[] {
+  return [deliveryId, isoTime(createdAt), event, state, String(attempts.length), taskId];
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { createCompleteTask } from '../../activities/end-task.ts';
+import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { eventTypes } from '../../src/callbacks/event.ts';
+import { taskEventId } from '../../src/tasks/task-event.ts';
+import { refundTask } from '../../src/tasks/tasks.ts';
+import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
+import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
+import {
+  accepted,
+  accountId,
+  activities,
+  calls,
+  database,
+  execute,
+  failure,
+  run,
+  terminated,
+  workflows,
+  worldOf,
+} from './reconcile-stage.ts';
+
+before(() => setEndpoint(null));
+
+async function setEndpoint(lowBalance: number | null): Promise<void> {
+  const endpoint = { url: 'http://receiver.test/', types: eventTypes, lowBalance: lowBalance ?? undefined };
+  await setEventEndpoint(database.db, accountId, endpoint);
+}
+
+/** Deliveries that were started, by any call. */
+const started = () => calls.flatMap((call) => /^(?:deliver|wake) (.+)$/.exec(call)?.[1] ?? []);
+const overdue = `update callback_deliveries set due_at = due_at - interval '61 s' where state = 'pending'`;
+const delivered = `update callback_deliveries set state = 'delivered', finished_at = now() where state = 'pending'`;
+const countOf = async (taskId: string) =>
+  (await execute(`select event from callback_deliveries where task_id = '${taskId}' order by event nulls first`)).map(
+    ({ event }) => event,
+  );
+
+test('an event about no task is started by the next run, and that of a task only when its own workflow is late', async () => {
+  const [{ balance = 0 } = {}] = await execute(`select balance from accounts where id = '${accountId}'`);
+  await setEndpoint(Number(balance));
+  const taskId = await accepted(terminated);
+  const [low] = await execute(`select id from callback_deliveries where event = 'balance.low'`);
+  await run(activities().startOwedCallbacks);
+  assert.deepEqual(started(), [low?.['id']], 'the row was committed with the charge');
+  await setEndpoint(null);
+  await execute(delivered);
+  calls.length = 0;
+  // Its worker dies right after the commit.
+  await refundTask(database.db, taskId, failure('internal'));
+  assert.deepEqual(await countOf(taskId), ['task.failed']);
+  await run(activities().startOwedCallbacks);
+  assert.deepEqual(started(), []);
+  await execute(overdue);
+  await run(activities().startOwedCallbacks);
+  assert.deepEqual(started(), [taskEventId(taskId)]);
+});
+
+test('a run that dies anywhere at an ended workflow leaves one callback and one event, which are started by a later run', async () => {
+  await execute(delivered);
+  for (let call = 0, hasDied = true; hasDied; call += 1) {
+    for (const when of ['before', 'after'] as const) {
+      const taskId = await accepted(terminated, 'http://own.test/');
+      calls.length = 0;
+      const dying = interruptedDeps(worldOf(), { call, when });
+      await run(activities(dying.deps).settleTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
+      hasDied = dying.calls.length > call;
+      await run(activities().settleTasks);
+      await execute(overdue);
+      await run(activities().startOwedCallbacks);
+      assert.deepEqual(await countOf(taskId), [null, 'task.failed']);
+      assert.deepEqual([...new Set(started())].toSorted(), [taskId, taskEventId(taskId)].toSorted());
+      await execute(delivered);
+    }
+  }
+});
+
+test('a worker that dies anywhere while it ends a task leaves one event, and the repeated step still knows of it', async () => {
+  for (let call = 0, hasDied = true; hasDied; call += 1) {
+    for (const when of ['before', 'after'] as const) {
+      const taskId = await acceptTestTask(database.db, accountId, taskParam('ended'));
+      const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];
+      const end = { taskId, result: { ...madeUpMeasures, videoKey, posterKey } };
+      const dying = interruptedDeps(worldOf(), { call, when });
+      await run(() => createCompleteTask(dying.deps)(end)).catch(() => undefined);
+      hasDied = dying.calls.length > call;
+      assert.deepEqual(await run(() => createCompleteTask(worldOf())(end)), {
+        state: 'success',
+        failCode: undefined,
+        hasCallback: false,
+        hasEvent: true,
+      });
+      assert.deepEqual(await countOf(taskId), ['task.succeeded']);
+    }
+  }
+  assert.equal(workflows.size, 0);
+});
