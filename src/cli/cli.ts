@@ -31,6 +31,7 @@ const commands = {
   code: async () => (await import('./codes.ts')).addCodeCommands(program, await runner()),
   price: async () => (await import('./price.ts')).addPriceCommands(program, await runner()),
   balance: async () => (await import('./accounts.ts')).addBalanceCommand(program, await runner()),
+  statement: async () => (await import('./statement.ts')).addStatementCommand(program, await runner()),
   task: async () => (await import('./task.ts')).addTaskCommands(program, await runner()),
   'callback-secret': async () => (await import('./keys.ts')).addCallbackSecretCommands(program, await runner()),
   secret: async () => (await import('./keys.ts')).addSecretCommands(program, await runner()),

@@ -56,6 +56,7 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   'price withdraw': ['price withdraw 12 --reason "contract cancelled"'],
   balance: ['balance', `balance ${account} --json`],
+  statement: [`statement ${account}`, `statement ${account} --month 2026-10 --format html > statement.html`],
   'task list': ['task list', 'task list --state fail --limit 100 --json'],
   'task show': [`task show ${task}`],
   'task cancel': [`task cancel ${task} --reason "wrong prompt"`],

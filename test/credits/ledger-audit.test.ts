@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
 import type { AuditKind } from '../../src/temporal/maintenance.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger, runAudit } from '../../src/credits/ledger-audit.ts';
@@ -9,6 +8,7 @@ import { readMaintenance } from '../../src/platform/database/maintenance.ts';
 import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
 import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../src/credits/ledger-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { plant } from '../support/superuser.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 
 type Books = TestDatabase & {
@@ -31,18 +31,6 @@ async function soundBooks(): Promise<Books> {
 
 function accept(db: Database, accountId: string): Promise<string> {
   return acceptTestTask(db, accountId, taskParam('audited'));
-}
-
-/** Writes what no program of ours could: as the superuser, with every trigger and foreign key out of force. */
-async function plant({ url }: TestDatabase, ...statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query('set session_replication_role = replica');
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
 }
 
 type Plant = {
