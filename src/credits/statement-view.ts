@@ -17,7 +17,8 @@ table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nu
 th, td { padding: 0.35rem 0.6rem 0.35rem 0; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top; overflow-wrap: anywhere; }
 th { color: #555; font-weight: 600; }
 th:last-child, td:last-child { padding-right: 0; }
-.number { text-align: right; white-space: nowrap; }
+.number { width: 6.5rem; text-align: right; white-space: nowrap; }
+.date { width: 6.5rem; white-space: nowrap; }
 .balance td { border-bottom: 2px solid #111; font-weight: 600; }
 .note { color: #555; }
 tr { break-inside: avoid; }
@@ -41,73 +42,109 @@ export function statementHtml(statement: AccountStatement): string {
   const { accountName, accountId, month, fromMs, toMs, createdAt, isFinal } = statement;
   const title = `Statement for ${monthName(fromMs)}`;
   const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>${title}: ${accountName}</title>
-<style>${trusted(style)}</style>
-</head>
-<body>
-<h1>${title}</h1>
-<dl>
-<dt>Account</dt><dd>${accountName}</dd>
-<dt>Account id</dt><dd>${accountId}</dd>
-<dt>Period</dt><dd>${day(fromMs)} to ${day(toMs - 1)} (UTC)</dd>
-<dt>Created</dt><dd>${minute(createdAt)} UTC</dd>
-</dl>
-${!isFinal && html`<p class="note">The month ${month} has not ended: entries may be added.</p>`}
-${summary(statement)}
-${sumSections(statement).map(({ section }) => detailsOf(
-    section,
-    statement.lines.filter((line) => line.section === section),
-  ))}
-</body>
-</html>
-`;
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        <title>${title}: ${accountName}</title>
+        <style>
+          ${trusted(style)}
+        </style>
+      </head>
+      <body>
+        <h1>${title}</h1>
+        <dl>
+          <dt>Account</dt>
+          <dd>${accountName}</dd>
+          <dt>Account id</dt>
+          <dd>${accountId}</dd>
+          <dt>Period</dt>
+          <dd>${day(fromMs)} to ${day(toMs - 1)} (UTC)</dd>
+          <dt>Created</dt>
+          <dd>${minute(createdAt)} UTC</dd>
+        </dl>
+        ${!isFinal && html`<p class="note">The month ${month} has not ended: entries may be added.</p>`}
+        ${summary(statement)}
+        ${sumSections(statement).map(({ section }) =>
+          detailsOf(
+            section,
+            statement.lines.filter((line) => line.section === section),
+          ),
+        )}
+      </body>
+    </html> `;
   return page.html;
 }
 
 function summary(statement: AccountStatement) {
   const { fromMs, toMs, createdAt, isFinal, opening, closing } = statement;
   const balance = (label: string, credits: number) =>
-    html`<tr class="balance"><td>${label}</td><td></td><td class="number">${number(credits)}</td></tr>\n`;
+    html`<tr class="balance">
+      <td>${label}</td>
+      <td></td>
+      <td class="number">${number(credits)}</td>
+    </tr> `;
   const sums = sumSections(statement).map(
     ({ section, entries, credits }) =>
-      html`<tr><td>${titleOfSection(section)}</td><td class="number">${number(entries)}</td><td class="number">${number(credits)}</td></tr>\n`,
+      html`<tr>
+        <td>${titleOfSection(section)}</td>
+        <td class="number">${number(entries)}</td>
+        <td class="number">${number(credits)}</td>
+      </tr> `,
   );
   return html`<table>
-<thead><tr><th></th><th class="number">Entries</th><th class="number">Credits</th></tr></thead>
-<tbody>
-${balance(`Opening balance on ${day(fromMs)}`, opening)}${sums}${balance(
-    isFinal ? `Closing balance on ${day(toMs - 1)}` : `Balance on ${minute(createdAt)} UTC`,
-    closing,
-  )}</tbody>
-</table>`;
+    <thead>
+      <tr>
+        <th></th>
+        <th class="number">Entries</th>
+        <th class="number">Credits</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${balance(`Opening balance on ${day(fromMs)}`, opening)}${sums}${balance(
+        isFinal ? `Closing balance on ${day(toMs - 1)}` : `Balance on ${minute(createdAt)} UTC`,
+        closing,
+      )}
+    </tbody>
+  </table>`;
 }
 
 function detailsOf(section: string, lines: readonly StatementLine[]) {
+  if (lines.length === 0) return undefined;
   const hasPrices = lines.some(({ model }) => model !== undefined);
-  const heads = hasPrices ? ['Model', 'Price', 'Tasks'] : ['Date', 'Description', 'Entries'];
+  const heads = hasPrices
+    ? html`<th>Model</th>
+        <th>Price</th>
+        <th class="number">Tasks</th>`
+    : html`<th class="date">Date</th>
+        <th>Description</th>
+        <th class="number">Entries</th>`;
   const cells = ({ model, priceName, bookedAt, reason, entries }: StatementLine) =>
     hasPrices
-      ? [model ?? '', priceName ?? '']
-      : [bookedAt === undefined ? '' : day(bookedAt), reason ?? `${number(entries)} further entries`];
-  const rows = lines.map((line) => {
-    const texts = cells(line).map((text) => html`<td>${text}</td>`);
-    return html`<tr>${texts}<td class="number">${number(line.entries)}</td><td class="number">${number(line.credits)}</td></tr>\n`;
-  });
-  const [first = '', second = '', third = ''] = heads;
-  return (
-    lines.length > 0 &&
-    html`<h2>${titleOfSection(section)}</h2>
-<table>
-<thead><tr><th>${first}</th><th>${second}</th><th class="number">${third}</th><th class="number">Credits</th></tr></thead>
-<tbody>
-${rows}</tbody>
-</table>
-`
+      ? html`<td>${model}</td>
+          <td>${priceName}</td>`
+      : html`<td class="date">${bookedAt !== undefined && day(bookedAt)}</td>
+          <td>${reason ?? `${number(entries)} further entries`}</td>`;
+  const rows = lines.map(
+    (line) =>
+      html`<tr>
+        ${cells(line)}
+        <td class="number">${number(line.entries)}</td>
+        <td class="number">${number(line.credits)}</td>
+      </tr> `,
   );
+  return html`<h2>${titleOfSection(section)}</h2>
+    <table>
+      <thead>
+        <tr>
+          ${heads}
+          <th class="number">Credits</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows}
+      </tbody>
+    </table> `;
 }
 
 function number(value: number): string {

@@ -102,7 +102,11 @@ order by array_position($4::text[], section), section, line, model, price_name`,
 export function monthOf(text: string): Pick<AccountStatement, 'month' | 'fromMs' | 'toMs'> | undefined {
   const [, year, month] = /^(\d{4})-(0[1-9]|1[0-2])$/.exec(text) ?? [];
   if (year === undefined || month === undefined || year < '1970' || year > '2285') return undefined;
-  return { month: text, fromMs: Date.UTC(Number(year), Number(month) - 1), toMs: Date.UTC(Number(year), Number(month)) };
+  return {
+    month: text,
+    fromMs: Date.UTC(Number(year), Number(month) - 1),
+    toMs: Date.UTC(Number(year), Number(month)),
+  };
 }
 
 /** Throws for an unknown account, and if the lines do not lead from one balance to the other. */

@@ -32,8 +32,14 @@ const event = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('refund' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('grant' as const, 'code' as const), credits: fc.nat(900) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('adjustment' as const), credits: fc.integer({ min: -50, max: 50 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constantFrom('grant' as const, 'code' as const), credits: fc.nat(900) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('adjustment' as const), credits: fc.integer({ min: -50, max: 50 }) }),
+  },
 );
 type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 const hourMs = 3_600_000;

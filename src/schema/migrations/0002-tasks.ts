@@ -160,6 +160,7 @@ create table redemption_codes (
   constraint redeemed_by_an_account check ((redeemed_by is null) = (redeemed_at is null))
 );
 create index redemption_codes_by_batch on redemption_codes (batch_id);
+create index redemption_codes_by_account on redemption_codes (redeemed_by) where redeemed_by is not null;
 
 create table ledger_violations (
   rule text not null,
