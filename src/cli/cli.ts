@@ -26,6 +26,7 @@ const commands = {
   account: async () => (await import('./accounts.ts')).addAccountCommands(program, await runner()),
   credits: async () => (await import('./accounts.ts')).addCreditsCommands(program, await runner()),
   key: async () => (await import('./keys.ts')).addKeyCommands(program, await runner()),
+  cap: async () => (await import('./caps.ts')).addCapCommands(program, await runner()),
   operator: async () => (await import('./keys.ts')).addOperatorCommands(program, await runner()),
   user: async () => (await import('./user.ts')).addUserCommands(program, await runner()),
   code: async () => (await import('./codes.ts')).addCodeCommands(program, await runner()),

@@ -32,6 +32,11 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   'key list': [`key list --account ${account} --json`],
   'key revoke': ['key revoke 019abc56-789a-7def-8901-234567890abc'],
+  'cap list': [`cap list ${account}`],
+  'cap set': [
+    `cap set ${account} --month 50000`,
+    `cap set ${account} --key 019abc56-789a-7def-8901-234567890abc --day 2000 --total none`,
+  ],
   'operator create': ['operator create "Ada Lovelace" --expires 90d'],
   'operator list': ['operator list --json'],
   'operator revoke': ['operator revoke 019abc78-9abc-7def-8901-234567890abc'],

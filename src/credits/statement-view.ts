@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { consoleHeaders } from '../http/console/console-headers.ts';
 import { html, trusted } from '../http/docs/html.ts';
-import { type AccountStatement, type StatementLine, sumSections, titleOfSection } from './statement.ts';
+import { sectionOf } from './sections.ts';
+import { type AccountStatement, type StatementLine, sumSections } from './statement.ts';
 
 // A page that people print, save and send, so it needs no other file. Its style is the only code that its policy allows.
 const style = `
@@ -87,7 +88,7 @@ function summary(statement: AccountStatement) {
   const sums = sumSections(statement).map(
     ({ section, entries, credits }) =>
       html`<tr>
-        <td>${titleOfSection(section)}</td>
+        <td>${sectionOf(section).title}</td>
         <td class="number">${number(entries)}</td>
         <td class="number">${number(credits)}</td>
       </tr> `,
@@ -133,7 +134,7 @@ function detailsOf(section: string, lines: readonly StatementLine[]) {
         <td class="number">${number(line.credits)}</td>
       </tr> `,
   );
-  return html`<h2>${titleOfSection(section)}</h2>
+  return html`<h2>${sectionOf(section).title}</h2>
     <table>
       <thead>
         <tr>

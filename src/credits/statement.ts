@@ -1,26 +1,9 @@
 import type { Database } from '../platform/database/database.ts';
 import { many } from '../platform/database/statement.ts';
-import { firstEntryAfter, lastEntryBefore, type LedgerKind } from './credits.ts';
-import { codeOfKey } from './redemption-codes.ts';
+import { firstEntryAfter, lastEntryBefore } from './credits.ts';
+import { sectionOfEntry, statementSections } from './sections.ts';
 
 // The statement of an account for a month in UTC: its balance before, its ledger entries, its balance after.
-
-/** The sections of a statement, in its order: the kinds of ledger entries, and redeemed codes, which are grants. */
-const sectionTitles = {
-  grant: 'Grants',
-  code: 'Redeemed codes',
-  charge: 'Charges',
-  refund: 'Refunds',
-  adjustment: 'Adjustments',
-} as const satisfies Record<LedgerKind | 'code', string>;
-
-const titles: ReadonlyMap<string, string> = new Map(Object.entries(sectionTitles));
-export const statementSections = [...titles.keys()];
-
-/** A newer release may book kinds that this one does not know; they appear under their own name, behind the others. */
-export function titleOfSection(section: string): string {
-  return titles.get(section) ?? section;
-}
 
 /** Charges and refunds of one price of a model, or one booking. */
 export type StatementLine = {
@@ -82,7 +65,7 @@ with account as (
     (${balanceAt('before_end')} + coalesce((select sum(amount) from entry where id > before_end), 0))::bigint as closing
   from account
 ), sorted as (
-  select *, case when kind = 'grant' and (${codeOfKey('idempotency_key')}) is not null then 'code' else kind end as section,
+  select *, ${sectionOfEntry} as section,
     case when task_id is null and row_number() over (partition by task_id is null order by id) <= ${maxBookingLines} then id end as line
   from entry where created_at >= ${from}
 ), line as (

@@ -4,15 +4,8 @@ import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { bookCredits, ledgerKinds } from '../../src/credits/credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
-import {
-  maxBookingLines,
-  monthOf,
-  readStatement,
-  requireSum,
-  statementSections,
-  sumSections,
-  titleOfSection,
-} from '../../src/credits/statement.ts';
+import { sectionOf, statementSections } from '../../src/credits/sections.ts';
+import { maxBookingLines, monthOf, readStatement, requireSum, sumSections } from '../../src/credits/statement.ts';
 import { statementHtml } from '../../src/credits/statement-view.ts';
 import { refundTask } from '../../src/tasks/tasks.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -142,7 +135,7 @@ describe('no entry is missing from a statement:', () => {
     const sections = sumSections(empty).map(({ section }) => section);
     assert.deepEqual([...ledgerKinds, 'code'].toSorted(), sections.toSorted());
     const page = statementHtml(empty);
-    for (const section of statementSections) assert.ok(page.includes(`<td>${titleOfSection(section)}</td>`), section);
+    for (const section of statementSections) assert.ok(page.includes(`<td>${sectionOf(section).title}</td>`), section);
   });
 
   test('an entry of a kind that this release does not know appears under its own name', async () => {

@@ -139,6 +139,7 @@ create index ledger_by_account on ledger_entries (account_id, id);
 -- Nearly all entries are charges, which a list of the others must not read. A create pays for neither index.
 create index ledger_refunds_by_account on ledger_entries (account_id, id) where kind = 'refund';
 create index ledger_bookings_by_account on ledger_entries (account_id, id) where kind in ('grant', 'adjustment');
+create index ledger_bookings_by_time on ledger_entries (created_at) where kind not in ('charge', 'refund');
 create trigger ledger_is_append_only before update or delete or truncate on ledger_entries
   for each statement execute function refuse_change();
 
