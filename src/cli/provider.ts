@@ -4,9 +4,10 @@ import { dayMs } from '../platform/duration.ts';
 import { type Config, secretReader } from '../config/config.ts';
 import { unknownName } from '../platform/did-you-mean.ts';
 import { unservedModels } from '../models/catalogue/served.ts';
-import { presentMargin } from '../providers/provider-view.ts';
+import { presentBookedCredits, presentMargin } from '../providers/provider-view.ts';
 import { checkWorkflows, type CheckedWorkflow } from '../providers/workflow-checks.ts';
-import { maxMarginMs, readMargin } from '../credits/margin.ts';
+import { maxMarginMs, readBookedCredits, readMargin } from '../credits/margin.ts';
+import { sectionOf } from '../credits/sections.ts';
 import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../providers/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../providers/provider-status.ts';
 import { listWorkerReports } from '../models/worker-reports.ts';
@@ -36,7 +37,9 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
 export function addMarginCommand(program: Command, run: RunOnDatabase): void {
   program
     .command('margin')
-    .description('list revenue and cost of tasks that ended in a period, by model and provider')
+    .description(
+      'list revenue and cost of tasks that ended in a period, by model and provider, and credits booked in it',
+    )
     .requiredOption('--from <when>', 'a time such as 2026-11-01T00:00:00Z', instant)
     .option('--to <when>', 'a time; by default, now', instant)
     .option('--model <model>', 'only this model')
@@ -96,18 +99,28 @@ async function margin({ db, config }: Context, options: MarginOptions): Promise<
   const { currency } = creditValue;
   const rows = await readMargin(db, { fromMs, toMs, currency, model, provider });
   const presented = rows.map((row) => presentMargin(row, config.catalogue));
+  const booked = (await readBookedCredits(db, { fromMs, toMs })).map((one) =>
+    presentBookedCredits(one, config.catalogue),
+  );
   const lines = presented.map((row) => {
-    const { creditsCharged, creditsRefunded, costMicros, marginMicros, unknownJobs, foreignJobs } = row;
+    const { creditsCharged, creditsRefunded, revenueMicros, costMicros, marginMicros } = row;
+    const { unknownJobs, foreignJobs } = row;
     const unknown = `unknown (${unknownJobs} jobs of unknown cost, ${foreignJobs} in another currency)`;
     const gain = marginMicros === null ? unknown : money(marginMicros, currency);
     const cost = `cost ${money(costMicros, currency)}`;
-    const credits = `${creditsCharged} credits charged, ${creditsRefunded} refunded`;
+    const credits = `${creditsCharged} credits charged, ${creditsRefunded} refunded  revenue ${money(revenueMicros, currency)}`;
     return `${row.model}  ${row.priceName}  ${row.provider}  ${row.tasks} tasks, ${row.jobs} jobs  ${credits}  ${cost}  margin ${gain}`;
   });
   return {
-    json: { currency, creditMicros: creditValue.micros, rows: presented },
-    lines: lines.length > 0 ? lines : ['No tasks.'],
+    json: { currency, creditMicros: creditValue.micros, rows: presented, booked },
+    lines: [...(lines.length > 0 ? lines : ['No tasks.']), ...booked.map((one) => bookedLine(one, currency))],
   };
+}
+
+function bookedLine(booked: ReturnType<typeof presentBookedCredits>, currency: string): string {
+  const { section, entries, credits, valueMicros, isRevenue } = booked;
+  const value = `worth ${money(valueMicros, currency)}, ${isRevenue ? 'revenue' : 'no revenue'}`;
+  return `${sectionOf(section).title}  ${entries} entries, ${credits} credits  ${value}`;
 }
 
 function money(micros: number, currency: string): string {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { type BooksFilter, type LedgerEntry, ledgerKinds, readBooks } from './credits.ts';
+import { csvLine } from './csv-line.ts';
 import type { Database } from '../platform/database/database.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { maxUnixMs, oneOf } from '../http/fields.ts';
@@ -48,22 +49,12 @@ const columns: readonly (readonly [name: string, of: (entry: LedgerEntry) => str
 
 /** Holds no database connection between pages. */
 async function* csvOf(db: Database, filter: BooksFilter): AsyncGenerator<string> {
-  yield lineOf(columns.map(([name]) => name));
+  yield csvLine(columns.map(([name]) => name));
   let before: number | undefined;
   for (let rows = 0; rows < maxRows; rows += pageSize) {
     const { entries } = await readBooks(db, { ...filter, before });
-    if (entries.length > 0) yield entries.map((entry) => lineOf(columns.map(([, of]) => of(entry)))).join('');
+    if (entries.length > 0) yield entries.map((entry) => csvLine(columns.map(([, of]) => of(entry)))).join('');
     before = entries.at(-1)?.entryId;
     if (entries.length < pageSize) return;
   }
-}
-
-function lineOf(values: readonly (string | number | undefined)[]): string {
-  return `${values.map(cell).join(',')}\r\n`;
-}
-
-function cell(value: string | number | undefined): string {
-  if (typeof value !== 'string') return String(value ?? '');
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -5,6 +5,8 @@ import { many, none, one } from '../platform/database/statement.ts';
 
 /** A statement checks a page in some tens of milliseconds. */
 const auditPageSize = 2_000;
+/** Caps are compared with all tasks of their period, which may be those of years. */
+const cappedPageSize = 20;
 const maxViolations = 1_000;
 
 /**
@@ -12,7 +14,7 @@ const maxViolations = 1_000;
  * own. `onPage` is called between statements.
  */
 export function auditLedger(db: Database, onPage = () => {}): Promise<readonly LedgerViolation[]> {
-  return check(db, [accountsAfter, entriesAfter, tasksAfter], {}, onPage);
+  return check(db, [accountsAfter, entriesAfter, tasksAfter, cappedAfter], {}, onPage);
 }
 
 /** Audits and records violations. A violation stays recorded until an audit finds it corrected. */
@@ -32,8 +34,9 @@ async function auditRecent(
     (run, last, limit) => recentEntriesAfter(run, last ?? entryId, limit),
     (run, last, limit) => tasksCreatedAfter(run, last, limit, sinceMs),
     (run, last, limit) => tasksEndedAfter(run, last, limit, sinceMs),
+    (run, last) => recentlyCappedAfter(run, last, cappedPageSize, entryId),
   ];
-  return check(db, passes, { accounts, entries, tasks }, onPage);
+  return check(db, passes, { accounts, entries, tasks, capped: accounts }, onPage);
 }
 
 type Id = string | number;
@@ -42,8 +45,9 @@ type Row = {
   readonly accountId?: string;
   readonly entryId?: number;
   readonly taskId?: string;
+  readonly cappedId?: string;
 };
-/** Returns the page after `last`. */
+/** Returns the page after `last`, which is empty only at the end. */
 type Pass = (db: Database, last: Id | undefined, limit: number) => Promise<readonly Row[]>;
 
 async function check(
@@ -59,7 +63,7 @@ async function check(
       const page = await pass(db, last, auditPageSize);
       found.push(...(await checkBooks(db, scopeOf(page))));
       onPage();
-      last = page.length < auditPageSize ? undefined : page.at(-1)?.id;
+      last = page.at(-1)?.id;
     } while (last !== undefined && found.length < maxViolations);
   }
   return distinct(found).slice(0, maxViolations);
@@ -70,6 +74,7 @@ function scopeOf(page: readonly Row[]): AuditScope {
     accounts: [...new Set(page.flatMap(({ accountId }) => accountId ?? []))],
     entries: page.flatMap(({ entryId }) => entryId ?? []),
     tasks: page.flatMap(({ taskId }) => taskId ?? []),
+    capped: page.flatMap(({ cappedId }) => cappedId ?? []),
   };
 }
 
@@ -92,6 +97,15 @@ const tasksAfter = many<Row, Page>({
   name: 'page-of-tasks',
   text: `select id, id as "taskId" from tasks where $1::uuid is null or id > $1 order by id limit $2`,
 });
+const cappedAccounts = (where: string) => `
+select distinct account_id as id, account_id as "cappedId" from spend_caps
+where ($1::uuid is null or account_id > $1) ${where} order by 1 limit $2`;
+const pageOfCapped = many<Row, Page>({ name: 'page-of-capped-accounts', text: cappedAccounts('') });
+const cappedAfter: Pass = (db, last) => pageOfCapped(db, last, cappedPageSize);
+const recentlyCappedAfter = many<Row, [...Page, entryId: number]>({
+  name: 'page-of-recently-capped-accounts',
+  text: cappedAccounts('and exists (select from ledger_entries where account_id = spend_caps.account_id and id > $3)'),
+});
 const recentEntriesAfter = many<Row, Page>({
   name: 'list-recent-entries',
   text: `
@@ -111,7 +125,7 @@ order by ${event}_at, id limit $2`,
 const tasksCreatedAfter = recentTasksAfter('created');
 const tasksEndedAfter = recentTasksAfter('completed');
 
-type AuditStart = Required<AuditScope> & {
+type AuditStart = Required<Omit<AuditScope, 'capped'>> & {
   readonly startedAtUs: number;
   readonly sinceMs: number;
   readonly entryId: number;

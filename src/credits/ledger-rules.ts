@@ -1,5 +1,6 @@
 import type { Database } from '../platform/database/database.ts';
 import { many } from '../platform/database/statement.ts';
+import { checkCaps, checkCodes } from './sold-credit-rules.ts';
 import { isUnfinished } from '../tasks/task-states.ts';
 
 /** The invariants of the ledger. The first two mean that the balance is the sum of the entries, at every entry. */
@@ -12,6 +13,9 @@ export const ledgerRules = [
   'task_has_its_charge',
   'failed_task_is_refunded_in_full',
   'only_failed_tasks_are_refunded',
+  'code_is_granted_once',
+  'cap_counts_what_was_spent',
+  'caps_are_enforced',
   'books_are_guarded',
 ] as const;
 export type LedgerRule = (typeof ledgerRules)[number];
@@ -28,6 +32,8 @@ export type AuditScope = {
   readonly accounts?: readonly string[];
   readonly entries?: readonly number[];
   readonly tasks?: readonly string[];
+  /** Accounts whose caps are compared with their tasks, which may be many. */
+  readonly capped?: readonly string[];
 };
 
 const noEntry = 'null::bigint as "entryId"';
@@ -104,7 +110,7 @@ select rule, account_id as "accountId", ${noEntry}, id as "taskId", detail from 
 ) rules (rule, detail) where detail is not null`,
 });
 
-/** Triggers and constraints of the ledger and of the audit log, which shows who granted credits. */
+/** Triggers, constraints and indexes of the ledger and of the audit log, which shows who granted credits. */
 const guards = [
   'final_tasks_never_change',
   'tasks_are_never_deleted',
@@ -117,6 +123,7 @@ const guards = [
   'sign_fits_kind',
   'task_fits_kind',
   'failed_is_refunded',
+  'ledger_by_idempotency_key',
 ];
 
 const guardRule = many<LedgerViolation, [guards: readonly string[]]>({
@@ -131,6 +138,9 @@ where not exists (
   union all
   select from pg_constraint where conname = guard and convalidated
     and conrelid in ('accounts'::regclass, 'tasks'::regclass, 'ledger_entries'::regclass)
+  union all
+  select from pg_index join pg_class on pg_class.oid = indexrelid
+  where relname = guard and indisunique and indisvalid and indrelid = 'ledger_entries'::regclass
 )`,
 });
 
@@ -140,10 +150,11 @@ export const checkGuards = (db: Database) => guardRule(db, guards);
 /** Returns the violations by these accounts, entries and tasks. Callers pass at most 2,000 ids per list. */
 export async function checkBooks(
   db: Database,
-  { accounts = [], entries = [], tasks = [] }: AuditScope,
+  { accounts = [], entries = [], tasks = [], capped = [] }: AuditScope,
 ): Promise<readonly LedgerViolation[]> {
   return [
-    ...(accounts.length === 0 ? [] : await accountRules(db, accounts)),
+    ...(accounts.length === 0 ? [] : [...(await accountRules(db, accounts)), ...(await checkCodes(db, accounts))]),
+    ...(capped.length === 0 ? [] : await checkCaps(db, capped)),
     ...(entries.length === 0 ? [] : await entryRules(db, entries)),
     ...(tasks.length === 0 ? [] : await taskRules(db, tasks)),
   ];

@@ -1,4 +1,6 @@
+import { sectionOfEntry } from './sections.ts';
 import { dayMs } from '../platform/duration.ts';
+import { many } from '../platform/database/statement.ts';
 import { type Database, readRows } from '../platform/database/database.ts';
 
 // A job without a pool ran on our own machine, or before costs were recorded.
@@ -68,3 +70,16 @@ export async function readMargin(db: Database, query: MarginQuery): Promise<read
   const { fromMs, toMs, currency, model, provider } = query;
   return readRows<MarginRow>(db, selectMargin, [fromMs, toMs, currency, model, provider]);
 }
+
+/** Credits that accounts got, or lost, in a period by other than tasks. */
+export type BookedCredits = { readonly section: string; readonly entries: number; readonly credits: number };
+
+export const readBookedCredits = many<BookedCredits, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
+  name: 'read-booked-credits',
+  plannedAnew: true,
+  text: `
+select ${sectionOfEntry} as section, count(*)::int as entries, sum(amount)::bigint as credits from ledger_entries
+where kind not in ('charge', 'refund') and created_at >= to_timestamp($1::float8 / 1000) and created_at < to_timestamp($2::float8 / 1000)
+group by 1 order by 1`,
+  values: ({ fromMs, toMs }) => [fromMs, toMs],
+});

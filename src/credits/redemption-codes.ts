@@ -45,6 +45,14 @@ function hashCode(code: string): Buffer {
   return hash('sha256', plain, 'buffer');
 }
 
+const keyPrefix = 'code ';
+
+/** SQL: the hash of the code that a ledger entry's idempotency key names; null for another key. */
+export function codeOfKey(idempotencyKey: string): string {
+  return `case when ${idempotencyKey} ~ '^${keyPrefix}[0-9a-f]{64}$'
+    then decode(substr(${idempotencyKey}, ${keyPrefix.length + 1}), 'hex') end`;
+}
+
 const insertBatch = none<[batchId: string, batch: NewBatch, hashes: readonly Buffer[]]>({
   name: 'create-code-batch',
   text: `
@@ -152,7 +160,7 @@ export function redeemCode(db: Database, accountId: string, code: string | Buffe
       const sha256 = typeof code === 'string' ? hashCode(code) : code;
       const taken = await takeCode({ run }, sha256, accountId);
       if (taken === undefined) return { kind: 'code_invalid' };
-      const idempotencyKey = `code ${sha256.toString('hex')}`;
+      const idempotencyKey = `${keyPrefix}${sha256.toString('hex')}`;
       if (!taken.isNew) {
         const [entry] = await listBookingsUnder({ run }, idempotencyKey);
         if (entry === undefined) throw new Error('a redeemed code has no ledger entry');

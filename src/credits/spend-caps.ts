@@ -28,10 +28,10 @@ export type SpendCap = {
 
 type Runner = Pick<Database, 'run'>;
 
+const startOf = (period: string, at: string) =>
+  `case ${period} when 'total' then timestamptz 'epoch' else date_trunc(${period}, ${at}, 'UTC') end`;
 /** SQL: the start of the period at the beginning of the transaction, which is also the creation of its tasks. */
-const startOf = (period: string) =>
-  `case ${period} when 'total' then timestamptz 'epoch' else date_trunc(${period}, now(), 'UTC') end`;
-const periodStart = startOf('spend_caps.period');
+const periodStart = startOf('spend_caps.period', 'now()');
 const nextStart = `case period when 'total' then null else date_trunc(period, now(), 'UTC') + ('1 ' || period)::interval end`;
 
 /** SQL: the subjects of a task's caps. A rotated key shares the caps of the one before it. */
@@ -131,15 +131,23 @@ type NewCap = {
   readonly credits: number;
 };
 
+type Counted = { readonly account: string; readonly kind: string; readonly subject: string; readonly start: string };
+
+/** SQL: the charges less refunds of a subject's tasks since the start of a period, which is what its cap has to count. */
+export const spentSince = ({ account, kind, subject, start }: Counted) => `(
+  select coalesce(sum(credits_charged - credits_refunded), 0) from tasks
+  where account_id = ${account} and created_at >= ${start}
+    and (${kind} = 'account' or user_id = ${subject} or key_id in (select id from api_keys where spend_subject = ${subject}))
+)`;
+
+// The transaction may have waited for the lock since the former period, while tasks of the new one were created. So the clock is read
+// under the lock, and the period is not older than any task that is counted.
 const upsertCap = none<[cap: NewCap]>({
   name: 'set-spend-cap',
   text: `
 insert into spend_caps (account_id, subject_kind, subject_id, period, credits, period_start, spent)
-select $1, $2, $3, period, $5, start, (
-  select coalesce(sum(credits_charged - credits_refunded), 0) from tasks
-  where account_id = $1 and created_at >= start
-    and ($2 = 'account' or user_id = $3 or key_id in (select id from api_keys where spend_subject = $3))
-) from (select period, ${startOf('period')} as start from (select $4::text as period) given) starting
+select $1, $2, $3, period, $5, start, ${spentSince({ account: '$1', kind: '$2', subject: '$3', start: 'start' })}
+from (select period, ${startOf('period', 'clock_timestamp()')} as start from (select $4::text as period) given) starting
 on conflict (account_id, subject_id, period) do update
 set credits = excluded.credits, spent = excluded.spent, period_start = excluded.period_start, reached_in = null`,
   values: ({ accountId, kind, subjectId, period, credits }) => [accountId, kind, subjectId, period, credits],

@@ -13,6 +13,7 @@ import { eventEndpoints } from '../callbacks/event-routes.ts';
 import { creditEndpoints, operatorCreditEndpoints } from '../credits/credit-routes.ts';
 import { createTask } from '../tasks/create-task-routes.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
+import { operatorStatementEndpoints, statementEndpoints } from '../credits/statement-routes.ts';
 import { spendCapEndpoints } from '../credits/spend-cap-routes.ts';
 import { operatorCodeEndpoints, redemptionEndpoints } from '../credits/redemption-routes.ts';
 import { keyEndpoints, operatorKeyEndpoints } from '../accounts/key-routes.ts';
@@ -47,7 +48,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'account',
     description: 'Credits, models and limits.',
-    endpoints: [showOverview, ...creditEndpoints, ...modelEndpoints],
+    endpoints: [showOverview, ...creditEndpoints, ...statementEndpoints, ...modelEndpoints],
   },
   {
     tag: 'callbacks',
@@ -100,6 +101,7 @@ export const sections: readonly Section[] = [
       adminOverview,
       ...accountEndpoints,
       ...operatorCreditEndpoints,
+      ...operatorStatementEndpoints,
       ...operatorPriceEndpoints,
       ...operatorCodeEndpoints,
       ...operatorProviderEndpoints,

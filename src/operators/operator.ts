@@ -24,6 +24,7 @@ export const operatorActions = [
   'prices.withdraw',
   'keys.create',
   'keys.revoke',
+  'caps.set',
   'tasks.cancel',
   'tasks.delete',
   'callbacks.redeliver',

@@ -2,13 +2,19 @@ import { z } from 'zod';
 import { dayMs } from '../platform/duration.ts';
 import { currency } from '../models/catalogue/cost.ts';
 import { unknownName } from '../platform/did-you-mean.ts';
-import { maxMarginMs, readMargin } from '../credits/margin.ts';
+import { maxMarginMs, readBookedCredits, readMargin } from '../credits/margin.ts';
 import { providerStates, setProviderSwitchAs } from './provider-pools.ts';
 import { readProviderStatuses } from './provider-status.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { invalidRequest } from '../http/errors.ts';
 import { maxUnixMs, oneOf, reasonField, required } from '../http/fields.ts';
-import { marginSchema, presentMargin, providerSchema } from './provider-view.ts';
+import {
+  bookedCreditsSchema,
+  marginSchema,
+  presentBookedCredits,
+  presentMargin,
+  providerSchema,
+} from './provider-view.ts';
 import { strictQuery, textParameter, wholeParameter } from '../http/query.ts';
 
 const list = defineEndpoint({
@@ -52,7 +58,8 @@ const margin = defineEndpoint({
   summary: 'Get revenue and cost by model, price and provider',
   description:
     `Covers tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / dayMs} days. Credits count for the provider of ` +
-    'the last job, cost for the provider that caused it.',
+    'the last job, cost for the provider that caused it. Revenue is the value of the credits that tasks used, also of credits that were ' +
+    'given away; `booked` shows where credits came from.',
   query: strictQuery({
     fromTime: wholeParameter(0, maxUnixMs),
     toTime: wholeParameter(0, maxUnixMs),
@@ -63,6 +70,10 @@ const margin = defineEndpoint({
     currency,
     creditMicros: z.int().meta({ description: 'The price of a credit, in millionths of the currency.' }),
     rows: z.array(marginSchema),
+    booked: z.array(bookedCreditsSchema).meta({
+      description:
+        'Credits that accounts got in the period by other than refunds, whatever `model` and `provider` are.',
+    }),
   }),
   handler: async ({ query }, { db, catalogue }) => {
     const { fromTime: fromMs, toTime: toMs, model, provider } = query;
@@ -70,9 +81,16 @@ const margin = defineEndpoint({
       const message = `must be from fromTime to ${maxMarginMs / dayMs} days later`;
       throw invalidRequest([{ path: 'toTime', message }]);
     }
-    const { micros, currency: inCurrency } = catalogue().creditValue;
+    const sold = catalogue();
+    const { micros, currency: inCurrency } = sold.creditValue;
     const rows = await readMargin(db, { fromMs, toMs, currency: inCurrency, model, provider });
-    return { currency: inCurrency, creditMicros: micros, rows: rows.map((row) => presentMargin(row, catalogue())) };
+    const booked = await readBookedCredits(db, { fromMs, toMs });
+    return {
+      currency: inCurrency,
+      creditMicros: micros,
+      rows: rows.map((row) => presentMargin(row, sold)),
+      booked: booked.map((one) => presentBookedCredits(one, sold)),
+    };
   },
 });
 

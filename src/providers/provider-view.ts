@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Catalogue } from '../models/catalogue/models.ts';
-import type { MarginRow } from '../credits/margin.ts';
+import type { BookedCredits, MarginRow } from '../credits/margin.ts';
+import { sectionOf } from '../credits/sections.ts';
 import { cooldownReasons, providerStates } from './provider-pools.ts';
 import { unixMs } from '../http/fields.ts';
 
@@ -42,6 +43,7 @@ export const marginSchema = z
     jobs: z.int(),
     creditsCharged: z.int(),
     creditsRefunded: z.int(),
+    revenueMicros: z.int().meta({ description: 'Charges less refunds, at the price of a credit.' }),
     costMicros: z.int().meta({ description: 'The known cost, in millionths of the currency.' }),
     unknownJobs: z.int().meta({ description: 'Jobs of unknown cost.' }),
     foreignJobs: z.int().meta({ description: 'Jobs billed in another currency.' }),
@@ -54,5 +56,20 @@ export const marginSchema = z
 export function presentMargin(row: MarginRow, { creditValue }: Pick<Catalogue, 'creditValue'>) {
   const isKnown = row.unknownJobs === 0 && row.foreignJobs === 0;
   const earned = (row.creditsCharged - row.creditsRefunded) * creditValue.micros;
-  return { ...row, marginMicros: isKnown ? earned - row.costMicros : null };
+  return { ...row, revenueMicros: earned, marginMicros: isKnown ? earned - row.costMicros : null };
+}
+
+export const bookedCreditsSchema = z
+  .strictObject({
+    section: z.string().meta({ description: '`grant`, `code` (redeemed codes) or `adjustment`.' }),
+    entries: z.int(),
+    credits: z.int(),
+    valueMicros: z.int().meta({ description: 'The credits, at the price of a credit.' }),
+    isRevenue: z.boolean().meta({ description: 'True if customers paid for these credits.' }),
+  })
+  .meta({ id: 'BookedCredits' });
+
+export function presentBookedCredits(booked: BookedCredits, { creditValue }: Pick<Catalogue, 'creditValue'>) {
+  const { isRevenue } = sectionOf(booked.section);
+  return { ...booked, valueMicros: booked.credits * creditValue.micros, isRevenue };
 }

@@ -15,6 +15,11 @@ test('ten minutes of failures of every part leave no task unfinished, no answer 
   assert.deepEqual(report.violations, [], `seed ${seed}\n${printed(report)}`);
   assert.ok(Object.keys(report.faults).length > 8, 'many kinds of failures were injected');
   assert.ok((report.tasks['success'] ?? 0) > 0, 'tasks succeeded all the same');
+  assert.ok(
+    Object.keys(report.wishes).some((name) => name.startsWith('spend cap reached')),
+    'a cap was reached',
+  );
+  assert.ok(report.codes > 100, 'many codes were redeemed by two accounts at the same time');
   const network = Object.keys(report.faults).filter((name) => name.startsWith('network: '));
   assert.ok(network.length > 8, 'the upstreams and their networks failed in many ways');
   await rm(folder, { recursive: true, force: true });

@@ -6,15 +6,17 @@ import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
+import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
 import { check } from './checks.ts';
-import type { Damage, Evidence } from './evidence.ts';
+import type { Damage, Evidence, RedeemedCode } from './evidence.ts';
 import { injectFaults } from './faults.ts';
 import { collectBooks, collectTasks, collectVideos, type Open, selectOpen } from './collect.ts';
 import { type Client, type Load, runLoad } from './load.ts';
 import { injectNetworkFaults } from './network-faults.ts';
 import { createRandom } from './random.ts';
+import { type Contest, prepareCodes, redeemCodes } from './redeem-codes.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { type ChaosReport, counted, outcomesOf } from './report.ts';
 import { settle } from './settle.ts';
@@ -36,6 +38,10 @@ const settleLimitMs = 600_000;
 /** Credits of each account; the last one is poor, so that refusals for lack of credits are among the answers. */
 const openedWith = [1_000_000, 1_000_000, 1_000_000, 1_000] as const;
 
+/** The account that may spend little, so that creates are refused, and accepted again after refunds. */
+const cappedClient = 1;
+const capCredits = 2_000;
+
 /** Runs the real stack under load while it is hurt in every way we know, lets it settle, and checks it from the outside. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   await mkdir(options.folder, { recursive: true });
@@ -43,13 +49,15 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const db = createDatabase({ url: stack.settings.databaseUrl, poolSize: 4, onIdleError: () => undefined });
   const temporal = connectTemporal(stack.settings.temporal);
   const people = await openAccounts(db, stack);
+  const [random, durationMs] = [createRandom(options.seed + 5), options.seconds * 1_000];
+  const contests = await prepareCodes(db, { accountIds: people.accountIds, random, durationMs });
   const receiver = await startReceiver((client) => people.secrets[client] ?? '', createRandom(options.seed + 1));
-  const scene: Scene = { options, stack, db, temporal: temporal.client, people, receiver };
+  const scene: Scene = { options, stack, db, temporal: temporal.client, people, contests, receiver };
   try {
-    const { load, damage, network } = await breakIt(scene);
+    const { load, damage, network, codes } = await breakIt(scene);
     const settleSeconds = await letItSettle(scene, load);
     const faults = [damage, load, receiver, { injected: network }].flatMap(({ injected }) => [...injected]);
-    const evidence = await collect(scene, load, damage);
+    const evidence = await collect(scene, { load, damage, codes });
     const slowTasks = await explainSlowTasks(temporal.client, evidence.tasks);
     return reportOf(options, evidence, { faults: Object.fromEntries(faults), settleSeconds, slowTasks });
   } finally {
@@ -66,14 +74,15 @@ type Scene = {
   readonly db: Database;
   readonly temporal: TemporalClient;
   readonly people: People;
+  readonly contests: readonly Contest[];
   readonly receiver: Receiver;
 };
 
-async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
+async function breakIt({ options, stack, people, contests, receiver, ...rest }: Scene) {
   const { seed, seconds } = options;
   const durationMs = seconds * 1_000;
   options.say(`chaos for ${seconds} s with seed ${seed}`);
-  const [load, damage, network] = await Promise.all([
+  const [load, damage, network, codes] = await Promise.all([
     runLoad({
       baseUrls: baseUrlsOf(stack),
       clients: clientsOf(people.keys, receiver),
@@ -90,8 +99,14 @@ async function breakIt({ options, stack, people, receiver, ...rest }: Scene) {
       pauseMs: faultEveryMs,
     }),
     injectNetworkFaults({ each: stack.kinds.each, db: rest.db, seed: seed + 4, durationMs }),
+    redeemCodes({
+      contests,
+      baseUrls: baseUrlsOf(stack),
+      random: createRandom(seed + 6),
+      patienceMs: durationMs + settleLimitMs,
+    }),
   ]);
-  return { load, damage, network };
+  return { load, damage, network, codes };
 }
 
 /** Returns the seconds from the last fault until nothing was open. */
@@ -103,7 +118,10 @@ async function letItSettle({ options, ...scene }: Scene, load: Load): Promise<nu
   return (Date.now() - startedAt) / 1_000;
 }
 
-async function collect({ options, stack, db, people, receiver }: Scene, load: Load, damage: Damage): Promise<Evidence> {
+async function collect(
+  { options, stack, db, people, receiver }: Scene,
+  { load, damage, codes }: { load: Load; damage: Damage; codes: readonly RedeemedCode[] },
+): Promise<Evidence> {
   options.say('checking');
   const tasks = await collectTasks(db, people.accountIds);
   const [baseUrl] = baseUrlsOf(stack);
@@ -116,6 +134,7 @@ async function collect({ options, stack, db, people, receiver }: Scene, load: Lo
     callbacks: receiver.seen,
     videos: await collectVideos(tasks, { baseUrl, keys: people.keys, folder }),
     ...(await collectBooks(db, people.accountIds, openedWith)),
+    codes,
     kindJobs: await stack.kinds.jobs(),
     unsettledJobs: open?.jobs ?? 0,
     damage,
@@ -136,6 +155,10 @@ async function openAccounts(db: Database, { settings }: Stack): Promise<People> 
     const accountId = await createAccount(db, { name: `client ${index}`, credits });
     const created = await createApiKey(db, { accountId, name: 'chaos', scopes });
     const [secret = ''] = await callbackSecretsOf(db, box, accountId);
+    if (index === cappedClient && created !== undefined) {
+      for (const subject of [{ kind: 'key', id: created.keyId } as const, { kind: 'account', id: accountId } as const])
+        await setSpendCaps(db, accountId, subject, { day: capCredits, total: capCredits });
+    }
     people.accountIds.push(accountId);
     people.keys.push(created?.key ?? '');
     people.secrets.push(secret);
@@ -164,6 +187,7 @@ function reportOf(
     seed,
     seconds,
     wishes: outcomesOf(evidence),
+    codes: evidence.codes.length,
     tasks: counted(evidence.tasks.map(({ state, failCode }) => (failCode === null ? state : `${state} ${failCode}`))),
     callbacks: evidence.callbacks.length,
     slowestTaskSeconds: Math.round(Math.max(0, ...evidence.tasks.map(lifeMs)) / 1_000),

@@ -49,6 +49,8 @@ function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {})
     videos: new Map(isSuccess ? [['task-1', undefined]] : []),
     ledger: [],
     balances: [{ opened: 1_000, now: isSuccess ? 868 : 1_000 }],
+    codes: [],
+    caps: [],
     kindJobs: new Map(),
     unsettledJobs: 0,
     damage: calm,
@@ -62,6 +64,11 @@ const answered = (hasKey: boolean, ...answers: readonly CreateAnswer[]) => ({ wi
 describe('the checks after chaos find nothing wrong with', () => {
   const sound: Readonly<Record<string, Evidence>> = {
     'a task that succeeded': evidenceOf(done),
+    'a code of one of two accounts, and a cap that is reached': evidenceOf(done, {
+      balances: [{ opened: 1_000, now: 873 }],
+      codes: [{ credits: 5, winners: [0], unanswered: 0 }],
+      caps: [{ client: 0, credits: 132, spent: 132 }],
+    }),
     'a task that failed': evidenceOf(failed, { wishes: [{ ...wish, end: 'internal' }] }),
     'a refusal without a task': evidenceOf(undefined, answered(false, refused)),
     'a 503 behind which there is nothing': evidenceOf(undefined, answered(false, unavailable)),
@@ -134,6 +141,22 @@ describe('the checks after chaos find', () => {
       /and then fail/,
     ],
     'a balance that does not add up': [evidenceOf(done, { balances: [{ opened: 1_000, now: 1_000 }] }), /leave 868/],
+    'a code that was granted twice': [
+      evidenceOf(done, { codes: [{ credits: 5, winners: [0, 1], unanswered: 0 }] }),
+      /code 0 was granted to 2 accounts/,
+    ],
+    'a code whose credits are missing': [
+      evidenceOf(done, { codes: [{ credits: 5, winners: [0], unanswered: 0 }] }),
+      /has 868 credits, its codes and its successful tasks leave 873/,
+    ],
+    'a redemption without an answer': [
+      evidenceOf(done, { codes: [{ credits: 5, winners: [1], unanswered: 1 }] }),
+      /redemption of code 0 was never answered/,
+    ],
+    'a cap that was exceeded': [
+      evidenceOf(done, { caps: [{ client: 0, credits: 131, spent: 132 }] }),
+      /account 0 spent 132 credits under a cap of 131/,
+    ],
     'books that do not add up': [
       evidenceOf(done, {
         ledger: [{ rule: 'task_has_its_charge', accountId: 'a', entryId: undefined, taskId: 't', detail: 'no entry' }],

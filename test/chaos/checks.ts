@@ -1,4 +1,4 @@
-import type { CreateAnswer, Evidence, FinalTask, Wish } from './evidence.ts';
+import type { CreateAnswer, Evidence, FinalTask, RedeemedCode, Wish } from './evidence.ts';
 import { judgeKinds } from './judge-kinds.ts';
 import { judgeOutages } from './judge-outage.ts';
 
@@ -22,6 +22,8 @@ export function check(evidence: Evidence): {
       ...evidence.setbacks,
       ...evidence.ledger.map(({ rule, detail }) => `the books: ${rule}, ${detail}`),
       ...judgeBalances(evidence),
+      ...evidence.codes.flatMap(judgeCode),
+      ...judgeCaps(evidence),
       ...judgeKinds(evidence),
       ...judgeOutages(evidence),
     ],
@@ -134,10 +136,27 @@ function judgeVideo({ taskId, state }: FinalTask, { videos }: Evidence): readonl
   return fault === undefined ? [] : [`the video of task ${taskId}: ${fault}`];
 }
 
-function judgeBalances({ balances, tasks }: Evidence): readonly string[] {
+function judgeBalances({ balances, tasks, codes }: Evidence): readonly string[] {
   return balances.flatMap(({ opened, now }, client) => {
     const own = tasks.filter((task) => task.client === client && task.state === 'success');
-    const expected = own.reduce((sum, { creditsCharged }) => sum - creditsCharged, opened);
-    return now === expected ? [] : [`account ${client} has ${now} credits, its successful tasks leave ${expected}`];
+    const redeemed = codes.filter(({ winners }) => winners.includes(client));
+    const given = redeemed.reduce((sum, { credits }) => sum + credits, opened);
+    const expected = own.reduce((sum, { creditsCharged }) => sum - creditsCharged, given);
+    return now === expected
+      ? []
+      : [`account ${client} has ${now} credits, its codes and its successful tasks leave ${expected}`];
   });
+}
+
+function judgeCode({ winners, unanswered }: RedeemedCode, index: number): readonly string[] {
+  return [
+    ...(unanswered > 0 ? [`a redemption of code ${index} was never answered`] : []),
+    ...(winners.length === 1 ? [] : [`code ${index} was granted to ${winners.length} accounts`]),
+  ];
+}
+
+function judgeCaps({ caps }: Evidence): readonly string[] {
+  return caps
+    .filter(({ credits, spent }) => spent > credits)
+    .map(({ client, credits, spent }) => `account ${client} spent ${spent} credits under a cap of ${credits}`);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import type { Database } from '../../src/platform/database/database.ts';
+import { listSpendCaps } from '../../src/credits/spend-caps.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { recordInfo } from '../support/api.ts';
 import type { Evidence, FinalTask } from './evidence.ts';
@@ -39,9 +40,13 @@ export async function collectBooks(
   db: Database,
   accountIds: readonly string[],
   opened: readonly number[],
-): Promise<Pick<Evidence, 'ledger' | 'balances'>> {
+): Promise<Pick<Evidence, 'ledger' | 'balances' | 'caps'>> {
+  const caps = accountIds.map(async (accountId, client) =>
+    (await listSpendCaps(db, accountId)).map(({ credits, spent }) => ({ client, credits, spent })),
+  );
   const accounts = await Promise.all(accountIds.map((accountId) => findAccount(db, accountId)));
   return {
+    caps: (await Promise.all(caps)).flat(),
     ledger: await auditLedger(db),
     balances: accounts.map((account, index) => ({ opened: opened[index] ?? 0, now: account?.balance ?? Number.NaN })),
   };

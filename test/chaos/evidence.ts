@@ -63,6 +63,15 @@ export type Damage = {
   readonly outages: readonly Outage[];
 };
 
+/** What came of a code that two accounts redeemed at the same time. */
+export type RedeemedCode = {
+  readonly credits: number;
+  /** The accounts that were answered 200. */
+  readonly winners: readonly number[];
+  /** How many never got an answer. */
+  readonly unanswered: number;
+};
+
 /** Everything that was seen from the outside. The checks read nothing else. */
 export type Evidence = {
   readonly wishes: readonly Wish[];
@@ -75,6 +84,9 @@ export type Evidence = {
   readonly ledger: readonly LedgerViolation[];
   /** For every account: what it was opened with, and what it has now. */
   readonly balances: readonly { readonly opened: number; readonly now: number }[];
+  readonly codes: readonly RedeemedCode[];
+  /** The spend caps of all accounts, at the end. */
+  readonly caps: readonly { readonly client: number; readonly credits: number; readonly spent: number }[];
   /** Every job of the upstreams of all kinds, by the name of the provider. */
   readonly kindJobs: ReadonlyMap<string, readonly BookedJob[]>;
   /** Jobs of failed tasks that may still run, by our own records. */

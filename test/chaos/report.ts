@@ -5,6 +5,8 @@ export type ChaosReport = {
   readonly seconds: number;
   /** Creates by what came of them. */
   readonly wishes: Readonly<Record<string, number>>;
+  /** Codes that two accounts redeemed at the same time. */
+  readonly codes: number;
   readonly tasks: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   readonly callbacks: number;
@@ -30,7 +32,9 @@ export function outcomesOf({ wishes }: Evidence): Readonly<Record<string, number
   return counted(
     wishes.map(({ hasKey, answers }) => {
       const isAccepted = answers.some(({ status }) => status === 200);
-      const status = isAccepted ? 200 : (answers.at(-1)?.status ?? 'no answer');
+      const last = answers.at(-1);
+      const isCapped = last?.msg.includes('may spend') === true;
+      const status = isAccepted ? 200 : isCapped ? 'spend cap reached' : (last?.status ?? 'no answer');
       return `${status}, ${hasKey ? 'with' : 'without'} key${answers.length > 1 ? ', repeated' : ''}`;
     }),
   );
@@ -43,6 +47,7 @@ export function printed(report: ChaosReport): string {
     ['load and faults', `${report.seconds} s`],
     ...Object.entries(report.wishes).map(([name, count]) => [`create: ${name}`, count] as const),
     ...Object.entries(report.tasks).map(([name, count]) => [`task: ${name}`, count] as const),
+    ['codes redeemed', report.codes],
     ['callbacks received', report.callbacks],
     ['jobs upstream', report.jobs],
     ...Object.entries(report.faults).map(([name, count]) => [`fault: ${name}`, count] as const),

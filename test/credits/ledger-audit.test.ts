@@ -1,14 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
 import type { AuditKind } from '../../src/temporal/maintenance.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
+import { createAccountKey } from '../../src/accounts/keys.ts';
 import { auditLedger, runAudit } from '../../src/credits/ledger-audit.ts';
+import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
+import { setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { setMembership } from '../../src/people/memberships.ts';
+import { createUser } from '../../src/people/users.ts';
+import type { TaskMaker } from '../../src/tasks/acceptance.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { readMaintenance } from '../../src/platform/database/maintenance.ts';
 import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
 import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../src/credits/ledger-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { shell } from '../support/person.ts';
+import { plant } from '../support/superuser.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 
 type Books = TestDatabase & {
@@ -18,31 +25,33 @@ type Books = TestDatabase & {
   readonly failed: string;
 };
 
-/** Sound books: one account, one task of each kind of end, 1,000 credits of which 264 are spent. */
+/**
+ * Sound books: one account, one task of each kind of end, 1,000 credits of which 264 are spent. Half of the credits come from a code,
+ * and caps count a task of a key and one of a member.
+ */
 async function soundBooks(): Promise<Books> {
   const database = await createTestDatabase();
   const { db } = database;
-  const accountId = await createAccount(db, { name: 'audited', credits: 1_000 });
-  const [live, done, failed] = [await accept(db, accountId), await accept(db, accountId), await accept(db, accountId)];
+  const accountId = await createAccount(db, { name: 'audited', credits: 500 });
+  const { codes } = await createCodesAs(db, shell, { name: 'spring', credits: 500, codes: 2 });
+  await redeemCode(db, accountId, codes[0] ?? '');
+  const key = await createAccountKey(db, { accountId, name: 'a', scopes: ['tasks:write'], caps: { total: 1_000 } });
+  assert.ok(key.kind === 'made');
+  const { keyId } = key.apiKey;
+  const { userId } = await createUser(db, { email: 'ada@example.com', isOperator: false, passwordHash: undefined });
+  await setMembership(db, accountId, userId, 'member');
+  await setSpendCaps(db, accountId, { kind: 'member', id: userId }, { total: 1_000 });
+  await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { day: 1_000, total: 1_000 });
+  const live = await accept(db, accountId, { kind: 'key', keyId });
+  const done = await accept(db, accountId, { kind: 'person', userId });
+  const failed = await accept(db, accountId, { kind: 'key', keyId });
   await completeTask(db, done, madeUpResult);
   await refundTask(db, failed, { failCode: 'internal', failMsg: 'It failed.' });
   return { ...database, accountId, live, done, failed };
 }
 
-function accept(db: Database, accountId: string): Promise<string> {
-  return acceptTestTask(db, accountId, taskParam('audited'));
-}
-
-/** Writes what no program of ours could: as the superuser, with every trigger and foreign key out of force. */
-async function plant({ url }: TestDatabase, ...statements: readonly string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query('set session_replication_role = replica');
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
+function accept(db: Database, accountId: string, by?: TaskMaker): Promise<string> {
+  return acceptTestTask(db, accountId, taskParam('audited'), by);
 }
 
 type Plant = {
@@ -151,6 +160,56 @@ const plants: readonly Plant[] = [
     statements: (books) => [entry(books, books.done, 'refund', 132), balance(868)],
   },
   {
+    rule: 'code_is_granted_once',
+    what: 'a redeemed code without its grant',
+    statements: () => [`update ledger_entries set idempotency_key = null where idempotency_key like 'code %'`],
+  },
+  {
+    rule: 'code_is_granted_once',
+    what: 'a grant of more than its code',
+    statements: () => ['update code_batches set credits = 499'],
+  },
+  {
+    rule: 'code_is_granted_once',
+    what: 'a code granted twice',
+    statements: ({ accountId }) => [
+      'drop index ledger_by_idempotency_key',
+      `insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key)
+       select account_id, kind, amount, 736 + amount, reason, idempotency_key from ledger_entries where idempotency_key like 'code %'`,
+      `update accounts set balance = balance + 500 where id = '${accountId}'`,
+    ],
+  },
+  {
+    rule: 'code_is_granted_once',
+    what: 'a grant for a code that nobody has redeemed',
+    statements: () => ['update redemption_codes set redeemed_by = null, redeemed_at = null'],
+  },
+  {
+    rule: 'code_is_granted_once',
+    what: 'a code that another account has redeemed',
+    statements: () => ['update redemption_codes set redeemed_by = gen_random_uuid() where redeemed_by is not null'],
+  },
+  ...(['account', 'member', 'key'] as const).map((kind) => ({
+    rule: 'cap_counts_what_was_spent' as const,
+    what: `a cap of the ${kind} that counts a credit less than was spent`,
+    statements: () => [`update spend_caps set spent = spent - 1 where subject_kind = '${kind}'`],
+  })),
+  {
+    rule: 'cap_counts_what_was_spent',
+    what: 'a refund that did not restore its cap',
+    statements: () => [`update spend_caps set spent = spent + 132 where period = 'day'`],
+  },
+  {
+    rule: 'caps_are_enforced',
+    what: 'an account whose caps are out of force',
+    statements: () => ['update accounts set capped = false'],
+  },
+  {
+    rule: 'books_are_guarded',
+    what: 'a unique index dropped',
+    statements: () => ['drop index ledger_by_idempotency_key'],
+  },
+  {
     rule: 'books_are_guarded',
     what: 'a trigger switched off',
     statements: () => ['alter table ledger_entries disable trigger ledger_is_append_only'],
@@ -235,6 +294,20 @@ describe('the scheduled audits', () => {
     const { violations, auditedAt, fullyAuditedAt } = await readMaintenance(database.db);
     assert.equal(violations, 0);
     assert.ok(fullyAuditedAt >= startedAt && auditedAt > fullyAuditedAt);
+  });
+
+  test('a cap that counts wrongly is found at night, stays known, and is forgotten when it is corrected', async () => {
+    const capped = await createAccount(database.db, { name: 'capped', credits: 0 });
+    assert.ok(await setSpendCaps(database.db, capped, { kind: 'account', id: capped }, { total: 1_000 }));
+    await plant(database, `update spend_caps set spent = 5`);
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    const [found, ...others] = await runAudit(database.db, 'full');
+    assert.deepEqual([found?.accountId, others], [capped, []]);
+    assert.match(found?.detail ?? '', /^total cap of account \S+: 5 spent, its tasks add up to 0$/);
+    assert.deepEqual(await runAudit(database.db, 'recent'), [found]);
+    await plant(database, `update spend_caps set spent = 0`);
+    assert.deepEqual(await runAudit(database.db, 'recent'), []);
+    assert.equal((await readMaintenance(database.db)).violations, 0);
   });
 
   test('an audit that ends while another one finds a violation forgets nothing of that', async () => {

@@ -3,17 +3,23 @@ import { after, before, test } from 'node:test';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
+import { createFrozenDatabase, type FrozenDatabase } from '../support/frozen-clock.ts';
 import { assertRefused, isObject } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { newMember } from '../support/person.ts';
 
 const price = 165;
 const request = { model: 'videogen-2.0-fast', input: { prompt: 'a boat' } };
+let database: FrozenDatabase;
 let service: HttpService;
 before(async () => {
-  service = await startHttpService();
+  database = await createFrozenDatabase({ now: '2026-12-31T23:59:59.000Z' });
+  service = await startHttpService({ database });
 });
-after(() => service.close());
+after(async () => {
+  await service.close();
+  await database.close();
+});
 
 async function newOwner() {
   return service.newAccount(100 * price, scopes);
@@ -35,12 +41,11 @@ test('402 a create beyond the cap of its key says what may be spent, and costs n
   const { key, keyId } = await newKey(owner.key, { caps: { month: price + 1 } });
   assert.equal((await service.create(key, request)).status, 200);
   const refused = await service.create(key, request);
-  const next = new Date();
-  const resetTime = Date.UTC(next.getUTCFullYear(), next.getUTCMonth() + 1);
+  const resetTime = Date.UTC(2027, 0);
   assertRefused(
     refused,
     402,
-    /^the key may spend 166 credits per month: 165 spent, 165 required; it resets at \d{4}-\d\d-01T00:00:00\.000Z$/,
+    /^the key may spend 166 credits per month: 165 spent, 165 required; it resets at 2027-01-01T00:00:00\.000Z$/,
     { subject: 'key', period: 'month', cap: 166, spent: price, required: price, resetTime },
   );
   const { json } = await send(owner.key, 'GET', '/api/v1/caps');

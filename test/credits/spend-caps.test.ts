@@ -61,19 +61,6 @@ test('100 concurrent creates from two processes spend exactly up to the cap', as
   assert.equal((await findAccount(database.db, client.accountId))?.balance, 980 * price);
 });
 
-test('a refusal names the cap, what was spent, what was required and when it resets', async () => {
-  const accept = createTaskAcceptor(database.db);
-  const client = await newKey(await newAccount(), { month: price });
-  await accept(taskOf(client));
-  const refused = await accept(taskOf(client));
-  assert.ok(refused.kind === 'spend_cap_reached');
-  const { subject, period, credits, spent, resetsAt } = refused.cap;
-  assert.deepEqual([subject, period, credits, spent, refused.required], ['key', 'month', price, price, price]);
-  const text = `select extract(epoch from date_trunc('month', now(), 'UTC') + interval '1 month') * 1000 as at`;
-  const [row] = await database.db.run<{ at: string }>({ name: 'test-next-month', text }, []);
-  assert.equal(resetsAt, Number(row?.at));
-});
-
 test('a refund restores the cap of its period, once', async () => {
   const accept = createTaskAcceptor(database.db);
   const client = await newKey(await newAccount(), { total: price });
@@ -126,29 +113,6 @@ test('a create whose commit is uncertain is charged once, and counts once', asyn
     assert.deepEqual(await spentOf(other), [['key', 'total', price]]);
     assert.equal((await findAccount(database.db, other.accountId))?.balance, 999 * price);
   }
-});
-
-test('a new day or month starts at nothing, and a late refund of the former one restores nothing of it', async () => {
-  const accept = createTaskAcceptor(database.db);
-  const client = await newKey(await newAccount(), { day: price, total: 5 * price });
-  const first = await accept(taskOf(client));
-  assert.ok(first.kind === 'accepted');
-  // The task and its period move to yesterday.
-  const { accountId } = client;
-  const aged = `update tasks set created_at = created_at - interval '1 day' where account_id = $1`;
-  await database.db.run({ name: 'test-age-task', text: aged }, [accountId]);
-  const text = `update spend_caps set period_start = period_start - interval '1 day' where account_id = $1 and period = 'day'`;
-  await database.db.run({ name: 'test-age-cap', text }, [accountId]);
-  assert.deepEqual(await spentOf(client), [
-    ['key', 'day', 0],
-    ['key', 'total', price],
-  ]);
-  assert.equal((await accept(taskOf(client))).kind, 'accepted');
-  await refundTask(database.db, first.taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
-  assert.deepEqual(await spentOf(client), [
-    ['key', 'day', price],
-    ['key', 'total', price],
-  ]);
 });
 
 test('a cap that is set later counts what its subject alone has spent before', async () => {

@@ -85,6 +85,7 @@ const outOfReach: readonly string[] = [
   'operators.create',
   'operators.revoke',
   'callback_secret.rotate',
+  'caps.set',
   'prices.withdraw',
 ];
 

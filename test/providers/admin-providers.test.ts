@@ -3,6 +3,8 @@ import { after, before, describe, test } from 'node:test';
 import { resolveCatalogue } from '../../src/models/catalogue/catalogue.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
+import { bookCredits } from '../../src/credits/credits.ts';
+import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import {
   intendReservedJob,
@@ -16,6 +18,8 @@ import { completeTask } from '../../src/tasks/tasks.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
+import { shell } from '../support/person.ts';
+import { plant } from '../support/superuser.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 
 const file = {
@@ -116,11 +120,40 @@ describe('the margin', () => {
     assert.deepEqual([one['currency'], one['creditMicros']], ['USD', 5000]);
     const [known] = rowsOf(one);
     assert.deepEqual([known?.['provider'], known?.['tasks'], known?.['costMicros']], ['box', 1, 400_000]);
-    assert.equal(known?.['marginMicros'], 132 * 5000 - 400_000);
+    assert.equal(known?.['revenueMicros'], 132 * 5000);
+    assert.equal(known['marginMicros'], 132 * 5000 - 400_000);
     await sell(db, accountId, undefined);
     const [both] = rowsOf(await dataOf(ask(lastHour())));
     assert.deepEqual([both?.['tasks'], both?.['unknownJobs'], both?.['marginMicros']], [2, 1, null]);
     assert.deepEqual(rowsOf(await dataOf(ask({ ...lastHour(), provider: 'idle' }))), []);
+  });
+
+  test('200 credits that were granted, redeemed and adjusted are listed with their value, and are no revenue', async () => {
+    const own = await startHttpService();
+    const { db } = own.database;
+    const { accountId } = await own.newAccount(1_000);
+    const { codes } = await createCodesAs(db, shell, { name: 'spring', credits: 500, codes: 2 });
+    for (const code of codes) await redeemCode(db, accountId, code);
+    await bookCredits(db, { accountId, kind: 'adjustment', amount: -30, reason: 'a correction' });
+    await acceptTestTask(db, accountId, taskParam('sold'));
+    const early = { accountId, kind: 'grant', amount: 7, reason: 'before' } as const;
+    const entry = await bookCredits(db, early);
+    await plant(
+      own.database,
+      `update ledger_entries set created_at = now() - interval '2 hours' where id = ${entry?.entryId}`,
+    );
+    const { ask: askOwn } = await createTestOperator(own);
+    const { booked, rows } = await dataOf(askOwn('GET', '/api/admin/v1/margin', { query: lastHour() }));
+    await own.close();
+    assert.deepEqual(rows, []);
+    const line = (section: string, entries: number, credits: number) => ({
+      section,
+      entries,
+      credits,
+      valueMicros: credits * 5000,
+      isRevenue: false,
+    });
+    assert.deepEqual(booked, [line('adjustment', 1, -30), line('code', 2, 1_000), line('grant', 1, 1_000)]);
   });
 
   test('422 takes a time of 92 days at most', async () => {

@@ -1,5 +1,5 @@
 import type { VideoFacts } from '../../src/media/probe-video.ts';
-import type { NewTask } from '../../src/tasks/acceptance.ts';
+import type { NewTask, TaskMaker } from '../../src/tasks/acceptance.ts';
 import { fingerprint } from '../../src/tasks/fingerprint.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
 import { type ListedPrice, type PriceRow, type Amounts, standardPriceName } from '../../src/models/price-rows.ts';
@@ -54,9 +54,14 @@ export function standardPrice(
 }
 
 /** Accepts a task as createTask does, for 132 credits, without starting its workflow. */
-export async function acceptTestTask(db: Database, accountId: string, param: TaskParam): Promise<string> {
+export async function acceptTestTask(
+  db: Database,
+  accountId: string,
+  param: TaskParam,
+  by?: TaskMaker,
+): Promise<string> {
   const taskId = uuidv7();
-  const acceptance = await acceptTask(db, { taskId, accountId, ...requestOf(param), ...listedTerms });
+  const acceptance = await acceptTask(db, { taskId, accountId, by, ...requestOf(param), ...listedTerms });
   if (acceptance.kind !== 'accepted') throw new Error(`not accepted: ${acceptance.kind}`);
   return taskId;
 }

@@ -141,6 +141,7 @@ create index ledger_by_account on ledger_entries (account_id, id);
 -- Nearly all entries are charges, which a list of the others must not read. A create pays for neither index.
 create index ledger_refunds_by_account on ledger_entries (account_id, id) where kind = 'refund';
 create index ledger_bookings_by_account on ledger_entries (account_id, id) where kind in ('grant', 'adjustment');
+create index ledger_bookings_by_time on ledger_entries (created_at) where kind not in ('charge', 'refund');
 create trigger ledger_is_append_only before update or delete or truncate on ledger_entries
   for each statement execute function refuse_change();
 
@@ -162,6 +163,7 @@ create table redemption_codes (
   constraint redeemed_by_an_account check ((redeemed_by is null) = (redeemed_at is null))
 );
 create index redemption_codes_by_batch on redemption_codes (batch_id);
+create index redemption_codes_by_account on redemption_codes (redeemed_by) where redeemed_by is not null;
 
 create table ledger_violations (
   rule text not null,

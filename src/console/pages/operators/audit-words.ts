@@ -18,6 +18,7 @@ const words: Readonly<Record<string, string>> = {
   'prices.withdraw': 'Withdrew a price',
   'keys.create': 'Created a key',
   'keys.revoke': 'Revoked a key',
+  'caps.set': 'Set spend caps',
   'tasks.cancel': 'Cancelled a task',
   'tasks.delete': 'Deleted the content of a task',
   'callbacks.redeliver': 'Sent a callback again',

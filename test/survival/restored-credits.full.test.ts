@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createCodesAs, redeemCode, withdrawCodesAs } from '../../src/credits/redemption-codes.ts';
+import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { freshMs } from '../../src/temporal/inspect.ts';
+import { openingCredits, price } from '../support/installation.ts';
+import { shell } from '../support/person.ts';
+import { createTestAccount } from '../support/service.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { backUp, dropDatabase, restore, stage } from './restore-stage.ts';
+
+// Follows docs/operations/backup.md after a loss of the newest rows.
+test('after a restore, codes and caps are those of the backup, and agree with what is left of the ledger', async () => {
+  const { database, accountId, accept, commandLater, json, close } = await stage();
+  const { db } = database;
+  const { accountId: other } = await createTestAccount(database, 0);
+  const account = { kind: 'account', id: accountId } as const;
+  await setSpendCaps(db, accountId, account, { day: 10 * price, total: 10 * price });
+  const { batchId, codes } = await createCodesAs(db, shell, { name: 'spring', credits: 500, codes: 2 });
+  const [early = '', late = ''] = codes;
+  assert.equal((await redeemCode(db, accountId, early)).kind, 'redeemed');
+  await accept();
+
+  const backup = await backUp(database.url);
+  // All of this is lost: a redemption, a batch, its withdrawal, a charge and a lower cap.
+  assert.equal((await redeemCode(db, accountId, late)).kind, 'redeemed');
+  const newer = await createCodesAs(db, shell, { name: 'summer', credits: 500, codes: 1 });
+  await withdrawCodesAs(db, shell, { batchId, reason: 'leaked' });
+  await accept();
+  await setSpendCaps(db, accountId, account, { total: 2 * price });
+  await restore(database.url, backup);
+
+  await waitFor('the settlement', async () => {
+    const { stdout, stderr } = await commandLater(freshMs, 'reconcile', '--restored');
+    assert.notEqual(stdout, '', stderr);
+    return (JSON.parse(stdout) as { refunded: number }).refunded === 0 ? true : undefined;
+  });
+  const caps = await listSpendCaps(db, accountId);
+  assert.deepEqual(
+    caps.map(({ period, credits, spent }) => [period, credits, spent]),
+    [
+      ['day', 10 * price, 0],
+      ['total', 10 * price, 0],
+    ],
+  );
+  const kindOf = async (redeemer: string, code: string) => (await redeemCode(db, redeemer, code)).kind;
+  assert.equal(await kindOf(other, early), 'code_invalid', 'it was redeemed before the backup');
+  assert.equal(await kindOf(accountId, newer.codes[0] ?? ''), 'code_invalid', 'its batch is lost');
+  assert.deepEqual(
+    await Promise.all([kindOf(other, late), kindOf(accountId, late)]).then((kinds) => kinds.toSorted()),
+    ['code_invalid', 'redeemed'],
+    'its credits are lost, so it grants them again, once',
+  );
+  const balances = await Promise.all([accountId, other].map((id) => json('balance', id)));
+  assert.equal(
+    balances.reduce((sum, { balance }) => sum + Number(balance), 0),
+    openingCredits + 500 + 500,
+  );
+  assert.deepEqual((await json('reconcile', '--report'))['violations'], []);
+  await dropDatabase(backup);
+  await close();
+});
