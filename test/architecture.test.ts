@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
-const nouns = 'accounts callbacks credits ingress mcp media models operators outbound people providers tasks temporal'
+const nouns = 'accounts callbacks credits ingress mcp media models operators outbound payments people providers tasks temporal'
   .split(' ')
   .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
@@ -25,6 +25,7 @@ const mayImport: Record<string, readonly string[]> = {
     .concat('types:src/credits', 'types:src/temporal', 'types:src/metrics'),
   'src/operators': ['src/accounts', 'src/people', 'src/tasks'],
   'src/outbound': ['src/callbacks', 'types:src/accounts'],
+  'src/payments': ['src/accounts', 'src/credits', 'types:src/models', 'types:src/metrics'],
   'src/people': ['src/accounts', 'src/operators'],
   'src/providers': ['src/media', 'src/models', 'src/operators', 'src/outbound', 'src/tasks'],
   'src/tasks': ['accounts', 'callbacks', 'credits', 'operators', 'people', 'providers']
@@ -93,6 +94,8 @@ const doors: Record<string, readonly string[]> = {
   'openid-client': ['src/people'],
   '@simplewebauthn/server': ['src/people'],
   '@modelcontextprotocol/server': ['src/mcp'],
+  // Opens sockets to Stripe's own address only.
+  stripe: ['src/payments'],
   '@aws-sdk/client-s3': ['src/media'],
   '@aws-sdk/s3-request-presigner': ['src/media'],
 };
