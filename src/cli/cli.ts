@@ -29,6 +29,7 @@ const commands = {
   operator: async () => (await import('./keys.ts')).addOperatorCommands(program, await runner()),
   user: async () => (await import('./user.ts')).addUserCommands(program, await runner()),
   code: async () => (await import('./codes.ts')).addCodeCommands(program, await runner()),
+  'top-up': async () => (await import('./top-ups.ts')).addTopUpCommands(program, await runner()),
   price: async () => (await import('./price.ts')).addPriceCommands(program, await runner()),
   balance: async () => (await import('./accounts.ts')).addBalanceCommand(program, await runner()),
   task: async () => (await import('./task.ts')).addTaskCommands(program, await runner()),

@@ -11,6 +11,7 @@ export const ledgerRules = [
   'entry_belongs_to_its_task',
   'entry_belongs_to_its_top_up',
   'paid_top_up_is_granted',
+  'top_up_is_reversed_in_proportion',
   'task_has_its_charge',
   'failed_task_is_refunded_in_full',
   'only_failed_tasks_are_refunded',
@@ -49,14 +50,21 @@ with checked as (
     where ${isUnfinished} and account_id = any($1::uuid[]) group by account_id
   ) live on live.account_id = a.id
   left join lateral (
-    select min(top_ups.id::text) as ungranted from top_ups where account_id = a.id and state = 'paid'
-      and not exists (select from ledger_entries where top_up_id = top_ups.id and kind = 'grant')
+    select min(id::text) filter (where not is_granted) as ungranted, min(id::text) filter (where reversed <> due) as unequal
+    from (
+      select id, exists (select from ledger_entries where top_up_id = top_ups.id and kind = 'grant') as is_granted,
+        (select coalesce(-sum(amount), 0) from ledger_entries where top_up_id = top_ups.id and kind = 'adjustment') as reversed,
+        (select floor(credits * coalesce(sum(r.minor_units), 0) / top_ups.minor_units) from top_up_reversals r
+          where top_up_id = top_ups.id and is_taken) as due
+      from top_ups where account_id = a.id and state = 'paid'
+    ) paid
   ) top_up on true
   where a.id = any($1::uuid[])
 )
 select rule, id as "accountId", ${noEntry}, null::uuid as "taskId", detail from checked cross join lateral (values
   ('balance_is_that_of_last_entry', case when balance <> booked then format('balance %s, last entry %s', balance, booked) end),
   ('paid_top_up_is_granted', case when ungranted is not null then format('top-up %s has no grant', ungranted) end),
+  ('top_up_is_reversed_in_proportion', case when unequal is not null then format('top-up %s', unequal) end),
   ('unfinished_count_is_true',
     case when unfinished_tasks <> live then format('the account has %s, %s tasks are unfinished', unfinished_tasks, live) end)
 ) rules (rule, detail) where detail is not null`,
