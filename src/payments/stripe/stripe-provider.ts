@@ -68,9 +68,10 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
       const refunds = pagesOf((page) => call((stripe) => stripe.refunds.list({ payment_intent, ...page })));
       const disputes = pagesOf((page) => call((stripe) => stripe.disputes.list({ payment_intent, ...page })));
       const reversals = [];
-      for await (const refund of refunds) reversals.push(reversalOfRefund(refund));
       for await (const dispute of disputes) reversals.push(reversalOfDispute(dispute, currency.toLowerCase()));
-      return reversals;
+      for await (const refund of refunds) reversals.push(reversalOfRefund(refund));
+      // Stripe lists the newest first; the ledger has the order of the events.
+      return reversals.toReversed();
     },
     async *listReversedPayments(sinceMs) {
       const created = { gte: secondsOf(sinceMs) };
