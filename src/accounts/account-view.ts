@@ -4,7 +4,9 @@ import { type LedgerEntry, ledgerKinds } from '../credits/credits.ts';
 import { view } from '../http/view.ts';
 
 /** A balance is below zero after a payment for spent credits was returned. */
-export const creditBalance = z.int().meta({ description: 'Below zero after a payment for credits that are spent was returned.' });
+export const creditBalance = z
+  .int()
+  .meta({ description: 'Below zero after a payment for credits that are spent was returned.' });
 
 export const rateSchema = z
   .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })

@@ -116,6 +116,17 @@ describe('readConfig', () => {
     assert.throws(() => readConfig({ TEMPORAL_PAYLOAD_KEYS: 'a:short' }), /TEMPORAL_PAYLOAD_KEYS: must be ID:KEY/);
   });
 
+  test('both secrets of Stripe are set or neither, and no message repeats one', () => {
+    const secrets = { STRIPE_SECRET_KEY: 'sk_test_51abcdefgh', STRIPE_WEBHOOK_SECRET: 'whsec_abcdefgh' };
+    assert.equal(readConfig(secrets).stripeSecretKey, 'sk_test_51abcdefgh');
+    const both = 'STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET: set both or neither';
+    assert.deepEqual(problemsOf({ ...secrets, STRIPE_WEBHOOK_SECRET: undefined }), [both]);
+    assert.deepEqual(problemsOf({ STRIPE_SECRET_KEY: 'pk_live_51abcdefgh', STRIPE_WEBHOOK_SECRET: 'secret' }), [
+      'STRIPE_SECRET_KEY: must be a secret or restricted key of Stripe, such as sk_test_…',
+      "STRIPE_WEBHOOK_SECRET: must be the signing secret of Stripe's event destination, whsec_…",
+    ]);
+  });
+
   test('a secret may be given as a file, but not twice', () => {
     const folder = mkdtempSync(join(tmpdir(), 'videogen-config-'));
     const file = join(folder, 'secret');

@@ -23,8 +23,8 @@ export const fakeWebhookSecret = 'whsec_fakeVideogen';
 
 export type FakeStripe = RestartableServer & {
   readonly records: StripeRecords;
-  /** `METHOD path` of every request, in order. */
-  readonly requests: string[];
+  /** Every request that reached the records, with its response, in order. */
+  readonly exchanges: readonly Exchange[];
   /** The prices that sessions may name, in minor units of EUR. */
   readonly prices: Map<string, number>;
   /** The next requests to this path are carried out, and their responses are lost. */
@@ -37,26 +37,33 @@ export type FakeStripe = RestartableServer & {
 
 export type SignedEvent = { readonly body: string; readonly signature: string };
 
+export type Exchange = {
+  readonly method: string;
+  readonly path: string;
+  readonly params: string;
+  readonly reply: Reply;
+};
+
 type Reply = { readonly status: number; readonly body: object };
 type Call = { readonly method: string; readonly path: string; readonly params: URLSearchParams };
 
 export async function startFakeStripe(): Promise<FakeStripe> {
   const records = createStripeRecords();
   const prices = new Map<string, number>();
-  const requests: string[] = [];
+  const exchanges: Exchange[] = [];
   const lost = new Map<string, number>();
   const refusals: number[] = [];
   /** The first response of each key, with the parameters that led to it. */
   const first = new Map<string, { readonly params: string; readonly reply: Reply }>();
   const server = await startRestartableServer(async (request, response) => {
     const call = await callOf(request);
-    requests.push(`${call.method} ${call.path}`);
     const refused = refusals.shift();
     if (refused !== undefined) return send(response, refused, failure('api_error', 'the fake refuses'));
     if (request.headers.authorization !== `Bearer ${fakeStripeKey}`) {
       return send(response, 401, failure('invalid_request_error', 'Invalid API Key provided'));
     }
-    const reply = idempotent(request.headers['idempotency-key'], call);
+    const reply = carryOut(request.headers['idempotency-key'], call);
+    exchanges.push({ ...call, params: call.params.toString(), reply });
     const losses = lost.get(call.path) ?? 0;
     if (losses > 0) {
       lost.set(call.path, losses - 1);
@@ -65,15 +72,15 @@ export async function startFakeStripe(): Promise<FakeStripe> {
     send(response, reply.status, reply.body);
   });
 
-  function idempotent(key: string | string[] | undefined, call: Call): Reply {
-    if (call.method !== 'POST' || typeof key !== 'string') return reply(call, records, prices);
+  function carryOut(key: string | string[] | undefined, call: Call): Reply {
+    if (call.method !== 'POST' || typeof key !== 'string') return replyTo(call, records, prices);
     const params = `${call.path}?${call.params.toString()}`;
     const known = first.get(key);
     if (known !== undefined) {
       if (known.params === params) return known.reply;
       return { status: 400, body: failure('idempotency_error', 'Keys can only be used with the same parameters') };
     }
-    const made = reply(call, records, prices);
+    const made = replyTo(call, records, prices);
     first.set(key, { params, reply: made });
     return made;
   }
@@ -81,7 +88,7 @@ export async function startFakeStripe(): Promise<FakeStripe> {
   return {
     ...server,
     records,
-    requests,
+    exchanges,
     prices,
     lose: (path, times) => void lost.set(path, times),
     refuse: (status) => void refusals.push(status),
@@ -104,7 +111,7 @@ const created = new Set(['created[gte]', 'limit', 'starting_after', 'payment_int
 const ofSession =
   /^(?:mode|client_reference_id|success_url|cancel_url|line_items\[0\]\[(?:quantity|price|price_data\]\[(?:currency|unit_amount|product_data\]\[name))\]|(?:payment_intent_data\[metadata\]|metadata)\[\w+\])$/;
 
-function reply(call: Call, records: StripeRecords, prices: ReadonlyMap<string, number>): Reply {
+function replyTo(call: Call, records: StripeRecords, prices: ReadonlyMap<string, number>): Reply {
   const { method, path, params } = call;
   const isExpansion = (name: string) => /^expand\[\d+\]$/.test(name);
   const names = [...params.keys()].filter((name) => !isExpansion(name));

@@ -212,12 +212,12 @@ test('a lost response of the checkout is repeated with the same key, and makes o
 test('400 forged and old signatures change nothing and cost no request to Stripe', async () => {
   const { accountId, person } = await newMember(service, 'owner', 0);
   stripe.records.pay((await started(person, accountId)).sessionId);
-  const before = stripe.requests.length;
+  const before = stripe.exchanges.length;
   assertRefused(await post({ secret: 'whsec_other' }), 400, /^the event is not signed by the payment provider/);
   assertRefused(await post({ ageSeconds: 400 }), 400, /^the event is not signed by the payment provider/);
   const headers = { 'content-type': 'application/json' };
   assertRefused(await service.send('POST', '/hooks/stripe', { headers, body: '{}' }), 400, /not signed/);
-  assert.equal(stripe.requests.length, before);
+  assert.equal(stripe.exchanges.length, before);
   assert.equal((await post()).status, 200);
 });
 

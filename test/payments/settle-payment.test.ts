@@ -116,7 +116,7 @@ test('an event that another secret signed, or that was signed more than 300 seco
   const accountId = await stage.newAccount();
   records().pay((await stage.order(accountId)).sessionId);
   const event = records().events.at(-1) ?? assert.fail();
-  const requests = stage.stripe.requests.length;
+  const requests = stage.stripe.exchanges.length;
   for (const how of [{ secret: 'whsec_forged' }, { ageSeconds: 310 }]) {
     const { body, signature } = stage.stripe.sign(event, how);
     const reading = providerAt(stage.stripe).readEvent(Buffer.from(body), () => signature);
@@ -128,5 +128,5 @@ test('an event that another secret signed, or that was signed more than 300 seco
     stage.provider.readEvent(changed, () => signature),
     { name: 'InvalidEvent' },
   );
-  assert.equal(stage.stripe.requests.length, requests, 'nothing was requested from Stripe');
+  assert.equal(stage.stripe.exchanges.length, requests, 'nothing was requested from Stripe');
 });
