@@ -32,7 +32,7 @@ export type Checkout = {
   readonly url: string;
   /** Unix milliseconds. */
   readonly expiresAt: number;
-  /** What the provider will charge. */
+  /** The price that the customer will pay. */
   readonly currency: string;
   readonly minorUnits: number;
 };
@@ -63,7 +63,7 @@ export type Reversal = {
   readonly kind: (typeof reversalKinds)[number];
   /** In the smallest unit of the payment's currency; undefined for the whole payment. */
   readonly minorUnits: number | undefined;
-  /** Whether the money has left us: false for a refund that failed, and for a dispute that was won. */
+  /** True if the money has left us: false for a refund that failed, and for a dispute that was won. */
   readonly isTaken: boolean;
   /** Nothing more will happen to it. */
   readonly isFinal: boolean;
@@ -81,9 +81,9 @@ export type PaymentProvider = {
   readonly isTest: boolean;
   /** Creates one checkout for an order, however often it is repeated. */
   createCheckout(checkout: NewCheckout): Promise<Checkout>;
-  /** Ends a checkout that nobody has paid. */
+  /** Ends an unpaid checkout. */
   expireCheckout(checkoutId: string): Promise<void>;
-  /** Undefined if the provider has no such checkout. */
+  /** Undefined if the provider does not have the checkout. */
   readCheckout(checkoutId: string): Promise<Payment | undefined>;
   /** Lists checkouts that were created since and are finished, newest first. */
   listFinishedCheckouts(sinceMs: number): AsyncIterable<Payment>;

@@ -19,8 +19,8 @@ export type StartedCheckout =
   | { readonly kind: 'price_differs' };
 
 /**
- * Creates a checkout for a package. Its row exists before the provider is called, so that every payment finds it; after a failure nobody
- * has the address of the checkout. Throws `AccountClosed` and `PaymentsUnavailable`.
+ * Creates a checkout for a package. Its row exists before the provider is called, so that every payment finds it; after a failure no
+ * customer has the address of the checkout. Throws `AccountClosed` and `PaymentsUnavailable`.
  */
 export async function startCheckout(
   { db, provider, log }: { readonly db: Database; readonly provider: PaymentProvider; readonly log: Log },

@@ -15,7 +15,7 @@ export const topUpStates = [
   'expired',
 ] as const satisfies readonly PaymentState[];
 
-/** Whether an event of the provider or reconciliation has brought the payment. */
+/** Payments are settled by an event of the provider, or by reconciliation if none has arrived. */
 export const settlers = ['event', 'reconciliation'] as const;
 export type Settler = (typeof settlers)[number];
 

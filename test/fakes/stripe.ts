@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import Stripe from 'stripe';
+import { Stripe } from 'stripe';
 import { type RestartableServer, startRestartableServer } from './restartable-server.ts';
 import { send } from './own-upstream.ts';
 import {

@@ -28,11 +28,11 @@ const finding = async () =>
 test('a payment whose event never arrives is granted once by reconciliation, which is counted and reported', async () => {
   const accountId = await stage.newAccount();
   records().pay((await stage.order(accountId)).sessionId);
-  const before = stage.emitted.length;
+  const emittedBefore = stage.emitted.length;
   await Promise.all([run(), run()]);
   await run();
   assert.deepEqual(await stage.amountsOf(accountId), [credits]);
-  assert.deepEqual(stage.emitted.slice(before), [{ kind: 'payment_settled', outcome: 'granted_late' }]);
+  assert.deepEqual(stage.emitted.slice(emittedBefore), [{ kind: 'payment_settled', outcome: 'granted_late' }]);
   const { state, message } = await finding();
   assert.deepEqual(
     [state, message.split(',')[0]],

@@ -102,14 +102,14 @@ test('a payment for a closed account is granted, so that it can be returned', as
 });
 
 test('events about sessions and payments that are not ours are ignored, and counted', async () => {
-  const before = stage.emitted.length;
+  const emittedBefore = stage.emitted.length;
   const paymentId = records().pay(
     records().open({ amount_total: 5, currency: 'eur', client_reference_id: null, metadata: {} }).id,
   );
   records().refund(paymentId, 5);
   await stage.deliver();
   const unknown = { kind: 'payment_settled', outcome: 'unknown' };
-  assert.deepEqual(stage.emitted.slice(before), [unknown, unknown]);
+  assert.deepEqual(stage.emitted.slice(emittedBefore), [unknown, unknown]);
 });
 
 test('an event that another secret signed, or that was signed more than 300 seconds ago, is refused', async () => {

@@ -87,25 +87,28 @@ export function reversalOfDispute(dispute: Stripe.Dispute, currency: string): Re
 }
 
 export function eventOf(event: Stripe.Event): PaymentEvent {
-  switch (event.type) {
-    case 'checkout.session.completed':
-    case 'checkout.session.async_payment_succeeded':
-    case 'checkout.session.async_payment_failed':
-    case 'checkout.session.expired':
-      return { kind: 'checkout', checkoutId: event.data.object.id };
-    case 'charge.refunded':
-    case 'charge.refund.updated':
-    case 'refund.failed':
-    case 'refund.updated':
-    case 'charge.dispute.created':
-    case 'charge.dispute.updated':
-    case 'charge.dispute.closed':
-    case 'charge.dispute.funds_withdrawn':
-    case 'charge.dispute.funds_reinstated':
-      return reversalEvent(event.type, event.data.object.payment_intent);
-    default:
-      return { kind: 'other', type: event.type };
+  if (
+    event.type === 'checkout.session.completed' ||
+    event.type === 'checkout.session.async_payment_succeeded' ||
+    event.type === 'checkout.session.async_payment_failed' ||
+    event.type === 'checkout.session.expired'
+  ) {
+    return { kind: 'checkout', checkoutId: event.data.object.id };
   }
+  if (
+    event.type === 'charge.refunded' ||
+    event.type === 'charge.refund.updated' ||
+    event.type === 'refund.failed' ||
+    event.type === 'refund.updated' ||
+    event.type === 'charge.dispute.created' ||
+    event.type === 'charge.dispute.updated' ||
+    event.type === 'charge.dispute.closed' ||
+    event.type === 'charge.dispute.funds_withdrawn' ||
+    event.type === 'charge.dispute.funds_reinstated'
+  ) {
+    return reversalEvent(event.type, event.data.object.payment_intent);
+  }
+  return { kind: 'other', type: event.type };
 }
 
 function reversalEvent(type: string, intent: string | { readonly id: string } | null): PaymentEvent {

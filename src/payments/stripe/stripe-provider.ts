@@ -60,8 +60,8 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
         }),
       ),
     async *listFinishedCheckouts(sinceMs) {
-      const wanted = { created: { gte: secondsOf(sinceMs) }, status: 'complete', expand: expandOfList } as const;
-      const pages = pagesOf((page) => call((stripe) => stripe.checkout.sessions.list({ ...wanted, ...page })));
+      const finished = { created: { gte: secondsOf(sinceMs) }, status: 'complete', expand: expandOfList } as const;
+      const pages = pagesOf((page) => call((stripe) => stripe.checkout.sessions.list({ ...finished, ...page })));
       for await (const session of pages) yield paymentOf(session);
     },
     readReversals: async (payment_intent, currency) => {
