@@ -8,6 +8,7 @@ import type { VideoNormaliser } from '../src/media/normalize-video.ts';
 import type { MediaFetch } from '../src/media/reference-media.ts';
 import type { Events } from '../src/metrics/counters.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
+import type { PaymentProvider } from '../src/payments/contract.ts';
 import type { Providers } from '../src/providers/registry.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { Delivery } from '../src/callbacks/deliveries.ts';
@@ -42,6 +43,10 @@ export type ActivityDeps = {
   readonly findCallback: (deliveryId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
   readonly engine: Omit<Engine, 'redeliver'>;
+  /** Undefined while credits are not for sale. */
+  readonly payments: PaymentProvider | undefined;
+  /** The address of this installation. */
+  readonly publicUrl: string;
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;
   readonly retention: {

@@ -5,6 +5,7 @@ import { createCompleteTask, createRefundCredits } from './end-task.ts';
 import { createGenerateVideo } from './generate-video.ts';
 import { createClosingActivities } from './close-account.ts';
 import { createHousekeep } from './housekeeping.ts';
+import { createReconcilePayments } from './reconcile-payments.ts';
 import { createReconcileActivities } from './reconcile.ts';
 import { createSendCallback } from './send-callback.ts';
 import { createStoreResult } from './store-result.ts';
@@ -18,6 +19,7 @@ export function createMainActivities(deps: ActivityDeps) {
     refundCredits: createRefundCredits(deps),
     auditBooks: createAuditBooks(deps),
     housekeep: createHousekeep(deps),
+    reconcilePayments: createReconcilePayments(deps),
     ...createReconcileActivities(deps),
     ...createClosingActivities(deps),
   };

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 const nouns =
-  'accounts callbacks credits ingress mail mcp media models operators outbound people providers tasks temporal'
+  'accounts callbacks credits ingress mail mcp media models operators outbound payments people providers tasks temporal'
     .split(' ')
     .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
@@ -28,6 +28,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/operators': ['src/accounts', 'src/people', 'src/tasks'],
   'src/outbound': ['src/callbacks', 'types:src/accounts'],
   'src/people': ['src/accounts', 'src/credits', 'src/mail', 'src/operators'],
+  'src/payments': ['src/accounts', 'src/credits', 'types:src/models', 'types:src/metrics'],
   'src/providers': ['src/media', 'src/models', 'src/operators', 'src/outbound', 'src/tasks'],
   'src/tasks': ['accounts', 'callbacks', 'credits', 'operators', 'people', 'providers']
     .map((noun) => `src/${noun}`)
@@ -96,6 +97,8 @@ const doors: Record<string, readonly string[]> = {
   nodemailer: ['src/mail'],
   '@simplewebauthn/server': ['src/people'],
   '@modelcontextprotocol/server': ['src/mcp'],
+  // Opens sockets to Stripe's own address only.
+  stripe: ['src/payments'],
   '@aws-sdk/client-s3': ['src/media'],
   '@aws-sdk/s3-request-presigner': ['src/media'],
 };

@@ -170,6 +170,7 @@ provide kubernetes-schemas provide_kubernetes_schemas
 provide versitygw provide_go versitygw github.com/versity/versitygw/cmd/versitygw@v1.8.0 VIDEOGEN_TEST_S3
 provide kubeconform provide_go kubeconform github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0 VIDEOGEN_TEST_KUBECONFORM
 provide helm provide_go helm helm.sh/helm/v3/cmd/helm@v3.22.0 VIDEOGEN_TEST_HELM
+provide stripe-mock provide_go stripe-mock github.com/stripe/stripe-mock@v0.203.0 VIDEOGEN_TEST_STRIPE_MOCK
 provide otelcol provide_otelcol
 if [ "$tier" = --long ]; then
   provide aiperf provide_aiperf

@@ -12,7 +12,7 @@ import { closeAccountAs } from './account-closure.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { idField, isOneLine, maxCredits, plainText, reasonField, unixMs, wholeNumber } from '../http/fields.ts';
 import { cutPage, idPage, idParameter, nextCursorSchema, strictQuery, textParameter } from '../http/query.ts';
-import { presentRate, rateSchema } from './account-view.ts';
+import { creditBalance, presentRate, rateSchema } from './account-view.ts';
 import { view } from '../http/view.ts';
 import { existing } from '../http/errors.ts';
 
@@ -20,7 +20,7 @@ const accountSchema = z
   .strictObject({
     accountId: z.string(),
     name: z.string(),
-    balance: z.int().nonnegative(),
+    balance: creditBalance,
     unfinishedTasks: z.int().nonnegative(),
     maxUnfinishedTasks: z.int().nonnegative(),
     creates: rateSchema.meta({

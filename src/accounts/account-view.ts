@@ -3,6 +3,11 @@ import type { Rate } from '../platform/rate-limit.ts';
 import { type LedgerEntry, ledgerKinds } from '../credits/credits.ts';
 import { view } from '../http/view.ts';
 
+/** A balance is below zero after a payment for spent credits was returned. */
+export const creditBalance = z
+  .int()
+  .meta({ description: 'Below zero after a payment for credits that are spent was returned.' });
+
 export const rateSchema = z
   .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive() })
   .nullable();
@@ -16,7 +21,7 @@ export const ledgerEntrySchema = z
     entryId: z.int(),
     kind: z.enum(ledgerKinds),
     amount: z.int().meta({ description: 'Negative for charges.' }),
-    balanceAfter: z.int().nonnegative(),
+    balanceAfter: creditBalance,
     taskId: z.string().nullable(),
     priceName: z.string().nullable().meta({ description: 'The price of the charge or refund.' }),
     reason: z.string().nullable(),

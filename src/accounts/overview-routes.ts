@@ -3,6 +3,7 @@ import { dayMs } from '../platform/duration.ts';
 import { listUsageDays, maxCounted, summarizeAccount } from '../credits/usage.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { unixMs } from '../http/fields.ts';
+import { creditBalance } from './account-view.ts';
 import { presentUsageDay, usageDaySchema } from '../credits/usage-view.ts';
 
 const count = z.int().min(0).max(maxCounted);
@@ -14,7 +15,7 @@ export const showOverview = defineEndpoint({
   summary: 'Get an overview of the account',
   data: z
     .strictObject({
-      balance: z.int().nonnegative(),
+      balance: creditBalance,
       days: z.array(usageDaySchema).meta({ description: 'Today and the previous six days, in UTC.' }),
       tasksByState: z
         .strictObject({ waiting: count, queuing: count, generating: count, success: count, fail: count })

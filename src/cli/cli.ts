@@ -31,6 +31,7 @@ const commands = {
   user: async () => (await import('./user.ts')).addUserCommands(program, await runner()),
   'sign-up': async () => (await import('./sign-up.ts')).addSignUpCommands(program, await runner()),
   code: async () => (await import('./codes.ts')).addCodeCommands(program, await runner()),
+  'top-up': async () => (await import('./top-ups.ts')).addTopUpCommands(program, await runner()),
   price: async () => (await import('./price.ts')).addPriceCommands(program, await runner()),
   balance: async () => (await import('./accounts.ts')).addBalanceCommand(program, await runner()),
   statement: async () => (await import('./statement.ts')).addStatementCommand(program, await runner()),

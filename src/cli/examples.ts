@@ -55,6 +55,8 @@ const examples: Readonly<Record<string, readonly string[]>> = {
   'code create': ['code create --name "spring sale" --credits 500 --count 100 --expires 90d > codes.csv'],
   'code list': ['code list'],
   'code withdraw': ['code withdraw 019abc9a-bcde-7def-8901-234567890abc --reason "the list leaked"'],
+  'top-up list': ['top-up list', `top-up list --account ${account} --json`],
+  'top-up reconcile': ['top-up reconcile', 'top-up reconcile --days 60'],
   'price list': ['price list', `price list --account ${account} --model videogen-2.0`],
   'price set': [
     'price set videogen-2.0 45 --from 2027-01-01T00:00:00Z --reason "new list price"',

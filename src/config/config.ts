@@ -31,6 +31,8 @@ import {
   seconds,
   settingNames,
   storeLocation,
+  stripeKey,
+  stripeWebhookSecret,
   wholeNumber,
   withOurName,
 } from './setting-kinds.ts';
@@ -82,6 +84,8 @@ export function readConfig(environment: Environment = process.env, { isExternal 
     problems.push('VIDEOGEN_SECRET: must be set when DATABASE_URL is (32 characters or more), alike in every process');
   if (data !== undefined && (data.oidcIssuer === undefined) !== (data.oidcClientId === undefined))
     problems.push('OIDC_ISSUER, OIDC_CLIENT_ID: set both or neither');
+  if (data !== undefined && (data.stripeSecretKey === undefined) !== (data.stripeWebhookSecret === undefined))
+    problems.push('STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET: set both or neither');
   if (data?.passwordSignIn === false && data.oidcIssuer === undefined)
     problems.push('CONSOLE_PASSWORD_LOGIN: may be off only where OIDC_ISSUER is set');
   if (data !== undefined) problems.push(...signUpProblems(data));
@@ -110,6 +114,8 @@ const secretNames = [
   'VIDEOGEN_API_KEY',
   'OIDC_CLIENT_SECRET',
   'SMTP_URL',
+  'STRIPE_SECRET_KEY',
+  'STRIPE_WEBHOOK_SECRET',
 ];
 
 // One line for each setting: its variable, what the variable may hold, and its default, written as in the environment. A setting without
@@ -130,6 +136,9 @@ const schema = z.object({
   oidcClientSecret: from('OIDC_CLIENT_SECRET', anyText),
   oidcName: from('OIDC_NAME', anyText.max(100, { error: 'must be at most 100 characters' })),
   ...signUpFields,
+  stripeSecretKey: from('STRIPE_SECRET_KEY', stripeKey),
+  stripeWebhookSecret: from('STRIPE_WEBHOOK_SECRET', stripeWebhookSecret),
+  stripeApiUrl: from('STRIPE_API_URL', baseUrl, 'https://api.stripe.com'),
   dataFolder: from('VIDEOGEN_DATA', anyText.transform(absolute), './data'),
   cacheFolder: from('XDG_CACHE_HOME', anyText.transform(withOurName), join(homedir(), '.cache')),
   databaseUrl: from('DATABASE_URL', postgresUrl),

@@ -107,5 +107,12 @@ export const postgresUrl = z.url({ protocol: /^postgres(ql)?$/, error: 'must be 
 export const longSecret = anyText.min(leastSecretLength, {
   error: `must be at least ${leastSecretLength} characters of randomness`,
 });
+/** Messages repeat no part of a key. */
+export const stripeKey = anyText.regex(/^(?:sk|rk)_(?:test|live)_\w{8,250}$/, {
+  error: 'must be a secret or restricted key of Stripe, such as sk_test_…',
+});
+export const stripeWebhookSecret = anyText.regex(/^whsec_\S{8,250}$/, {
+  error: "must be the signing secret of Stripe's event destination, whsec_…",
+});
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export const level = z.enum(logLevels, { error: `must be one of ${logLevels.join(', ')}` });

@@ -10,12 +10,12 @@ import { idField, maxCredits, reasonField, wholeNumber } from '../http/fields.ts
 import { cutPage, dayParameter, idParameter, nextCursorSchema, numberedPage, strictQuery } from '../http/query.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { replayedHeader, requiredIdempotencyKey, requiredIdempotencyKeyHeader } from '../http/idempotency-key.ts';
-import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
+import { creditBalance, ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
 import { presentUsageDay, usageDaySchema } from './usage-view.ts';
 import { listUsageDays } from './usage.ts';
 
 const booksFields = {
-  balance: z.int().nonnegative(),
+  balance: creditBalance,
   entries: z.array(ledgerEntrySchema),
   nextCursor: nextCursorSchema,
 };

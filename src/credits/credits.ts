@@ -43,28 +43,41 @@ export function firstEntryAfter(account: string, ms: string): string {
       order by created_at, id limit 1)), ${Number.MAX_SAFE_INTEGER})`;
 }
 
-/** Credits that an operator gives or takes; `amount` is signed. */
+/** Credits that an operator or a purchase gives or takes; `amount` is signed. */
 export type Booking = Pick<LedgerEntry, 'amount'> & {
   readonly accountId: string;
   readonly kind: 'grant' | 'adjustment';
   readonly reason: string;
   /** Books once in the whole installation: a second booking throws a violation of `ledger_by_idempotency_key`. */
   readonly idempotencyKey?: string | undefined;
+  /** A second grant for a purchase throws a violation of `one_grant_per_top_up`. */
+  readonly topUpId?: string | undefined;
 };
 
-/** Returns undefined for an unknown account, and if the balance would leave the range from 0 to 2^53. */
+/**
+ * Returns undefined for an unknown account, and if the balance would exceed 2^53 or an operator would take it below zero. Only a purchase
+ * that was paid back may do that, and then credits that are added need not lift it above zero.
+ */
 export const bookCredits = maybeOne<LedgerEntry, [booking: Booking]>({
   name: 'book-credits',
   text: `
 with account as (
   update accounts set balance = balance + $2::bigint
-  where id = $1 and balance + $2::bigint between 0 and ${Number.MAX_SAFE_INTEGER}
+  where id = $1 and (balance + $2::bigint >= 0 or $2::bigint > 0 or $6::uuid is not null)
+    and balance + $2::bigint between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}
   returning id, balance
 )
-insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key)
-select id, $3, $2::bigint, balance, $4, $5 from account
+insert into ledger_entries (account_id, kind, amount, balance_after, reason, idempotency_key, top_up_id)
+select id, $3, $2::bigint, balance, $4, $5, $6 from account
 returning ${entryColumns}`,
-  values: ({ accountId, kind, amount, reason, idempotencyKey }) => [accountId, amount, kind, reason, idempotencyKey],
+  values: ({ accountId, kind, amount, reason, idempotencyKey, topUpId }) => [
+    accountId,
+    amount,
+    kind,
+    reason,
+    idempotencyKey,
+    topUpId,
+  ],
 });
 
 /** The booking under an idempotency key, if there is one. */

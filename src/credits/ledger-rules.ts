@@ -7,9 +7,12 @@ import { isUnfinished } from '../tasks/task-states.ts';
 export const ledgerRules = [
   'balance_is_that_of_last_entry',
   'balance_after_is_running_sum',
-  'nothing_is_below_zero',
+  'only_reversals_overdraw',
   'unfinished_count_is_true',
   'entry_belongs_to_its_task',
+  'entry_belongs_to_its_top_up',
+  'paid_top_up_is_granted',
+  'top_up_is_reversed_in_proportion',
   'task_has_its_charge',
   'failed_task_is_refunded_in_full',
   'only_failed_tasks_are_refunded',
@@ -43,7 +46,7 @@ const accountRules = many<LedgerViolation, [accounts: readonly string[]]>({
   name: 'check-accounts',
   text: `
 with checked as (
-  select a.id, a.balance, a.unfinished_tasks, coalesce(last.balance_after, 0) as booked, coalesce(live.tasks, 0) as live
+  select a.id, a.balance, a.unfinished_tasks, coalesce(last.balance_after, 0) as booked, coalesce(live.tasks, 0) as live, top_up.*
   from accounts a
   left join lateral (
     select balance_after from ledger_entries where account_id = a.id order by id desc limit 1
@@ -52,11 +55,22 @@ with checked as (
     select account_id, count(*) as tasks from tasks
     where ${isUnfinished} and account_id = any($1::uuid[]) group by account_id
   ) live on live.account_id = a.id
+  left join lateral (
+    select min(id::text) filter (where not is_granted) as ungranted, min(id::text) filter (where reversed <> due) as unequal
+    from (
+      select id, exists (select from ledger_entries where top_up_id = top_ups.id and kind = 'grant') as is_granted,
+        (select coalesce(-sum(amount), 0) from ledger_entries where top_up_id = top_ups.id and kind = 'adjustment') as reversed,
+        (select floor(credits * coalesce(sum(r.minor_units), 0) / top_ups.minor_units) from top_up_reversals r
+          where top_up_id = top_ups.id and is_taken) as due
+      from top_ups where account_id = a.id and state = 'paid'
+    ) paid
+  ) top_up on true
   where a.id = any($1::uuid[])
 )
 select rule, id as "accountId", ${noEntry}, null::uuid as "taskId", detail from checked cross join lateral (values
   ('balance_is_that_of_last_entry', case when balance <> booked then format('balance %s, last entry %s', balance, booked) end),
-  ('nothing_is_below_zero', case when balance < 0 then format('balance %s', balance) end),
+  ('paid_top_up_is_granted', case when ungranted is not null then format('top-up %s has no grant', ungranted) end),
+  ('top_up_is_reversed_in_proportion', case when unequal is not null then format('top-up %s', unequal) end),
   ('unfinished_count_is_true',
     case when unfinished_tasks <> live then format('the account has %s, %s tasks are unfinished', unfinished_tasks, live) end)
 ) rules (rule, detail) where detail is not null`,
@@ -66,18 +80,24 @@ const entryRules = many<LedgerViolation, [entries: readonly number[]]>({
   name: 'check-entries',
   text: `
 with checked as (
-  select e.*, coalesce(previous.balance_after, 0) as before, t.account_id as owner
+  select e.*, coalesce(previous.balance_after, 0) as before, t.account_id as owner, u.account_id as buyer, u.credits as bought,
+    u.state = 'paid' as is_paid
   from ledger_entries e
   left join lateral (
     select p.balance_after from ledger_entries p where p.account_id = e.account_id and p.id < e.id order by p.id desc limit 1
   ) previous on true
   left join tasks t on t.id = e.task_id
+  left join top_ups u on u.id = e.top_up_id
   where e.id = any($1::bigint[])
 )
 select rule, account_id as "accountId", id as "entryId", task_id as "taskId", detail from checked cross join lateral (values
   ('balance_after_is_running_sum', case when balance_after <> before + amount
     then format('%s %s on %s gives %s', kind, amount, before, balance_after) end),
-  ('nothing_is_below_zero', case when balance_after < 0 then format('balance after %s', balance_after) end),
+  ('only_reversals_overdraw', case when balance_after < 0 and amount < 0 and not (kind = 'adjustment' and top_up_id is not null)
+    then format('%s %s gives %s', kind, amount, balance_after) end),
+  ('entry_belongs_to_its_top_up', case when top_up_id is not null
+      and (buyer is distinct from account_id or not is_paid or (kind = 'grant' and amount <> bought))
+    then format('%s %s, top-up of account %s of %s credits', kind, amount, buyer, bought) end),
   ('entry_belongs_to_its_task', case when case
       when kind in ('charge', 'refund') then owner is distinct from account_id or (kind = 'charge') <> (amount < 0)
       else task_id is not null or amount = 0 or (kind = 'grant' and amount < 0) end
@@ -118,7 +138,8 @@ const guards = [
   'operator_actions_are_append_only',
   'accounts_balance_check',
   'accounts_unfinished_tasks_check',
-  'ledger_entries_balance_after_check',
+  'only_reversals_overdraw',
+  'top_up_fits_kind',
   'one_charge_one_refund',
   'sign_fits_kind',
   'task_fits_kind',

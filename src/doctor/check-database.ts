@@ -13,6 +13,8 @@ import { listMigrations } from '../schema/migrator.ts';
 import { readSchemaState } from '../schema/schema-state.ts';
 import { listWorkerReports } from '../models/worker-reports.ts';
 import { listSetPriceNames } from '../credits/prices.ts';
+import { type PaymentsToCheck, paymentsFinding } from './check-payments.ts';
+import { readPaymentHealth } from '../payments/payment-health.ts';
 import { pricesFinding } from './check-prices.ts';
 import { failure, type Finding, ok, unknown, warning } from './finding.ts';
 
@@ -26,6 +28,7 @@ export type DatabaseToCheck = {
   readonly secret: string | undefined;
   readonly secretPrevious?: readonly string[] | undefined;
   readonly catalogue: Catalogue;
+  readonly payments: PaymentsToCheck['provider'];
 };
 
 type Secrets = Pick<DatabaseToCheck, 'secret' | 'secretPrevious'>;
@@ -43,7 +46,17 @@ export async function checkDatabase(given: DatabaseToCheck): Promise<readonly Fi
     ];
   } catch (error) {
     const { message, remedy } = explainDatabaseError(error);
-    const rest = ['database tls', 'connections', 'clock', 'schema', 'rights', 'stored secrets', 'models', 'prices'];
+    const rest = [
+      'database tls',
+      'connections',
+      'clock',
+      'schema',
+      'rights',
+      'stored secrets',
+      'models',
+      'prices',
+      'payments',
+    ];
     return [
       failure('database', message, remedy),
       ...rest.map((name) => unknown(name, 'not checked: the database is unavailable')),
@@ -118,7 +131,7 @@ const migrate = 'Run "videogen migrate" with this release.';
 async function schemaFindings(
   db: Database,
   facts: DatabaseFacts,
-  { catalogue, ...secrets }: Secrets & Pick<DatabaseToCheck, 'catalogue'>,
+  { catalogue, payments: provider, ...secrets }: Secrets & Pick<DatabaseToCheck, 'catalogue' | 'payments'>,
 ): Promise<Finding[]> {
   const required = await listMigrations();
   if (!facts.hasMigrations)
@@ -160,6 +173,7 @@ async function schemaFindings(
           await secretFinding(db, secrets),
           modelsFinding(catalogue, await listWorkerReports(db)),
           pricesFinding(catalogue.models, await listSetPriceNames(db)),
+          paymentsFinding({ provider, packages: catalogue.packages.size }, await readPaymentHealth(db)),
         ]),
   ];
 }

@@ -3,6 +3,7 @@ import { type QueueName, queueNames } from '../temporal/worker-queues.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 import { usualStore } from '../media/open-store.ts';
 import { workFolderOf } from '../config/settings.ts';
+import { isTestKey } from '../payments/stripe/stripe-provider.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
@@ -59,10 +60,11 @@ const checks: readonly DoctorCheck[] = [
   {
     name: 'database',
     run: ({ config, databaseUrl: url, secret }) => {
-      const { databasePoolSize: poolSize, secretPrevious } = config;
+      const { databasePoolSize: poolSize, secretPrevious, stripeSecretKey } = config;
+      const payments = stripeSecretKey === undefined ? undefined : { isTest: isTestKey(stripeSecretKey) };
       return url === undefined
         ? [unknown('database', embedded)]
-        : checkDatabase({ url, poolSize, secret, secretPrevious, catalogue: config.catalogue });
+        : checkDatabase({ url, poolSize, secret, secretPrevious, catalogue: config.catalogue, payments });
     },
   },
   {
@@ -150,6 +152,8 @@ function secretsOf(config: Config, { databaseUrl, temporal, secret }: RunningPar
     key,
     config.apiKey,
     config.oidcClientSecret,
+    config.stripeSecretKey,
+    config.stripeWebhookSecret,
     ...(config.secretPrevious ?? []),
   ];
 }

@@ -15,6 +15,8 @@ import { createTask } from '../tasks/create-task-routes.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { operatorStatementEndpoints, statementEndpoints } from '../credits/statement-routes.ts';
 import { spendCapEndpoints } from '../credits/spend-cap-routes.ts';
+import { hookEndpoints } from '../payments/hook-routes.ts';
+import { operatorPaymentEndpoints, paymentEndpoints } from '../payments/payment-routes.ts';
 import { operatorCodeEndpoints, redemptionEndpoints } from '../credits/redemption-routes.ts';
 import { keyEndpoints, operatorKeyEndpoints } from '../accounts/key-routes.ts';
 import { kieEndpoints } from '../ingress/kie/kie-routes.ts';
@@ -85,13 +87,14 @@ export const sections: readonly Section[] = [
       ...memberEndpoints,
       ...ownAccountEndpoints,
       ...redemptionEndpoints,
+      ...paymentEndpoints,
     ],
   },
   {
     tag: 'service',
     isForOperators: true,
-    description: 'Checks by load balancers and monitoring, without an API key.',
-    endpoints: healthEndpoints,
+    description: 'Checks by load balancers and monitoring, and events of payment providers, without an API key.',
+    endpoints: [...healthEndpoints, ...hookEndpoints],
   },
   {
     tag: 'operators',
@@ -104,6 +107,7 @@ export const sections: readonly Section[] = [
       ...operatorStatementEndpoints,
       ...operatorPriceEndpoints,
       ...operatorCodeEndpoints,
+      ...operatorPaymentEndpoints,
       ...operatorProviderEndpoints,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,

@@ -5,6 +5,7 @@ import { AccountClosed } from '../accounts/accounts.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../platform/database/database.ts';
 import { ContentDeleted } from '../callbacks/deliveries.ts';
 import { ProofOutdated } from '../people/sign-in.ts';
+import { PaymentsUnavailable } from '../payments/contract.ts';
 import { StoreUnavailable } from '../media/result-store.ts';
 import { capPeriods } from '../credits/spend-caps.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
@@ -41,6 +42,7 @@ export const errorCatalogue = {
   invalid_json: refusal(400, 'the body is not JSON in UTF-8'),
   body_not_object: refusal(400, 'the body must be a JSON object'),
   duplicate_json_key: refusal(400, 'a key of the JSON body is given twice; give it once'),
+  event_invalid: refusal(400, 'the event is not signed by the payment provider, or was signed too long ago'),
   variant_not_offered: refusal(400, 'this variant is not offered; the variants are video and thumbnail'),
   unauthorized: refusal(401, 'a valid API key is required: Authorization: Bearer <API_KEY>', {
     headers: { 'WWW-Authenticate': 'Bearer' },
@@ -52,7 +54,7 @@ export const errorCatalogue = {
   }),
   sign_in_failed: refusal(401, 'the e-mail or the password is wrong'),
   insufficient_credits: refusal(402, 'the balance is too low', {
-    data: z.strictObject({ required: credits, balance: credits }),
+    data: z.strictObject({ required: credits, balance: z.int() }),
   }),
   spend_cap_reached: refusal(402, 'a spend cap is reached', {
     data: z.strictObject({
@@ -90,6 +92,8 @@ export const errorCatalogue = {
   code_invalid: refusal(404, 'the code is unknown, used, expired or withdrawn'),
   code_batch_not_found: refusal(404, 'batch of codes not found'),
   price_not_found: refusal(404, 'price not found'),
+  payments_disabled: refusal(404, 'credits are not for sale here'),
+  package_not_found: refusal(404, 'package not found'),
   session_not_found: refusal(404, 'session not found'),
   member_not_found: refusal(404, 'member not found'),
   sign_up_not_found: refusal(404, 'sign-up not found; it was confirmed, or its link has expired'),
@@ -116,11 +120,14 @@ export const errorCatalogue = {
   too_many_keys: refusal(409, 'the account has too many active keys; revoke one first', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
+  too_many_top_ups: refusal(409, 'too many purchases of the account are open; pay one, or wait until they expire', {
+    data: z.strictObject({ limit: z.int().positive() }),
+  }),
   too_many_uploads: refusal(409, 'upload limit reached; old files expire automatically', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
   balance_out_of_range: refusal(409, 'the balance would fall below zero or exceed its maximum', {
-    data: z.strictObject({ balance: credits }),
+    data: z.strictObject({ balance: z.int() }),
   }),
   price_in_force: refusal(409, 'the price is in force or about to be; set a new price instead'),
   account_closed: refusal(409, 'the account is closed'),
@@ -161,6 +168,8 @@ export const errorCatalogue = {
   model_unavailable: refusal(503, 'the model is unavailable; nothing was charged', retrySoon),
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: refusal(503, 'too many requests are waiting for the database; nothing was charged', retrySoon),
+  payments_unavailable: refusal(503, 'the payment provider is unavailable; nothing was charged', retrySoon),
+  package_unavailable: refusal(503, 'the package is unavailable; nothing was charged', retrySoon),
   uploads_busy: refusal(503, 'too many uploads are running; retry shortly', retrySoon),
   media_unavailable: refusal(503, 'the result store is unavailable; the link stays valid', retrySoon),
   acceptance_unknown: refusal(
@@ -238,6 +247,7 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof ContentDeleted) return new HttpError('content_deleted', { msg: error.message });
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
   if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });
+  if (error instanceof PaymentsUnavailable) return new HttpError('payments_unavailable', { cause: error });
   if (error instanceof StoreUnavailable) return new HttpError('media_unavailable', { cause: error });
   return new HttpError('internal', { cause: error });
 }

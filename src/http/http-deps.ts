@@ -16,6 +16,7 @@ import type { IdentityProvider } from '../people/identity-provider.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';
 import { closedSignUp, type SignUpPolicy } from '../people/sign-up.ts';
 import type { Acceptance, NewTask } from '../tasks/acceptance.ts';
+import type { PaymentProvider } from '../payments/contract.ts';
 import type { Database } from '../platform/database/database.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
 import { createKeyTouches } from '../accounts/key-touches.ts';
@@ -96,6 +97,8 @@ export type HttpOptions = {
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
+  /** Undefined while credits are not for sale. */
+  readonly payments: PaymentProvider | undefined;
   readonly taskWaiters: TaskWaiters;
   readonly keyTouches: ReturnType<typeof createKeyTouches>;
   /** Lists of tasks can be searched by words of prompts. */
@@ -145,6 +148,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     progressOf: () => Promise.resolve(0),
     isSold: () => true,
     acceptTask: createTaskAcceptor(db),
+    payments: undefined,
     taskWaiters: createTaskWaiters(db),
     keyTouches: createKeyTouches(db),
     searchesPrompts: true,

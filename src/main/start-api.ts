@@ -5,6 +5,7 @@ import { createApp } from '../http/app.ts';
 import { originsOf } from '../media/store-location.ts';
 import { type CancelledTask, createHttpDeps } from '../http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
+import { openPayments } from '../payments/open-payments.ts';
 import { publishConsole } from '../http/console/serve-console.ts';
 import { isCookieExposed } from '../people/session-cookie.ts';
 import { oidcCallbackPath } from '../people/oidc-routes.ts';
@@ -122,6 +123,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     },
     signUp: settings.signUp,
     mails: settings.smtp && createMailQueue(mailBox),
+    payments: openPayments(settings),
     progressOf: createTaskProgress(temporal.client),
     isSold: sales.isSold,
     acceptTask: async (task) => {

@@ -22,6 +22,7 @@ import type { OwnEndpoint } from '../outbound/guard.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
+import { openPayments } from '../payments/open-payments.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
 import { createProviders, type ProvidersDeps } from '../providers/registry.ts';
 import { createDatabase } from '../platform/database/database.ts';
@@ -108,6 +109,8 @@ export function openWorkerDependencies(
       formatOf: callbackFormatOf,
     }),
     engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
+    payments: openPayments(settings),
+    publicUrl: settings.publicUrl,
     workFolder: settings.workFolder,
     retention: {
       mediaMs: settings.retentionMs,

@@ -22,6 +22,7 @@ const findings = [
 
 const settledOutcomes = ['started', 'refunded'] as const;
 const uncertainOutcomes = ['none', 'refunded', 'too_late'] as const;
+const paymentOutcomes = ['granted', 'granted_late', 'not_granted', 'reversed', 'unknown'] as const;
 const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
 
 export type ServiceEvent =
@@ -44,6 +45,8 @@ export type ServiceEvent =
   | { readonly kind: 'task_settled'; readonly outcome: (typeof settledOutcomes)[number] }
   /** `reconcile`, housekeeping or the audit found something else; `failed`: it could not be corrected, and the next run retries. */
   | { readonly kind: 'reconcile_finding'; readonly finding: (typeof findings)[number] }
+  /** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
+  | { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] }
   | { readonly kind: 'callback_attempted'; readonly status: number | undefined; readonly durationMs: number }
   | { readonly kind: 'job_ended'; readonly job: EndedCall }
   | ProviderEvent
@@ -145,6 +148,13 @@ export const counters: readonly EventMetric[] = [
     labels: ['finding'],
     zeros: findings.map((finding) => ({ finding })),
     on: on('reconcile_finding', ({ finding }) => [{ finding }, 1]),
+  },
+  {
+    name: 'videogen_payments_total',
+    help: 'Payments for credits; granted_late: found by reconciliation, because no event had arrived; not_granted: paid, but not granted',
+    labels: ['outcome'],
+    zeros: paymentOutcomes.map((outcome) => ({ outcome })),
+    on: on('payment_settled', ({ outcome }) => [{ outcome }, 1]),
   },
   {
     name: 'videogen_callback_attempts_total',

@@ -75,6 +75,18 @@ export const gauges: readonly Gauge[] = [
     samples: ({ maintenance }) => [[{}, (maintenance?.reconciledAt ?? 0) / 1000]],
   },
   {
+    name: 'videogen_payments_reconciled_timestamp_seconds',
+    help: 'When payments were last compared with the records of the provider, in Unix seconds; 0 when never',
+    from: ['maintenance'],
+    samples: ({ maintenance }) => [[{}, (maintenance?.paymentsReconciledAt ?? 0) / 1000]],
+  },
+  {
+    name: 'videogen_ungranted_payments',
+    help: 'Payments for credits that were not granted; alert unless 0',
+    from: ['maintenance'],
+    samples: ({ maintenance }) => [[{}, maintenance?.ungrantedPayments ?? 0]],
+  },
+  {
     name: 'videogen_ledger_violations',
     help: 'Violations of ledger rules that are not corrected; alert unless 0',
     from: ['maintenance'],

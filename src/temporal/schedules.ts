@@ -32,6 +32,13 @@ const schedules = {
     runTimeout: '2h',
     summary: 'delete expired data',
   },
+  'reconcile-payments': {
+    workflow: 'reconcilePayments',
+    args: [],
+    every: '1h',
+    runTimeout: '55m',
+    summary: "compare purchases of credits with the payment provider's records",
+  },
   'audit-recent': {
     workflow: 'audit',
     args: ['recent'],

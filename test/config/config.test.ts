@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { readConfig, sealEnvironment } from '../../src/config/config.ts';
+import { type Environment, readConfig, sealEnvironment } from '../../src/config/config.ts';
 import { ConfigError } from '../../src/platform/errors.ts';
 
 describe('readConfig', () => {
@@ -114,6 +114,24 @@ describe('readConfig', () => {
       ['a', 'b'],
     );
     assert.throws(() => readConfig({ TEMPORAL_PAYLOAD_KEYS: 'a:short' }), /TEMPORAL_PAYLOAD_KEYS: must be ID:KEY/);
+  });
+
+  test('both secrets of Stripe are set or neither, and no message repeats one', () => {
+    const secrets = { STRIPE_SECRET_KEY: 'sk_test_51abcdefgh', STRIPE_WEBHOOK_SECRET: 'whsec_abcdefgh' };
+    assert.equal(readConfig(secrets).stripeSecretKey, 'sk_test_51abcdefgh');
+    const refusal = (environment: Environment) => {
+      try {
+        return readConfig(environment).host;
+      } catch (error) {
+        return error instanceof ConfigError ? error.problems : error;
+      }
+    };
+    const both = 'STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET: set both or neither';
+    assert.deepEqual(refusal({ STRIPE_SECRET_KEY: secrets.STRIPE_SECRET_KEY }), [both]);
+    assert.deepEqual(refusal({ STRIPE_SECRET_KEY: 'pk_live_51abcdefgh', STRIPE_WEBHOOK_SECRET: 'secret' }), [
+      'STRIPE_SECRET_KEY: must be a secret or restricted key of Stripe, such as sk_test_…',
+      "STRIPE_WEBHOOK_SECRET: must be the signing secret of Stripe's event destination, whsec_…",
+    ]);
   });
 
   test('a secret may be given as a file, but not twice', () => {

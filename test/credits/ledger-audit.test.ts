@@ -63,6 +63,14 @@ type Plant = {
 const entry = (books: Books, taskId: string, kind: string, amount: number) =>
   `insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
    values ('${books.accountId}', '${taskId}', '${kind}', ${amount}, 736 + ${amount})`;
+/** A paid purchase of 50 credits, with a grant of `granted`. */
+const topUp = ({ accountId, live }: Books, granted: number) => [
+  `insert into top_ups (id, account_id, provider, is_test, package, credits, currency, minor_units, state, settled_by, paid_at)
+   values ('${live}', '${accountId}', 'stripe', true, 'starter', 50, 'EUR', 500, 'paid', 'event', now())`,
+  `insert into ledger_entries (account_id, top_up_id, kind, amount, balance_after)
+   values ('${accountId}', '${live}', 'grant', ${granted}, 736 + ${granted})`,
+  balance(736 + granted),
+];
 const balance = (value: number | string) => `update accounts set balance = ${value}`;
 
 const plants: readonly Plant[] = [
@@ -87,13 +95,39 @@ const plants: readonly Plant[] = [
     statements: ({ done }) => [`delete from ledger_entries where task_id = '${done}'`],
   },
   {
-    rule: 'nothing_is_below_zero',
+    rule: 'only_reversals_overdraw',
     what: 'a balance below zero, with an entry to match',
     statements: ({ accountId }) => [
-      'alter table accounts drop constraint accounts_balance_check',
-      'alter table ledger_entries drop constraint ledger_entries_balance_after_check',
+      'alter table ledger_entries drop constraint only_reversals_overdraw',
       `insert into ledger_entries (account_id, kind, amount, balance_after) values ('${accountId}', 'adjustment', -741, -5)`,
       balance(-5),
+    ],
+  },
+  {
+    rule: 'entry_belongs_to_its_top_up',
+    what: 'a grant of more credits than were bought',
+    statements: (books) => [...topUp(books, 51)],
+  },
+  {
+    rule: 'entry_belongs_to_its_top_up',
+    what: 'a grant for a purchase that is not paid',
+    statements: (books) => [
+      ...topUp(books, 50),
+      `update top_ups set state = 'open', paid_at = null, settled_by = null`,
+    ],
+  },
+  {
+    rule: 'paid_top_up_is_granted',
+    what: 'a payment without its grant',
+    statements: (books) => topUp(books, 50).slice(0, 1),
+  },
+  {
+    rule: 'top_up_is_reversed_in_proportion',
+    what: 'half of a payment returned, with all of its credits',
+    statements: (books) => [
+      ...topUp(books, 50),
+      `insert into top_up_reversals (top_up_id, reference, kind, minor_units, is_taken, is_final)
+       select id, 're_1', 'refund', 250, true, true from top_ups`,
     ],
   },
   {

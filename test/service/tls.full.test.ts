@@ -89,7 +89,13 @@ describe('over TLS, with certificates on both sides', { skip: skipsWithoutOpenss
   async function database(parameters: Record<string, string>, host?: string): Promise<string> {
     const wanted = Object.keys(parameters).length === 0 ? { ...authority(), ...own() } : parameters;
     const url = databaseUrl(wanted, host);
-    const findings = await checkDatabase({ url, poolSize: 1, secret: undefined, catalogue: builtInCatalogue() });
+    const findings = await checkDatabase({
+      url,
+      poolSize: 1,
+      secret: undefined,
+      payments: undefined,
+      catalogue: builtInCatalogue(),
+    });
     return said(findings, 'database', 'database tls');
   }
 

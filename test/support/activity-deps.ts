@@ -50,6 +50,8 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       startDelivery: noPart,
       wakeDelivery: noPart,
     },
+    payments: undefined,
+    publicUrl: 'http://media.test',
     workFolder: join(folder, '.work'),
     retention: {
       mediaMs: 14 * 86_400_000,

@@ -74,6 +74,7 @@ type Built = { readonly catalogue: Catalogue; readonly problems: readonly Proble
 
 function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Reaches): Built {
   const { creditValue, models } = data;
+  const packages = new Map(Object.entries(data.packages));
   const providers: Providers = new Map<string, ProviderSettings>([
     [previewProvider, { kind: 'preview' }],
     ...Object.entries(data.providers),
@@ -102,7 +103,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
   });
   const contents = [...files].map(([name, file]) => [name, file.data] as const);
   const byName = new Map(built.map((one) => [one.model, one]));
-  return { problems, catalogue: { creditValue, providers, models: byName, files: new Map(contents) } };
+  return { problems, catalogue: { creditValue, packages, providers, models: byName, files: new Map(contents) } };
 }
 
 type Providers = ReadonlyMap<string, ProviderSettings>;

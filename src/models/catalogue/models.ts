@@ -3,6 +3,7 @@ import type { Model } from '../model.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
 import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
 import { modelInput } from './model-input.ts';
+import { type CreditPackage, packagesSchema } from './packages.ts';
 import { pricesSchema } from './price-rows.ts';
 import { type InputRules, type Rules, rules } from './rules.ts';
 
@@ -94,6 +95,7 @@ export const catalogueSchema = z.strictObject({
     .strictObject({ micros: z.int().min(0).max(1_000_000_000).default(5000), currency: currency.default('USD') })
     .prefault({})
     .meta({ description: 'The value of a credit, in millionths of the currency; for the margin.' }),
+  packages: packagesSchema,
   providers: z.record(providerName, providerSchema).default({}),
   models: z.array(model).min(1).max(100),
 });
@@ -136,6 +138,8 @@ export type CatalogueModel = Model & {
 
 export type Catalogue = {
   readonly creditValue: { readonly micros: number; readonly currency: string };
+  /** Credits for sale, by name, in the order of the file. */
+  readonly packages: ReadonlyMap<string, CreditPackage>;
   /** Includes the built-in one. */
   readonly providers: ReadonlyMap<string, ProviderSettings>;
   readonly models: ReadonlyMap<string, CatalogueModel>;

@@ -7,17 +7,27 @@ export type Maintenance = {
   readonly fullyAuditedAt: number;
   /** When `reconcile` last finished a pass over all unfinished tasks. */
   readonly reconciledAt: number;
+  readonly ungrantedPayments: number;
+  /** When payments were last compared with the records of the provider. */
+  readonly paymentsReconciledAt: number;
 };
 
 export const readMaintenance = one<Maintenance>({
   name: 'read-maintenance',
   text: `
 select (select count(*) from ledger_violations) as violations, coalesce(audited_at, 'epoch') as "auditedAt",
-  coalesce(fully_audited_at, 'epoch') as "fullyAuditedAt", coalesce(reconciled_at, 'epoch') as "reconciledAt"
+  coalesce(fully_audited_at, 'epoch') as "fullyAuditedAt", coalesce(reconciled_at, 'epoch') as "reconciledAt",
+  (select count(*) from ungranted_payments) as "ungrantedPayments",
+  coalesce(payments_reconciled_at, 'epoch') as "paymentsReconciledAt"
 from maintenance`,
 });
 
 export const markReconciled = none({ name: 'mark-reconciled', text: 'update maintenance set reconciled_at = now()' });
+
+export const markPaymentsReconciled = none({
+  name: 'mark-payments-reconciled',
+  text: 'update maintenance set payments_reconciled_at = now()',
+});
 
 // The positions of loops over many rows whose run ended early.
 

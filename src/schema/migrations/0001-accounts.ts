@@ -25,7 +25,8 @@ end $$;
 create table accounts (
   id uuid primary key,
   name text not null check (length(name) between 1 and 200),
-  balance bigint not null default 0 check (balance >= 0),
+  -- Below zero only after a payment was returned; a check of the ledger's entries refuses every other way there.
+  balance bigint not null default 0 check (balance between -${Number.MAX_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}),
   unfinished_tasks integer not null default 0 check (unfinished_tasks >= 0),
   max_unfinished_tasks integer not null default 1000 check (max_unfinished_tasks >= 0),
   -- GCRA: when the next create would be due if creates came evenly.

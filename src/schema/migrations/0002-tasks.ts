@@ -127,7 +127,7 @@ create table ledger_entries (
   task_id uuid references tasks,
   kind text not null check (kind in ${literals(ledgerKinds)}),
   amount bigint not null,
-  balance_after bigint not null check (balance_after >= 0),
+  balance_after bigint not null,
   reason text check (length(reason) <= 500),
   -- A key books once in the whole installation.
   idempotency_key text check (idempotency_key is null or kind in ('grant', 'adjustment')),

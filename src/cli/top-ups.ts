@@ -1,0 +1,70 @@
+import type { Command } from 'commander';
+import type { Events } from '../metrics/counters.ts';
+import { dayMs } from '../platform/duration.ts';
+import { createLog } from '../platform/log.ts';
+import { openPayments } from '../payments/open-payments.ts';
+import { reconcilePayments } from '../payments/reconcile-payments.ts';
+import { listTopUps, type TopUp } from '../payments/top-ups.ts';
+import { id, wholeNumber } from './arguments.ts';
+import { type Answer, CommandError, isoTime, listed } from './output.ts';
+import type { Context, RunOnDatabase } from './run-command.ts';
+
+const maxListed = 100;
+
+export function addTopUpCommands(program: Command, run: RunOnDatabase): void {
+  const topUp = program
+    .command('top-up')
+    .description('list purchases of credits, and compare them with the payment provider');
+  topUp
+    .command('list')
+    .description('list the newest purchases')
+    .option('--account <account>', 'only those of this account', id)
+    .action(run(list));
+  topUp
+    .command('reconcile')
+    .description("grant what was paid and book what was refunded, by the provider's records")
+    .option(
+      '--days <days>',
+      'read the records of so many days; more after restoring an older database',
+      wholeNumber(1, 3650),
+      7,
+    )
+    .action(run(reconcile));
+}
+
+async function list({ db }: Context, { account: accountId }: { account?: string }): Promise<Answer> {
+  return listed('purchases', await listTopUps(db, { accountId, limit: maxListed }), topUpLine);
+}
+
+async function reconcile({ db, config }: Context, { days }: { days: number }): Promise<Answer> {
+  const { publicUrl: serviceUrl = `http://${config.host}:${config.port}` } = config;
+  const provider = openPayments({ ...config, publicUrl: serviceUrl });
+  if (provider === undefined)
+    throw new CommandError('no payment provider: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET');
+  const counts = { granted: 0, granted_late: 0, not_granted: 0, reversed: 0, unknown: 0 };
+  const events: Events = {
+    emit: (event) => {
+      if (event.kind === 'payment_settled') counts[event.outcome] += 1;
+    },
+  };
+  const log = createLog({ level: 'silent' });
+  const { checked, failed } = await reconcilePayments(
+    { db, provider, serviceUrl, log, events },
+    Date.now() - days * dayMs,
+  );
+  if (failed > 0 || counts.not_granted > 0) process.exitCode = 1;
+  const { granted_late: granted, not_granted: notGranted, reversed } = counts;
+  return {
+    json: { checked, granted, reversed, notGranted, failed },
+    lines: [
+      `${checked} records compared: ${granted} payments granted, ${reversed} refunds and disputes booked.`,
+      ...(notGranted > 0 ? [`${notGranted} payments cannot be granted (videogen doctor).`] : []),
+      ...(failed > 0 ? [`${failed} records failed; the log of the service has the reasons after its next run.`] : []),
+    ],
+  };
+}
+
+function topUpLine({ topUpId, accountId, state, credits, minorUnits, currency, isTest, createdAt }: TopUp): string {
+  const shown = isTest ? `${state} (test)` : state;
+  return [topUpId, accountId, isoTime(createdAt), shown, `${credits} credits`, `${minorUnits} ${currency}`].join('  ');
+}

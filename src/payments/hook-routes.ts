@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { HttpError, maxBodyBytes } from '../http/errors.ts';
+import { announcedBytes, readBytes } from '../http/server/read-json.ts';
+import { InvalidEvent, paymentProviderNames } from './contract.ts';
+import { processEvent } from './process-payments.ts';
+
+const types = ['application/json'];
+
+/** Each provider sends its events to an address of its own. It repeats an event until it gets a 200, which it gets once the event is booked. */
+export const hookEndpoints = paymentProviderNames.map((name) =>
+  defineEndpoint({
+    operationId: `${name}Event`,
+    route: `POST /hooks/${name}`,
+    scope: 'none',
+    summary: `Receive an event of ${name}`,
+    description: 'Requires the signature of the payment provider. Events about other payments are ignored.',
+    fileTypes: types,
+    data: z.strictObject({}),
+    failures: ['event_invalid', 'payments_disabled', 'payments_unavailable', 'database_unavailable', 'database_busy'],
+    handler: async ({ ctx }, { db, log, events, publicUrl: serviceUrl, payments: provider }) => {
+      announcedBytes(ctx, { types, maxBytes: maxBodyBytes });
+      const body = await readBytes(ctx.req, maxBodyBytes);
+      if (provider?.name !== name) throw new HttpError('payments_disabled');
+      const event = await provider
+        .readEvent(body, (header) => ctx.get(header))
+        .catch((cause: unknown) => {
+          throw cause instanceof InvalidEvent ? new HttpError('event_invalid', { cause }) : cause;
+        });
+      await processEvent({ db, provider, serviceUrl, log, events }, event);
+      return {};
+    },
+  }),
+);

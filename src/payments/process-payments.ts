@@ -1,0 +1,60 @@
+import type { Events } from '../metrics/counters.ts';
+import type { Log } from '../platform/log.ts';
+import type { Payment, PaymentEvent } from './contract.ts';
+import { reversePayment } from './reverse-payment.ts';
+import { settlePayment, type Settling } from './settle-payment.ts';
+import type { Settler } from './top-ups.ts';
+
+// The two things that can happen to a payment, with their log lines and metrics. Events and reconciliation both end here.
+
+export type PaymentDeps = Settling & { readonly log: Log; readonly events: Events };
+
+/** Reads what an event is about from the provider and applies it. */
+export async function processEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {
+  if (event.kind === 'other') {
+    deps.log.debug({ type: event.type }, 'payment event ignored');
+  } else if (event.kind === 'reversal') {
+    await applyReversals(deps, event.paymentId);
+  } else {
+    const payment = await deps.provider.readCheckout(event.checkoutId);
+    if (payment === undefined) noteUnknown(deps, { checkoutId: event.checkoutId });
+    else await applyPayment(deps, payment, 'event');
+  }
+}
+
+export async function applyPayment(deps: PaymentDeps, payment: Payment, by: Settler): Promise<void> {
+  const { log, events } = deps;
+  const { checkoutId, paymentId } = payment;
+  const settlement = await settlePayment(deps, payment, by);
+  if (settlement.kind === 'foreign') return by === 'event' ? noteUnknown(deps, { checkoutId }) : undefined;
+  const { topUpId, accountId, credits } = settlement.topUp;
+  const fields = { topUpId, accountId, checkoutId, paymentId };
+  if (settlement.kind === 'not_granted') {
+    events.emit({ kind: 'payment_settled', outcome: 'not_granted' });
+    log.error({ ...fields, reason: settlement.reason }, 'payment not granted');
+  } else if (settlement.kind === 'granted') {
+    const isLate = by === 'reconciliation';
+    events.emit({ kind: 'payment_settled', outcome: isLate ? 'granted_late' : 'granted' });
+    if (isLate) log.warn({ ...fields, credits }, 'payment granted by reconciliation; no event had arrived');
+    else log.info({ ...fields, credits }, 'payment granted');
+  }
+  // A refund may have been processed before its payment was known, also by a process that died after the grant.
+  const isPaid = settlement.kind === 'granted' || (settlement.kind === 'already_granted' && by === 'event');
+  if (isPaid && paymentId !== undefined) await applyReversals(deps, paymentId);
+}
+
+export async function applyReversals(deps: PaymentDeps, paymentId: string): Promise<void> {
+  const outcome = await reversePayment(deps, paymentId);
+  if (outcome.kind === 'unknown_payment') return noteUnknown(deps, { paymentId });
+  const { topUpId, accountId } = outcome.topUp;
+  for (const booked of outcome.booked) {
+    deps.events.emit({ kind: 'payment_settled', outcome: 'reversed' });
+    deps.log.warn({ topUpId, accountId, paymentId, ...booked }, 'payment reversal booked');
+  }
+}
+
+/** The same account at the provider may have other customers than ours. */
+function noteUnknown({ log, events }: PaymentDeps, fields: Readonly<Record<string, string>>): void {
+  events.emit({ kind: 'payment_settled', outcome: 'unknown' });
+  log.info(fields, 'event about an unknown payment ignored');
+}

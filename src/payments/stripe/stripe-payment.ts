@@ -1,0 +1,117 @@
+import type Stripe from 'stripe';
+import { validate as isUuid } from 'uuid';
+import type { Order, Payment, PaymentEvent, PaymentState, Reversal } from '../contract.ts';
+
+// Stripe's objects as the terms of our contract.
+
+/** The names of our metadata. Only holders of the secret key can set it, unlike `client_reference_id`, which a payment link takes from its URL. */
+const names = {
+  topUp: 'videogen_top_up',
+  account: 'videogen_account',
+  package: 'videogen_package',
+  credits: 'videogen_credits',
+  price: 'videogen_price',
+  service: 'videogen_service',
+} as const;
+
+export function metadataOf(order: Order, serviceUrl: string): Record<string, string> {
+  return {
+    [names.topUp]: order.topUpId,
+    [names.account]: order.accountId,
+    [names.package]: order.package,
+    [names.credits]: String(order.credits),
+    [names.price]: `${order.minorUnits} ${order.currency}`,
+    [names.service]: serviceUrl,
+  };
+}
+
+function orderOf({ client_reference_id: reference, metadata }: Stripe.Checkout.Session): Order | undefined {
+  const { [names.topUp]: topUpId = '', [names.account]: accountId = '' } = metadata ?? {};
+  const { [names.package]: name = '', [names.credits]: credits = '', [names.price]: price = '' } = metadata ?? {};
+  const [, minorUnits = '', currency = ''] = /^(\d{1,12}) ([A-Z]{3})$/.exec(price) ?? [];
+  const isOurs = isUuid(topUpId) && reference === topUpId && isUuid(accountId) && /^\d{1,15}$/.test(credits);
+  if (!isOurs || minorUnits === '') return undefined;
+  return { topUpId, accountId, package: name, credits: Number(credits), currency, minorUnits: Number(minorUnits) };
+}
+
+/** `session` has its payment intent and latest charge expanded. */
+export function paymentOf(session: Stripe.Checkout.Session): Payment {
+  const { payment_intent: intent } = session;
+  const expanded = typeof intent === 'object' && intent !== null ? intent : undefined;
+  const charge = expanded?.latest_charge;
+  const receiptUrl = typeof charge === 'object' && charge !== null ? charge.receipt_url : undefined;
+  return {
+    checkoutId: session.id,
+    order: orderOf(session),
+    serviceUrl: session.metadata?.[names.service],
+    state: stateOf(session, expanded?.status),
+    isTest: !session.livemode,
+    paymentId: typeof intent === 'string' ? intent : intent?.id,
+    currency: (session.currency ?? '').toUpperCase(),
+    minorUnits: session.amount_total ?? 0,
+    receiptUrl: receiptUrl ?? undefined,
+  };
+}
+
+/** A delayed payment stays `unpaid` while it is on its way and after it has failed; only its intent shows which. */
+function stateOf(
+  { status, payment_status: paid }: Stripe.Checkout.Session,
+  intent: Stripe.PaymentIntent.Status | undefined,
+): PaymentState {
+  if (paid === 'paid') return 'paid';
+  if (status === 'expired') return 'expired';
+  if (status !== 'complete') return 'open';
+  return intent === 'requires_payment_method' || intent === 'canceled' ? 'failed' : 'processing';
+}
+
+const failedRefunds: readonly (string | null)[] = ['failed', 'canceled'];
+
+export function reversalOfRefund({ id: reference, amount, status }: Stripe.Refund): Reversal {
+  const isTaken = !failedRefunds.includes(status);
+  return { reference, kind: 'refund', minorUnits: amount, isTaken, isFinal: !isTaken || status === 'succeeded' };
+}
+
+const closedDisputes: readonly string[] = ['won', 'lost', 'warning_closed', 'prevented'];
+
+/** The balance transactions show whether money was withdrawn, which inquiries do not do, and reinstated, as after a dispute that was won. */
+export function reversalOfDispute(dispute: Stripe.Dispute, currency: string): Reversal {
+  const moved = dispute.balance_transactions.reduce((sum, { amount }) => sum + amount, 0);
+  return {
+    reference: dispute.id,
+    kind: 'dispute',
+    // An amount in another currency cannot be compared with the payment.
+    minorUnits: dispute.currency === currency ? dispute.amount : undefined,
+    isTaken: moved < 0,
+    isFinal: closedDisputes.includes(dispute.status),
+  };
+}
+
+export function eventOf(event: Stripe.Event): PaymentEvent {
+  if (
+    event.type === 'checkout.session.completed' ||
+    event.type === 'checkout.session.async_payment_succeeded' ||
+    event.type === 'checkout.session.async_payment_failed' ||
+    event.type === 'checkout.session.expired'
+  ) {
+    return { kind: 'checkout', checkoutId: event.data.object.id };
+  }
+  if (
+    event.type === 'charge.refunded' ||
+    event.type === 'charge.refund.updated' ||
+    event.type === 'refund.failed' ||
+    event.type === 'refund.updated' ||
+    event.type === 'charge.dispute.created' ||
+    event.type === 'charge.dispute.updated' ||
+    event.type === 'charge.dispute.closed' ||
+    event.type === 'charge.dispute.funds_withdrawn' ||
+    event.type === 'charge.dispute.funds_reinstated'
+  ) {
+    return reversalEvent(event.type, event.data.object.payment_intent);
+  }
+  return { kind: 'other', type: event.type };
+}
+
+function reversalEvent(type: string, intent: string | { readonly id: string } | null): PaymentEvent {
+  const paymentId = typeof intent === 'string' ? intent : intent?.id;
+  return paymentId === undefined ? { kind: 'other', type } : { kind: 'reversal', paymentId };
+}

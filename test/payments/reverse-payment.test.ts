@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { v7 as uuidv7 } from 'uuid';
+import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { bookCreditsAs } from '../../src/credits/credits.ts';
+import { reversePayment } from '../../src/payments/reverse-payment.ts';
+import { completeTask, findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { acceptTask } from '../../src/tasks/accept-task.ts';
+import { shell } from '../support/person.ts';
+import { acceptTestTask, listedTerms, madeUpResult, requestOf, taskParam } from '../support/tasks.ts';
+import { deliverOne, openPaymentStage, type PaymentStage, starter } from './payment-stage.ts';
+
+let stage: PaymentStage;
+before(async () => {
+  stage = await openPaymentStage();
+});
+after(async () => {
+  const violations = await auditLedger(stage.database.db);
+  await stage.close();
+  assert.deepEqual(violations, []);
+});
+
+const records = () => stage.stripe.records;
+const { credits } = starter;
+
+test('partial refunds of the whole price take back exactly the credits, each once, however often its event arrives', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  const first = records().events.length;
+  for (const amount of [333, 333, 333]) records().refund(paymentId, amount);
+  await stage.deliver();
+  await Promise.all([0, 1, 2, 0, 1, 2].map((number) => deliverOne(stage.stripe, first + number, stage.deps)));
+  const amounts = await stage.amountsOf(accountId);
+  assert.deepEqual(amounts, [credits, -3333, -3333, -3334]);
+  assert.equal(await stage.balanceOf(accountId), 0);
+});
+
+test('concurrent events about refunds book each refund once', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  const first = records().events.length;
+  for (const amount of [100, 200, 300]) records().refund(paymentId, amount);
+  await Promise.all([0, 1, 2, 2, 1, 0].map((number) => deliverOne(stage.stripe, first + number, stage.deps)));
+  await stage.deliver();
+  assert.deepEqual(await stage.amountsOf(accountId), [credits, -1001, -2002, -3003]);
+});
+
+test('a refund of spent credits takes the balance below zero: creates are refused, and running tasks go on', async () => {
+  const { db } = stage.database;
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  const succeeds = await acceptTestTask(db, accountId, taskParam('spent'));
+  const fails = await acceptTestTask(db, accountId, taskParam('spent'));
+  const spent = credits - (await stage.balanceOf(accountId));
+  records().refund(paymentId, starter.price.minorUnits);
+  await stage.deliver();
+  assert.equal(await stage.balanceOf(accountId), -spent);
+  const task = { taskId: uuidv7(), accountId, ...requestOf(taskParam('refused')), ...listedTerms };
+  const refused = await acceptTask(db, task);
+  assert.deepEqual([refused.kind, 'balance' in refused && refused.balance], ['insufficient_credits', -spent]);
+  assert.equal((await completeTask(db, succeeds, madeUpResult)).changed, true);
+  await refundTask(db, fails, { failCode: 'internal', failMsg: 'It failed.' });
+  assert.equal((await findTask(db, succeeds))?.state, 'success');
+  assert.equal(await stage.balanceOf(accountId), -spent / 2);
+  const adjustment = { accountId, kind: 'adjustment', amount: -1, reason: 'test' } as const;
+  assert.equal((await bookCreditsAs(db, shell, adjustment)).kind, 'balance_out_of_range');
+  // A grant that leaves the balance below zero.
+  assert.equal((await bookCreditsAs(db, shell, { ...adjustment, kind: 'grant', amount: 1 })).kind, 'booked');
+  assert.equal(await stage.balanceOf(accountId), 1 - spent / 2);
+});
+
+test('a refund that fails gives its credits back', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  const refund = records().refund(paymentId, 500, 'pending');
+  await stage.deliver();
+  records().failRefund(refund.id);
+  await stage.deliver();
+  assert.deepEqual(await stage.amountsOf(accountId), [credits, -5005, 5005]);
+});
+
+test('a dispute takes its credits when it begins, and gives them back when it is won', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  const [won, lost, inquiry] = [
+    records().dispute(paymentId, 200),
+    records().dispute(paymentId, 100),
+    records().dispute(paymentId, 50, { isInquiry: true }),
+  ];
+  await stage.deliver();
+  assert.equal(await stage.balanceOf(accountId), credits - 3003);
+  records().closeDispute(won.id, 'won');
+  records().closeDispute(lost.id, 'lost');
+  records().closeDispute(inquiry.id, 'lost');
+  await stage.deliver();
+  assert.equal(await stage.balanceOf(accountId), credits - 1001);
+});
+
+test('a refund whose event arrives before that of its payment is booked with the payment', async () => {
+  const accountId = await stage.newAccount();
+  const { sessionId } = await stage.order(accountId);
+  const first = records().events.length;
+  records().refund(records().pay(sessionId), 999);
+  await deliverOne(stage.stripe, first + 1, stage.deps);
+  assert.deepEqual(await stage.amountsOf(accountId), []);
+  await deliverOne(stage.stripe, first, stage.deps);
+  assert.deepEqual(await stage.amountsOf(accountId), [credits, -credits]);
+  await stage.deliver();
+});
+
+test('a view of Stripe that became outdated while it was read is not booked', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  const dispute = records().dispute(paymentId, 999);
+  await stage.deliver();
+  const { deps, provider } = stage;
+  let reads = 0;
+  const slow = {
+    ...provider,
+    readReversals: async (id: string, currency: string) => {
+      const outdated = await provider.readReversals(id, currency);
+      if (reads++ > 0) return outdated;
+      // Meanwhile the dispute is won, and its event is processed.
+      records().closeDispute(dispute.id, 'won');
+      await stage.deliver();
+      return outdated;
+    },
+  };
+  await reversePayment({ ...deps, provider: slow }, paymentId);
+  assert.equal(reads, 2);
+  assert.equal(await stage.balanceOf(accountId), credits);
+});
