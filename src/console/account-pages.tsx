@@ -1,12 +1,13 @@
 import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
+import { AccountSettingsPage } from './features/account-settings/account-settings-page.tsx';
+import { MembersPage } from './features/people/members-page.tsx';
+import { ProfilePage } from './features/security/profile-page.tsx';
 import { CallbacksPage } from './pages/account/callbacks.tsx';
 import { CreditsPage } from './pages/account/credits.tsx';
 import { KeysPage } from './pages/account/keys.tsx';
-import { MembersPage } from './pages/account/members.tsx';
 import { OverviewPage } from './pages/account/overview.tsx';
 import { PlaygroundPage } from './pages/account/playground.tsx';
-import { SettingsPage } from './pages/account/settings.tsx';
 import { TaskPage } from './pages/account/task.tsx';
 import { TasksPage } from './pages/account/tasks.tsx';
 import { NotFound } from './shell/page-states.tsx';
@@ -20,7 +21,8 @@ const pages: Readonly<Record<string, FunctionComponent>> = {
   '/callbacks': CallbacksPage,
   '/keys': KeysPage,
   '/members': MembersPage,
-  '/settings': SettingsPage,
+  '/settings': AccountSettingsPage,
+  '/profile': ProfilePage,
 };
 
 export function AccountPages({ accountId }: { readonly accountId: string }) {

@@ -1,7 +1,7 @@
 import { Route, Switch } from 'wouter-preact';
 import { opsPaths } from './paths.ts';
 import { NotFound } from './shell/page-states.tsx';
-import { SettingsPage } from './pages/account/settings.tsx';
+import { ProfilePage } from './features/security/profile-page.tsx';
 import { AccountPage } from './pages/operators/account.tsx';
 import { AccountsPage } from './pages/operators/accounts.tsx';
 import { AuditPage } from './pages/operators/audit.tsx';
@@ -29,7 +29,7 @@ export function OperatorPages() {
       <Route path={opsPaths.callbacks} component={CallbacksPage} />
       <Route path={opsPaths.audit} component={AuditPage} />
       <Route path={opsPaths.people} component={PeoplePage} />
-      <Route path={opsPaths.settings} component={SettingsPage} />
+      <Route path={opsPaths.profile} component={ProfilePage} />
       <Route component={NotFound} />
     </Switch>
   );

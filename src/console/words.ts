@@ -1,4 +1,4 @@
-import type { SecurityEvent, TaskRecord } from './api/contract.ts';
+import type { TaskRecord } from './api/contract.ts';
 import { failOutcome, type FailOutcome } from '../tasks/fail-code.ts';
 import type { Tone } from './ui/badge.tsx';
 
@@ -177,29 +177,4 @@ export function valueWord(name: string, value: unknown): string {
   if (typeof value === 'boolean') return value ? 'On' : 'Off';
   const text = String(value);
   return name === 'duration' ? `${text}\u00A0s` : (ratioWords[text] ?? text);
-}
-
-export const eventWords: Readonly<Record<SecurityEvent['kind'], string>> = {
-  signed_in: 'Signed in',
-  sign_in_failed: 'Sign-in failed',
-  signed_out: 'Signed out',
-  reauthenticated: 'Confirmed who they are',
-  password_changed: 'Password changed',
-  session_ended: 'Session ended',
-  link_made: 'Link made',
-  link_accepted: 'Link accepted',
-  link_withdrawn: 'Invitation withdrawn',
-  role_changed: 'Role changed',
-  member_removed: 'Removed from the account',
-  user_disabled: 'Disabled',
-  user_enabled: 'Enabled again',
-  operator_changed: 'Operator’s rights changed',
-  passkey_added: 'Passkey added',
-  passkey_removed: 'Passkey removed',
-  identity_linked: 'Linked to single sign-on',
-  account_closed: 'Account closed',
-};
-
-export function eventWord(kind: string): string {
-  return wordOf<string>(eventWords, kind, kind);
 }

@@ -36,7 +36,6 @@ export function BarChart({ label, names, series, unit }: ChartProps) {
       <div class="plot">
         <svg
           role="group"
-          aria-label={label}
           viewBox={`0 0 ${names.length} ${top}`}
           preserveAspectRatio="none"
           onKeyDown={move}

@@ -4,11 +4,7 @@ import { icon } from '../../ui/icon.ts';
 
 export const ArrowRight = icon(['path', { d: 'M5 12h14' }], ['path', { d: 'm12 5 7 7-7 7' }]);
 export { Clapperboard } from '../../ui/icons.ts';
-export const Download = icon(
-  ['path', { d: 'M12 15V3' }],
-  ['path', { d: 'M21 15v4a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2v-4' }],
-  ['path', { d: 'm7 10 5 5 5-5' }],
-);
+export { Download } from '../../ui/icons.ts';
 export const ImagePlus = icon(
   ['path', { d: 'M16 5h6' }],
   ['path', { d: 'M19 2v6' }],
