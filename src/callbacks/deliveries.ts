@@ -121,13 +121,35 @@ order by finished_at desc, task_id desc limit $3`,
 /** Stored attempts per delivery, because a client may request any number of redeliveries. */
 export const maxAttempts = 100;
 
-/** Lists the latest attempts, newest first. */
-export const listDeliveryAttempts = many<DeliveryAttempt, [taskId: string]>({
+const attemptsOf = many<DeliveryAttempt & { readonly taskId: string }, [taskIds: readonly string[], limit: number]>({
   name: 'list-delivery-attempts',
   text: `
-select attempt, started_at as "startedAt", duration_ms as "durationMs", status, error, response_head as "responseHead"
-from callback_attempts where task_id = $1 order by attempt desc limit ${maxAttempts}`,
+select latest.task_id as "taskId", attempt, started_at as "startedAt", duration_ms as "durationMs", status, error,
+  response_head as "responseHead"
+from unnest($1::uuid[]) delivery cross join lateral (
+  select * from callback_attempts where task_id = delivery order by attempt desc limit $2) latest
+order by attempt desc`,
 });
+
+/** Lists the latest attempts, newest first. */
+export async function listDeliveryAttempts(
+  db: Pick<Database, 'run'>,
+  taskId: string,
+): Promise<readonly DeliveryAttempt[]> {
+  const attempts = await attemptsOf(db, [taskId], maxAttempts);
+  return attempts.map(({ taskId: _delivery, ...attempt }) => attempt);
+}
+
+export const attemptsInList = 10;
+
+/** Adds to each delivery its latest attempts. */
+export async function withAttempts<Row extends Delivery>(db: Pick<Database, 'run'>, deliveries: readonly Row[]) {
+  const taskIds = deliveries.map(({ taskId }) => taskId);
+  const attempts = await attemptsOf(db, taskIds, attemptsInList);
+  return deliveries.map((delivery) => {
+    return { ...delivery, attempts: attempts.filter(({ taskId }) => taskId === delivery.taskId) };
+  });
+}
 
 export type MadeAttempt = {
   readonly delivery: Pick<Delivery, 'taskId' | 'redeliveries'>;
