@@ -39,13 +39,14 @@ export const operatorCallbackSchema = callbackSchema
     attempts: z.array(operatorAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
     operator: z.strictObject({
       accountId: z.string(),
+      accountName: z.string().nullable(),
       redeliveries: z.int().meta({ description: 'Requested redeliveries.' }),
     }),
   })
   .meta({ id: 'OperatorCallback' });
 
 /**
- * For the account. Reports every network error alike, without its duration: a client that could distinguish `blocked` from `timeout`
+ * Presents a callback to its account. It reports every network error alike, without its duration: a client that could distinguish `blocked` from `timeout`
  * could scan our private network. So a failed attempt appears only after the longest time an attempt may take.
  */
 export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
@@ -72,9 +73,9 @@ export function presentCallback(delivery: Delivery, attempts: readonly DeliveryA
   });
 }
 
-/** For operators: exact times, and what the receiver responded. */
+/** Presents a callback to operators: with exact times, and the receiver's responses. */
 export function presentOperatorCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[]) {
-  const { accountId, redeliveries, state, finishedAt, dueAt } = delivery;
+  const { accountId, accountName = null, redeliveries, state, finishedAt, dueAt } = delivery;
   return view(operatorCallbackSchema, {
     ...fieldsOf(delivery),
     state,
@@ -87,7 +88,7 @@ export function presentOperatorCallback(delivery: Delivery, attempts: readonly D
         responseHead: attempt.responseHead?.toString('utf8') ?? null,
       },
     })),
-    operator: { accountId, redeliveries },
+    operator: { accountId, accountName, redeliveries },
   });
 }
 

@@ -14,6 +14,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 export type Delivery = {
   readonly taskId: string;
   readonly accountId: string;
+  readonly accountName?: string | undefined;
   readonly url: string;
   /** The API that spells the callback: a dialect, or a shape of `src/ingress`. */
   readonly dialect: string;
@@ -41,7 +42,8 @@ export type DeliveryAttempt = {
 
 /** The columns of `callback_deliveries` as the fields of a `Delivery`. */
 export const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, redeliveries, created_at as "createdAt",
-  finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect`;
+  finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect,
+  (select name from accounts where accounts.id = account_id) as "accountName"`;
 
 /** Returns undefined while the task runs, and for a task without `callBackUrl`. */
 export const findDelivery = maybeOne<Delivery, [taskId: string]>({

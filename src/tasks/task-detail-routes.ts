@@ -1,3 +1,4 @@
+import { findAccount } from '../accounts/accounts.ts';
 import { isFinal, type Task } from './task.ts';
 import { readTaskDetail } from './task-list.ts';
 import { countAhead, findMaker } from './task-maker.ts';
@@ -40,7 +41,7 @@ export const adminShowTask = defineEndpoint({
   route: 'GET /api/admin/v1/tasks/show',
   summary: 'Get all details of a task',
   description:
-    "Returns what the task's account sees of it, and in `operator` what clients must not see: upstream jobs, the keys of the stored " +
+    'Returns the timeline that the account gets, and in `operator` what clients must not get: upstream jobs, the keys of the stored ' +
     'files, and for each attempt of the callback the network error and the beginning of the response.',
   query: strictQuery({ taskId: idParameter('a task') }),
   data: operatorTaskDetailSchema,
@@ -53,12 +54,13 @@ export const adminShowTask = defineEndpoint({
 
 async function readSources(deps: HttpDeps, task: Task): Promise<TaskSources> {
   const isWaiting = !isFinal(task.state) && task.state !== 'generating';
-  const [record, detail, maker, previews, ahead] = await Promise.all([
+  const [record, detail, maker, previews, ahead, account] = await Promise.all([
     presentTask(deps, task),
     readTaskDetail(deps.db, task.taskId),
     findMaker(deps.db, task.taskId),
     uploadPreviews(deps, task.accountId, task.param.input),
     isWaiting ? countAhead(deps.db, task.taskId) : undefined,
+    findAccount(deps.db, task.accountId),
   ]);
-  return { task, record, maker, previews, ahead, ...detail, nowMs: Date.now() };
+  return { task, record, maker, previews, ahead, accountName: account?.name, ...detail, nowMs: Date.now() };
 }

@@ -95,6 +95,7 @@ export const operatorTaskDetailSchema = taskDetailSchema
     callback: z.union([operatorCallbackSchema, z.null()]),
     operator: z.strictObject({
       accountId: z.string(),
+      accountName: z.string().nullable(),
       temporalUrl: z
         .url()
         .nullable()
@@ -105,19 +106,18 @@ export const operatorTaskDetailSchema = taskDetailSchema
   })
   .meta({ id: 'TaskDetail' });
 
-/** What both views are made of. */
 export type TaskSources = Awaited<ReturnType<typeof readTaskDetail>> & {
   readonly task: Task;
   readonly record: TaskRecord;
   readonly maker: Maker | undefined;
   readonly previews: readonly UploadPreview[];
   readonly ahead: number | undefined;
+  readonly accountName: string | undefined;
   readonly nowMs: number;
 };
 
 type ViewDeps = Pick<HttpDeps, 'resultStore' | 'retentionMs' | 'temporalUiUrl'>;
 
-/** For the account. */
 export function presentTaskDetail(deps: ViewDeps, sources: TaskSources) {
   const { delivery, attempts, nowMs } = sources;
   const callback = delivery === undefined ? null : presentCallback(delivery, attempts, nowMs);
@@ -125,13 +125,14 @@ export function presentTaskDetail(deps: ViewDeps, sources: TaskSources) {
 }
 
 export function presentOperatorTaskDetail(deps: ViewDeps, sources: TaskSources) {
-  const { task, delivery, attempts, providerJobs } = sources;
+  const { task, accountName, delivery, attempts, providerJobs } = sources;
   const callback = delivery === undefined ? null : presentOperatorCallback(delivery, attempts);
   return view(operatorTaskDetailSchema, {
     ...fieldsOf(deps, sources, callback),
     callback,
     operator: {
       accountId: task.accountId,
+      accountName: accountName ?? null,
       temporalUrl: deps.temporalUiUrl === undefined ? null : workflowUrl(deps.temporalUiUrl, task.taskId),
       files: filesOf(task.result),
       providerJobs: providerJobs.map(presentProviderJob),

@@ -94,7 +94,7 @@ export const listedTaskSchema = taskRecordSchema
 
 /** With what only operators see. */
 export const operatorListedTaskSchema = listedTaskSchema
-  .extend({ operator: z.strictObject({ accountId: z.string() }) })
+  .extend({ operator: z.strictObject({ accountId: z.string(), accountName: z.string().nullable() }) })
   .meta({ id: 'OperatorListedTask' });
 
 export async function presentListedTask(deps: RecordDeps, task: ListedTask) {
@@ -109,7 +109,10 @@ export async function presentListedTask(deps: RecordDeps, task: ListedTask) {
 
 export async function presentOperatorListedTask(deps: RecordDeps, task: ListedTask) {
   const listed = await presentListedTask(deps, task);
-  return view(operatorListedTaskSchema, { ...listed, operator: { accountId: task.accountId } });
+  return view(operatorListedTaskSchema, {
+    ...listed,
+    operator: { accountId: task.accountId, accountName: task.accountName ?? null },
+  });
 }
 
 export function presentMaker(maker: Maker | undefined) {

@@ -95,7 +95,7 @@ test('200 tasks of all accounts, newest first, each with its account and as reco
     operator.ask('GET', `${admin}/tasks`, { query: { accountId: one.accountId } }),
   )) as Page;
   const { operator: part, createdBy, posterUrl, contentDeleteTime, ...record } = tasks[0] ?? {};
-  assert.deepEqual(part, { accountId: one.accountId });
+  assert.deepEqual(part, { accountId: one.accountId, accountName: 'test' });
   assert.deepEqual(record, (await service.recordInfo(one.key, String(ids[2]))).json.data);
   assert.deepEqual([createdBy?.kind, createdBy?.name, posterUrl, contentDeleteTime], ['key', 'test', null, null]);
 });
@@ -183,7 +183,7 @@ test('200 everything that is known of a task: its books, its jobs, and what the 
     },
   ]);
   assert.deepEqual([url, state, nextAttemptTime], ['http://receiver.test/hook?secret=1', 'pending', 3_000]);
-  assert.deepEqual(delivered, { accountId, redeliveries: 0 });
+  assert.deepEqual(delivered, { accountId, accountName: 'test', redeliveries: 0 });
 });
 
 test('200 the account sees the same task and callback without what only operators see', async () => {

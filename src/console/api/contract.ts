@@ -979,6 +979,7 @@ export type OperatorListedTask = {
   readonly contentDeleteTime: number | null;
   readonly operator: {
     readonly accountId: string;
+    readonly accountName: string | null;
   };
 };
 
@@ -1026,6 +1027,7 @@ export type TaskDetail = {
   readonly aheadOfOwn: number | null;
   readonly operator: {
     readonly accountId: string;
+    readonly accountName: string | null;
     /** The task's workflow in Temporal's UI; null if its URL is unknown. */
     readonly temporalUrl: string | null;
     /** Keys of the stored files; null without a video. */
@@ -1091,6 +1093,7 @@ export type OperatorCallback = {
   }[];
   readonly operator: {
     readonly accountId: string;
+    readonly accountName: string | null;
     /** Requested redeliveries. */
     readonly redeliveries: number;
   };
