@@ -1,11 +1,8 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
-import { accountLinks } from '../pages/account/links.ts';
-import { lazy } from '../ui/lazy.tsx';
-import { toast } from '../ui/toast.tsx';
-
-const KeyboardDialog = lazy(async () => (await import('./keyboard-dialog.tsx')).KeyboardDialog, Loading);
+import { KeyboardDialog } from './keyboard-dialog.tsx';
+import { accountNav } from './nav.ts';
 
 /** The second key comes within this time after `g`. */
 const togetherMs = 1200;
@@ -33,7 +30,7 @@ export function Shortcuts() {
       else if (key === 'g') goAt = event.timeStamp;
       else if (event.timeStamp - goAt < togetherMs && account !== undefined) {
         goAt = -Infinity;
-        const link = accountLinks(account)
+        const link = accountNav(account)
           .flatMap(({ links }) => links)
           .find((one) => one.key === key);
         if (link !== undefined) navigate(link.href);
@@ -44,13 +41,6 @@ export function Shortcuts() {
   }, [account, navigate]);
   if (shown === undefined) return null;
   return <KeyboardDialog shown={shown} onClose={() => setShown(undefined)} />;
-}
-
-function Loading({ failed }: { readonly failed: boolean }) {
-  useEffect(() => {
-    if (failed) toast('This did not load. Reload the page.', 'bad');
-  }, [failed]);
-  return null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -120,6 +120,12 @@ export const RotateCw = icon(
   ['path', { d: 'M21 12a9 9 0 1 1-9-9c2.52 0 4.93 1 6.74 2.74L21 8' }],
   ['path', { d: 'M21 3v5h-5' }],
 );
+export const SearchX = icon(
+  ['path', { d: 'm13.5 8.5-5 5' }],
+  ['path', { d: 'm8.5 8.5 5 5' }],
+  ['circle', { cx: '11', cy: '11', r: '8' }],
+  ['path', { d: 'm21 21-4.3-4.3' }],
+);
 export const Settings = icon(
   [
     'path',
@@ -188,3 +194,37 @@ export const WifiOff = icon(
   ['path', { d: 'm2 2 20 20' }],
 );
 export const X = icon(['path', { d: 'M18 6 6 18' }], ['path', { d: 'm6 6 12 12' }]);
+export const Clapperboard = icon(
+  ['path', { d: 'm12.296 3.464 3.02 3.956' }],
+  ['path', { d: 'M20.2 6 3 11l-.9-2.4c-.3-1.1.3-2.2 1.3-2.5l13.5-4c1.1-.3 2.2.3 2.5 1.3z' }],
+  ['path', { d: 'M3 11h18v8a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z' }],
+  ['path', { d: 'm6.18 5.276 3.1 3.899' }],
+);
+export const LayoutGrid = icon(
+  ['rect', { width: '7', height: '7', x: '3', y: '3', rx: '1' }],
+  ['rect', { width: '7', height: '7', x: '14', y: '3', rx: '1' }],
+  ['rect', { width: '7', height: '7', x: '14', y: '14', rx: '1' }],
+  ['rect', { width: '7', height: '7', x: '3', y: '14', rx: '1' }],
+);
+export const Building2 = icon(
+  ['path', { d: 'M10 12h4' }],
+  ['path', { d: 'M10 8h4' }],
+  ['path', { d: 'M14 21v-3a2 2 0 0 0-4 0v3' }],
+  ['path', { d: 'M6 10H4a2 2 0 0 0-2 2v7a2 2 0 0 0 2 2h16a2 2 0 0 0 2-2V9a2 2 0 0 0-2-2h-2' }],
+  ['path', { d: 'M6 21V5a2 2 0 0 1 2-2h8a2 2 0 0 1 2 2v16' }],
+);
+export const ScrollText = icon(
+  ['path', { d: 'M15 12h-5' }],
+  ['path', { d: 'M15 8h-5' }],
+  ['path', { d: 'M19 17V5a2 2 0 0 0-2-2H4' }],
+  [
+    'path',
+    { d: 'M8 21h12a2 2 0 0 0 2-2v-1a1 1 0 0 0-1-1H11a1 1 0 0 0-1 1v1a2 2 0 1 1-4 0V5a2 2 0 1 0-4 0v2a1 1 0 0 0 1 1h3' },
+  ],
+);
+export const Server = icon(
+  ['rect', { width: '20', height: '8', x: '2', y: '2', rx: '2', ry: '2' }],
+  ['rect', { width: '20', height: '8', x: '2', y: '14', rx: '2', ry: '2' }],
+  ['line', { x1: '6', x2: '6.01', y1: '6', y2: '6' }],
+  ['line', { x1: '6', x2: '6.01', y1: '18', y2: '18' }],
+);

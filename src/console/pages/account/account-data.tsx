@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { ErrorBox, type Failure } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { download } from './download.ts';
+import { download } from '../../api/download.ts';
 
 /** For owners: everything that is kept of the account, as one file. */
 export function AccountData() {

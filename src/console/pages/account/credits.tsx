@@ -6,7 +6,7 @@ import { searchOf } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
-import { download } from './download.ts';
+import { download } from '../../api/download.ts';
 import { paths } from '../../paths.ts';
 import { Button } from '../../ui/button.tsx';
 import { shortId } from '../../ui/copy.tsx';

@@ -1,19 +1,13 @@
 import { useMemo } from 'preact/hooks';
 import type { UsageDay as Day } from '../../api/contract.ts';
-import type { Series } from '../../ui/chart.tsx';
-import { lazy } from '../../ui/lazy.tsx';
+import { BarChart, type Series } from '../../ui/chart.tsx';
 import { number } from '../../ui/money.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { dayMs } from '../../ui/time.tsx';
-
-const Chart = lazy(async () => (await import('../../ui/chart.tsx')).Chart, ChartPlace);
-
-function ChartPlace({ failed }: { readonly failed: boolean }) {
-  return failed ? <p class="faint">The chart did not load; the figures stand below.</p> : <Skeleton height="220px" />;
-}
 
 /** As tokens, so that the theme chooses them. */
 const colours = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
+
+const dayFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
 type DayChartProps = { readonly days: readonly Day[]; readonly from: number; readonly to: number };
 
@@ -24,21 +18,12 @@ export function DayChart({ days, from, to }: DayChartProps) {
   const { instants, series } = useMemo(() => seriesOf(days, first, count), [days, first, count]);
   return (
     <>
-      <div class="chart">
-        <Chart
-          label="Credits charged by day and model; the table below has the figures"
-          days={instants}
-          series={series}
-        />
-      </div>
-      <p class="legend">
-        {series.map(({ label, colour }) => (
-          <span key={label}>
-            <i style={{ background: colour }} aria-hidden="true" />
-            {label}
-          </span>
-        ))}
-      </p>
+      <BarChart
+        label="Credits charged by day and model"
+        names={instants.map((ms) => dayFormat.format(ms))}
+        series={series}
+        unit="credits"
+      />
       <details class="quiet figures">
         <summary>Figures</summary>
         <div class="table-box">

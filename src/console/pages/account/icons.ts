@@ -3,12 +3,7 @@ import { icon } from '../../ui/icon.ts';
 // Icons that only these pages use; see ui/icons.ts for their origin and license.
 
 export const ArrowRight = icon(['path', { d: 'M5 12h14' }], ['path', { d: 'm12 5 7 7-7 7' }]);
-export const Clapperboard = icon(
-  ['path', { d: 'm12.296 3.464 3.02 3.956' }],
-  ['path', { d: 'M20.2 6 3 11l-.9-2.4c-.3-1.1.3-2.2 1.3-2.5l13.5-4c1.1-.3 2.2.3 2.5 1.3z' }],
-  ['path', { d: 'M3 11h18v8a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2z' }],
-  ['path', { d: 'm6.18 5.276 3.1 3.899' }],
-);
+export { Clapperboard } from '../../ui/icons.ts';
 export const Download = icon(
   ['path', { d: 'M12 15V3' }],
   ['path', { d: 'M21 15v4a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2v-4' }],
@@ -21,12 +16,7 @@ export const ImagePlus = icon(
   ['path', { d: 'm21 15-3.086-3.086a2 2 0 0 0-2.828 0L6 21' }],
   ['circle', { cx: '9', cy: '9', r: '2' }],
 );
-export const LayoutGrid = icon(
-  ['rect', { width: '7', height: '7', x: '3', y: '3', rx: '1' }],
-  ['rect', { width: '7', height: '7', x: '14', y: '3', rx: '1' }],
-  ['rect', { width: '7', height: '7', x: '14', y: '14', rx: '1' }],
-  ['rect', { width: '7', height: '7', x: '3', y: '14', rx: '1' }],
-);
+export { LayoutGrid } from '../../ui/icons.ts';
 export const Pause = icon(
   ['rect', { x: '14', y: '3', width: '5', height: '18', rx: '1' }],
   ['rect', { x: '5', y: '3', width: '5', height: '18', rx: '1' }],
@@ -41,12 +31,7 @@ export const RefreshCw = icon(
   ['path', { d: 'M21 12a9 9 0 0 1-9 9 9.75 9.75 0 0 1-6.74-2.74L3 16' }],
   ['path', { d: 'M8 16H3v5' }],
 );
-export const SearchX = icon(
-  ['path', { d: 'm13.5 8.5-5 5' }],
-  ['path', { d: 'm8.5 8.5 5 5' }],
-  ['circle', { cx: '11', cy: '11', r: '8' }],
-  ['path', { d: 'm21 21-4.3-4.3' }],
-);
+export { SearchX } from '../../ui/icons.ts';
 export const Send = icon(
   [
     'path',

@@ -13,7 +13,7 @@ import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
-import { confirmPerson } from '../../api/confirm-person.ts';
+import { withSudo } from '../../api/sudo.ts';
 import { deviceOf } from './device.ts';
 
 /** Signing in without a password, by the lock of a device. */
@@ -76,11 +76,7 @@ function AddPasskey({ onClose }: { readonly onClose: () => void }) {
     setBusy(true);
     setProblem(undefined);
     try {
-      const response = await newPasskey().catch(async (error: unknown) => {
-        if (problemOf(error).error !== 'reauthentication_required') throw error;
-        await confirmPerson();
-        return newPasskey();
-      });
+      const response = await withSudo(newPasskey);
       await register.mutateAsync({ name: name.trim(), response });
     } catch (error) {
       setProblem(problemOf(error));

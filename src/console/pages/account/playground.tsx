@@ -1,13 +1,11 @@
 import { Clapperboard } from './icons.ts';
 import { useEffect, useState } from 'preact/hooks';
-import { isReplayed } from '../../api/call.ts';
 import type { Model } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { lazy } from '../../ui/lazy.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
@@ -25,9 +23,9 @@ import {
 import { PlaygroundFields } from './playground-fields.tsx';
 import { fieldsOf } from './playground-schema.ts';
 import { requestSamples } from './request-samples.ts';
+import { TaskResult } from './playground-result.tsx';
 import { useTask } from './use-task.ts';
-
-const TaskResult = lazy(async () => (await import('./playground-result.tsx')).TaskResult, ResultPlace);
+import '../../features/playground/playground.css';
 
 export function PlaygroundPage() {
   const { data: catalogue, error, refetch } = useRead('/api/v1/models', {}, { everyMs: 15_000 });
@@ -79,21 +77,14 @@ function useDraft(models: readonly Model[]) {
 }
 
 function Playground({ models }: { readonly models: readonly Model[] }) {
-  const { accountId } = useAccount();
   const { get, set } = useAddress();
   const { draft, model, change } = useDraft(models);
   const { data: account } = useRead('/api/v1/credits', { limit: 1 });
   const viewer = useRoleReason('member');
   const request = requestOf(draft, model === undefined ? [] : fieldsOf(model));
   const create = useSend('/api/v1/jobs/createTask', {
-    once: (asked) => ({ slot: `create-${accountId}`, of: JSON.stringify(asked) }),
-    onDone: (answer) => {
-      toast(
-        isReplayed(answer)
-          ? 'This request was accepted before: it is charged once'
-          : 'Accepted: the video is being made',
-      );
-    },
+    isOnce: true,
+    onDone: () => toast('Task accepted'),
   });
   const generate = () => {
     if (create.isPending || viewer !== undefined) return;
@@ -126,10 +117,6 @@ function Playground({ models }: { readonly models: readonly Model[] }) {
 }
 
 function Result({ taskId }: { readonly taskId: string | undefined }) {
-  useEffect(() => {
-    // Nobody waits for it yet. What does not come is asked for again when it is needed.
-    TaskResult.load().catch(() => undefined);
-  }, []);
   if (taskId !== undefined) return <TaskResult taskId={taskId} />;
   return (
     <section class="card" aria-label="Result">
@@ -138,9 +125,4 @@ function Result({ taskId }: { readonly taskId: string | undefined }) {
       </Empty>
     </section>
   );
-}
-
-function ResultPlace({ failed }: { readonly failed: boolean }) {
-  if (!failed) return <Skeleton height="280px" />;
-  return <ErrorBox failure={{ title: 'This part did not load', sentence: 'Reload the page to see the video.' }} />;
 }

@@ -3,6 +3,7 @@ import { Clapperboard } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
 import { taskWord } from '../../words.ts';
+import '../../features/tasks/task.css';
 
 /** A frame of the film, or a sign of what became of it. Says nothing of its own: it stands beside words. */
 export function Poster({ url, task }: { readonly url: string | null | undefined; readonly task: TaskRecord }) {

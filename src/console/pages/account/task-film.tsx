@@ -4,6 +4,7 @@ import { Clapperboard } from './icons.ts';
 import type { TaskTimeline } from '../../api/contract.ts';
 import { Player } from '../../ui/player.tsx';
 import { taskWord } from '../../words.ts';
+import '../../features/tasks/task.css';
 
 type FilmProps = {
   readonly timeline: TaskTimeline;

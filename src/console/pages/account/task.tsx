@@ -13,7 +13,6 @@ import { Button, LinkButton } from '../../ui/button.tsx';
 import { CopyButton, shortId } from '../../ui/copy.tsx';
 import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { lazy } from '../../ui/lazy.tsx';
 import { bytes, Change, credits, number, priceNameOf } from '../../ui/money.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
@@ -24,16 +23,12 @@ import { toast } from '../../ui/toast.tsx';
 import { ledgerWord, taskWord } from '../../words.ts';
 import { RequestFacts } from '../input-facts.tsx';
 import { storePreview } from '../media-thumbnail.tsx';
+import { DeleteDialog } from './task-delete.tsx';
 import { TaskCallback } from './task-callback.tsx';
 import { TaskFilm } from './task-film.tsx';
 import { TaskReceipt } from './task-receipt.tsx';
 import { TaskSteps } from './task-steps.tsx';
 import { isLive, useTask } from './use-task.ts';
-
-const DeleteDialog = lazy(
-  async () => (await import('./task-delete.tsx')).DeleteDialog,
-  () => null,
-);
 
 export function TaskPage({ taskId }: { readonly taskId: string }) {
   const { accountId } = useAccount();

@@ -1,6 +1,5 @@
-import type { QueryClient } from '@tanstack/preact-query';
 import type { TaskRecord } from '../../api/contract.ts';
-import { readQuery, useRead } from '../../api/queries.ts';
+import { useRead } from '../../api/queries.ts';
 
 const path = '/api/v1/jobs/timeline';
 
@@ -21,10 +20,4 @@ export function useTask(taskId: string | undefined) {
       },
     },
   );
-}
-
-/** Asks for a task and its poster before the page that shows them is there: on a slow line the poster is what one waits for. */
-export async function loadTask(client: QueryClient, accountId: string, taskId: string): Promise<void> {
-  const { posterUrl } = await client.fetchQuery(readQuery(accountId, path, { taskId }));
-  if (posterUrl !== null) new Image().src = posterUrl;
 }

@@ -1,7 +1,7 @@
 import { Ban, Plus } from '../../ui/icons.ts';
 import { CirclePlay, DoorClosed, Pencil, Scale } from './icons.ts';
 import { useState } from 'preact/hooks';
-import { isReplayed, type Sent } from '../../api/call.ts';
+import type { Sent } from '../../api/call.ts';
 import type { Account } from '../../api/contract.ts';
 import type { ApiProblem } from '../../api/problem.ts';
 import { Button } from '../../ui/button.tsx';
@@ -112,8 +112,7 @@ export function AdjustButton({ account: { accountId, name } }: Props) {
 type Booked = Sent<'/api/admin/v1/credits/grant'>;
 
 function bookedSentence(verb: 'Granted' | 'Adjusted', answer: Booked): string {
-  const done = isReplayed(answer) ? `${verb} before, and not again` : verb;
-  return `${done}. The balance is ${credits(answer.entry.balanceAfter)} now.`;
+  return `${verb}. The balance is ${credits(answer.entry.balanceAfter)} now.`;
 }
 
 function AdjustDialog({ accountId, name, onClose }: DialogProps) {

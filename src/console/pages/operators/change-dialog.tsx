@@ -2,12 +2,11 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Body, SendPath, Sent } from '../../api/call.ts';
 import { type ApiProblem, failureOf } from '../../api/problem.ts';
-import { isLost } from '../../api/once.ts';
 import { useSend } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog, Dismiss } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { ErrorBox, type Failure } from '../../ui/notice.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
 
 export type Faults = Readonly<Record<string, string>>;
 
@@ -38,23 +37,19 @@ type ChangeProps<Path extends SendPath> = {
   readonly onClose: () => void;
 };
 
-const openBooking =
-  'It is not known whether the credits were booked. Press the button again: they are never booked twice.';
-
 export const auditHint = 'Kept in the audit log with your name.';
 
 /** A change by an operator: says what happens, asks why, and shows what the service refuses beside its field. */
 export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
   const { path, title, action, says, body, children, fields = [], reasonHint, isDanger, booksFor, onClose } = props;
   const [reason, setReason] = useState('');
-  const once = booksFor === undefined ? undefined : { slot: `${path}-${booksFor}` };
   const box = useRef<HTMLDivElement>(null);
   const change = useSend(path, {
     onDone: (answer) => {
       onClose();
       props.onDone(answer);
     },
-    ...(once !== undefined && { once: () => once }),
+    isOnce: booksFor !== undefined,
   });
   const { error } = change;
   const missing = reasonHint !== undefined && reason.trim() === '' ? 'Give a reason first' : props.missing;
@@ -91,9 +86,7 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
     >
       <div ref={box} class="stack">
         <div class="soft">{says}</div>
-        {!isTold && error !== null && (
-          <ErrorBox failure={toldFailure(error, elsewhere, once !== undefined && isLost(once))} />
-        )}
+        {!isTold && error !== null && <ErrorBox failure={failureOf(error, elsewhere)} />}
         {children?.(faults)}
         {reasonHint !== undefined && (
           <TextField
@@ -109,14 +102,4 @@ export function ChangeDialog<Path extends SendPath>(props: ChangeProps<Path>) {
       </div>
     </Dialog>
   );
-}
-
-type FaultAt = readonly [path: string, fault: string];
-
-/** Faults of fields that are not in sight are told by name; `isOpen`: it may have been booked. */
-function toldFailure(error: ApiProblem, elsewhere: readonly FaultAt[], isOpen: boolean): Failure {
-  const failure = failureOf(error);
-  if (isOpen) return { ...failure, sentence: `${failure.sentence} ${openBooking}` };
-  if (elsewhere.length === 0) return failure;
-  return { ...failure, sentence: elsewhere.map(([path, fault]) => `${path}: ${fault}`).join(' ') };
 }

@@ -2,13 +2,7 @@ import { icon } from '../../ui/icon.ts';
 
 // Icons that only these pages use; see ui/icons.ts for their origin and license.
 
-export const Building2 = icon(
-  ['path', { d: 'M10 12h4' }],
-  ['path', { d: 'M10 8h4' }],
-  ['path', { d: 'M14 21v-3a2 2 0 0 0-4 0v3' }],
-  ['path', { d: 'M6 10H4a2 2 0 0 0-2 2v7a2 2 0 0 0 2 2h16a2 2 0 0 0 2-2V9a2 2 0 0 0-2-2h-2' }],
-  ['path', { d: 'M6 21V5a2 2 0 0 1 2-2h8a2 2 0 0 1 2 2v16' }],
-);
+export { Building2 } from '../../ui/icons.ts';
 export const CirclePlay = icon(
   ['path', { d: 'M9 9.003a1 1 0 0 1 1.517-.859l4.997 2.997a1 1 0 0 1 0 1.718l-4.997 2.997A1 1 0 0 1 9 14.996z' }],
   ['circle', { cx: '12', cy: '12', r: '10' }],
@@ -44,21 +38,8 @@ export const Scale = icon(
   ['path', { d: 'm5 8 3 8a5 5 0 0 1-6 0zV7' }],
   ['path', { d: 'M7 21h10' }],
 );
-export const ScrollText = icon(
-  ['path', { d: 'M15 12h-5' }],
-  ['path', { d: 'M15 8h-5' }],
-  ['path', { d: 'M19 17V5a2 2 0 0 0-2-2H4' }],
-  [
-    'path',
-    { d: 'M8 21h12a2 2 0 0 0 2-2v-1a1 1 0 0 0-1-1H11a1 1 0 0 0-1 1v1a2 2 0 1 1-4 0V5a2 2 0 1 0-4 0v2a1 1 0 0 0 1 1h3' },
-  ],
-);
-export const Server = icon(
-  ['rect', { width: '20', height: '8', x: '2', y: '2', rx: '2', ry: '2' }],
-  ['rect', { width: '20', height: '8', x: '2', y: '14', rx: '2', ry: '2' }],
-  ['line', { x1: '6', x2: '6.01', y1: '6', y2: '6' }],
-  ['line', { x1: '6', x2: '6.01', y1: '18', y2: '18' }],
-);
+export { ScrollText } from '../../ui/icons.ts';
+export { Server } from '../../ui/icons.ts';
 export const ShieldOff = icon(
   ['path', { d: 'm2 2 20 20' }],
   ['path', { d: 'M5 5a1 1 0 0 0-1 1v7c0 5 3.5 7.5 7.67 8.94a1 1 0 0 0 .67.01c2.35-.82 4.48-1.97 5.9-3.71' }],

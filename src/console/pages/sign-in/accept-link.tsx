@@ -70,7 +70,7 @@ export function AcceptLinkPage({ purpose }: { readonly purpose: Purpose }) {
       </Gate>
     );
   }
-  if (token === undefined || link === undefined) return <GateLoading failed={false} />;
+  if (token === undefined || link === undefined) return <GateLoading />;
   if (options?.passwordSignIn === false) {
     return (
       <Gate title={title} lead="Passwords are off here: sign in as usual, and the invitation counts.">

@@ -29,7 +29,7 @@ export function SignInPage() {
       </Gate>
     );
   }
-  if (options === undefined) return <GateLoading failed={false} />;
+  if (options === undefined) return <GateLoading />;
   if (options.needsSetUp) {
     return (
       <Gate title="Set up this service" lead="It has no operator yet.">

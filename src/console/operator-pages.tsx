@@ -1,21 +1,20 @@
 import { Route, Switch } from 'wouter-preact';
-import { opsPaths } from '../../paths.ts';
-import { NotFound } from '../../shell/page-states.tsx';
-import { SettingsPage } from '../account/settings.tsx';
-import { AccountPage } from './account.tsx';
-import { AccountsPage } from './accounts.tsx';
-import { AuditPage } from './audit.tsx';
-import { CallbacksPage } from './callbacks.tsx';
-import { OverviewPage } from './overview.tsx';
-import { PeoplePage } from './people.tsx';
-import { PricesPage } from './prices.tsx';
-import { ProvidersPage } from './providers.tsx';
-import { TaskPage } from './task.tsx';
-import { TasksPage } from './tasks.tsx';
-import '../../styles/operators.css';
+import { opsPaths } from './paths.ts';
+import { NotFound } from './shell/page-states.tsx';
+import { SettingsPage } from './pages/account/settings.tsx';
+import { AccountPage } from './pages/operators/account.tsx';
+import { AccountsPage } from './pages/operators/accounts.tsx';
+import { AuditPage } from './pages/operators/audit.tsx';
+import { CallbacksPage } from './pages/operators/callbacks.tsx';
+import { OverviewPage } from './pages/operators/overview.tsx';
+import { PeoplePage } from './pages/operators/people.tsx';
+import { PricesPage } from './pages/operators/prices.tsx';
+import { ProvidersPage } from './pages/operators/providers.tsx';
+import { TaskPage } from './pages/operators/task.tsx';
+import { TasksPage } from './pages/operators/tasks.tsx';
 
-/** Every page of the operators; loaded together when one of them is opened. */
-export function OperatorRoutes() {
+/** The pages of operators. */
+export function OperatorPages() {
   return (
     <Switch>
       <Route path={opsPaths.overview} component={OverviewPage} />

@@ -1,0 +1,36 @@
+import type { FunctionComponent } from 'preact';
+import { Route, Switch } from 'wouter-preact';
+import { CallbacksPage } from './pages/account/callbacks.tsx';
+import { CreditsPage } from './pages/account/credits.tsx';
+import { KeysPage } from './pages/account/keys.tsx';
+import { MembersPage } from './pages/account/members.tsx';
+import { OverviewPage } from './pages/account/overview.tsx';
+import { PlaygroundPage } from './pages/account/playground.tsx';
+import { SettingsPage } from './pages/account/settings.tsx';
+import { TaskPage } from './pages/account/task.tsx';
+import { TasksPage } from './pages/account/tasks.tsx';
+import { NotFound } from './shell/page-states.tsx';
+
+/** The pages of one account, by what follows its address. */
+const pages: Readonly<Record<string, FunctionComponent>> = {
+  '': OverviewPage,
+  '/playground': PlaygroundPage,
+  '/tasks': TasksPage,
+  '/credits': CreditsPage,
+  '/callbacks': CallbacksPage,
+  '/keys': KeysPage,
+  '/members': MembersPage,
+  '/settings': SettingsPage,
+};
+
+export function AccountPages({ accountId }: { readonly accountId: string }) {
+  return (
+    <Switch>
+      {Object.entries(pages).map(([path, Page]) => (
+        <Route key={path} path={`/a/${accountId}${path}`} component={Page} />
+      ))}
+      <Route path={`/a/${accountId}/tasks/:taskId`}>{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>
+      <Route component={NotFound} />
+    </Switch>
+  );
+}
