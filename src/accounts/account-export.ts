@@ -3,7 +3,7 @@ import { listUploadsOf } from './account-closure.ts';
 import { readBooks } from '../credits/credits.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listApiKeysAfter } from './keys.ts';
-import { listMembers } from '../people/members.ts';
+import { listMembers } from '../people/person-list.ts';
 import { listInvitations } from '../people/one-time-links.ts';
 import { withAttempts } from '../callbacks/deliveries.ts';
 import { listOwnDeliveries } from '../callbacks/own-deliveries.ts';
@@ -66,7 +66,7 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     (key) => ({ kind: 'key', ...presentKey(key) }),
   );
   yield* paged(
-    (last?: { email: string }) => listMembers(db, accountId, { after: last?.email, limit }),
+    (last?: { email: string }) => listMembers(db, { accountId, after: last?.email, limit }),
     (member) => ({ kind: 'member', ...member }),
   );
   yield* paged(

@@ -651,6 +651,16 @@ export type Passkey = {
   readonly lastUseTime: number | null;
 };
 
+export type Member = {
+  readonly userId: string;
+  readonly email: string;
+  readonly isDisabled: boolean;
+  readonly role: 'owner' | 'member' | 'viewer';
+  readonly joinTime: number;
+  /** Accurate to about a minute. */
+  readonly lastUseTime: number | null;
+};
+
 export type NewLink = {
   readonly linkId: string;
   /** Send it to the person. It is not shown again. */
@@ -745,6 +755,7 @@ export type InstallationOverview = {
     readonly found: readonly {
       readonly rule: string;
       readonly accountId: string | null;
+      readonly accountName: string | null;
       readonly entryId: number | null;
       readonly taskId: string | null;
       readonly detail: string;
@@ -805,6 +816,7 @@ export type SetPrice = {
   readonly priceName: string;
   /** Null: applies to all accounts without their own price. */
   readonly accountId: string | null;
+  readonly accountName: string | null;
   /** Both amounts are null if they end the previous price: an account returns to the list price, the list price to the catalogue's. */
   readonly creditsPerSecond: number | null;
   readonly creditsPerVideo: number | null;
@@ -845,24 +857,6 @@ export type Margin = {
   readonly foreignJobs: number;
   /** Charges less refunds less cost; null if the cost of a job is unknown or in another currency. */
   readonly marginMicros: number | null;
-};
-
-export type ApiKey = {
-  readonly keyId: string;
-  readonly name: string;
-  /** The beginning and end of the key. */
-  readonly hint: string;
-  readonly scopes:
-    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
-  /** The spelling of requests and records. */
-  readonly dialect: 'native' | 'kie';
-  /** The models that it may use; null for all. */
-  readonly models: readonly string[] | null;
-  readonly createTime: number;
-  readonly expireTime: number | null;
-  /** Accurate to about a minute. */
-  readonly lastUseTime: number | null;
-  readonly revokeTime: number | null;
 };
 
 export type NewApiKeyOfAccount = {
@@ -1102,16 +1096,23 @@ export type OperatorCallback = {
 export type Person = {
   readonly userId: string;
   readonly email: string;
-  readonly isOperator: boolean;
   readonly isDisabled: boolean;
-  /** By name; at most 100. */
-  readonly accounts: readonly {
-    readonly accountId: string;
-    readonly name: string;
-    readonly role: 'owner' | 'member' | 'viewer';
-  }[];
-  readonly createTime: number;
-  readonly lastSignInTime: number | null;
+  /** In the account of the request; null without one. */
+  readonly role: 'owner' | 'member' | 'viewer' | null;
+  readonly joinTime: number | null;
+  /** Accurate to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly operator: {
+    readonly isOperator: boolean;
+    /** By name; at most 100. */
+    readonly accounts: readonly {
+      readonly accountId: string;
+      readonly name: string;
+      readonly role: 'owner' | 'member' | 'viewer';
+    }[];
+    readonly createTime: number;
+    readonly lastSignInTime: number | null;
+  };
 };
 
 export type OperatorAction = {
@@ -1157,6 +1158,7 @@ export type OperatorAction = {
     readonly requestId: string | null;
   };
   readonly accountId: string | null;
+  readonly accountName: string | null;
   readonly taskId: string | null;
   readonly keyId: string | null;
   /** Old and new values, and the reason. Contains no secrets. */
@@ -1337,15 +1339,7 @@ export type Reads = {
   readonly '/api/console/v1/members': {
     readonly query: {};
     readonly answer: {
-      readonly members: readonly {
-        readonly userId: string;
-        readonly email: string;
-        readonly role: 'owner' | 'member' | 'viewer';
-        readonly isDisabled: boolean;
-        readonly joinTime: number;
-        /** Exact to about a minute. */
-        readonly lastUseTime: number | null;
-      }[];
+      readonly members: readonly Member[];
       readonly invitations: readonly {
         readonly linkId: string;
         readonly email: string;
@@ -1470,7 +1464,7 @@ export type Reads = {
       readonly accountId: string;
     };
     readonly answer: {
-      readonly keys: readonly ApiKey[];
+      readonly keys: readonly UsedApiKey[];
     };
   };
   readonly '/api/admin/v1/tasks': {
@@ -1563,6 +1557,7 @@ export type Reads = {
         readonly email: string;
         /** An account that the person also joins. */
         readonly accountId: string | null;
+        readonly accountName: string | null;
         readonly role: 'owner' | 'member' | 'viewer' | null;
         readonly expireTime: number;
       }[];
