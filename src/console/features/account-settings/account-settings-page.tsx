@@ -28,7 +28,7 @@ type AccountProps = { readonly accountId: string };
 
 function ExportCard({ accountId }: AccountProps) {
   const save = useAction(
-    (_: void) => download('/api/console/v1/account/export', accountId, 'account.jsonl'),
+    () => download('/api/console/v1/account/export', accountId, 'account.jsonl'),
     { onDone: () => toast(text.data.done) },
   );
   return (

@@ -77,7 +77,7 @@ type AddProps = { readonly onClose: () => void; readonly onAdded: () => void };
 function AddPasskey({ onClose, onAdded }: AddProps) {
   const [name, setName] = useState(deviceOf(navigator.userAgent));
   const add = useAction(
-    async (_: void) => {
+    async () => {
       const response = await newPasskey();
       return send('/api/console/v1/passkeys/register', { name: name.trim(), response }, { account: undefined });
     },

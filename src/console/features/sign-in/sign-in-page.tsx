@@ -102,7 +102,7 @@ function NotConfirmed({ sentence, next }: NextProps & { readonly sentence: strin
 function PasskeyButton({ next }: NextProps) {
   const signedIn = useSignedIn();
   const [, navigate] = useLocation();
-  const signIn = useAction((_: void) => signInWithPasskey(), {
+  const signIn = useAction(() => signInWithPasskey(), {
     onDone: (me) => {
       signedIn(me);
       navigate(next, { replace: true });
