@@ -1,14 +1,14 @@
 import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
-import { CallbacksPage } from './pages/account/callbacks.tsx';
+import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { CreditsPage } from './pages/account/credits.tsx';
 import { KeysPage } from './pages/account/keys.tsx';
 import { MembersPage } from './pages/account/members.tsx';
 import { OverviewPage } from './pages/account/overview.tsx';
-import { PlaygroundPage } from './pages/account/playground.tsx';
+import { PlaygroundPage } from './features/playground/playground-page.tsx';
 import { SettingsPage } from './pages/account/settings.tsx';
-import { TaskPage } from './pages/account/task.tsx';
-import { TasksPage } from './pages/account/tasks.tsx';
+import { TaskPage } from './features/tasks/task-page.tsx';
+import { TasksPage } from './features/tasks/tasks-page.tsx';
 import { NotFound } from './shell/page-states.tsx';
 
 /** The pages of one account, by what follows its address. */
