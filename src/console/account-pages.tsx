@@ -1,15 +1,15 @@
 import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
 import { AccountSettingsPage } from './features/account-settings/account-settings-page.tsx';
+import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
+import { PlaygroundPage } from './features/playground/playground-page.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
-import { CallbacksPage } from './pages/account/callbacks.tsx';
+import { TaskPage } from './features/tasks/task-page.tsx';
+import { TasksPage } from './features/tasks/tasks-page.tsx';
 import { CreditsPage } from './pages/account/credits.tsx';
 import { KeysPage } from './pages/account/keys.tsx';
 import { OverviewPage } from './pages/account/overview.tsx';
-import { PlaygroundPage } from './pages/account/playground.tsx';
-import { TaskPage } from './pages/account/task.tsx';
-import { TasksPage } from './pages/account/tasks.tsx';
 import { NotFound } from './shell/page-states.tsx';
 
 /** The pages of one account, by what follows its address. */

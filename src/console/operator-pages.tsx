@@ -5,13 +5,13 @@ import { ProfilePage } from './features/security/profile-page.tsx';
 import { AccountPage } from './pages/operators/account.tsx';
 import { AccountsPage } from './pages/operators/accounts.tsx';
 import { AuditPage } from './pages/operators/audit.tsx';
-import { CallbacksPage } from './pages/operators/callbacks.tsx';
+import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { OverviewPage } from './pages/operators/overview.tsx';
 import { PeoplePage } from './pages/operators/people.tsx';
 import { PricesPage } from './pages/operators/prices.tsx';
 import { ProvidersPage } from './pages/operators/providers.tsx';
-import { TaskPage } from './pages/operators/task.tsx';
-import { TasksPage } from './pages/operators/tasks.tsx';
+import { TaskPage } from './features/tasks/task-page.tsx';
+import { TasksPage } from './features/tasks/tasks-page.tsx';
 
 /** The pages of operators. */
 export function OperatorPages() {

@@ -15,7 +15,12 @@ const FormContext = createContext<FormState>({ errors: {}, claim: () => () => un
 export function useFieldError(path: string | undefined): string | undefined {
   const { errors, claim } = useContext(FormContext);
   useLayoutEffect(() => (path === undefined ? undefined : claim(path)), [path, claim]);
-  return path === undefined ? undefined : errors[path];
+  return path === undefined ? undefined : Object.entries(errors).find(([at]) => isWithin(at, path))?.[1];
+}
+
+/** Whether an error is about this field, or an item of it: `input.imageUrls[0]` is within `input.imageUrls`. */
+export function isWithin(at: string, path: string): boolean {
+  return at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`);
 }
 
 type FormProps = {
@@ -39,7 +44,9 @@ export function Form({ submission, onSubmit, class: name = 'stack', children }: 
     return () => void claimed.set(path, (claimed.get(path) ?? 1) - 1);
   }).current;
   const errors = error?.errors ?? {};
-  const unclaimed = Object.entries(errors).filter(([path]) => (claimed.get(path) ?? 0) === 0);
+  const unclaimed = Object.entries(errors).filter(
+    ([at]) => ![...claimed].some(([path, count]) => count > 0 && isWithin(at, path)),
+  );
   const isShownByFields = Object.keys(errors).length > 0 && unclaimed.length === 0;
   useEffect(() => {
     // Of a group of radio buttons, the group is invalid and its first button takes the focus.

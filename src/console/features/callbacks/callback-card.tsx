@@ -1,85 +1,104 @@
-import { RotateCw } from '../../ui/icons.ts';
-import type { Callback } from '../../api/contract.ts';
-import { useSend } from '../../api/queries.ts';
-import { failureOf } from '../../api/problem.ts';
-import { useRoleReason } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
+import type { Callback, OperatorCallback } from '../../api/contract.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
-import { Time, duration } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
-import { callbackWord } from '../../words.ts';
+import { duration, Time } from '../../ui/time.tsx';
+import { callbacksText, callbackWord } from './callbacks-text.ts';
+import { ResendButton } from './resend.tsx';
 import { verifySample } from './verify-sample.ts';
+import './callbacks.css';
 
-/** What was sent to the client's own address, every attempt, and how a receiver knows it is genuine. */
-export function TaskCallback({ callback }: { readonly callback: Callback }) {
-  const { word, tone } = callbackWord(callback.state);
+type AttemptView = Callback['attempts'][number] & Partial<Pick<OperatorCallback['attempts'][number], 'operator'>>;
+
+/** A callback; operators see its account, network errors and responses as well. */
+export type CallbackView = Omit<Callback, 'attempts'> &
+  Partial<Pick<OperatorCallback, 'operator'>> & { readonly attempts: readonly AttemptView[] };
+
+/** The callback of a task with every attempt, and how a receiver verifies it. */
+export function CallbackCard({ callback }: { readonly callback: CallbackView }) {
+  const { taskId, url, webhookId, nextAttemptTime, attempts, operator } = callback;
+  const redeliveries = operator?.redeliveries ?? 0;
   return (
-    <Card title="Callback" actions={<RedeliverButton taskId={callback.taskId} />} isFlush>
+    <Card title={callbacksText.callback} actions={<ResendButton taskId={taskId} />} isFlush>
       <div class="body">
         <Facts
           facts={[
-            ['State', <StateDot tone={tone}>{word}</StateDot>],
-            ['Sent to', <bdi>{callback.url}</bdi>],
+            [callbacksText.state, <CallbackState state={callback.state} />],
+            [callbacksText.sentTo, <bdi>{url}</bdi>],
             [
-              'webhook-id',
+              callbacksText.webhookId,
               <span class="id">
-                <code>{callback.webhookId}</code>
-                <CopyButton text={callback.webhookId} label="Copy the webhook-id" />
+                <code>{webhookId}</code>
+                <CopyButton text={webhookId} label={callbacksText.copyWebhookId} />
               </span>,
             ],
-            ['Next attempt', callback.nextAttemptTime === null ? undefined : <Time ms={callback.nextAttemptTime} />],
+            [callbacksText.redeliveries, redeliveries > 0 ? redeliveries : undefined],
+            [callbacksText.columns.next, nextAttemptTime && <Time ms={nextAttemptTime} />],
           ]}
         />
       </div>
-      {callback.attempts.length > 0 && (
+      {attempts.length > 0 && (
         <Table
-          caption="Attempts"
-          rows={callback.attempts}
+          caption={callbacksText.attempts}
+          rows={attempts}
           rowKey={({ attempt }) => attempt}
           columns={[
-            { title: 'Attempt', kind: 'head', cell: ({ attempt }) => `#${attempt}` },
-            { title: 'Answer', cell: ({ status }) => <AttemptAnswer status={status} /> },
+            { title: callbacksText.attempt, kind: 'head', cell: ({ attempt }) => `#${attempt}` },
+            { title: callbacksText.response, cell: (attempt) => <Response attempt={attempt} /> },
             {
-              title: 'Took',
+              title: callbacksText.duration,
               kind: 'end',
               cell: ({ durationMs }) => (durationMs === null ? '–' : duration(durationMs)),
             },
-            { title: 'When', kind: 'end', cell: ({ startTime }) => <Time ms={startTime} /> },
+            { title: callbacksText.time, kind: 'end', cell: ({ startTime }) => <Time ms={startTime} /> },
           ]}
         />
       )}
-      <div class="body">
-        <details class="quiet">
-          <summary>Verify it in your receiver</summary>
-          <div class="body">
-            <CodeBlock samples={[{ title: 'Node.js', text: verifySample(callback.webhookId) }]} />
-          </div>
-        </details>
-      </div>
+      {operator === undefined && (
+        <div class="body">
+          <details class="quiet">
+            <summary>{callbacksText.verifyOne}</summary>
+            <div class="body">
+              <CodeBlock samples={[{ title: 'Node.js', text: verifySample(webhookId) }]} />
+            </div>
+          </details>
+        </div>
+      )}
     </Card>
   );
 }
 
-export function AttemptAnswer({ status }: { readonly status: number | null }) {
-  if (status === null) return <StateDot tone="bad">Unreachable</StateDot>;
-  return <StateDot tone={status >= 200 && status < 300 ? 'good' : 'bad'}>{`HTTP ${status}`}</StateDot>;
+export function CallbackState({ state }: { readonly state: string }) {
+  const { word, tone } = callbackWord(state);
+  return <StateDot tone={tone}>{word}</StateDot>;
 }
 
-export function RedeliverButton({ taskId }: { readonly taskId: string }) {
-  const reason = useRoleReason('member');
-  const redeliver = useSend('/api/v1/callbacks/redeliver', { onDone: () => toast('The callback is sent again now') });
+export function ResponseStatus({ attempt: { status, operator } }: { readonly attempt: AttemptView }) {
+  const isGood = status !== null && status >= 200 && status < 300;
   return (
-    <Button
-      size="small"
-      busy={redeliver.isPending}
-      disabledReason={reason}
-      onClick={() => redeliver.mutate({ taskId }, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
-    >
-      <RotateCw size={14} aria-hidden="true" /> Send again
-    </Button>
+    <StateDot tone={isGood ? 'good' : 'bad'}>
+      {status === null ? (operator?.networkError ?? callbacksText.unreachable) : callbacksText.http(status)}
+    </StateDot>
+  );
+}
+
+function Response({ attempt }: { readonly attempt: AttemptView }) {
+  const body = attempt.operator?.responseHead ?? '';
+  return (
+    <>
+      <ResponseStatus attempt={attempt} />
+      {body !== '' && (
+        <details class="quiet">
+          <summary>
+            <small>{callbacksText.responseBody}</small>
+          </summary>
+          <pre class="response-body" tabIndex={0} role="region" aria-label={callbacksText.responseBody}>
+            <bdi>{body}</bdi>
+          </pre>
+        </details>
+      )}
+    </>
   );
 }

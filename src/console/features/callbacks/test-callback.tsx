@@ -1,46 +1,36 @@
-import { Send } from './icons.ts';
-import { useState } from 'preact/hooks';
-import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Form, useFields } from '../../ui/form.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
+import { callbacksText } from './callbacks-text.ts';
+import { Send } from './icons.ts';
 
-/** One signed example to any address, so that a receiver can be tried before it matters. */
-export function CallbackTest() {
-  const [url, setUrl] = useState('');
-  const reason = useRoleReason('member');
+/** Sends one signed example to any URL, so that a receiver can be tried before it matters. */
+export function TestCallback() {
+  const { values, field } = useFields({ url: '' });
   const test = useSend('/api/v1/callbacks/test', { changes: [] });
-  const fault = test.error?.faults['url'];
+  const reason = useRoleReason('member');
   return (
-    <Card title="Send a test">
-      <form
-        class="stack"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (!test.isPending && reason === undefined) test.mutate({ url: url.trim() });
-        }}
-      >
+    <Card title={callbacksText.test}>
+      <Form submission={test} onSubmit={() => test.mutate({ url: values.url.trim() })}>
         <TextField
-          label="URL of your receiver"
+          label={callbacksText.testUrl}
           type="url"
+          required
           placeholder="https://example.com/videogen"
-          value={url}
-          onValue={setUrl}
-          fault={fault}
-          hint="It gets one signed example of a record. Nothing is charged."
+          hint={callbacksText.testHint}
+          {...field('url')}
         />
         <div class="row">
           <Button type="submit" busy={test.isPending} disabledReason={reason}>
-            <Send size={16} aria-hidden="true" /> Send the test
+            <Send size={16} aria-hidden="true" /> {callbacksText.sendTest}
           </Button>
         </div>
-        {test.error !== null && fault === undefined && <ErrorBox failure={failureOf(test.error)} />}
         {test.data !== undefined && <Outcome status={test.data.status} />}
-      </form>
+      </Form>
     </Card>
   );
 }
@@ -48,15 +38,15 @@ export function CallbackTest() {
 function Outcome({ status }: { readonly status: number | null }) {
   if (status === null) {
     return (
-      <Notice tone="bad" title="The receiver could not be reached" isAlert>
-        <p>Check the address, and that it is open to the internet.</p>
+      <Notice tone="bad" title={callbacksText.testUnreachable} isAlert>
+        <p>{callbacksText.testUnreachableSays}</p>
       </Notice>
     );
   }
   const isGood = status >= 200 && status < 300;
   return (
-    <Notice tone={isGood ? 'good' : 'bad'} title={`The receiver answered HTTP ${status}`} isAlert>
-      {!isGood && <p>Only an answer of 2xx counts as delivered.</p>}
+    <Notice tone={isGood ? 'good' : 'bad'} title={callbacksText.testStatus(status)} isAlert>
+      {!isGood && <p>{callbacksText.testFailed}</p>}
     </Notice>
   );
 }

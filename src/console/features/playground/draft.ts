@@ -1,8 +1,8 @@
 import type { Model, TaskRecord, TaskRequest } from '../../api/contract.ts';
-import { isObject, type Values } from '../input-values.ts';
-import { type Field, fieldsOf, fittedValue, isGiven, valueOf, withValue } from './playground-schema.ts';
+import { isObject, type Values } from '../models/input-values.ts';
+import { type Field, fieldsOf, fittedValue, isGiven, valueOf, withValue } from './input-schema.ts';
 
-/** The request is made from the draft. Values that the chosen model does not take stay for the next one that does. */
+/** Values that the chosen model does not accept stay for the next one that does. */
 export type Draft = {
   readonly model: string;
   readonly input: Values;
@@ -11,7 +11,7 @@ export type Draft = {
 
 const emptyDraft: Draft = { model: '', input: {}, callBackUrl: '' };
 
-/** The draft with what the chosen model takes, and its defaults where nothing was chosen. */
+/** The draft with the values that the chosen model accepts, and its defaults for the others. */
 export function fitted(draft: Draft, model: Model | undefined): Draft {
   if (model === undefined) return draft;
   const input = fieldsOf(model).reduce<Values>(
@@ -21,7 +21,7 @@ export function fitted(draft: Draft, model: Model | undefined): Draft {
   return { ...draft, model: model.model, input };
 }
 
-/** The request as the API takes it, of a fitted draft; optional parts are left out when they say nothing. */
+/** The request of a fitted draft, without optional parts that are empty. */
 export function requestOf({ model, input, callBackUrl }: Draft, fields: readonly Field[]): TaskRequest {
   const sent = fields
     .filter((field) => field.isRequired || isGiven(valueOf(input, field)))
@@ -30,13 +30,13 @@ export function requestOf({ model, input, callBackUrl }: Draft, fields: readonly
   return { model, input: sent, ...(callBackUrl !== '' && { callBackUrl }) } as unknown as TaskRequest;
 }
 
-/** The draft holds a number as it is typed. The API refuses text that is no number. */
+/** The draft holds numbers as typed. The API rejects text that is not a number. */
 function sentValue({ control: { kind } }: Field, value: unknown): unknown {
   const figure = kind === 'number' && typeof value === 'string' ? Number(value) : Number.NaN;
   return Number.isFinite(figure) ? figure : value;
 }
 
-/** A request that was made before, to be made again with changes. */
+/** An earlier request, to be changed and sent again. */
 export function draftOf({ param }: Pick<TaskRecord, 'param'>): Draft {
   const { input, model, callBackUrl = '' } = param;
   return { model, input, callBackUrl };
@@ -63,5 +63,9 @@ export function storedDraft(accountId: string): Draft {
 }
 
 export function storeDraft(accountId: string, draft: Draft): void {
-  sessionStorage.setItem(draftKey(accountId), JSON.stringify(draft));
+  try {
+    sessionStorage.setItem(draftKey(accountId), JSON.stringify(draft));
+  } catch {
+    // A browser that blocks storage keeps no draft.
+  }
 }

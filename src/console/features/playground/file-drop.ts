@@ -1,12 +1,13 @@
 import type { JSX } from 'preact';
 import { toast } from '../../ui/toast.tsx';
+import { playgroundText } from './playground-text.ts';
 
 // Files that are dropped or pasted anywhere on the form go to the field under the pointer or the focus, else to the first field of their
-// kind. Each field takes them through its own file input, as if they had been chosen there.
+// kind. Each field receives them through its own file input, as if they had been chosen there.
 
-type FormProps = Pick<JSX.FormHTMLAttributes, 'onDragOver' | 'onDragLeave' | 'onDrop' | 'onPaste'>;
+type DropProps = Pick<JSX.HTMLAttributes<HTMLElement>, 'onDragOver' | 'onDragLeave' | 'onDrop' | 'onPaste'>;
 
-export const fileHandlers: FormProps = {
+export const fileHandlers: DropProps = {
   onDragOver: (event) => {
     if (event.dataTransfer?.types.includes('Files') !== true) return;
     event.preventDefault();
@@ -26,7 +27,7 @@ export const fileHandlers: FormProps = {
   },
 };
 
-function takeFiles(event: JSX.TargetedEvent<HTMLFormElement>, files: FileList | undefined): void {
+function takeFiles(event: JSX.TargetedEvent<HTMLElement>, files: FileList | undefined): void {
   const [file] = files ?? [];
   if (file === undefined || files === undefined) return;
   event.preventDefault();
@@ -34,7 +35,7 @@ function takeFiles(event: JSX.TargetedEvent<HTMLFormElement>, files: FileList | 
   const under = event.target instanceof Element ? event.target.closest('[data-media]') : null;
   const field = under ?? event.currentTarget.querySelector(`[data-media="${CSS.escape(media)}"]`);
   const input = field?.querySelector<HTMLInputElement>('input[type="file"]');
-  if (input === null || input === undefined) return toast('No field of this form takes such a file', 'bad');
+  if (input === null || input === undefined) return toast(playgroundText.noFieldFor, 'bad');
   input.files = files;
   input.dispatchEvent(new Event('change'));
 }

@@ -1,9 +1,10 @@
 import { Sparkles } from './icons.ts';
 import type { Model } from '../../api/contract.ts';
 import { Button } from '../../ui/button.tsx';
-import { credits, number, amountWords } from '../../ui/money.tsx';
+import { amountWords, credits } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
-import type { LivePrice } from './playground-price.ts';
+import type { LivePrice } from './live-price.ts';
+import { playgroundText } from './playground-text.ts';
 
 type GenerateProps = {
   readonly model: Model;
@@ -13,11 +14,11 @@ type GenerateProps = {
   readonly disabledReason: string | undefined;
 };
 
-/** The price is on the button, and the balance after it below: prices of the account's own and announced changes included. */
+/** The price is on the button, and below it the balance that remains and the next change of the price. */
 export function GenerateButton({ model, price, balance, isBusy, disabledReason }: GenerateProps) {
   const { now, next, total } = price;
   const left = balance === undefined || now === undefined ? undefined : balance - total;
-  const reason = disabledReason ?? (now === undefined ? 'This input has no price yet' : undefined);
+  const reason = disabledReason ?? (now === undefined ? playgroundText.noPrice : undefined);
   return (
     <div class="stack tight generate">
       <Button
@@ -25,23 +26,22 @@ export function GenerateButton({ model, price, balance, isBusy, disabledReason }
         size="wide"
         type="submit"
         busy={isBusy}
-        disabledReason={
-          reason ?? (left !== undefined && left < 0 ? 'The balance does not cover this video' : undefined)
-        }
+        disabledReason={reason ?? (left !== undefined && left < 0 ? playgroundText.tooExpensive : undefined)}
       >
-        <Sparkles size={16} aria-hidden="true" /> Generate{now !== undefined && ` · ${credits(total)}`}
+        <Sparkles size={16} aria-hidden="true" /> {playgroundText.generate}
+        {now !== undefined && ` · ${credits(total)}`}
       </Button>
       <p class="reason">
         {reason ??
           (left === undefined
             ? '\u00A0'
             : left < 0
-              ? `The balance of ${credits(balance ?? 0)} does not cover it. Ask an operator for a grant.`
-              : `${number(left)} left after it`)}
+              ? playgroundText.topUp(balance ?? 0)
+              : playgroundText.remaining(left))}
       </p>
       {next !== undefined && (
         <p class="reason">
-          From <ExactTime ms={next.fromMs} />: {priceWords(next, model)}.
+          {playgroundText.priceFrom} <ExactTime ms={next.fromMs} />: {priceWords(next, model)}.
         </p>
       )}
     </div>

@@ -1,15 +1,14 @@
 import { CheckField, ChoiceField, TextArea, TextField } from '../../ui/field.tsx';
-import { number } from '../../ui/money.tsx';
-import { fieldWord, valueWord } from '../../words.ts';
-import { textsOf } from '../input-values.ts';
-import { lengthOf } from './playground-form.ts';
-import { MediaField } from './playground-media.tsx';
-import { type Control, type Field, isGiven } from './playground-schema.ts';
+import { textsOf } from '../models/input-values.ts';
+import { fieldWord, valueWord } from '../models/models-text.ts';
+import { lengthOf } from './draft.ts';
+import { type Control, type Field, isGiven } from './input-schema.ts';
+import { MediaField } from './media-field.tsx';
+import { playgroundText } from './playground-text.ts';
 
 type ControlProps = {
   readonly field: Field;
   readonly value: unknown;
-  readonly fault: string | undefined;
   /** Why the field cannot be used beside another one that is given. */
   readonly blocked: string | undefined;
   /** Called with a function of the current value. */
@@ -18,19 +17,19 @@ type ControlProps = {
 
 /** The control for one field of `input`, as its schema describes it. */
 export function FieldControl(props: ControlProps) {
-  const { field, value, fault, blocked, onValue } = props;
-  const { name, control } = field;
+  const { field, value, blocked, onValue } = props;
+  const { name, path, control } = field;
   const hint = blocked ?? hintOf(field);
-  const shared = { label: fieldWord(name), fault, ...(hint !== '' && { hint }) };
+  const shared = { label: fieldWord(name), name: path, ...(hint !== '' && { hint }) };
   const onNext = (next: unknown) => onValue(() => next);
   const { kind } = control;
   if (kind === 'text')
-    return <TextControl {...shared} name={name} control={control} text={String(value)} onValue={onNext} />;
+    return <TextControl {...shared} field={name} control={control} text={String(value)} onValue={onNext} />;
   if (kind === 'choice')
-    return <ChoiceControl {...shared} field={field} values={control.values} value={value} onValue={onNext} />;
+    return <ChoiceControl {...shared} of={field} values={control.values} value={value} onValue={onNext} />;
   if (kind === 'switch') return <CheckField {...shared} isChecked={value === true} onValue={onNext} />;
   if (kind !== 'media')
-    return <NumberControl {...shared} name={name} control={control} value={value} onValue={onNext} />;
+    return <NumberControl {...shared} field={name} control={control} value={value} onValue={onNext} />;
   return (
     <MediaField
       {...shared}
@@ -50,34 +49,36 @@ export function FieldControl(props: ControlProps) {
 
 type Shared = {
   readonly label: string;
+  /** The path of its errors. */
+  readonly name: string;
   readonly hint?: string;
-  readonly fault: string | undefined;
   readonly onValue: (value: unknown) => void;
 };
 type Of<Kind extends Control['kind']> = Extract<Control, { readonly kind: Kind }>;
 
-type TextProps = Shared & { readonly name: string; readonly control: Of<'text'>; readonly text: string };
+type TextProps = Shared & { readonly field: string; readonly control: Of<'text'>; readonly text: string };
 
-function TextControl({ name, control: { maxLength, isLong }, text, ...shared }: TextProps) {
+function TextControl({ field, control: { maxLength, isLong }, text, ...shared }: TextProps) {
   const left = maxLength - lengthOf(text);
-  const all = { ...shared, value: text, count: left < maxLength * 0.2 ? `${number(left)} left` : '' };
+  const all = { ...shared, value: text, count: left < maxLength * 0.2 ? playgroundText.charactersLeft(left) : '' };
   if (!isLong) return <TextField {...all} autocomplete="off" />;
-  if (name !== 'prompt') return <TextArea {...all} rows={2} />;
-  return <TextArea {...all} placeholder="A lighthouse in a storm, seen from the sea, slow dolly in" />;
+  if (field !== 'prompt') return <TextArea {...all} rows={2} />;
+  return <TextArea {...all} placeholder={playgroundText.promptExample} />;
 }
 
-type ChoiceProps = Shared & { readonly field: Field; readonly values: Of<'choice'>['values']; readonly value: unknown };
+type ChoiceProps = Shared & { readonly of: Field; readonly values: Of<'choice'>['values']; readonly value: unknown };
 
 const unset = '';
 
-function ChoiceControl({ field: { name, standard, isRequired }, values, value, onValue, ...shared }: ChoiceProps) {
+function ChoiceControl({ of, values, value, onValue, ...shared }: ChoiceProps) {
+  const { name, standard, isRequired } = of;
   const isOptional = standard === undefined && !isRequired;
   return (
     <ChoiceField
       {...shared}
       value={isGiven(value) ? String(value) : unset}
       options={[
-        ...(isOptional ? [{ value: unset, label: 'Automatic' }] : []),
+        ...(isOptional ? [{ value: unset, label: playgroundText.automatic }] : []),
         ...values.map((one) => ({ value: String(one), label: valueWord(name, one) })),
       ]}
       onValue={(chosen) => onValue(values.find((one) => String(one) === chosen))}
@@ -86,12 +87,12 @@ function ChoiceControl({ field: { name, standard, isRequired }, values, value, o
 }
 
 type NumberProps = Shared & {
-  readonly name: string;
+  readonly field: string;
   readonly control: Of<'range' | 'number'>;
   readonly value: unknown;
 };
 
-function NumberControl({ name, control, value, onValue, ...shared }: NumberProps) {
+function NumberControl({ field, control, value, onValue, ...shared }: NumberProps) {
   const text = isGiven(value) ? String(value) : '';
   if (control.kind === 'range') {
     return (
@@ -102,8 +103,8 @@ function NumberControl({ name, control, value, onValue, ...shared }: NumberProps
         max={control.max}
         step={1}
         value={text}
-        count={valueWord(name, text)}
-        aria-valuetext={name === 'duration' ? `${text} seconds` : text}
+        count={valueWord(field, text)}
+        aria-valuetext={field === 'duration' ? playgroundText.seconds(text) : text}
         onValue={(next) => onValue(Number(next))}
       />
     );
@@ -113,7 +114,7 @@ function NumberControl({ name, control, value, onValue, ...shared }: NumberProps
       {...shared}
       inputMode={control.isWhole ? 'numeric' : 'decimal'}
       autocomplete="off"
-      placeholder={name === 'seed' ? 'Random' : 'Automatic'}
+      placeholder={field === 'seed' ? playgroundText.random : playgroundText.automatic}
       value={text}
       count={control.span}
       onValue={(next) => onValue(next.trim())}
@@ -121,20 +122,20 @@ function NumberControl({ name, control, value, onValue, ...shared }: NumberProps
   );
 }
 
-/** The API describes a field for those who write a request; here the default is in sight, and only what it means is worth a line. */
+/** The description is for those who write requests: here a default is in sight, and only fields without one need a line. */
 function hintOf({ description, standard, needs, excludes, isRequired, control }: Field): string {
   const sentences = [
     control.kind === 'media' && amountWords(control, isRequired),
     // The label of a list of images needs no description.
     standard === undefined && !(control.kind === 'media' && control.isList && control.media === 'image') && description,
-    needs.length > 0 && `Needs: ${needs.map(fieldWord).join(', ')}.`,
-    excludes.length > 0 && `Not together with: ${excludes.map(fieldWord).join(', ')}.`,
+    needs.length > 0 && playgroundText.needs(needs.map(fieldWord).join(', ')),
+    excludes.length > 0 && playgroundText.excludes(excludes.map(fieldWord).join(', ')),
   ];
   return sentences.filter(Boolean).join(' ');
 }
 
 function amountWords({ isList, min, max }: Of<'media'>, isRequired: boolean): string {
-  if (!isList) return isRequired ? 'Required.' : 'Optional.';
-  if (min === 0) return `Optional, at most ${max}.`;
-  return min === max ? `Exactly ${max}.` : `${min} to ${max}.`;
+  if (!isList) return isRequired ? playgroundText.required : playgroundText.optional;
+  if (min === 0) return playgroundText.optionalUpTo(max);
+  return min === max ? playgroundText.exactly(min) : playgroundText.between(min, max);
 }

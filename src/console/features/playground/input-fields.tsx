@@ -1,9 +1,11 @@
 import type { ApiProblem } from '../../api/problem.ts';
 import { Fold } from '../../ui/fold.tsx';
-import { fieldWord } from '../../words.ts';
-import { FieldControl } from './playground-field.tsx';
-import type { Draft, DraftChange } from './playground-form.ts';
-import { type Field, isGiven, valueOf, withValue } from './playground-schema.ts';
+import { isWithin } from '../../ui/form.tsx';
+import { fieldWord } from '../models/models-text.ts';
+import type { Draft, DraftChange } from './draft.ts';
+import { FieldControl } from './input-field.tsx';
+import { type Field, isGiven, valueOf, withValue } from './input-schema.ts';
+import { playgroundText } from './playground-text.ts';
 
 type InputsProps = {
   readonly fields: readonly Field[];
@@ -13,14 +15,12 @@ type InputsProps = {
 };
 
 /** The controls for the fields of `input`. */
-export function PlaygroundInputs({ fields, draft, problem, onChange }: InputsProps) {
-  const faultOf = ({ path }: Field) => faultBelow(problem?.faults ?? {}, path);
+export function InputFields({ fields, draft, problem, onChange }: InputsProps) {
   const controlOf = (field: Field) => (
     <FieldControl
       key={field.path}
       field={field}
       value={valueOf(draft.input, field)}
-      fault={faultOf(field)}
       blocked={blockerOf(field, draft)}
       onValue={(change) => onChange(({ input }) => ({ input: withValue(input, field, change(valueOf(input, field))) }))}
     />
@@ -40,9 +40,9 @@ export function PlaygroundInputs({ fields, draft, problem, onChange }: InputsPro
       )}
       {minor.length > 0 && (
         <Fold
-          title="More options"
+          title={playgroundText.moreOptions}
           isGiven={given.some(({ field: { standard }, value }) => isGiven(value) && value !== standard)}
-          problem={minor.some((field) => faultOf(field) !== undefined) && problem}
+          problem={minor.some((field) => hasError(problem, field.path)) && problem}
         >
           {minor.map(controlOf)}
         </Fold>
@@ -74,15 +74,9 @@ function blockerOf(field: Field, { input }: Draft): string | undefined {
   const has = (name: string) => isGiven(input[name]);
   if (has(field.name)) return undefined;
   const others = field.excludes.filter(has).map(fieldWord);
-  return others.length === 0 ? undefined : `Not together with: ${others.join(', ')}. Remove that first.`;
+  return others.length === 0 ? undefined : playgroundText.blocked(others.join(', '));
 }
 
-/** True for the path of a field, or of something inside it. */
-export function isBelow(at: string, path: string): boolean {
-  return at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`);
-}
-
-/** In a list, also the error of one of its items. */
-function faultBelow(faults: ApiProblem['faults'], path: string): string | undefined {
-  return Object.entries(faults).find(([at]) => isBelow(at, path))?.[1];
+export function hasError(problem: ApiProblem | null, path: string): boolean {
+  return Object.keys(problem?.errors ?? {}).some((at) => isWithin(at, path));
 }

@@ -1,6 +1,6 @@
 import type { Model } from '../../api/contract.ts';
 import type { UploadKind } from '../../../media/upload.ts';
-import { isObject, textsOf, type Values } from '../input-values.ts';
+import { isObject, textsOf, type Values } from '../models/input-values.ts';
 
 // The form of the playground is made from the JSON Schema of the chosen model, so a new field of the vocabulary needs no code here.
 

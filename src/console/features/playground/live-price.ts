@@ -1,7 +1,7 @@
 import type { Model } from '../../api/contract.ts';
 import { creditsFor, type ListedPrice, type PricedInput, priceAt } from '../../../models/price-rows.ts';
-import { isObject, type Values } from '../input-values.ts';
-import { standardsOf } from './playground-schema.ts';
+import { isObject, type Values } from '../models/input-values.ts';
+import { standardsOf } from './input-schema.ts';
 
 export type LivePrice = {
   /** Undefined if no price of the model has begun for this input. */

@@ -1,4 +1,3 @@
-import { ImagePlus } from './icons.ts';
 import { Link2, X } from '../../ui/icons.ts';
 import { useRef, useState } from 'preact/hooks';
 import { maxUploadBytes, maxUploadMegabytes, type UploadKind, uploadTypes } from '../../../media/upload.ts';
@@ -7,7 +6,10 @@ import { failureOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { MediaThumbnail, storePreview } from '../media-thumbnail.tsx';
+import { useFieldError } from '../../ui/form.tsx';
+import { MediaThumbnail, storePreview } from '../tasks/media-thumbnail.tsx';
+import { ImagePlus } from './icons.ts';
+import { playgroundText } from './playground-text.ts';
 
 type MediaProps = {
   readonly label: string;
@@ -16,60 +18,52 @@ type MediaProps = {
   readonly urls: readonly string[];
   readonly max: number;
   readonly hint: string;
-  readonly fault: string | undefined;
+  /** The path of its errors. */
+  readonly name: string;
   readonly blocked: string | undefined;
   /** Called with a function of the current URLs. */
   readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
 };
 
-const formats: Readonly<Record<UploadKind, string>> = {
-  image: 'JPEG, PNG or WebP',
-  video: 'MP4, MOV or WebM',
-  audio: 'MP3, WAV or M4A',
-};
-const mediaWords: Readonly<Record<UploadKind, string>> = {
-  image: 'an image',
-  video: 'a video',
-  audio: 'an audio file',
-};
-
-/** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `playground-drop.ts`. */
-export function MediaField({ label, media, urls, max, hint, fault, blocked, onUrls }: MediaProps) {
+/** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `file-drop.ts`. */
+export function MediaField({ label, name, media, urls, max, hint, blocked, onUrls }: MediaProps) {
   const { accountId } = useAccount();
   const [isTyping, setTyping] = useState(false);
   const [isBusy, setBusy] = useState(false);
-  const [uploadFault, setUploadFault] = useState<string>();
+  const [uploadError, setUploadError] = useState<string>();
+  const fieldError = useFieldError(name);
   const picker = useRef<HTMLInputElement>(null);
   const types = uploadTypes[media];
-  const disabledReason = blocked ?? (urls.length >= max && max > 1 ? `At most ${max}` : undefined);
+  const disabledReason = blocked ?? (urls.length >= max && max > 1 ? playgroundText.atMost(max) : undefined);
   // A new file replaces a single one.
   const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
   const send = async (files: readonly File[]) => {
     setBusy(true);
-    setUploadFault(undefined);
+    setUploadError(undefined);
     try {
       for (const file of files.slice(0, Math.max(1, max - urls.length))) {
-        if (!file.type.startsWith(`${media}/`)) throw new Error(`${file.name} is not ${mediaWords[media]}`);
+        if (!file.type.startsWith(`${media}/`))
+          throw new Error(playgroundText.notOfKind(file.name, playgroundText.aFile[media]));
         if (file.size > maxUploadBytes(media))
-          throw new Error(`${file.name} is larger than ${maxUploadMegabytes[media]} MB`);
+          throw new Error(playgroundText.tooLarge(file.name, maxUploadMegabytes[media]));
         const { url, previewUrl } = await upload(file, { account: accountId });
         storePreview(url, previewUrl);
         add(url);
       }
     } catch (error) {
-      setUploadFault(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
+      setUploadError(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
     } finally {
       setBusy(false);
     }
   };
-  const shownFault = uploadFault ?? fault;
+  const error = uploadError ?? fieldError;
   return (
     <fieldset class="field media" {...(disabledReason === undefined && { 'data-media': media })}>
       <legend>{label}</legend>
       {urls.length > 0 && <Chosen urls={urls} media={media} onUrls={onUrls} />}
       <div class="row drop">
         <Button size="small" busy={isBusy} disabledReason={disabledReason} onClick={() => picker.current?.click()}>
-          <ImagePlus size={14} aria-hidden="true" /> Upload
+          <ImagePlus size={14} aria-hidden="true" /> {playgroundText.upload}
         </Button>
         <Button
           size="small"
@@ -77,16 +71,16 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
           onClick={() => setTyping(!isTyping)}
           aria-expanded={isTyping}
         >
-          <Link2 size={14} aria-hidden="true" /> By URL
+          <Link2 size={14} aria-hidden="true" /> {playgroundText.byUrl}
         </Button>
-        <small class="faint">or drop or paste a file</small>
+        <small class="faint">{playgroundText.dropHere}</small>
         <input
           ref={picker}
           type="file"
           hidden
           multiple={max > 1}
           accept={types.join(',') || `${media}/*`}
-          aria-label={`Files of ${label}`}
+          aria-label={playgroundText.filesOf(label)}
           onChange={(event) => {
             const { files } = event.currentTarget;
             if (files !== null && files.length > 0) void send([...files]);
@@ -96,21 +90,22 @@ export function MediaField({ label, media, urls, max, hint, fault, blocked, onUr
       </div>
       {isTyping && (
         <ByUrl
-          label={`URL of ${mediaWords[media]}`}
+          label={playgroundText.urlOf(playgroundText.aFile[media])}
           onUrl={(url) => {
             add(url);
             setTyping(false);
           }}
         />
       )}
-      {shownFault !== undefined && (
+      {error !== undefined && (
         <p class="fault" role="alert">
-          {shownFault}
+          {error}
         </p>
       )}
       <p class="hint">
         {hint}
-        {blocked === undefined && ` ${formats[media]}, up to ${maxUploadMegabytes[media]}\u00A0MB each.`}
+        {blocked === undefined &&
+          ` ${playgroundText.sizeLimit(playgroundText.formats[media], maxUploadMegabytes[media])}`}
       </p>
     </fieldset>
   );
@@ -128,7 +123,7 @@ function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'on
           <Button
             look="quiet"
             size="small icon"
-            aria-label={`Remove ${media} ${index + 1}`}
+            aria-label={playgroundText.remove(media, index + 1)}
             onClick={() => onUrls((before) => before.filter((_url, at) => at !== index))}
           >
             <X size={14} />
@@ -156,7 +151,7 @@ function ByUrl({ label, onUrl }: { readonly label: string; readonly onUrl: (url:
           add();
         }}
       />
-      <Button onClick={add}>Add</Button>
+      <Button onClick={add}>{playgroundText.add}</Button>
     </div>
   );
 }

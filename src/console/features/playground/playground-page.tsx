@@ -1,36 +1,28 @@
-import { Clapperboard } from './icons.ts';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { useAddress } from '../../ui/filters.tsx';
+import { Clapperboard } from '../../ui/icons.ts';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { useAddress } from '../../ui/pager.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
-import {
-  type Draft,
-  type DraftChange,
-  draftOf,
-  fitted,
-  requestOf,
-  storedDraft,
-  storeDraft,
-} from './playground-form.ts';
-import { PlaygroundFields } from './playground-fields.tsx';
-import { fieldsOf } from './playground-schema.ts';
+import { useTask } from '../tasks/use-task.ts';
+import { type Draft, type DraftChange, draftOf, fitted, requestOf, storedDraft, storeDraft } from './draft.ts';
+import { fieldsOf } from './input-schema.ts';
+import { PlaygroundForm } from './playground-form.tsx';
+import { playgroundText } from './playground-text.ts';
 import { requestSamples } from './request-samples.ts';
-import { TaskResult } from './playground-result.tsx';
-import { useTask } from './use-task.ts';
-import '../../features/playground/playground.css';
+import { Result } from './result.tsx';
 
 export function PlaygroundPage() {
   const { data: catalogue, error, refetch } = useRead('/api/v1/models', {}, { everyMs: 15_000 });
   return (
-    <Page title="Playground" lead="Describe a video, see its price, and watch it being made.">
+    <Page title={playgroundText.title} lead={playgroundText.lead}>
       {error !== null && catalogue === undefined ? (
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
       ) : catalogue === undefined ? (
@@ -45,70 +37,40 @@ export function PlaygroundPage() {
   );
 }
 
-/** The draft, which begins with the task of `?from=` where one is run again, else with what was typed in this tab. */
-function useDraft(models: readonly Model[]) {
-  const { accountId } = useAccount();
-  const { get, set } = useAddress();
-  const from = get('from');
-  const { data: source } = useTask(from);
-  const [draft, setDraft] = useState(() => storedDraft(accountId));
-  const fit = (one: Draft) => {
-    const model = models.find(({ model: name }) => name === one.model) ?? models.at(-1);
-    return { model, draft: fitted(one, model) };
-  };
-  const keep = (next: Draft) => {
-    setDraft(next);
-    storeDraft(accountId, next);
-  };
-  useEffect(() => {
-    if (from === undefined || source === undefined) return;
-    keep(draftOf(source.task));
-    set({ from: undefined });
-  }, [from, source]);
-  return {
-    ...fit(draft),
-    change: (change: DraftChange) => {
-      // Not of this drawing: what was typed since is stored.
-      const current = storedDraft(accountId);
-      const changed = typeof change === 'function' ? change(fit(current).draft) : change;
-      keep({ ...current, ...changed, input: { ...current.input, ...changed.input } });
-    },
-  };
-}
-
 function Playground({ models }: { readonly models: readonly Model[] }) {
   const { get, set } = useAddress();
   const { draft, model, change } = useDraft(models);
   const { data: account } = useRead('/api/v1/credits', { limit: 1 });
-  const viewer = useRoleReason('member');
+  const viewerReason = useRoleReason('member');
   const request = requestOf(draft, model === undefined ? [] : fieldsOf(model));
-  const create = useSend('/api/v1/jobs/createTask', {
-    isOnce: true,
-    onDone: () => toast('Task accepted'),
-  });
-  const generate = () => {
-    if (create.isPending || viewer !== undefined) return;
-    create.mutate(request, {
-      // Not above: this is left out when the page was left meanwhile.
-      onSuccess: ({ taskId }) => set({ task: taskId }),
-    });
-  };
+  const create = useSend('/api/v1/jobs/createTask', { isOnce: true, onDone: () => toast(playgroundText.accepted) });
+  const taskId = get('task');
   return (
     <div class="columns">
-      <PlaygroundFields
+      <PlaygroundForm
         models={models}
         model={model}
         draft={draft}
         balance={account?.balance}
-        problem={create.error}
-        isBusy={create.isPending}
-        disabledReason={viewer}
+        submission={create}
+        disabledReason={viewerReason}
         onChange={change}
-        onGenerate={generate}
+        onGenerate={() => {
+          // Not in `onDone`: the address stays as it is when the page was left meanwhile.
+          if (viewerReason === undefined) create.mutate(request, { onSuccess: (task) => set({ task: task.taskId }) });
+        }}
       />
       <div class="stack sticky">
-        <Result taskId={get('task')} />
-        <Card title="The same request as code" isFlush>
+        {taskId !== undefined ? (
+          <Result taskId={taskId} />
+        ) : (
+          <section class="card" aria-label={playgroundText.result}>
+            <Empty icon={Clapperboard} title={playgroundText.emptyTitle}>
+              <p>{playgroundText.empty}</p>
+            </Empty>
+          </section>
+        )}
+        <Card title={playgroundText.code} isFlush>
           <CodeBlock samples={requestSamples(request)} />
         </Card>
       </div>
@@ -116,13 +78,39 @@ function Playground({ models }: { readonly models: readonly Model[] }) {
   );
 }
 
-function Result({ taskId }: { readonly taskId: string | undefined }) {
-  if (taskId !== undefined) return <TaskResult taskId={taskId} />;
-  return (
-    <section class="card" aria-label="Result">
-      <Empty icon={Clapperboard} title="Your video appears here">
-        <p>It is charged when it is accepted. If it fails, every credit comes back by itself.</p>
-      </Empty>
-    </section>
-  );
+/** The draft, which begins with the task of `?from=` if one is run again, else with what was typed in this tab. */
+function useDraft(models: readonly Model[]) {
+  const { accountId } = useAccount();
+  const { get, set } = useAddress();
+  const from = get('from');
+  const { data: source } = useTask(from);
+  const [draft, setDraft] = useState(() => storedDraft(accountId));
+  const latest = useRef(draft);
+  latest.current = draft;
+  const fit = (one: Draft) => {
+    const model = models.find(({ model: name }) => name === one.model) ?? models.at(-1);
+    return { model, draft: fitted(one, model) };
+  };
+  useEffect(() => {
+    if (from === undefined || source === undefined) return;
+    setDraft(draftOf(source.task));
+    set({ from: undefined });
+  }, [from, source]);
+  useEffect(() => {
+    const store = () => storeDraft(accountId, latest.current);
+    addEventListener('pagehide', store);
+    return () => {
+      removeEventListener('pagehide', store);
+      store();
+    };
+  }, [accountId]);
+  return {
+    ...fit(draft),
+    // A function of the current draft: an upload ends long after the render in which it began.
+    change: (change: DraftChange) =>
+      setDraft((current) => {
+        const changed = typeof change === 'function' ? change(fit(current).draft) : change;
+        return { ...current, ...changed, input: { ...current.input, ...changed.input } };
+      }),
+  };
 }

@@ -1,15 +1,38 @@
+import { useRead } from '../../api/queries.ts';
 import type { Sample } from '../../ui/code-block.tsx';
-import { curlSample } from './samples.ts';
+import { playgroundText } from './playground-text.ts';
 
-/** The request of the form as programs make it, against the very host that shows the page. Nothing has to be installed for any. */
+/** The request of the form as programs send it, to the host of this page. None needs an installed package. */
 export function requestSamples(body: unknown): readonly Sample[] {
-  const url = `${location.origin}/api/v1/jobs/createTask`;
+  const url = createUrl();
   const json = JSON.stringify(body, undefined, 2);
   return [
     { title: 'curl', text: curlSample(url, json) },
     { title: 'TypeScript', text: typeScriptSample(url, json) },
     { title: 'Python', text: pythonSample(url, body) },
   ];
+}
+
+/** For an empty list: the shortest request to a model that the service has. */
+export function useFirstRequest(): Sample {
+  const { data } = useRead('/api/v1/models', {});
+  const body = data?.models[0]?.sampleRequest ?? { model: 'MODEL', input: { prompt: playgroundText.firstPrompt } };
+  return { title: 'curl', text: curlSample(createUrl(), JSON.stringify(body)) };
+}
+
+function createUrl(): string {
+  return `${location.origin}/api/v1/jobs/createTask`;
+}
+
+function curlSample(url: string, json: string): string {
+  return [
+    `curl ${url} \\`,
+    `  -H "Authorization: Bearer $VIDEOGEN_API_KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    // Small Linux images have no uuidgen.
+    `  -H "Idempotency-Key: $(date +%s)-$$" \\`,
+    `  -d '${json.replaceAll("'", String.raw`'\''`)}'`,
+  ].join('\n');
 }
 
 function typeScriptSample(url: string, json: string): string {

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks';
-import { Film, Link2, Music } from '../ui/icons.ts';
+import { Film, Link2, Music } from '../../ui/icons.ts';
+import './media.css';
 
-/** Links to uploaded files, by the URL that a task names them with. That one leads nowhere. */
+/** Links to uploaded files, by their URL in the input, which opens nothing itself. */
 const previews = new Map<string, string>();
 
 /** The first link stays, because a new one would load the image again. */

@@ -1,21 +1,22 @@
-import { CircleAlert, Film } from '../../ui/icons.ts';
-import { Clapperboard } from './icons.ts';
 import { useState } from 'preact/hooks';
 import type { TaskRecord } from '../../api/contract.ts';
-import { taskWord } from '../../words.ts';
-import '../../features/tasks/task.css';
+import { CircleAlert, Clapperboard, Film } from '../../ui/icons.ts';
+import { taskWord } from './tasks-text.ts';
+import './task.css';
 
-/** A frame of the film, or a sign of what became of it. Says nothing of its own: it stands beside words. */
-export function Poster({ url, task }: { readonly url: string | null | undefined; readonly task: TaskRecord }) {
-  // The first link is kept, for each reading signs another one and the picture would be loaded again.
+type PosterProps = { readonly url: string | null; readonly task: TaskRecord };
+
+/** A frame of the video, or an icon of the task's state. Decoration: the words stand beside it. */
+export function Poster({ url, task }: PosterProps) {
+  // The first link stays, because each read signs another one and the image would load again.
   const [shown, setShown] = useState(url);
   const [isBroken, setBroken] = useState(false);
-  if ((shown ?? null) === null && (url ?? null) !== null) setShown(url);
+  if (shown === null && url !== null) setShown(url);
   const { tone } = taskWord(task);
   const Icon = tone === 'bad' ? CircleAlert : tone === 'good' ? Film : Clapperboard;
   return (
     <span class="poster">
-      {typeof shown === 'string' && !isBroken ? (
+      {shown !== null && !isBroken ? (
         <img src={shown} alt="" loading="lazy" decoding="async" onError={() => setBroken(true)} />
       ) : (
         <Icon size={16} aria-hidden="true" />

@@ -1,30 +1,40 @@
-import type { TaskRecord } from '../api/contract.ts';
-import { CodeBlock } from '../ui/code-block.tsx';
-import { type Fact, Facts } from '../ui/page.tsx';
-import { fieldWord, valueWord } from '../words.ts';
-import { isObject, textsOf, type Values } from './input-values.ts';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Card, type Fact, Facts } from '../../ui/page.tsx';
+import { isObject, textsOf, type Values } from '../models/input-values.ts';
+import { fieldWord, valueWord } from '../models/models-text.ts';
 import { MediaThumbnail, previewOf } from './media-thumbnail.tsx';
+import { tasksText } from './tasks-text.ts';
+import type { TaskView } from './use-task.ts';
 
 /** A request: its prompt, every other field of its input, and all of it as JSON. */
-export function RequestFacts({ param }: Pick<TaskRecord, 'param'>) {
-  const { prompt, ...input } = param.input;
+export function RequestCard({ view: { task, contentDeleteTime } }: { readonly view: TaskView }) {
+  const { prompt, ...input } = task.param.input;
   return (
-    <div class="stack">
-      <p dir="auto" class="whole-prompt">
-        {prompt}
-      </p>
-      <Facts facts={inputFacts(input)} />
-      <details class="quiet">
-        <summary>As JSON</summary>
-        <div class="body">
-          <CodeBlock wraps samples={[{ title: 'param', text: JSON.stringify(param, undefined, 2) }]} />
+    <Card title={tasksText.request}>
+      {contentDeleteTime !== null ? (
+        <Notice title={tasksText.deletedTitle}>
+          <p>{tasksText.deleted}</p>
+        </Notice>
+      ) : (
+        <div class="stack">
+          <p dir="auto" class="whole-prompt">
+            {prompt}
+          </p>
+          <Facts facts={inputFacts(input)} />
+          <details class="quiet">
+            <summary>{tasksText.asJson}</summary>
+            <div class="body">
+              <CodeBlock wraps samples={[{ title: 'param', text: JSON.stringify(task.param, undefined, 2) }]} />
+            </div>
+          </details>
         </div>
-      </details>
-    </div>
+      )}
+    </Card>
   );
 }
 
-/** Derived from the record, so that a field that is newer than this code is shown, too. */
+/** Derived from the record, so that a field that is newer than this code appears, too. */
 function inputFacts(input: Values): readonly Fact[] {
   return Object.entries(input).flatMap(([name, value]): readonly Fact[] => {
     if (isObject(value)) return inputFacts(value);
@@ -35,7 +45,7 @@ function inputFacts(input: Values): readonly Fact[] {
   });
 }
 
-/** The names of the vocabulary begin with what a field holds, unless these are images. */
+/** Names of fields begin with their kind of media, unless they hold images. */
 function mediaOf(name: string): string {
   return /^(?:video|audio)/.exec(name)?.[0] ?? 'image';
 }

@@ -1,61 +1,66 @@
-import type { TaskDetail } from '../../api/contract.ts';
+import type { TaskTimeline } from '../../api/contract.ts';
 import { bytes, Change, credits, number, priceNameOf } from '../../ui/money.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, ExactTime } from '../../ui/time.tsx';
 import { ledgerWord } from '../../words.ts';
-import { shortId } from '../../ui/copy.tsx';
-import { AccountLink } from './references.tsx';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { tasksText } from './tasks-text.ts';
+import type { TaskView } from './use-task.ts';
 
-export function TaskFacts({ detail }: { readonly detail: TaskDetail }) {
-  const { accountId, task, priceName, result, mediaDeleteTime, createdBy } = detail;
+export function LedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
+  if (ledger.length === 0) return null;
   return (
-    <Card title="Facts">
-      <Facts
-        facts={[
-          ['Account', <AccountLink accountId={accountId} />],
-          ['Created by', createdBy === null ? undefined : <Maker createdBy={createdBy} />],
-          ['Model', <code>{task.model}</code>],
-          ['Credits', credits(task.creditsCharged - task.creditsRefunded)],
-          ['Price', priceNameOf(priceName)],
-          ['Measured', result === null ? undefined : measured(result)],
-          ['Generated in', task.costTime === null ? undefined : duration(task.costTime)],
-          ['Created', <ExactTime ms={task.createTime} />],
-          ['Ended', task.completeTime === null ? undefined : <ExactTime ms={task.completeTime} />],
-          ['Video kept until', mediaDeleteTime === null ? undefined : <ExactTime ms={mediaDeleteTime} />],
+    <Card title={tasksText.ledger} isFlush>
+      <Table
+        caption={tasksText.ledgerCaption}
+        rows={ledger}
+        rowKey={({ entryId }) => entryId}
+        columns={[
+          { title: tasksText.entry, kind: 'head', cell: ({ kind, entryId }) => `${ledgerWord(kind)} #${entryId}` },
+          { title: tasksText.columns.credits, kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
+          { title: tasksText.balance, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
         ]}
       />
     </Card>
   );
 }
 
-function Maker({ createdBy: { kind, id, name } }: { readonly createdBy: NonNullable<TaskDetail['createdBy']> }) {
+export function DetailsCard({ view }: { readonly view: TaskView }) {
+  const { task, video, createdBy, priceName, mediaDeleteTime, operator } = view;
+  const { model, costTime, createTime, completeTime } = task;
+  return (
+    <Card title={tasksText.details}>
+      <Facts
+        facts={[
+          [tasksText.account, operator && <AccountLink accountId={operator.accountId} name={operator.accountName} />],
+          [tasksText.createdBy, createdBy && <Creator of={createdBy} />],
+          [tasksText.model, <code>{model}</code>],
+          [tasksText.cost, credits(task.creditsCharged - task.creditsRefunded)],
+          [tasksText.price, priceNameOf(priceName)],
+          [tasksText.video, video && measured(video)],
+          [tasksText.file, video && `MP4, ${bytes(video.bytes)}`],
+          [tasksText.generatedIn, costTime && duration(costTime)],
+          [tasksText.columns.created, <ExactTime ms={createTime} />],
+          [tasksText.ended, completeTime && <ExactTime ms={completeTime} />],
+          [tasksText.keptUntil, mediaDeleteTime && <ExactTime ms={mediaDeleteTime} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Creator({ of: { kind, id, name } }: { readonly of: NonNullable<TaskTimeline['createdBy']> }) {
   return (
     <span title={id}>
-      <bdi>{name ?? shortId(id)}</bdi> <span class="faint">({kind === 'key' ? 'API key' : 'person'})</span>
+      <bdi>{name ?? id}</bdi> <span class="faint">({kind === 'key' ? tasksText.apiKey : tasksText.person})</span>
     </span>
   );
 }
 
-function measured({ widthPx, heightPx, durationSeconds, hasAudio, bytes: size }: NonNullable<TaskDetail['result']>) {
+function measured(video: NonNullable<TaskTimeline['video']>): string {
+  const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = video;
   const length = `${Number(durationSeconds.toFixed(2))}\u00A0s`;
-  return `${widthPx}\u00A0×\u00A0${heightPx}, ${length}, ${hasAudio ? 'sound' : 'silent'}, ${bytes(size)}`;
-}
-
-export function TaskLedger({ detail: { ledger } }: { readonly detail: TaskDetail }) {
-  if (ledger.length === 0) return null;
-  return (
-    <Card title="Ledger" isFlush>
-      <Table
-        caption="Entries of the ledger about this task"
-        rows={ledger}
-        rowKey={({ entryId }) => entryId}
-        columns={[
-          { title: 'Entry', kind: 'head', cell: ({ kind, entryId }) => `${ledgerWord(kind)} #${entryId}` },
-          { title: 'Credits', kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
-          { title: 'Balance', kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
-        ]}
-      />
-    </Card>
-  );
+  const rate = `${Number(framesPerSecond.toFixed(2))}\u00A0fps`;
+  return `${widthPx}\u00A0×\u00A0${heightPx}, ${length}, ${rate}, ${hasAudio ? tasksText.sound : tasksText.silent}`;
 }

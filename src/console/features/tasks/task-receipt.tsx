@@ -1,47 +1,46 @@
-import type { TaskTimeline } from '../../api/contract.ts';
 import { sentence } from '../../api/problem.ts';
-import { Change, number } from '../../ui/money.tsx';
+import { Change, credits, number } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
-import { failWord } from '../../words.ts';
+import { failWord, tasksText, taskWord } from './tasks-text.ts';
+import type { TaskView } from './use-task.ts';
 
-/** Why a task failed and that every credit came back, in one box: both were written together. */
-export function TaskReceipt({ timeline: { task, ledger } }: { readonly timeline: TaskTimeline }) {
-  const words = failWord(task.failCode ?? 'internal');
-  const charge = ledger.find(({ kind }) => kind === 'charge');
-  const refund = ledger.find(({ kind }) => kind === 'refund');
+/** Why a task failed and that its credits were refunded, in one box: both were written together. */
+export function TaskReceipt({ view: { task, ledger } }: { readonly view: TaskView }) {
+  const { title, advice } = failWord(task.failCode ?? 'internal');
+  const entryOf = (one: string) => ledger.find(({ kind }) => kind === one);
+  const refund = entryOf('refund');
+  const lines = [
+    [entryOf('charge'), tasksText.charged],
+    [refund, tasksText.refunded],
+  ] as const;
   return (
-    <section class="receipt" aria-label="What happened to this task">
+    <section class={`receipt ${taskWord(task).tone}`} aria-label={tasksText.receipt}>
       <div class="why">
-        <h2>{words.title}</h2>
+        <h2>{title}</h2>
         {task.failMsg !== null && <p dir="auto">{sentence(task.failMsg)}</p>}
-        <p class="soft">{words.advice}</p>
+        <p class="soft">{advice}</p>
       </div>
       <dl>
-        {charge !== undefined && (
-          <div>
-            <dt>Charged, entry #{charge.entryId}</dt>
-            <dd>
-              <Change amount={charge.amount} />
-            </dd>
-          </div>
-        )}
-        {refund !== undefined && (
-          <div>
-            <dt>Refunded in full, entry #{refund.entryId}</dt>
-            <dd>
-              <Change amount={refund.amount} />
-            </dd>
-          </div>
+        {lines.map(
+          ([entry, label]) =>
+            entry !== undefined && (
+              <div key={entry.entryId}>
+                <dt>{label(entry.entryId)}</dt>
+                <dd>
+                  <Change amount={entry.amount} />
+                </dd>
+              </div>
+            ),
         )}
         <div>
-          <dt>What it cost you</dt>
-          <dd class="amount">{number(task.creditsCharged - task.creditsRefunded)} credits</dd>
+          <dt>{tasksText.netCost}</dt>
+          <dd class="amount">{credits(task.creditsCharged - task.creditsRefunded)}</dd>
         </div>
       </dl>
       {refund !== undefined && (
         <p>
           <small>
-            Balance after the refund: {number(refund.balanceAfter)}, on <ExactTime ms={refund.createTime} />.
+            {tasksText.balanceAfter} {number(refund.balanceAfter)}, <ExactTime ms={refund.createTime} />
           </small>
         </p>
       )}

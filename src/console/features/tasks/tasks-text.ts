@@ -134,7 +134,10 @@ const jobWords: Readonly<Record<JobOutcome, Word>> = {
   late_success: { word: 'Finished too late', tone: 'warn' },
 };
 
-export function jobWord({ outcome, intendTime }: Pick<TaskDetail['operator']['providerJobs'][number], 'outcome' | 'intendTime'>): Word {
+export function jobWord({
+  outcome,
+  intendTime,
+}: Pick<TaskDetail['operator']['providerJobs'][number], 'outcome' | 'intendTime'>): Word {
   if (outcome === null) return { word: intendTime === null ? 'Slot reserved' : 'Running', tone: 'live' };
   const known: Readonly<Record<string, Word>> = jobWords;
   return known[outcome] ?? { word: outcome, tone: 'calm' };
@@ -195,7 +198,8 @@ export const tasksText = {
   remove: 'Delete content',
   removeTitle: 'Delete this task’s content?',
   removed: 'Content deleted',
-  removeDeletes: 'The prompt, images, video and poster, and the callback with its attempts. Links to the video stop working. This can’t be undone.',
+  removeDeletes:
+    'The prompt, images, video and poster, and the callback with its attempts. Links to the video stop working. This can’t be undone.',
   removeKeeps: 'The ID, model, length, times, state and price, and the ledger entries. Nothing is charged or refunded.',
   removeDeletesTitle: 'Deleted:',
   removeKeepsTitle: 'Kept:',

@@ -11,7 +11,7 @@ import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { scopeWords } from '../../words.ts';
-import { useFirstRequest } from './samples.ts';
+import { useFirstRequest } from '../../features/playground/request-samples.ts';
 
 type CloseProps = { readonly onClose: () => void };
 

@@ -14,8 +14,9 @@ import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { dayMs, relativeTime, useNow } from '../../ui/time.tsx';
 import { DayChart } from './day-chart.tsx';
-import { useFirstRequest } from './samples.ts';
-import { type ListedTask, TaskTable } from './task-table.tsx';
+import { useFirstRequest } from '../../features/playground/request-samples.ts';
+import { TaskTable } from '../../features/tasks/task-table.tsx';
+import type { TaskRow } from '../../features/tasks/use-task.ts';
 
 type Overview = Answer<'/api/v1/overview'>;
 
@@ -131,7 +132,7 @@ function Figures({ data }: { readonly data: Overview | undefined }) {
 }
 
 /** The newest tasks; undefined while they are read. */
-function Recent({ tasks }: { readonly tasks: readonly ListedTask[] | undefined }) {
+function Recent({ tasks }: { readonly tasks: readonly TaskRow[] | undefined }) {
   const { accountId } = useAccount();
   const all = (
     <Link href={paths.tasks(accountId)} class="row">
@@ -141,7 +142,7 @@ function Recent({ tasks }: { readonly tasks: readonly ListedTask[] | undefined }
   if (tasks?.length === 0) return <FromTerminal />;
   return (
     <Card title="Newest tasks" actions={all} isFlush>
-      <TaskTable tasks={tasks} expected={5} />
+      <TaskTable tasks={tasks} />
     </Card>
   );
 }

@@ -19,7 +19,7 @@ import { AccountMembers } from './account-members.tsx';
 import { AdjustButton, CloseButton, GrantButton, RenameButton, SuspendButton } from './account-changes.tsx';
 import { AccountState } from './accounts.tsx';
 import { PriceTables } from './prices.tsx';
-import { TaskTable } from './task-table.tsx';
+import { TaskList } from '../../features/tasks/task-list.tsx';
 
 const back = { href: opsPaths.accounts, label: 'Accounts' };
 
@@ -134,7 +134,7 @@ function AccountPart({ tab, account }: PartProps) {
     case 'ledger':
       return <AccountLedger accountId={account.accountId} />;
     case 'tasks':
-      return <TaskTable filter={{ accountId: account.accountId }} isOfAccount />;
+      return <TaskList accountId={account.accountId} />;
     case 'prices':
       return <PriceTables account={account} />;
     case 'limits':

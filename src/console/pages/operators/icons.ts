@@ -17,11 +17,6 @@ export const Ellipsis = icon(
   ['circle', { cx: '19', cy: '12', r: '1' }],
   ['circle', { cx: '5', cy: '12', r: '1' }],
 );
-export const ExternalLink = icon(
-  ['path', { d: 'M15 3h6v6' }],
-  ['path', { d: 'M10 14 21 3' }],
-  ['path', { d: 'M18 13v6a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2V8a2 2 0 0 1 2-2h6' }],
-);
 export const Pencil = icon(
   [
     'path',

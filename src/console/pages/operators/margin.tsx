@@ -4,7 +4,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
-import { number } from '../../ui/money.tsx';
+import { number, moneyOf } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useAddress } from '../../ui/pager.tsx';
@@ -113,15 +113,4 @@ function Cost({ row, money }: { readonly row: Margin; readonly money: Money }) {
 
 function MarginFigure({ micros, money }: { readonly micros: number; readonly money: Money }) {
   return <span class={micros < 0 ? 'amount minus' : 'amount'}>{money(micros)}</span>;
-}
-
-/** "−$1.24"; small amounts with as many digits as they have, to a hundredth of a cent. */
-export function moneyOf(micros: number, currency: string): string {
-  const isSmall = micros !== 0 && Math.abs(micros) < 1_000_000;
-  const format = new Intl.NumberFormat('en', {
-    style: 'currency',
-    currency,
-    maximumFractionDigits: isSmall ? 4 : 2,
-  });
-  return format.format(micros / 1_000_000).replace('-', '\u2212');
 }

@@ -3,7 +3,7 @@ import type { InstallationOverview } from '../../api/contract.ts';
 import { opsPaths } from '../../paths.ts';
 import { number } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
-import { failWord } from '../../words.ts';
+import { failWord } from '../../features/tasks/tasks-text.ts';
 
 type Failed = InstallationOverview['lastDay']['failed'];
 

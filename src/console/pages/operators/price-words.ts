@@ -1,6 +1,6 @@
 import { conditionsOf, type PriceConditions } from '../../../models/price-rows.ts';
 import type { ModelPrice } from '../../api/contract.ts';
-import { fieldWord, valueWord } from '../../words.ts';
+import { fieldWord, valueWord } from '../../features/models/models-text.ts';
 
 /** "1080p, with sound, without reference images"; what a price without conditions is for depends on whether others come before it. */
 export function conditionWords(when: PriceConditions, isOnly: boolean): string {
