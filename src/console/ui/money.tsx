@@ -19,6 +19,17 @@ export function Change({ amount }: { readonly amount: number }) {
   return <span class={amount > 0 ? 'amount plus' : 'amount'}>{signed().format(amount).replace('-', '\u2212')}</span>;
 }
 
+/** "−$1.24"; small amounts with as many digits as they have, to a hundredth of a cent. */
+export function moneyOf(micros: number, currency: string): string {
+  const isSmall = micros !== 0 && Math.abs(micros) < 1_000_000;
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    maximumFractionDigits: isSmall ? 4 : 2,
+  });
+  return format.format(micros / 1_000_000).replace('-', '\u2212');
+}
+
 export function bytes(count: number): string {
   if (count < 1000) return `${count}\u00A0B`;
   if (count < 1_000_000) return `${(count / 1000).toFixed(0)}\u00A0kB`;

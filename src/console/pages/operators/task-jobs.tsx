@@ -3,7 +3,7 @@ import { StateDot, type Tone } from '../../ui/badge.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
-import { moneyOf } from './margin.tsx';
+import { moneyOf } from '../../ui/money.tsx';
 
 type Job = TaskDetail['providerJobs'][number];
 
