@@ -2,14 +2,14 @@ import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
 import { AccountSettingsPage } from './features/account-settings/account-settings-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
+import { CreditsPage } from './features/credits/credits-page.tsx';
+import { KeysPage } from './features/keys/keys-page.tsx';
+import { OverviewPage } from './features/overview/overview-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
-import { CreditsPage } from './pages/account/credits.tsx';
-import { KeysPage } from './pages/account/keys.tsx';
-import { OverviewPage } from './pages/account/overview.tsx';
 import { NotFound } from './shell/page-states.tsx';
 
 /** The pages of one account, by what follows its address. */

@@ -1,4 +1,3 @@
-
 /**
  * A tab stays open while the service is upgraded, so it must show names that are newer than its code: as they are. The functions below
  * look words up; the tables serve lists of choices.
@@ -38,5 +37,3 @@ export const scopeWords = {
   'content:delete': 'Delete the content of tasks',
   'keys:write': 'Create and revoke keys',
 } as const;
-
-}
