@@ -181,10 +181,7 @@ test(
     const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
     await page.goto(`${service.url}/console/a/${accountId}/credits`);
     await settled(page);
-    await page
-      .getByRole('figure', { name: 'Credits charged by day and model' })
-      .locator('svg')
-      .waitFor();
+    await page.getByRole('figure', { name: 'Credits charged by day and model' }).locator('svg').waitFor();
     await page.getByText('Figures', { exact: true }).click();
     await page
       .getByRole('table', { name: 'Credits charged by day and model' })
