@@ -1,10 +1,10 @@
 import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
-import { CreditsPage } from './pages/account/credits.tsx';
-import { KeysPage } from './pages/account/keys.tsx';
+import { CreditsPage } from './features/credits/credits-page.tsx';
+import { KeysPage } from './features/keys/keys-page.tsx';
 import { MembersPage } from './pages/account/members.tsx';
-import { OverviewPage } from './pages/account/overview.tsx';
+import { OverviewPage } from './features/overview/overview-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
 import { SettingsPage } from './pages/account/settings.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';

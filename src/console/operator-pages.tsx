@@ -1,28 +1,30 @@
 import { Route, Switch } from 'wouter-preact';
 import { opsPaths } from './paths.ts';
+import { CodesPage } from './features/credits/codes-page.tsx';
 import { NotFound } from './shell/page-states.tsx';
 import { SettingsPage } from './pages/account/settings.tsx';
-import { AccountPage } from './pages/operators/account.tsx';
-import { AccountsPage } from './pages/operators/accounts.tsx';
-import { AuditPage } from './pages/operators/audit.tsx';
+import { AccountPage } from './features/accounts/account-page.tsx';
+import { AccountsPage } from './features/accounts/accounts-page.tsx';
+import { AuditPage } from './features/audit/audit-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
-import { OverviewPage } from './pages/operators/overview.tsx';
-import { PeoplePage } from './pages/operators/people.tsx';
-import { PricesPage } from './pages/operators/prices.tsx';
-import { ProvidersPage } from './pages/operators/providers.tsx';
+import { PeoplePage } from './features/people/people-page.tsx';
+import { PricesPage } from './features/prices/prices-page.tsx';
+import { ProvidersPage } from './features/providers/providers-page.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
+import { InstallationPage } from './features/overview/installation-page.tsx';
 
 /** The pages of operators. */
 export function OperatorPages() {
   return (
     <Switch>
-      <Route path={opsPaths.overview} component={OverviewPage} />
+      <Route path={opsPaths.overview} component={InstallationPage} />
       <Route path={opsPaths.accounts} component={AccountsPage} />
       <Route path={`${opsPaths.accounts}/:accountId`}>
         {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
       </Route>
       <Route path={opsPaths.prices} component={PricesPage} />
+      <Route path={opsPaths.codes} component={CodesPage} />
       <Route path={opsPaths.providers} component={ProvidersPage} />
       <Route path={opsPaths.tasks} component={TasksPage} />
       <Route path={`${opsPaths.tasks}/:taskId`}>{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>

@@ -27,6 +27,7 @@ export const opsPaths = {
   accounts: '/ops/accounts',
   account: (accountId: string) => `/ops/accounts/${encodeURIComponent(accountId)}`,
   prices: '/ops/prices',
+  codes: '/ops/codes',
   providers: '/ops/providers',
   tasks: '/ops/tasks',
   task: (taskId: string) => `/ops/tasks/${encodeURIComponent(taskId)}`,

@@ -8,17 +8,6 @@ function wordOf<Known>(words: Readonly<Record<string, Known>>, name: string, unk
   return words[name] ?? unknown;
 }
 
-export const ledgerWords = {
-  grant: 'Grant',
-  charge: 'Charge',
-  refund: 'Refund',
-  adjustment: 'Adjustment',
-} as const;
-
-export function ledgerWord(kind: string): string {
-  return wordOf<string>(ledgerWords, kind, kind);
-}
-
 export const roleWords = {
   owner: { word: 'Owner', can: 'Everything, also keys and members' },
   member: { word: 'Member', can: 'Creates tasks, sees everything except keys' },

@@ -1218,7 +1218,10 @@ export type Reads = {
     readonly answer: TaskTimeline;
   };
   readonly '/api/v1/overview': {
-    readonly query: {};
+    readonly query: {
+      /** False leaves `days` empty: their sums take longer than the rest. */
+      readonly days?: boolean | undefined;
+    };
     readonly answer: Overview;
   };
   readonly '/api/v1/credits': {

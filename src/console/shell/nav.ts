@@ -13,6 +13,7 @@ import {
   Users,
   Webhook,
 } from '../ui/icons.ts';
+import { Tags } from '../ui/action-icons.ts';
 import { opsPaths, paths } from '../paths.ts';
 
 /** A link of the sidebar, the palette and the shortcuts; `key` opens it after `g`. */
@@ -56,7 +57,8 @@ export const operatorNav: readonly NavGroup[] = [
       { href: opsPaths.callbacks, label: 'Failed callbacks', icon: Webhook },
       { href: opsPaths.providers, label: 'Providers', icon: Server },
       { href: opsPaths.accounts, label: 'Accounts', icon: Building2 },
-      { href: opsPaths.prices, label: 'Prices', icon: Coins },
+      { href: opsPaths.prices, label: 'Prices', icon: Tags },
+      { href: opsPaths.codes, label: 'Codes', icon: Coins },
       { href: opsPaths.people, label: 'People', icon: Users },
       { href: opsPaths.audit, label: 'Audit log', icon: ScrollText },
     ],

@@ -2,11 +2,6 @@ import { icon } from '../../ui/icon.ts';
 
 // Icons that only these pages use; see ui/icons.ts for their origin and license.
 
-export const Download = icon(
-  ['path', { d: 'M12 15V3' }],
-  ['path', { d: 'M21 15v4a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2v-4' }],
-  ['path', { d: 'm7 10 5 5 5-5' }],
-);
 export const ExternalLink = icon(
   ['path', { d: 'M15 3h6v6' }],
   ['path', { d: 'M10 14 21 3' }],

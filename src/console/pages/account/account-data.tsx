@@ -1,4 +1,4 @@
-import { Download } from './icons.ts';
+import { Download } from '../../ui/action-icons.ts';
 import { useState } from 'preact/hooks';
 import { failureOf } from '../../api/problem.ts';
 import { useAccount } from '../../api/session.ts';
