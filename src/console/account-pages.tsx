@@ -1,12 +1,13 @@
 import type { FunctionComponent } from 'preact';
 import { Route, Switch } from 'wouter-preact';
+import { AccountSettingsPage } from './features/account-settings/account-settings-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { CreditsPage } from './features/credits/credits-page.tsx';
 import { KeysPage } from './features/keys/keys-page.tsx';
-import { MembersPage } from './pages/account/members.tsx';
 import { OverviewPage } from './features/overview/overview-page.tsx';
+import { MembersPage } from './features/people/members-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
-import { SettingsPage } from './pages/account/settings.tsx';
+import { ProfilePage } from './features/security/profile-page.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
 import { NotFound } from './shell/page-states.tsx';
@@ -20,7 +21,8 @@ const pages: Readonly<Record<string, FunctionComponent>> = {
   '/callbacks': CallbacksPage,
   '/keys': KeysPage,
   '/members': MembersPage,
-  '/settings': SettingsPage,
+  '/settings': AccountSettingsPage,
+  '/profile': ProfilePage,
 };
 
 export function AccountPages({ accountId }: { readonly accountId: string }) {

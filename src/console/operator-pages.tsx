@@ -2,10 +2,10 @@ import { Route, Switch } from 'wouter-preact';
 import { opsPaths } from './paths.ts';
 import { CodesPage } from './features/credits/codes-page.tsx';
 import { NotFound } from './shell/page-states.tsx';
-import { SettingsPage } from './pages/account/settings.tsx';
 import { AccountPage } from './features/accounts/account-page.tsx';
 import { AccountsPage } from './features/accounts/accounts-page.tsx';
 import { AuditPage } from './features/audit/audit-page.tsx';
+import { ProfilePage } from './features/security/profile-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { PeoplePage } from './features/people/people-page.tsx';
 import { PricesPage } from './features/prices/prices-page.tsx';
@@ -31,7 +31,7 @@ export function OperatorPages() {
       <Route path={opsPaths.callbacks} component={CallbacksPage} />
       <Route path={opsPaths.audit} component={AuditPage} />
       <Route path={opsPaths.people} component={PeoplePage} />
-      <Route path={opsPaths.settings} component={SettingsPage} />
+      <Route path={opsPaths.profile} component={ProfilePage} />
       <Route component={NotFound} />
     </Switch>
   );

@@ -137,7 +137,7 @@ type ActionOptions<Result> = {
 };
 
 /** Anything a person starts that may fail: tracks whether it is running and why it failed, and confirms their identity if required. */
-export function useAction<Input, Result>(
+export function useAction<Result, Input = void>(
   run: (input: Input) => Promise<Result>,
   { onDone, onError }: ActionOptions<Result> = {},
 ) {

@@ -14,7 +14,7 @@ function ShortcutList({ onClose }: Omit<DialogProps, 'shown'>) {
     <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <DialogBody>
         <dl class="facts">
-          {accountNav('')
+          {accountNav('', 'owner')
             .flatMap(({ links }) => links)
             .map(
               ({ key, label }) =>

@@ -20,14 +20,16 @@ import { opsPaths, paths } from '../paths.ts';
 export type NavLink = { readonly href: string; readonly label: string; readonly icon: Icon; readonly key?: string };
 export type NavGroup = { readonly title: string; readonly links: readonly NavLink[] };
 
-export function accountNav(account: string): readonly NavGroup[] {
+/** Without the pages that belong to owners, for everyone else. */
+export function accountNav(account: string, role: string | undefined): readonly NavGroup[] {
+  const isOwner = role === 'owner';
   return [
     {
       title: 'Build',
       links: [
         { href: paths.overview(account), label: 'Overview', icon: LayoutGrid, key: 'o' },
         { href: paths.playground(account), label: 'Playground', icon: Clapperboard, key: 'p' },
-        { href: paths.keys(account), label: 'API keys', icon: KeyRound, key: 'k' },
+        ...(isOwner ? [{ href: paths.keys(account), label: 'API keys', icon: KeyRound, key: 'k' }] : []),
       ],
     },
     {
@@ -42,7 +44,7 @@ export function accountNav(account: string): readonly NavGroup[] {
       title: 'Configure',
       links: [
         { href: paths.members(account), label: 'Members', icon: Users },
-        { href: paths.settings(account), label: 'Settings', icon: Settings },
+        ...(isOwner ? [{ href: paths.settings(account), label: 'Settings', icon: Settings }] : []),
       ],
     },
   ];

@@ -97,7 +97,7 @@ function useGoals(text: string): readonly Goal[] {
   const pages =
     own === undefined
       ? []
-      : accountNav(own.accountId)
+      : accountNav(own.accountId, own.role)
           .flatMap(({ links }) => links)
           .map(({ href, label }) => ({ href, label, group: own.name }));
   const operators =

@@ -1,6 +1,7 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
+import { useAccount } from '../api/session.ts';
 import { KeyboardDialog } from './keyboard-dialog.tsx';
 import { accountNav } from './nav.ts';
 
@@ -13,6 +14,7 @@ const togetherMs = 1200;
  */
 export function Shortcuts() {
   const account = useContext(AccountContext);
+  const { role } = useAccount();
   const [, navigate] = useLocation();
   const [shown, setShown] = useState<'list' | 'palette'>();
   useEffect(() => {
@@ -30,7 +32,7 @@ export function Shortcuts() {
       else if (key === 'g') goAt = event.timeStamp;
       else if (event.timeStamp - goAt < togetherMs && account !== undefined) {
         goAt = -Infinity;
-        const link = accountNav(account)
+        const link = accountNav(account, role)
           .flatMap(({ links }) => links)
           .find((one) => one.key === key);
         if (link !== undefined) navigate(link.href);
@@ -38,7 +40,7 @@ export function Shortcuts() {
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [account, navigate]);
+  }, [account, role, navigate]);
   if (shown === undefined) return null;
   return <KeyboardDialog shown={shown} onClose={() => setShown(undefined)} />;
 }

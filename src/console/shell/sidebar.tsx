@@ -11,15 +11,15 @@ import { accountNav, type NavGroup, operatorNav } from './nav.ts';
 import { PersonMenu } from './person-menu.tsx';
 
 export function AccountSidebar({ me }: { readonly me: Me }) {
-  const { accountId } = useAccount();
+  const { accountId, role } = useAccount();
   return (
     <>
       <Switcher me={me} />
-      <Groups groups={accountNav(accountId)} root={paths.overview(accountId)} />
+      <Groups groups={accountNav(accountId, role)} root={paths.overview(accountId)} />
       <div class="foot">
         <Balance />
         <Documentation />
-        <PersonMenu me={me} settings={paths.settings(accountId)} />
+        <PersonMenu me={me} profile={paths.profile(accountId)} />
       </div>
     </>
   );
@@ -32,7 +32,7 @@ export function OpsSidebar({ me }: { readonly me: Me }) {
       {me.user.isOperator && <Groups groups={operatorNav} root={opsPaths.overview} />}
       <div class="foot">
         <Documentation />
-        <PersonMenu me={me} settings={me.user.isOperator ? opsPaths.settings : undefined} />
+        <PersonMenu me={me} profile={me.user.isOperator ? opsPaths.profile : undefined} />
       </div>
     </>
   );

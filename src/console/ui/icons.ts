@@ -228,3 +228,8 @@ export const Server = icon(
   ['line', { x1: '6', x2: '6.01', y1: '6', y2: '6' }],
   ['line', { x1: '6', x2: '6.01', y1: '18', y2: '18' }],
 );
+export const Download = icon(
+  ['path', { d: 'M12 15V3' }],
+  ['path', { d: 'M21 15v4a2 2 0 0 1-2 2H5a2 2 0 0 1-2-2v-4' }],
+  ['path', { d: 'm7 10 5 5 5-5' }],
+);
