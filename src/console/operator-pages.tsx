@@ -2,17 +2,17 @@ import { Route, Switch } from 'wouter-preact';
 import { opsPaths } from './paths.ts';
 import { CodesPage } from './features/credits/codes-page.tsx';
 import { NotFound } from './shell/page-states.tsx';
+import { ProfilePage } from './features/security/profile-page.tsx';
 import { AccountPage } from './features/accounts/account-page.tsx';
 import { AccountsPage } from './features/accounts/accounts-page.tsx';
 import { AuditPage } from './features/audit/audit-page.tsx';
-import { ProfilePage } from './features/security/profile-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
+import { InstallationPage } from './features/overview/installation-page.tsx';
 import { PeoplePage } from './features/people/people-page.tsx';
 import { PricesPage } from './features/prices/prices-page.tsx';
 import { ProvidersPage } from './features/providers/providers-page.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
-import { InstallationPage } from './features/overview/installation-page.tsx';
 
 /** The pages of operators. */
 export function OperatorPages() {

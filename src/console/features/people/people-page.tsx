@@ -10,7 +10,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleWord } from '../../words.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
-import { EventsCard } from '../../pages/account/security-events.tsx';
+import { SecurityEvents } from '../security/security-events.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteButton } from './invite-dialog.tsx';
 import { peopleText } from './people-text.ts';
@@ -28,15 +28,9 @@ export function PeoplePage() {
   return (
     <Page title={peopleText.title} lead={peopleText.lead} actions={<InviteButton isOperator />}>
       <Tabs label={peopleText.tabs} tabs={tabs} />
-      {isEvents ? <Events /> : <People />}
+      {isEvents ? <SecurityEvents path="/api/admin/v1/people/events" /> : <People />}
     </Page>
   );
-}
-
-function Events() {
-  const query = { cursor: useAddress().get('cursor'), limit: 50 };
-  const { data, error, refetch } = useRead('/api/admin/v1/people/events', query, { keeps: true });
-  return <EventsCard data={data} error={error} onRetry={() => void refetch()} />;
 }
 
 const filters: readonly Filter<{ search?: string | undefined }>[] = [
