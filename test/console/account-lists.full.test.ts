@@ -103,18 +103,14 @@ test(
     await page.getByRole('link', { name: 'Failed', exact: true }).click();
     await page.getByRole('link', { name: 'the failed one' }).waitFor();
     await becomes('the number of failed tasks', () => rows.count(), 1);
-    await page.getByRole('combobox', { name: 'Reason of the failure' }).selectOption('timeout');
+    await page.getByRole('combobox', { name: 'Failure' }).selectOption('timeout');
     const check = async () => {
       await page.getByRole('link', { name: 'the failed one' }).waitFor();
       await page.getByRole('link', { name: 'the waiting one' }).waitFor({ state: 'detached' });
       await becomes('the number of rows', () => rows.count(), 1);
       await rows.getByText('Failed', { exact: true }).waitFor();
       const chosen = () =>
-        Promise.all(
-          ['Created', 'Model', 'Reason of the failure'].map((name) =>
-            page.getByRole('combobox', { name }).inputValue(),
-          ),
-        );
+        Promise.all(['Created', 'Model', 'Failure'].map((name) => page.getByRole('combobox', { name }).inputValue()));
       await becomes('the filters', chosen, ['1d', 'videogen-2.0-fast', 'timeout']);
     };
     await check();
@@ -129,8 +125,8 @@ test(
     await becomes('the filter', () => page.getByRole('combobox', { name: 'Created' }).inputValue(), '1d');
     await page.getByRole('searchbox').fill('ffffffff');
     await page.getByRole('searchbox').press('Enter');
-    await page.getByText('No task matches').waitFor();
-    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByText('No tasks match these filters').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('link', { name: 'the failed one' }).waitFor();
     assert.deepEqual(errors, []);
   },
@@ -143,12 +139,12 @@ test('a waiting task says how many of its own are ahead, and is cancelled with i
   for (let n = 0; n < 4; n += 1) ids.push(await acceptTestTask(db, accountId, taskParam(`film ${n}`)));
   const { page } = await visitor.signedIn({ [accountId]: 'member' });
   await page.goto(`${service.url}/console/a/${accountId}/tasks/${ids.at(-1)}`);
-  await page.getByText('3 of your tasks are ahead. Accounts take turns.').waitFor();
+  await page.getByText('3 of your tasks are ahead in the queue.').waitFor();
   await page.goto(`${service.url}/console/a/${accountId}/tasks/${ids[1]}`);
-  await page.getByText('One of your tasks is ahead. Accounts take turns.').waitFor();
+  await page.getByText('1 of your tasks is ahead in the queue.').waitFor();
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the task' }).click();
-  const receipt = page.getByRole('region', { name: 'What happened to this task' });
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
+  const receipt = page.getByRole('region', { name: 'Receipt' });
   await receipt.getByRole('heading', { name: 'Cancelled' }).waitFor();
   await receipt.getByText('+132').waitFor();
   await receipt.getByText('0 credits').waitFor();
@@ -162,10 +158,10 @@ test('a cancel that fails is told in its dialog, which stays', { skip }, async (
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
   await page.route('**/api/v1/jobs/cancelTask', (route) => route.abort('connectionreset'));
   const dialog = page.getByRole('dialog', { name: 'Cancel this task?' });
-  await dialog.getByRole('button', { name: 'Cancel the task' }).click();
+  await dialog.getByRole('button', { name: 'Cancel task' }).click();
   await dialog.getByRole('alert').filter({ hasText: 'No connection' }).waitFor();
   await page.unroute('**/api/v1/jobs/cancelTask');
-  await dialog.getByRole('button', { name: 'Cancel the task' }).click();
+  await dialog.getByRole('button', { name: 'Cancel task' }).click();
   await page.getByRole('heading', { name: 'Task Cancelled' }).waitFor();
 });
 
@@ -187,7 +183,7 @@ test(
       .getByRole('table', { name: 'Credits charged by day and model' })
       .getByRole('cell', { name: '264' })
       .waitFor();
-    const ledger = page.getByRole('table', { name: /Entries of the ledger/ }).locator('tbody tr');
+    const ledger = page.getByRole('table', { name: /Ledger entries/ }).locator('tbody tr');
     await ledger.nth(3).waitFor();
     await page.getByRole('combobox', { name: 'Kind of entry' }).selectOption('charge');
     await ledger.nth(2).waitFor({ state: 'detached' });

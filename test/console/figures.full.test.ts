@@ -94,7 +94,7 @@ where account_id = $1`;
   const keys = { videoKey: `results/${taskId}/video.mp4`, posterKey: `results/${taskId}/poster.jpg` };
   await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
   await open(`/tasks/${taskId}`);
-  const facts = page.getByRole('region', { name: 'Facts' }).locator('dl > div');
+  const facts = page.getByRole('region', { name: 'Details' }).locator('dl > div');
   const kept = facts.filter({ hasText: 'Kept until' }).getByRole('definition');
   await kept.getByText(/^\w{3} \d+, \d{4}, \d\d:\d\d:\d\d$/).waitFor();
 });

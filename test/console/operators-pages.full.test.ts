@@ -51,7 +51,7 @@ describe('every page of the operators', { skip }, () => {
     await page.goto(`${service.url}/console/ops/accounts/019aabbb-0000-7000-8000-000000000000`);
     await page.getByRole('heading', { name: 'No such account' }).waitFor();
     await page.goto(`${service.url}/console/ops/tasks/no-id`);
-    await page.getByRole('heading', { name: 'No such task' }).waitFor();
+    await page.getByRole('heading', { name: 'Task not found' }).waitFor();
   });
 
   test('says what went wrong when the service answers nothing, and tries again', async () => {

@@ -53,7 +53,7 @@ test(
     await page.getByLabel('The generated video').waitFor();
     const button = page.getByRole('button', { name: 'Delete content' });
     await button.click();
-    const dialog = page.getByRole('dialog', { name: 'Delete the content of this task?' });
+    const dialog = page.getByRole('dialog', { name: 'Delete this task’s content?' });
     await dialog.getByText(/^Kept: .*price.*ledger entries/).waitFor();
     await assertAccessible(page, 'the dialog of the deletion');
     await page.keyboard.press('Escape');
@@ -61,7 +61,7 @@ test(
     await page.getByLabel('The generated video').waitFor();
 
     await button.click();
-    await dialog.getByRole('button', { name: 'Delete the content' }).click();
+    await dialog.getByRole('button', { name: 'Delete content' }).click();
     await page.getByText('The content was deleted').waitFor();
     await settled(page);
     await becomes('the mentions of the prompt', () => page.getByText('A paper boat').count(), 0);
