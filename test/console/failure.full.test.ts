@@ -58,7 +58,7 @@ test('the sum of the ledger on screen is the balance on screen', { skip }, async
   const { page, open } = await visitor.signedIn({ [accountId]: 'viewer' });
   await page.clock.install();
   await open(`/a/${accountId}/credits`);
-  const ledger = page.getByRole('table', { name: /Entries of the ledger/ });
+  const ledger = page.getByRole('table', { name: /Ledger entries/ });
   // The ledger and the balance are read every 15 s.
   await waitFor('the refund', async () => {
     await page.clock.fastForward(16_000);

@@ -66,7 +66,7 @@ test('an owner invites somebody by a link, gives another role, and takes them ou
   await carol.page.getByRole('button', { name: 'Accept and sign in' }).click();
   await carol.page.getByRole('heading', { name: 'Overview' }).waitFor();
   await carol.page.goto(`${service.url}/console/a/${accountId}/keys`);
-  await carol.page.getByText('Keys are made and seen by owners of this account.').waitFor();
+  await carol.page.getByText('Only owners of this account can view and create keys.').waitFor();
 
   await owner.page.reload();
   const row = members.getByRole('row', { name: /carol@example\.com/ });
@@ -81,7 +81,7 @@ test('an owner invites somebody by a link, gives another role, and takes them ou
   await asked.waitFor({ state: 'detached' });
   await becomes('the role', () => choice.and(owner.page.locator(':focus')).inputValue(), 'viewer');
   await carol.page.reload();
-  await carol.page.getByText('Keys are made and seen by owners of this account.').waitFor();
+  await carol.page.getByText('Only owners of this account can view and create keys.').waitFor();
   await choice.selectOption('owner');
   await asked.waitFor();
   await becomes('the role', () => choice.inputValue(), 'viewer');
