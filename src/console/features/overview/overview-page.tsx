@@ -20,7 +20,7 @@ import { overviewText } from './overview-text.ts';
 
 const stateMs = 5000;
 /** The sums add up many entries, so they are read seldom. */
-const sumsMs = 5 * 60_000;
+const sumsMs = 60_000;
 
 export function OverviewPage() {
   const { accountId, name } = useAccount();
