@@ -74,8 +74,8 @@ for (const [window, options] of Object.entries(shown)) {
       const dialogs = [
         ['/keys', 'Create key'],
         ['/members', 'Invite'],
-        ['/callbacks', 'Reveal'],
-        ['/callbacks', 'Send failed ones again'],
+        ['/callbacks', 'Reveal secret'],
+        ['/callbacks', 'Resend failed callbacks'],
       ] as const;
       for (const [path, button] of dialogs) {
         await tab.open(`/a/${empty}${path}`);

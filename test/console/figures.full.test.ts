@@ -71,7 +71,7 @@ test('the sums and the chart of the credits follow the ledger', { skip }, async 
   await acceptTestTask(db, accountId, taskParam('the first one'));
   await open('/credits');
   await page.getByText('Figures', { exact: true }).click();
-  const figures = page.getByRole('table', { name: 'Charged by day and model' });
+  const figures = page.getByRole('table', { name: 'Credits charged by day and model' });
   await figures.getByRole('cell', { name: '132' }).waitFor();
   await acceptTestTask(db, accountId, taskParam('another one'));
   // The sums are read once a minute.
@@ -95,7 +95,7 @@ where account_id = $1`;
   const keys = { videoKey: `results/${taskId}/video.mp4`, posterKey: `results/${taskId}/poster.jpg` };
   await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
   await open(`/tasks/${taskId}`);
-  const facts = page.getByRole('region', { name: 'Facts' }).locator('dl > div');
+  const facts = page.getByRole('region', { name: 'Details' }).locator('dl > div');
   const kept = facts.filter({ hasText: 'Kept until' }).getByRole('definition');
   await kept.getByText(/^\w{3} \d+, \d{4}, \d\d:\d\d:\d\d$/).waitFor();
 });

@@ -75,7 +75,7 @@ test('a key, a video and its ledger line with the keyboard alone; dialogs give t
   await page.keyboard.type(prompt);
   await becomes('the prompt', () => page.getByLabel('Prompt').inputValue(), prompt);
   await page.keyboard.press('Control+Enter');
-  const details = page.getByRole('link', { name: 'Timeline, ledger and details of this task' });
+  const details = page.getByRole('link', { name: 'View task' });
   await page.getByLabel('The generated video').waitFor();
   await tabTo(page, details);
   await page.keyboard.press('Enter');

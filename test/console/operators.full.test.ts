@@ -177,17 +177,17 @@ describe('an operator in the console', { skip }, () => {
     assert.ok(temporal?.includes(seeded.generating));
     await press('Cancel');
     await dialog().getByLabel('Reason').fill('Asked for by mail');
-    await confirm('Cancel the task');
-    await said(/^Cancelled; 132\scredits refunded$/);
-    const ledger = page.getByRole('table', { name: 'Entries of the ledger about this task' });
+    await confirm('Cancel task');
+    await said(/^Task cancelled, 132\scredits refunded$/);
+    const ledger = page.getByRole('table', { name: 'Ledger entries of this task' });
     await ledger.getByRole('row', { name: /Refund #\d+ \+132/ }).waitFor();
   });
 
   test('sends a failed callback again', async () => {
     await open('/ops/callbacks');
     const row = page.getByRole('row', { name: /films\.example\.com/ });
-    await row.getByRole('button', { name: 'Send again' }).click();
-    await said('The callback is sent again now');
+    await row.getByRole('button', { name: 'Resend' }).click();
+    await said('Callback is being resent');
     await row.waitFor({ state: 'detached' });
     assert.deepEqual(
       stage.service.redelivered.map(({ taskId }) => taskId),

@@ -99,7 +99,7 @@ test('the price on the button is that of the input, and it is charged', { skip }
   await page.waitForURL((url) => url.searchParams.has('task'));
   const task = await findTask(service.database.db, new URL(page.url()).searchParams.get('task') ?? '');
   assert.equal(task?.creditsCharged, 9);
-  await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).click();
+  await page.getByRole('link', { name: 'View task' }).click();
   await page.getByRole('definition').filter({ hasText: 'draft on' }).waitFor();
   await open(`/a/${accountId}/credits`);
   await page.getByRole('cell', { name: /^Task .* draft on$/ }).waitFor();

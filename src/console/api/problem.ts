@@ -25,11 +25,6 @@ export class ApiProblem extends Error {
     this.requestId = problem.requestId;
   }
 
-  /** Deprecated name, until the last page uses `errors`. */
-  get faults(): Readonly<Record<string, string>> {
-    return this.errors;
-  }
-
   /** Errors of the fields of a form, by the path of each. */
   get errors(): Readonly<Record<string, string>> {
     const { errors } = this.data;

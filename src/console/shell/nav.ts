@@ -10,10 +10,10 @@ import {
   ScrollText,
   Server,
   Settings,
+  Tags,
   Users,
   Webhook,
 } from '../ui/icons.ts';
-import { Tags } from '../ui/action-icons.ts';
 import { opsPaths, paths } from '../paths.ts';
 
 /** A link of the sidebar, the palette and the shortcuts; `key` opens it after `g`. */

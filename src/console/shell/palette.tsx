@@ -76,7 +76,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             ))}
           </div>
           <p class="soft" role="status">
-            {goals.length === 0 ? 'Nothing has this name. To find tasks, enter at least four characters of an ID.' : ''}
+            {goals.length === 0 ? 'No results. To find a task, enter at least 4 characters of its ID.' : ''}
           </p>
         </DialogBody>
       </form>

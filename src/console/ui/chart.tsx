@@ -34,12 +34,7 @@ export function BarChart({ label, names, series, unit }: ChartProps) {
         ))}
       </div>
       <div class="plot">
-        <svg
-          role="group"
-          viewBox={`0 0 ${names.length} ${top}`}
-          preserveAspectRatio="none"
-          onKeyDown={move}
-        >
+        <svg role="group" viewBox={`0 0 ${names.length} ${top}`} preserveAspectRatio="none" onKeyDown={move}>
           {names.map((name, index) => (
             <g
               key={name}

@@ -1,7 +1,6 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from './icons.ts';
 import type { ComponentChildren } from 'preact';
 import type { Failure } from '../api/problem.ts';
-export type { Failure } from '../api/problem.ts';
 import { CopyButton } from './copy.tsx';
 import { Button } from './button.tsx';
 import './notice.css';

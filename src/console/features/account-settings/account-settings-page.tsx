@@ -27,10 +27,9 @@ export function AccountSettingsPage() {
 type AccountProps = { readonly accountId: string };
 
 function ExportCard({ accountId }: AccountProps) {
-  const save = useAction(
-    () => download('/api/console/v1/account/export', accountId, 'account.jsonl'),
-    { onDone: () => toast(text.data.done) },
-  );
+  const save = useAction(() => download('/api/console/v1/account/export', accountId, 'account.jsonl'), {
+    onDone: () => toast(text.data.done),
+  });
   return (
     <Card title={text.data.title}>
       <div class="stack">

@@ -80,8 +80,6 @@ export const callbacksText = {
   reveal: 'Reveal secret',
   revealTitle: 'Reveal the signing secret?',
   revealSays: 'You can see it only once. Have the secret store of your receiver ready.',
-  wasShown: 'The secret was already revealed',
-  wasShownSays: 'A secret can be revealed once. If you’ve lost it, rotate it. The old one can stay valid for a while.',
   rotate: 'Rotate secret',
   rotateTitle: 'Rotate the signing secret?',
   rotateSays: 'You can see the new secret only once. While the old one is valid, callbacks carry both signatures.',

@@ -1,32 +1,27 @@
 import { useState } from 'preact/hooks';
-import { failureOf } from '../../api/problem.ts';
-import { useSend } from '../../api/queries.ts';
 import { useIsOperator, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { RotateCw } from '../../ui/icons.ts';
+import { SendButton } from '../../ui/send-button.tsx';
 import { dayMs } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
 /** Asks for no confirmation: a receiver recognizes a duplicate by its `webhook-id`. */
 export function ResendButton({ taskId }: { readonly taskId: string }) {
   const isOperator = useIsOperator();
   const viewerReason = useRoleReason('member');
-  const resend = useSend(isOperator ? '/api/admin/v1/callbacks/redeliver' : '/api/v1/callbacks/redeliver', {
-    onDone: () => toast(callbacksText.resent),
-  });
   return (
-    <Button
+    <SendButton
+      path={isOperator ? '/api/admin/v1/callbacks/redeliver' : '/api/v1/callbacks/redeliver'}
+      body={{ taskId }}
+      done={callbacksText.resent}
       size="small"
-      busy={resend.isPending}
       disabledReason={isOperator ? undefined : viewerReason}
-      onClick={() => resend.mutate({ taskId }, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
     >
       <RotateCw size={14} aria-hidden="true" /> {callbacksText.resend}
-    </Button>
+    </SendButton>
   );
 }
 

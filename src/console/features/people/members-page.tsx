@@ -58,11 +58,7 @@ export function MembersPage() {
         {
           title: text.columns.role,
           cell: (member) =>
-            isOwner ? (
-              <RoleChoice member={member} isLastOwner={isLastOwner(member)} />
-            ) : (
-              roleWord(member.role ?? '–')
-            ),
+            isOwner ? <RoleChoice member={member} isLastOwner={isLastOwner(member)} /> : roleWord(member.role ?? '–'),
         },
         {
           title: text.columns.seen,

@@ -18,7 +18,8 @@ export const signInText = {
     title: 'Set up this service',
     lead: 'It has no operator yet.',
     notice: 'Open the set-up link',
-    where: 'The service printed it in its terminal when it started. It is valid for 30 minutes; a restart prints a new one.',
+    where:
+      'The service printed it in its terminal when it started. It is valid for 30 minutes; a restart prints a new one.',
     canSignIn: 'I can sign in already',
   },
   oidcFailures: {

@@ -4,8 +4,7 @@ import { paths } from '../../paths.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
-import { Ban, Trash2 } from '../../ui/icons.ts';
-import { Download, ExternalLink, RefreshCw } from './icons.ts';
+import { Ban, Download, ExternalLink, RefreshCw, Trash2 } from '../../ui/icons.ts';
 import { tasksText } from './tasks-text.ts';
 import { isLive, type TaskView } from './use-task.ts';
 
