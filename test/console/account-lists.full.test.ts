@@ -176,12 +176,9 @@ test(
     const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
     await page.goto(`${service.url}/console/a/${accountId}/credits`);
     await settled(page);
-    await page.getByRole('figure', { name: 'Credits charged by day and model' }).locator('svg').waitFor();
+    await page.getByRole('figure', { name: 'Charged by day and model' }).locator('svg').waitFor();
     await page.getByText('Figures', { exact: true }).click();
-    await page
-      .getByRole('table', { name: 'Credits charged by day and model' })
-      .getByRole('cell', { name: '264' })
-      .waitFor();
+    await page.getByRole('table', { name: 'Charged by day and model' }).getByRole('cell', { name: '264' }).waitFor();
     const ledger = page.getByRole('table', { name: /Ledger entries/ }).locator('tbody tr');
     await ledger.nth(3).waitFor();
     await page.getByRole('combobox', { name: 'Kind of entry' }).selectOption('charge');

@@ -20,7 +20,7 @@ export function DayChart({ days, fromMs, count }: DayChartProps) {
   const series = models.map((model, index): Series => {
     const own = charged.filter((one) => modelOf(one) === model);
     const values = names.map((name) => sum(own.filter(({ day }) => day === name)));
-    return { label: model, colour: `var(${colors[index % colors.length] ?? '--accent'})`, values };
+    return { label: model, color: `var(${colors[index % colors.length] ?? '--accent'})`, values };
   });
   return (
     <Card title={creditsText.chart} isFlush>
