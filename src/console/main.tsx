@@ -1,7 +1,6 @@
 import './styles/font.css';
 import './styles/tokens.css';
 import './styles/base.css';
-import './styles/rest.css';
 import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
 import { Router } from 'wouter-preact';

@@ -15,6 +15,7 @@ import { Table } from '../../ui/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { CapFields, capsOf, noCaps } from './cap-fields.tsx';
 import { capsText } from './credits-text.ts';
+import './credits.css';
 
 /** What the account, its keys and its members may spend, and what they have spent. For owners. */
 export function SpendCapsCard() {
