@@ -72,7 +72,7 @@ for (const [window, options] of Object.entries(shown)) {
       const tab = await visitor.signedIn({ [empty]: 'owner' }, options);
       const { page } = tab;
       const dialogs = [
-        ['/keys', 'New key'],
+        ['/keys', 'Create key'],
         ['/members', 'Invite'],
         ['/callbacks', 'Reveal secret'],
         ['/callbacks', 'Resend failed callbacks'],

@@ -34,7 +34,7 @@ const statusOf = async (key: string) =>
 /** The secret that the dialog shows, which is then closed. */
 async function takeKey(page: Page): Promise<string> {
   const key = await page.getByRole('dialog').locator('.secret code').innerText();
-  await closeDialog(page, 'I have stored it');
+  await closeDialog(page, 'Done');
   return key;
 }
 
@@ -45,17 +45,16 @@ test(
     const { accountId } = await service.newAccount(1_000);
     const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
     await page.goto(`${service.url}/console/a/${accountId}/keys`);
-    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByLabel('Name').fill('reporting');
     await page.getByRole('checkbox', { name: 'Create and cancel tasks' }).uncheck();
     await page.getByLabel('Expires').selectOption('30');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     const first = await takeKey(page);
     assert.equal(await statusOf(first), 200);
     assert.equal((await service.create(first, plainRequest)).json.error, 'scope_missing');
     const row = page.getByRole('row', { name: /^reporting/ });
-    await row.getByText('tasks:read').waitFor();
-    assert.equal(await row.getByText('tasks:write').count(), 0);
+    await row.getByText('Read only').waitFor();
     const [until] = await row.locator('time').all();
     const days = (Date.parse((await until?.getAttribute('datetime')) ?? '') - Date.now()) / 86_400_000;
     assert.ok(days > 29.9 && days < 30.1, `${days} days`);
@@ -63,8 +62,8 @@ test(
     const rowOf = (key: string) => page.getByRole('row').filter({ hasText: key.slice(-4) });
     const rotate = async (key: string, overlap: string) => {
       await rowOf(key).getByRole('button', { name: 'Rotate reporting' }).click();
-      await page.getByLabel('How long the old key works').selectOption(overlap);
-      await page.getByRole('button', { name: 'Make the new key' }).click();
+      await page.getByLabel('Keep the old key valid for').selectOption(overlap);
+      await page.getByRole('button', { name: 'Create new key' }).click();
       return takeKey(page);
     };
     const second = await rotate(first, '3600');
@@ -74,8 +73,8 @@ test(
     assert.deepEqual([await statusOf(second), await statusOf(third)], [401, 200]);
 
     await rowOf(third).getByRole('button', { name: 'Revoke reporting' }).click();
-    await page.getByRole('button', { name: 'Revoke the key' }).click();
-    await page.getByText('reporting is revoked').waitFor();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('reporting was revoked').waitFor();
     assert.equal(await statusOf(third), 401);
     assert.deepEqual(errors, []);
   },
@@ -177,12 +176,9 @@ test(
     const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
     await page.goto(`${service.url}/console/a/${accountId}/credits`);
     await settled(page);
-    await page.getByRole('figure', { name: 'Credits charged by day and model' }).locator('svg').waitFor();
+    await page.getByRole('figure', { name: 'Charged by day and model' }).locator('svg').waitFor();
     await page.getByText('Figures', { exact: true }).click();
-    await page
-      .getByRole('table', { name: 'Credits charged by day and model' })
-      .getByRole('cell', { name: '264' })
-      .waitFor();
+    await page.getByRole('table', { name: 'Charged by day and model' }).getByRole('cell', { name: '264' }).waitFor();
     const ledger = page.getByRole('table', { name: /Ledger entries/ }).locator('tbody tr');
     await ledger.nth(3).waitFor();
     await page.getByRole('combobox', { name: 'Kind of entry' }).selectOption('charge');
@@ -196,7 +192,7 @@ test(
     ]);
     const [head, ...lines] = (await text(await download.createReadStream())).trim().split(/\r?\n/);
     assert.equal(head, 'entryId,createTime,kind,amount,balanceAfter,taskId,priceName,reason');
-    const numbers = await ledger.locator('td:nth-child(2)').allInnerTexts();
+    const numbers = await ledger.locator('td:first-child .number').allInnerTexts();
     assert.deepEqual(
       lines.map((line) => line.split(',').filter((_value, place) => [0, 2, 3].includes(place))),
       numbers.map((number) => [number.replace('#', ''), 'charge', '-132']),

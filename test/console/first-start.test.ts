@@ -60,7 +60,7 @@ test('the link that the start prints makes the first operator, and leaves the ad
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Create the first account' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  for (const step of ['Try it here', 'Make an API key', 'Let us call you back']) {
+  for (const step of ['Try it here', 'Create an API key', 'Set up webhooks']) {
     await page.getByRole('heading', { name: step }).waitFor();
   }
 });
@@ -68,21 +68,21 @@ test('the link that the start prints makes the first operator, and leaves the ad
 test('a used link says so, and what to do', { skip }, async () => {
   const other = await visitor?.open();
   await other?.page.goto(`${service.baseUrl}/console/setup#${'x'.repeat(43)}`);
-  await other?.page.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
+  await other?.page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor();
   await other?.context.close();
 });
 
 test('a key is shown once, and never again', { skip }, async () => {
   await page.getByRole('link', { name: 'API keys' }).click();
-  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByLabel('Name').fill('web shop');
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
   const shown = page.getByRole('dialog', { name: /web shop/ });
   const key = await shown.locator('.secret code').innerText();
   assert.match(key, /^vg_\w+$/);
   const answer = await fetch(`${service.baseUrl}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
   assert.equal(answer.status, 200);
-  await closeDialog(page, 'I have stored it');
+  await closeDialog(page, 'Done');
   await page.getByRole('cell', { name: /^web shop/ }).waitFor();
   assert.ok(!(await page.content()).includes(key));
   await page.reload();

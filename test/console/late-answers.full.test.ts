@@ -46,16 +46,16 @@ const secrets: Readonly<Record<string, Secret>> = {
     page: '/keys',
     path: '/api/v1/keys',
     ask: async (page) => {
-      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByRole('button', { name: 'Create key' }).click();
       await page.getByLabel('Name').fill('another one');
     },
-    action: 'Make the key',
+    action: 'Create key',
   },
   'a rotated key': {
     page: '/keys',
     path: '/api/v1/keys/rotate',
     ask: (page) => page.getByRole('button', { name: 'Rotate test' }).click(),
-    action: 'Make the new key',
+    action: 'Create new key',
   },
   'the callback secret': {
     page: '/callbacks',
@@ -76,7 +76,7 @@ const secrets: Readonly<Record<string, Secret>> = {
       await page.getByRole('button', { name: 'Invite', exact: true }).click();
       await page.getByLabel('E-mail').fill('carol@example.com');
     },
-    action: 'Make the link',
+    action: 'Create link',
   },
 };
 

@@ -13,9 +13,9 @@ type Shared = {
 
 export type ButtonProps = Shared &
   Omit<JSX.ButtonHTMLAttributes, 'size' | 'disabled'> & {
-    /** The work that the button began is not over: it keeps its label and takes no second click. */
+    /** The request is running: the button keeps its label and takes no second click. */
     readonly busy?: boolean;
-    /** Why nothing can be done now; shown to everybody, and to screen readers with the button. */
+    /** Explains why the button is disabled, on hover and to screen readers. */
     readonly disabledReason?: string | undefined;
   };
 
@@ -31,7 +31,7 @@ export function Button({ children, look, size, busy, disabledReason, onClick, ty
       aria-disabled={isStopped}
       {...(disabledReason !== undefined && { 'aria-describedby': id, title: disabledReason })}
       onClick={(event) => {
-        // Not `disabled`: a button that vanishes from the tab order cannot say why.
+        // A button with `disabled` leaves the tab order, so its reason would never be read out.
         if (isStopped) event.preventDefault();
         else onClick?.(event);
       }}

@@ -102,7 +102,7 @@ function edge(index: number, count: number): string {
   return `${100 * share}%`;
 }
 
-/** 1, 2 or 5 with zeros, so that the half of it is a round number, too. */
+/** A number whose half is short, too, such as 400. */
 function niceTop(max: number): number {
   const power = 10 ** Math.floor(Math.log10(max));
   const factor = [1, 2, 4, 6, 10].find((one) => one * power >= max) ?? 10;

@@ -12,23 +12,20 @@ type DialogProps = {
   readonly isWide?: boolean | undefined;
   /** It waits for a response that is shown nowhere else. */
   readonly isBusy?: boolean;
-  /** Deprecated: use `DialogBody`, `DialogActions` and `Form`, or `ActionDialog`. */
-  readonly footer?: ComponentChildren;
-  readonly onSubmit?: () => void;
 };
 
 /**
  * Open as long as it is rendered. The browser keeps the focus inside, closes on Escape and returns the focus. Put what it shows in
  * `DialogBody` and `DialogActions`, with a form around both where it has fields.
  */
-export function Dialog({ title, onClose, children, isWide, isBusy, footer, onSubmit }: DialogProps) {
+export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const { current } = dialog;
     const opener = document.activeElement;
     if (current !== null && !current.open) current.showModal();
-    // The close button comes first in the document, but nobody opens a dialog to close it.
+    // The close button comes first in the document, but a field is more useful.
     current?.querySelector<HTMLElement>('.body :is(input:not([hidden]), select, textarea)')?.focus();
     return () => {
       current?.close();
@@ -59,13 +56,7 @@ export function Dialog({ title, onClose, children, isWide, isBusy, footer, onSub
           <X size={16} />
         </Button>
       </header>
-      {footer === undefined ? (
-        children
-      ) : (
-        <OldContent footer={footer} onSubmit={onSubmit}>
-          {children}
-        </OldContent>
-      )}
+      {children}
     </dialog>
   );
 }
@@ -97,71 +88,5 @@ export function DialogButton({ label, icon: Icon, children, ...button }: OpenPro
       </Button>
       {isOpen && children(() => setOpen(false))}
     </>
-  );
-}
-
-/** Deprecated, until the last page uses `ActionDialog`. */
-function OldContent({
-  children,
-  footer,
-  onSubmit,
-}: Pick<DialogProps, 'children' | 'footer'> & { readonly onSubmit: (() => void) | undefined }) {
-  const content = (
-    <>
-      <div class="body">{children}</div>
-      <footer>{footer}</footer>
-    </>
-  );
-  if (onSubmit === undefined) return content;
-  return (
-    <form
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSubmit();
-      }}
-    >
-      {content}
-    </form>
-  );
-}
-
-type DismissProps = { readonly onClose: () => void; readonly isBusy: boolean; readonly children?: string | undefined };
-
-/** Deprecated. */
-export function Dismiss({ onClose, isBusy, children = 'Cancel' }: DismissProps) {
-  return (
-    <Button disabledReason={isBusy ? waitReason : undefined} onClick={onClose}>
-      {children}
-    </Button>
-  );
-}
-
-type ConfirmProps = {
-  readonly title: string;
-  readonly children: ComponentChildren;
-  readonly action: string;
-  readonly dismiss?: string;
-  readonly isBusy: boolean;
-  readonly onConfirm: () => void;
-  readonly onClose: () => void;
-};
-
-/** Deprecated: use `ActionDialog`. */
-export function ConfirmDialog({ title, children, action, dismiss, isBusy, onConfirm, onClose }: ConfirmProps) {
-  const footer = (
-    <>
-      <Dismiss onClose={onClose} isBusy={isBusy}>
-        {dismiss}
-      </Dismiss>
-      <Button look="danger" type="submit" busy={isBusy}>
-        {action}
-      </Button>
-    </>
-  );
-  return (
-    <Dialog title={title} onClose={onClose} footer={footer} onSubmit={onConfirm} isBusy={isBusy}>
-      {children}
-    </Dialog>
   );
 }

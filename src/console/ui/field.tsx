@@ -8,8 +8,6 @@ type FieldProps = {
   readonly hint?: ComponentChildren;
   /** The path under which the service reports errors of this field; the form around it passes them on. */
   readonly name?: string | undefined;
-  /** An error that the form around it does not know. */
-  readonly fault?: string | undefined;
   /** Beside the label, such as the number of characters left. */
   readonly count?: string | undefined;
 };
@@ -37,10 +35,9 @@ export function Field(props: FieldProps & { readonly children: (described: Descr
 }
 
 /** The hint and the error of a field, and the attributes that connect its control with them. */
-function useNotes({ hint, name, fault }: Pick<FieldProps, 'hint' | 'name' | 'fault'>) {
+function useNotes({ hint, name }: Pick<FieldProps, 'hint' | 'name'>) {
   const id = useId();
-  const found = useFieldError(name);
-  const error = fault ?? found;
+  const error = useFieldError(name);
   const describedBy = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean);
   const described: Described = {
     id,
@@ -55,7 +52,7 @@ function useNotes({ hint, name, fault }: Pick<FieldProps, 'hint' | 'name' | 'fau
         </p>
       )}
       {error !== undefined && (
-        <p class="fault" id={`${id}-error`}>
+        <p class="error" id={`${id}-error`}>
           {error}
         </p>
       )}
@@ -70,9 +67,9 @@ type Valued<Attributes> = FieldProps &
     readonly onValue: (value: string) => void;
   };
 
-export function TextField({ label, hint, fault, count, value, onValue, ...rest }: Valued<JSX.InputHTMLAttributes>) {
+export function TextField({ label, hint, count, value, onValue, ...rest }: Valued<JSX.InputHTMLAttributes>) {
   return (
-    <Field label={label} hint={hint} fault={fault} count={count} name={rest.name}>
+    <Field label={label} hint={hint} count={count} name={rest.name}>
       {(described) => (
         <input
           type="text"
@@ -87,9 +84,9 @@ export function TextField({ label, hint, fault, count, value, onValue, ...rest }
   );
 }
 
-export function TextArea({ label, hint, fault, count, value, onValue, ...rest }: Valued<JSX.TextareaHTMLAttributes>) {
+export function TextArea({ label, hint, count, value, onValue, ...rest }: Valued<JSX.TextareaHTMLAttributes>) {
   return (
-    <Field label={label} hint={hint} fault={fault} count={count} name={rest.name}>
+    <Field label={label} hint={hint} count={count} name={rest.name}>
       {(described) => (
         <textarea
           dir="auto"
@@ -151,15 +148,15 @@ function Choice<Value extends string>({ value, options, onValue, ...rest }: Choi
   );
 }
 
-type CheckProps = Pick<FieldProps, 'name' | 'fault'> & {
+type CheckProps = Pick<FieldProps, 'name'> & {
   readonly label: ComponentChildren;
   readonly hint?: string;
   readonly isChecked: boolean;
   readonly onValue: (isChecked: boolean) => void;
 };
 
-export function CheckField({ label, hint, name, fault, isChecked, onValue }: CheckProps) {
-  const { described, notes } = useNotes({ hint, name, fault });
+export function CheckField({ label, hint, name, isChecked, onValue }: CheckProps) {
+  const { described, notes } = useNotes({ hint, name });
   return (
     <label class="check field">
       <input

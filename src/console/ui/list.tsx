@@ -15,10 +15,10 @@ import { type Column, Table } from './table.tsx';
 import './list.css';
 
 export type ListProps<Path extends ReadPath, Row> = {
-  /** What is listed, as in "2 new tasks" and "Tasks". */
+  /** The rows are called this, as in "2 new tasks" and "Tasks". */
   readonly noun: readonly [one: string, many: string];
   readonly path: Path;
-  /** What is asked for besides filters and page. */
+  /** The query besides filters and page. */
   readonly query: Query<Path>;
   readonly rows: (answer: Answer<Path>) => readonly Row[];
   readonly rowKey: (row: Row) => string | number;
@@ -117,11 +117,11 @@ type SteadyProps<Row> = {
   readonly latest: readonly Row[] | undefined;
   readonly isPlaceholderData: boolean;
   readonly rowKey: (row: Row) => string | number;
-  /** Other filters or another page begin anew; undefined for lists that are not read again by themselves. */
+  /** Other filters or another page begin anew; undefined for lists that do not poll. */
   readonly shownFor: string | undefined;
 };
 
-/** Rows that a reader looks at do not move: new ones are counted until they are asked for, those in sight are updated in place. */
+/** Rows in sight do not move: they are updated in place, and new ones are only counted until the reader shows them. */
 function useSteadyRows<Row>({ latest, isPlaceholderData, rowKey, shownFor }: SteadyProps<Row>) {
   const [shown, setShown] = useState<{ readonly for: string; readonly keys: readonly (string | number)[] }>();
   const keys = (latest ?? []).map(rowKey);

@@ -1,7 +1,6 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from './icons.ts';
 import type { ComponentChildren } from 'preact';
 import type { Failure } from '../api/problem.ts';
-export type { Failure } from '../api/problem.ts';
 import { CopyButton } from './copy.tsx';
 import { Button } from './button.tsx';
 import './notice.css';
@@ -29,7 +28,7 @@ export function Notice({ tone = 'calm', title, children, isAlert }: NoticeProps)
   );
 }
 
-/** What went wrong, why, and what to do now. */
+/** An error with its remedy. */
 export function ErrorBox({ failure, onRetry }: { readonly failure: Failure; readonly onRetry?: () => void }) {
   return (
     <Notice tone="bad" title={failure.title} isAlert>

@@ -2,7 +2,6 @@ import { Button } from './button.tsx';
 import { useAddress } from './filters.tsx';
 import { ChevronLeft, ChevronRight } from './icons.ts';
 
-export { useAddress } from './filters.tsx';
 import './list.css';
 
 /** Older and newer pages of a list with cursors. The newer page is the one before in the history. */

@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { ClosingWords } from '../../ui/closing.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
-import { CirclePlay, DoorClosed, Ellipsis, Pencil } from '../../ui/action-icons.ts';
-import { Ban } from '../../ui/icons.ts';
+import { Ban, CirclePlay, DoorClosed, Ellipsis, Pencil } from '../../ui/icons.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { auditHint } from '../audit/audit-text.ts';
 import { AdjustButton, GrantButton } from '../credits/booking-dialogs.tsx';
+import { ClosingEffects } from '../account-settings/account-settings-text.tsx';
 import { accountsText } from './accounts-text.ts';
 
 type Props = { readonly account: Account };
@@ -108,7 +107,7 @@ function CloseDialog({ account: { accountId, name }, onClose }: DialogProps) {
       done={accountsText.closeDone(name)}
       onClose={onClose}
     >
-      <ClosingWords />
+      <ClosingEffects />
     </ActionDialog>
   );
 }

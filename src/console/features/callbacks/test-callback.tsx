@@ -3,10 +3,10 @@ import { useRoleReason } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form, useFields } from '../../ui/form.tsx';
+import { Send } from '../../ui/icons.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { callbacksText } from './callbacks-text.ts';
-import { Send } from './icons.ts';
 
 /** Sends one signed example to any URL, so that a receiver can be tried before it matters. */
 export function TestCallback() {

@@ -3,8 +3,7 @@ import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
-import { Scale } from '../../ui/action-icons.ts';
-import { Plus } from '../../ui/icons.ts';
+import { Plus, Scale } from '../../ui/icons.ts';
 import { creditsText } from './credits-text.ts';
 
 type Props = { readonly account: Account };

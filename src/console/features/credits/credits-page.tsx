@@ -6,7 +6,7 @@ import { download } from '../../api/download.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
 import { useAddress, useFilters } from '../../ui/filters.tsx';
-import { Download } from '../../ui/action-icons.ts';
+import { Download } from '../../ui/icons.ts';
 import { number } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page, Tiles } from '../../ui/page.tsx';
@@ -54,7 +54,7 @@ export function CreditsPage() {
 }
 
 /** Sums are read seldom, because they add up many entries; the balance and the ledger are polled. */
-const sumsMs = 5 * 60_000;
+const sumsMs = 60_000;
 
 type UsageProps = { readonly days: string; readonly fromMs: number; readonly toMs: number };
 

@@ -8,8 +8,7 @@ import { useFirstRequest } from '../playground/request-samples.ts';
 import { paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { ArrowRight } from '../../ui/action-icons.ts';
-import { Plus } from '../../ui/icons.ts';
+import { ArrowRight, Plus } from '../../ui/icons.ts';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { dayMs, relativeTime, useNow } from '../../ui/time.tsx';
@@ -21,7 +20,7 @@ import { overviewText } from './overview-text.ts';
 
 const stateMs = 5000;
 /** The sums add up many entries, so they are read seldom. */
-const sumsMs = 5 * 60_000;
+const sumsMs = 60_000;
 
 export function OverviewPage() {
   const { accountId, name } = useAccount();

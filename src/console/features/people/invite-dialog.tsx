@@ -6,7 +6,7 @@ import { CheckField, Field, Segmented, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { UserPlus } from '../../ui/icons.ts';
 import { ShownOnce } from '../../ui/shown-once.tsx';
-import { roleWords } from '../../words.ts';
+import { roleWords } from './role-text.ts';
 import { AccountSearch } from '../accounts/account-search.tsx';
 import { peopleText } from './people-text.ts';
 

@@ -1,6 +1,6 @@
-import { Sparkles } from './icons.ts';
 import type { Model } from '../../api/contract.ts';
 import { Button } from '../../ui/button.tsx';
+import { Sparkles } from '../../ui/icons.ts';
 import { amountWords, credits } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import type { LivePrice } from './live-price.ts';

@@ -1,4 +1,3 @@
-import { Link2, X } from '../../ui/icons.ts';
 import { useRef, useState } from 'preact/hooks';
 import { maxUploadBytes, maxUploadMegabytes, type UploadKind, uploadTypes } from '../../../media/upload.ts';
 import { upload } from '../../api/call.ts';
@@ -7,8 +6,8 @@ import { useAccount } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useFieldError } from '../../ui/form.tsx';
+import { ImagePlus, Link2, X } from '../../ui/icons.ts';
 import { MediaThumbnail, storePreview } from '../tasks/media-thumbnail.tsx';
-import { ImagePlus } from './icons.ts';
 import { playgroundText } from './playground-text.ts';
 
 type MediaProps = {

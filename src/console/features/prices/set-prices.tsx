@@ -2,7 +2,7 @@ import type { SetPrice } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { StateDot } from '../../ui/badge.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
-import { Tags } from '../../ui/action-icons.ts';
+import { Tags } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
 import { amountWords } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';

@@ -82,7 +82,7 @@ function leadOf(link: OneTimeLink): string {
   return purpose === 'invite' ? text.invited(hasPassword(link), accountName, role) : text.links[purpose].lead;
 }
 
-/** An invitation opens nothing that exists: a person who has a password enters it. */
+/** An invitation gives no access to an existing person: they enter their password. */
 function hasPassword({ purpose, userExists }: OneTimeLink): boolean {
   return purpose === 'invite' && userExists;
 }

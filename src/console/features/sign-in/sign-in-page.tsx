@@ -59,7 +59,7 @@ function SignIn({ options: { oidc, passkeys, passwordSignIn }, failed, next }: S
   );
 }
 
-/** Nobody can sign in yet, except people of a database that lost its operator. */
+/** The service has no operator yet; a database that lost its operator still has people with passwords. */
 function NeedsSetUp({ hasPasswords, next }: NextProps & { readonly hasPasswords: boolean }) {
   const { title, lead, notice, where, canSignIn } = text.needsSetUp;
   return (
@@ -89,7 +89,7 @@ function OidcFailure({ title, sentence }: { readonly title: string; readonly sen
   );
 }
 
-/** For a person who is signed in, and came back from the identity provider without a confirmation. */
+/** A signed-in person returned from the identity provider without a confirmation. */
 function NotConfirmed({ sentence, next }: NextProps & { readonly sentence: string }) {
   return (
     <Gate title={text.notConfirmed}>

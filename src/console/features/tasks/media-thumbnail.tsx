@@ -1,5 +1,5 @@
-import { useState } from 'preact/hooks';
 import { Film, Link2, Music } from '../../ui/icons.ts';
+import { useState } from 'preact/hooks';
 import './media.css';
 
 /** Links to uploaded files, by their URL in the input, which opens nothing itself. */

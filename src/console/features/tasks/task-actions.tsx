@@ -2,11 +2,9 @@ import { useState } from 'preact/hooks';
 import { useAccount, useIsOperator, useRoleReason } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Download } from '../../ui/action-icons.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
-import { Ban, Trash2 } from '../../ui/icons.ts';
-import { ExternalLink, RefreshCw } from './icons.ts';
+import { Ban, Download, ExternalLink, RefreshCw, Trash2 } from '../../ui/icons.ts';
 import { tasksText } from './tasks-text.ts';
 import { isLive, type TaskView } from './use-task.ts';
 

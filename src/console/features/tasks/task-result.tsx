@@ -1,5 +1,5 @@
-import { Clapperboard, Trash2 } from '../../ui/icons.ts';
 import type { Icon } from '../../ui/icon.ts';
+import { Clapperboard, Trash2 } from '../../ui/icons.ts';
 import { Player } from '../../ui/player.tsx';
 import { TaskReceipt } from './task-receipt.tsx';
 import { tasksText, taskWord } from './tasks-text.ts';
