@@ -3,16 +3,17 @@ import { listUploadsOf } from './account-closure.ts';
 import { readBooks } from '../credits/credits.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listApiKeysAfter } from './keys.ts';
-import { listMembers } from '../people/members.ts';
+import { listMembers } from '../people/person-list.ts';
 import { listInvitations } from '../people/one-time-links.ts';
 import { findEventEndpoint } from '../callbacks/event-endpoint.ts';
 import { presentEvent, presentEventEndpoint } from '../callbacks/event-view.ts';
+import { withAttempts } from '../callbacks/deliveries.ts';
 import { listOwnDeliveries, listOwnEvents } from '../callbacks/own-deliveries.ts';
 import { listAccountEvents } from '../people/security-events.ts';
 import { listTasks } from '../tasks/task-list.ts';
 import { maxUploads, uploadKey } from '../media/upload.ts';
 import { presentLedgerEntry } from './account-view.ts';
-import { presentOwnCallback } from '../callbacks/callback-view.ts';
+import { presentCallback } from '../callbacks/callback-view.ts';
 import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
 import { presentEvent as presentSecurityEvent } from '../people/security-event-view.ts';
 import { presentKey } from './key-routes.ts';
@@ -58,21 +59,23 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   );
   const nowMs = Date.now();
   yield* paged(
-    (last?: { deliveryId: string }) => listOwnDeliveries(db, { accountId, after: last?.deliveryId, limit, nowMs }),
-    (delivery) => ({ kind: 'callback', ...presentOwnCallback(delivery, delivery.attempts, nowMs) }),
+    async (last?: { deliveryId: string }) =>
+      withAttempts(db, await listOwnDeliveries(db, { accountId, after: last?.deliveryId, limit, nowMs })),
+    (delivery) => ({ kind: 'callback', ...presentCallback(delivery, delivery.attempts, nowMs) }),
   );
   const endpoint = await findEventEndpoint(db, accountId);
   if (endpoint !== undefined) yield [{ kind: 'eventEndpoint', ...presentEventEndpoint(endpoint) }];
   yield* paged(
-    (last?: { deliveryId: string }) => listOwnEvents(db, { accountId, after: last?.deliveryId, limit, nowMs }),
-    (event) => ({ kind: 'event', ...presentEvent(event, nowMs) }),
+    async (last?: { deliveryId: string }) =>
+      withAttempts(db, await listOwnEvents(db, { accountId, after: last?.deliveryId, limit, nowMs })),
+    (event) => ({ kind: 'event', ...presentEvent(event, event.attempts, nowMs) }),
   );
   yield* paged(
     (last?: { keyId: string }) => listApiKeysAfter(db, accountId, last?.keyId, limit),
     (key) => ({ kind: 'key', ...presentKey(key) }),
   );
   yield* paged(
-    (last?: { email: string }) => listMembers(db, accountId, { after: last?.email, limit }),
+    (last?: { email: string }) => listMembers(db, { accountId, after: last?.email, limit }),
     (member) => ({ kind: 'member', ...member }),
   );
   yield* paged(

@@ -16,6 +16,7 @@ export type Delivery = {
   /** That of the task, for its callback. */
   readonly deliveryId: string;
   readonly accountId: string;
+  readonly accountName?: string | undefined;
   /** Undefined for an event that is about no task. */
   readonly taskId: string | undefined;
   /** Undefined for a callback. */
@@ -51,7 +52,8 @@ export type DeliveryAttempt = {
 export const deliveryColumns = `callback_deliveries.id as "deliveryId", callback_deliveries.account_id as "accountId",
   task_id as "taskId", event, details, callback_deliveries.url, state, redeliveries, created_at as "createdAt",
   finished_at as "finishedAt", due_at as "dueAt",
-  coalesce((select dialect from tasks where tasks.id = callback_deliveries.id), 'native') as dialect`;
+  coalesce((select dialect from tasks where tasks.id = callback_deliveries.id), 'native') as dialect,
+  (select name from accounts where accounts.id = callback_deliveries.account_id) as "accountName"`;
 
 /** Finds a delivery; that of a task's callback by the id of the task, which has none while it runs or without `callBackUrl`. */
 export const findDelivery = maybeOne<Delivery, [deliveryId: string]>({
@@ -136,13 +138,38 @@ order by finished_at desc, id desc limit $3`,
 /** Stored attempts per delivery, because a client may request any number of redeliveries. */
 export const maxAttempts = 100;
 
-/** Lists the latest attempts, newest first. */
-export const listDeliveryAttempts = many<DeliveryAttempt, [deliveryId: string]>({
+const attemptsOf = many<
+  DeliveryAttempt & { readonly deliveryId: string },
+  [deliveryIds: readonly string[], limit: number]
+>({
   name: 'list-delivery-attempts',
   text: `
-select attempt, started_at as "startedAt", duration_ms as "durationMs", status, error, response_head as "responseHead"
-from callback_attempts where delivery_id = $1 order by attempt desc limit ${maxAttempts}`,
+select latest.delivery_id as "deliveryId", attempt, started_at as "startedAt", duration_ms as "durationMs", status, error,
+  response_head as "responseHead"
+from unnest($1::uuid[]) delivery cross join lateral (
+  select * from callback_attempts where delivery_id = delivery order by attempt desc limit $2) latest
+order by attempt desc`,
 });
+
+/** Lists the latest attempts, newest first. */
+export async function listDeliveryAttempts(
+  db: Pick<Database, 'run'>,
+  deliveryId: string,
+): Promise<readonly DeliveryAttempt[]> {
+  const attempts = await attemptsOf(db, [deliveryId], maxAttempts);
+  return attempts.map(({ deliveryId: _delivery, ...attempt }) => attempt);
+}
+
+export const attemptsInList = 10;
+
+/** Adds to each delivery its latest attempts. */
+export async function withAttempts<Row extends Delivery>(db: Pick<Database, 'run'>, deliveries: readonly Row[]) {
+  const deliveryIds = deliveries.map(({ deliveryId }) => deliveryId);
+  const attempts = await attemptsOf(db, deliveryIds, attemptsInList);
+  return deliveries.map((delivery) => {
+    return { ...delivery, attempts: attempts.filter(({ deliveryId }) => deliveryId === delivery.deliveryId) };
+  });
+}
 
 export type MadeAttempt = {
   readonly delivery: Pick<Delivery, 'deliveryId' | 'redeliveries'>;

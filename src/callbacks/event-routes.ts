@@ -6,11 +6,11 @@ import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { maxCredits, maxUnixMs, oneOf, opaqueId, overlapField, required, wholeNumber } from '../http/fields.ts';
 import { cutPage, idPage, nextCursorSchema, strictQuery } from '../http/query.ts';
 import { webhookId } from './callback.ts';
-import { deliveryStates } from './deliveries.ts';
+import { attemptsInList, deliveryStates, withAttempts } from './deliveries.ts';
 import { eventTypes } from './event.ts';
 import { findEventEndpoint, removeEventEndpoint, requestEventRedelivery, setEventEndpoint } from './event-endpoint.ts';
 import { eventEndpointSchema, eventSchema, presentEvent, presentEventEndpoint } from './event-view.ts';
-import { attemptsInList, listOwnEvents, maxRedelivered, redeliverFailedEvents } from './own-deliveries.ts';
+import { listOwnEvents, maxRedelivered, redeliverFailedEvents } from './own-deliveries.ts';
 
 const shown = z.strictObject({ endpoint: eventEndpointSchema.nullable() });
 
@@ -84,7 +84,8 @@ const list = defineEndpoint({
     const nowMs = Date.now();
     const found = await listOwnEvents(db, { accountId, type, state, after, limit: limit + 1, nowMs });
     const { page, nextCursor } = cutPage(found, limit, (last) => last.deliveryId);
-    return { events: page.map((event) => presentEvent(event, nowMs)), nextCursor };
+    const listed = await withAttempts(db, page);
+    return { events: listed.map((event) => presentEvent(event, event.attempts, nowMs)), nextCursor };
   },
 });
 

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
-import { ownDeliveryFields, presentProgress } from './callback-view.ts';
+import { deliveryFields, presentProgress } from './callback-view.ts';
 import { eventTypes } from './event.ts';
+import type { DeliveryAttempt } from './deliveries.ts';
 import type { EventEndpoint } from './event-endpoint.ts';
 import type { ListedEvent } from './own-deliveries.ts';
 
@@ -23,12 +24,12 @@ export const eventSchema = z
     eventId: z.string(),
     type: z.enum(eventTypes),
     taskId: z.string().nullable().meta({ description: 'Null for an event that is about no task.' }),
-    ...ownDeliveryFields,
+    ...deliveryFields,
     createTime: unixMs.meta({ description: 'When it happened.' }),
   })
   .meta({ id: 'Event' });
 
-export function presentEvent(event: ListedEvent, nowMs: number) {
-  const { deliveryId: eventId, event: type } = event;
-  return view(eventSchema, { ...event, eventId, type, ...presentProgress(event, event.attempts, nowMs) });
+export function presentEvent(event: ListedEvent, attempts: readonly DeliveryAttempt[], nowMs: number) {
+  const { deliveryId: eventId, event: type, taskId } = event;
+  return view(eventSchema, { eventId, type, taskId, ...presentProgress(event, attempts, nowMs) });
 }

@@ -1,5 +1,5 @@
 import { callbackTimeoutMs } from './callback.ts';
-import { type Delivery, type DeliveryAttempt, type DeliveryState, deliveryColumns, owedAgain } from './deliveries.ts';
+import { type Delivery, type DeliveryState, deliveryColumns, owedAgain } from './deliveries.ts';
 import type { EventType } from './event.ts';
 import { many } from '../platform/database/statement.ts';
 
@@ -14,12 +14,6 @@ export type OwnDeliveryFilter = {
   readonly limit: number;
   /** Unix milliseconds. */
   readonly nowMs: number;
-};
-
-export const attemptsInList = 10;
-
-export type ListedDelivery = Delivery & {
-  readonly attempts: readonly Pick<DeliveryAttempt, 'attempt' | 'startedAt' | 'durationMs' | 'status'>[];
 };
 
 const isCallback = 'event is null';
@@ -37,14 +31,7 @@ const listing = (name: string, which: string) => ({
   name,
   plannedAnew: true,
   text: `
-select ${deliveryColumns}, coalesce((
-  select json_agg(json_strip_nulls(json_build_object('attempt', attempt, 'durationMs', duration_ms, 'status', status,
-    'startedAt', floor(extract(epoch from started_at) * 1000))) order by attempt desc)
-  from (
-    select * from callback_attempts where delivery_id = callback_deliveries.id order by attempt desc limit ${attemptsInList}
-  ) latest
-), '[]') as attempts
-from callback_deliveries
+select ${deliveryColumns} from callback_deliveries
 where account_id = $1 and ${which} and ($2::text is null or case $2
     when 'pending' then state <> 'delivered' and (state = 'pending' or ${isHidden('$5::float8')})
     when 'failed' then state = 'failed' and not ${isHidden('$5::float8')}
@@ -59,12 +46,12 @@ const listingValues = ({ accountId, state, after, limit, nowMs }: OwnDeliveryFil
   [accountId, state, after, limit, nowMs] as const;
 
 /** Lists the account's callbacks. */
-export const listOwnDeliveries = many<ListedDelivery, [filter: OwnDeliveryFilter]>({
+export const listOwnDeliveries = many<Delivery, [filter: OwnDeliveryFilter]>({
   ...listing('list-own-deliveries', isCallback),
   values: listingValues,
 });
 
-export type ListedEvent = ListedDelivery & { readonly event: EventType };
+export type ListedEvent = Delivery & { readonly event: EventType };
 
 /** Lists the account's events, all or those of a type. */
 export const listOwnEvents = many<ListedEvent, [filter: OwnDeliveryFilter & { readonly type?: EventType | undefined }]>(

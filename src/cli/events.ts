@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type DeliveryState, deliveryStates } from '../callbacks/deliveries.ts';
+import { type DeliveryState, deliveryStates, withAttempts } from '../callbacks/deliveries.ts';
 import { findEventEndpoint, removeEventEndpoint, setEventEndpoint } from '../callbacks/event-endpoint.ts';
 import { type EventType, eventTypes } from '../callbacks/event.ts';
 import { type ListedEvent, listOwnEvents } from '../callbacks/own-deliveries.ts';
@@ -90,13 +90,15 @@ type ListOptions = { readonly type?: EventType; readonly state?: DeliveryState; 
 
 async function list({ db }: Context, accountId: string, filter: ListOptions): Promise<Answer> {
   await requireAccount(db, accountId);
-  const found = await listOwnEvents(db, { accountId, nowMs: Date.now(), ...filter });
+  const found = await withAttempts(db, await listOwnEvents(db, { accountId, nowMs: Date.now(), ...filter }));
   const events = found.map(({ deliveryId: eventId, event: type, ...rest }) => ({ eventId, type, ...rest }));
   return { json: { events }, lines: found.length === 0 ? ['No events.'] : table(eventHeader, found.map(eventRow)) };
 }
 
 const eventHeader = ['EVENT', 'TIME', 'TYPE', 'STATE', 'ATTEMPTS', 'TASK'];
 
-function eventRow({ deliveryId, createdAt, event, state, attempts, taskId = '-' }: ListedEvent): readonly string[] {
+type Row = ListedEvent & { readonly attempts: readonly unknown[] };
+
+function eventRow({ deliveryId, createdAt, event, state, attempts, taskId = '-' }: Row): readonly string[] {
   return [deliveryId, isoTime(createdAt), event, state, String(attempts.length), taskId];
 }

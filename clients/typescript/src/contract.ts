@@ -22,6 +22,10 @@ export type ErrorCode =
   | 'database_unavailable'
   | 'dialect_required'
   | 'duplicate_json_key'
+  | 'email_domain_not_allowed'
+  | 'event_endpoint_not_found'
+  | 'event_invalid'
+  | 'event_not_found'
   | 'headers_too_large'
   | 'idempotency_key_reused'
   | 'insufficient_credits'
@@ -42,9 +46,13 @@ export type ErrorCode =
   | 'not_ready'
   | 'not_signed_in'
   | 'owner_required'
+  | 'package_not_found'
+  | 'package_unavailable'
   | 'passkey_not_found'
   | 'passkeys_unavailable'
   | 'password_sign_in_off'
+  | 'payments_disabled'
+  | 'payments_unavailable'
   | 'person_not_found'
   | 'price_in_force'
   | 'price_not_found'
@@ -54,6 +62,8 @@ export type ErrorCode =
   | 'scope_missing'
   | 'session_not_found'
   | 'sign_in_failed'
+  | 'sign_up_not_found'
+  | 'sign_up_off'
   | 'spend_cap_reached'
   | 'task_not_finished'
   | 'task_not_found'
@@ -64,6 +74,8 @@ export type ErrorCode =
   | 'too_many_passkeys'
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
+  | 'too_many_sign_ups'
+  | 'too_many_top_ups'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
   | 'unauthorized'
@@ -328,6 +340,8 @@ export type TaskTimeline = {
     /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
+  /** The price of the model that was charged. */
+  readonly priceName: string;
   /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
   /** Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input. */
@@ -346,6 +360,8 @@ export type TaskTimeline = {
   } | null;
   /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
+  /** When prompt, images and video were deleted, on request or after their retention. */
+  readonly contentDeleteTime: number | null;
   /** In the order in which they began. */
   readonly steps: readonly {
     readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
@@ -364,6 +380,7 @@ export type LedgerEntry = {
   readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
   /** Negative for charges. */
   readonly amount: number;
+  /** Below zero after a payment for credits that are spent was returned. */
   readonly balanceAfter: number;
   readonly taskId: string | null;
   /** The price of the charge or refund. */
@@ -545,6 +562,7 @@ export type LedgerQuery = {
 };
 
 export type Credits = {
+  /** Below zero after a payment for credits that are spent was returned. */
   readonly balance: number;
   readonly entries: readonly LedgerEntry[];
   /** Pass it as `cursor` to get the next page; null on the last page. */

@@ -22,6 +22,10 @@ export type ErrorCode =
   | 'database_unavailable'
   | 'dialect_required'
   | 'duplicate_json_key'
+  | 'email_domain_not_allowed'
+  | 'event_endpoint_not_found'
+  | 'event_invalid'
+  | 'event_not_found'
   | 'headers_too_large'
   | 'idempotency_key_reused'
   | 'insufficient_credits'
@@ -42,9 +46,13 @@ export type ErrorCode =
   | 'not_ready'
   | 'not_signed_in'
   | 'owner_required'
+  | 'package_not_found'
+  | 'package_unavailable'
   | 'passkey_not_found'
   | 'passkeys_unavailable'
   | 'password_sign_in_off'
+  | 'payments_disabled'
+  | 'payments_unavailable'
   | 'person_not_found'
   | 'price_in_force'
   | 'price_not_found'
@@ -54,6 +62,8 @@ export type ErrorCode =
   | 'scope_missing'
   | 'session_not_found'
   | 'sign_in_failed'
+  | 'sign_up_not_found'
+  | 'sign_up_off'
   | 'spend_cap_reached'
   | 'task_not_finished'
   | 'task_not_found'
@@ -64,6 +74,8 @@ export type ErrorCode =
   | 'too_many_passkeys'
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
+  | 'too_many_sign_ups'
+  | 'too_many_top_ups'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
   | 'unauthorized'
@@ -328,6 +340,8 @@ export type TaskTimeline = {
     /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
+  /** The price of the model that was charged. */
+  readonly priceName: string;
   /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
   /** Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input. */
@@ -346,6 +360,8 @@ export type TaskTimeline = {
   } | null;
   /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
+  /** When prompt, images and video were deleted, on request or after their retention. */
+  readonly contentDeleteTime: number | null;
   /** In the order in which they began. */
   readonly steps: readonly {
     readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
@@ -364,6 +380,7 @@ export type LedgerEntry = {
   readonly kind: 'grant' | 'charge' | 'refund' | 'adjustment';
   /** Negative for charges. */
   readonly amount: number;
+  /** Below zero after a payment for credits that are spent was returned. */
   readonly balanceAfter: number;
   readonly taskId: string | null;
   /** The price of the charge or refund. */
@@ -396,6 +413,7 @@ export type Callback = {
 };
 
 export type Overview = {
+  /** Below zero after a payment for credits that are spent was returned. */
   readonly balance: number;
   /** Today and the previous six days, in UTC. */
   readonly days: readonly UsageDay[];
@@ -486,6 +504,38 @@ export type Limits = {
   } | null;
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;
+};
+
+export type EventEndpoint = {
+  readonly url: string;
+  readonly types: readonly ('task.succeeded' | 'task.failed' | 'task.cancelled' | 'balance.low' | 'key.cap_reached')[];
+  readonly lowBalance: number | null;
+} | null;
+
+export type Event = {
+  readonly eventId: string;
+  readonly type: 'task.succeeded' | 'task.failed' | 'task.cancelled' | 'balance.low' | 'key.cap_reached';
+  /** Null for an event that is about no task. */
+  readonly taskId: string | null;
+  /** The `webhook-id` header, the same for every attempt. */
+  readonly webhookId: string;
+  readonly url: string;
+  readonly state: 'pending' | 'delivered' | 'failed' | 'rejected';
+  /** When it happened. */
+  readonly createTime: number;
+  readonly completeTime: number | null;
+  /** The latest start of the next attempt; null without one. */
+  readonly nextAttemptTime: number | null;
+  /** Newest first, at most 100. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    /** Unix milliseconds, in whole seconds. */
+    readonly startTime: number;
+    /** The response status of the receiver; null if it was unreachable. */
+    readonly status: number | null;
+    readonly durationMs: number | null;
+    readonly error: 'unreachable' | null;
+  }[];
 };
 
 export type UsedApiKey = {
@@ -653,10 +703,22 @@ export type Passkey = {
   readonly lastUseTime: number | null;
 };
 
+export type Member = {
+  readonly userId: string;
+  readonly email: string;
+  readonly isDisabled: boolean;
+  readonly role: 'owner' | 'member' | 'viewer';
+  readonly joinTime: number;
+  /** Accurate to about a minute. */
+  readonly lastUseTime: number | null;
+};
+
 export type NewLink = {
   readonly linkId: string;
-  /** Send it to the person. It is not shown again. */
+  /** It is not shown again. */
   readonly url: string;
+  /** The link is also sent by e-mail. If false, send it to the person yourself. */
+  readonly isMailed: boolean;
   readonly expireTime: number;
 };
 
@@ -692,6 +754,30 @@ export type SecurityEvent = {
   readonly userAgent: string | null;
   readonly details: Readonly<Record<string, unknown>>;
   readonly createTime: number;
+};
+
+export type Price = {
+  /** Three capital letters. */
+  readonly currency: string;
+  /** In the smallest unit of the currency: 1000 are 10.00 EUR. */
+  readonly minorUnits: number;
+};
+
+export type TopUp = {
+  readonly topUpId: string;
+  readonly package: string;
+  readonly credits: number;
+  readonly price: Price;
+  /** `open`: not paid yet. `processing`: the money is on its way. `paid`: the credits are granted. `failed` and `expired`: nothing was paid. */
+  readonly state: 'open' | 'processing' | 'paid' | 'failed' | 'expired';
+  /** Paid in test mode, without real money. */
+  readonly isTest: boolean;
+  readonly createTime: number;
+  readonly paidTime: number | null;
+  /** Credits that refunds and disputes have taken back. */
+  readonly reversedCredits: number;
+  /** The payment provider's receipt; only for owners. */
+  readonly receiptUrl: string | null;
 };
 
 export type InstallationOverview = {
@@ -747,6 +833,7 @@ export type InstallationOverview = {
     readonly found: readonly {
       readonly rule: string;
       readonly accountId: string | null;
+      readonly accountName: string | null;
       readonly entryId: number | null;
       readonly taskId: string | null;
       readonly detail: string;
@@ -787,6 +874,7 @@ export type Provider = {
 export type Account = {
   readonly accountId: string;
   readonly name: string;
+  /** Below zero after a payment for credits that are spent was returned. */
   readonly balance: number;
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;
@@ -807,6 +895,7 @@ export type SetPrice = {
   readonly priceName: string;
   /** Null: applies to all accounts without their own price. */
   readonly accountId: string | null;
+  readonly accountName: string | null;
   /** Both amounts are null if they end the previous price: an account returns to the list price, the list price to the catalogue's. */
   readonly creditsPerSecond: number | null;
   readonly creditsPerVideo: number | null;
@@ -829,6 +918,39 @@ export type CodeBatch = {
   readonly withdrawTime: number | null;
 };
 
+export type AdminTopUp = {
+  readonly topUpId: string;
+  readonly package: string;
+  readonly credits: number;
+  readonly price: Price;
+  /** `open`: not paid yet. `processing`: the money is on its way. `paid`: the credits are granted. `failed` and `expired`: nothing was paid. */
+  readonly state: 'open' | 'processing' | 'paid' | 'failed' | 'expired';
+  /** Paid in test mode, without real money. */
+  readonly isTest: boolean;
+  readonly createTime: number;
+  readonly paidTime: number | null;
+  /** Credits that refunds and disputes have taken back. */
+  readonly reversedCredits: number;
+  /** The payment provider's receipt; only for owners. */
+  readonly receiptUrl: string | null;
+  readonly accountId: string;
+  readonly provider: 'stripe';
+  /** The provider's id of the checkout. */
+  readonly checkoutId: string | null;
+  /** The provider's id of the payment. */
+  readonly paymentId: string | null;
+  /** The source of the payment: an event of the provider, or `reconciliation` because no event had arrived. */
+  readonly settledBy: 'event' | 'reconciliation' | null;
+};
+
+export type UngrantedPayment = {
+  readonly checkoutId: string;
+  readonly topUpId: string;
+  readonly accountId: string;
+  readonly reason: 'account_not_found' | 'amount_differs' | 'other_checkout' | 'balance_out_of_range';
+  readonly foundTime: number;
+};
+
 export type Margin = {
   readonly model: string;
   /** The price of the model that the tasks were charged. */
@@ -839,6 +961,8 @@ export type Margin = {
   readonly jobs: number;
   readonly creditsCharged: number;
   readonly creditsRefunded: number;
+  /** Charges less refunds, at the price of a credit. */
+  readonly revenueMicros: number;
   /** The known cost, in millionths of the currency. */
   readonly costMicros: number;
   /** Jobs of unknown cost. */
@@ -849,24 +973,15 @@ export type Margin = {
   readonly marginMicros: number | null;
 };
 
-export type ApiKey = {
-  readonly keyId: string;
-  readonly name: string;
-  /** The beginning and end of the key. */
-  readonly hint: string;
-  readonly scopes:
-    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
-  /** The spelling of requests and records. */
-  readonly dialect: 'native' | 'kie';
-  /** The models that it may use; null for all. */
-  readonly models: readonly string[] | null;
-  /** Identical creates within a minute are one task. */
-  readonly mergeRepeats: boolean;
-  readonly createTime: number;
-  readonly expireTime: number | null;
-  /** Accurate to about a minute. */
-  readonly lastUseTime: number | null;
-  readonly revokeTime: number | null;
+export type BookedCredits = {
+  /** `grant`, `code` (redeemed codes) or `adjustment`. */
+  readonly section: string;
+  readonly entries: number;
+  readonly credits: number;
+  /** The credits, at the price of a credit. */
+  readonly valueMicros: number;
+  /** True if customers paid for these credits. */
+  readonly isRevenue: boolean;
 };
 
 export type NewApiKeyOfAccount = {
@@ -892,8 +1007,104 @@ export type NewApiKeyOfAccount = {
   readonly key: string;
 };
 
+export type OperatorListedTask = {
+  readonly taskId: string;
+  readonly model: string;
+  /** `success` and `fail` are final and never change. */
+  readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+  readonly progress: number;
+  readonly param: {
+    readonly model: string;
+    readonly input: {
+      readonly prompt: string;
+      readonly negativePrompt?: string | undefined;
+      readonly resolution: '480p' | '540p' | '720p' | '768p' | '1080p' | '1440p' | '2160p';
+      /** Whole seconds. */
+      readonly duration: number;
+      readonly ratio:
+        | 'adaptive'
+        | '16:9'
+        | '9:16'
+        | '1:1'
+        | '4:3'
+        | '3:4'
+        | '21:9'
+        | '9:21'
+        | '3:2'
+        | '2:3'
+        | '5:4'
+        | '4:5';
+      readonly generateAudio: boolean;
+      readonly imageUrls: readonly string[];
+      readonly firstFrameUrl?: string | undefined;
+      readonly lastFrameUrl?: string | undefined;
+      readonly videoUrls?: readonly string[] | undefined;
+      readonly audioUrls?: readonly string[] | undefined;
+      readonly seed?: number | undefined;
+      readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
+    };
+    readonly callBackUrl?: string | undefined;
+    /** Only of tasks created through an API with such a field. */
+    readonly endUser?: string | undefined;
+  };
+  readonly resultJson: {
+    /** Freshly signed links; empty until success. */
+    readonly resultUrls: readonly string[];
+    /** A freshly signed link to the last frame (JPEG), for models that store it. */
+    readonly lastFrameUrl?: string | undefined;
+    /** Measured from the stored video; absent until success. */
+    readonly video?:
+      | {
+          readonly width: number;
+          readonly height: number;
+          readonly seconds: number;
+          readonly framesPerSecond: number;
+          readonly hasAudio: boolean;
+          readonly bytes: number;
+        }
+      | undefined;
+  };
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly failMsg: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** Milliseconds from the start of generation to the end. */
+  readonly costTime: number | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createTime: number;
+  readonly updateTime: number;
+  readonly completeTime: number | null;
+  /** The creator; null for a task that an operator started manually. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
+    readonly name: string | null;
+  } | null;
+  /** A signed link to a still of the video; null without one. */
+  readonly posterUrl: string | null;
+  /** When prompt, images and video were deleted, on request or after their retention. */
+  readonly contentDeleteTime: number | null;
+  readonly operator: {
+    readonly accountId: string;
+    readonly accountName: string | null;
+  };
+};
+
 export type TaskDetail = {
-  readonly accountId: string;
   readonly task: TaskRecord;
   /** The creator; null for a task that an operator started manually. */
   readonly createdBy: {
@@ -906,95 +1117,147 @@ export type TaskDetail = {
   readonly priceName: string;
   /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
-  /** The task's workflow in Temporal's UI; null if its URL is unknown. */
-  readonly temporalUrl: string | null;
-  /** Measured from the stored video. */
-  readonly result: {
-    readonly videoKey: string;
-    readonly posterKey: string;
-    readonly lastFrameKey?: string | undefined;
+  /** Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input. */
+  readonly previews: readonly {
+    readonly url: string;
+    readonly previewUrl: string;
+  }[];
+  /** Measured from the video. */
+  readonly video: {
     readonly widthPx: number;
     readonly heightPx: number;
     readonly durationSeconds: number;
     readonly framesPerSecond: number;
     readonly hasAudio: boolean;
     readonly bytes: number;
-    readonly sha256: string;
   } | null;
+  /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
   /** When prompt, images and video were deleted, on request or after their retention. */
   readonly contentDeleteTime: number | null;
-  readonly ledger: readonly LedgerEntry[];
-  readonly providerJobs: readonly {
-    readonly ordinal: number;
-    readonly provider: string;
-    /** Null if the response was lost or is still awaited. */
-    readonly jobId: string | null;
-    readonly outcome: 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success' | null;
-    readonly failCode: string | null;
-    readonly failMsg: string | null;
-    readonly ageMs: number;
-    /** The provider with its model; null for a job on our own worker. */
-    readonly pool: string | null;
-    /** When the create was decided; null while only the slot is reserved. */
-    readonly intendTime: number | null;
-    /** When the upstream accepted it. */
-    readonly submitTime: number | null;
-    readonly upstreamEndTime: number | null;
-    /** When its outcome was recorded. */
-    readonly endTime: number | null;
-    /** In millionths of the currency; null if unknown. */
-    readonly costMicros: number | null;
-    readonly costCurrency: string | null;
-    readonly costBasis: 'reported' | 'estimated' | 'unknown' | null;
-    /** The upstream's message. */
-    readonly detail: string | null;
-  }[];
-  readonly callback: Delivery;
-  /** Attempts of the callback, newest first, at most 100. */
-  readonly attempts: readonly {
-    readonly attempt: number;
+  /** In the order in which they began. */
+  readonly steps: readonly {
+    readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
     readonly startTime: number;
-    readonly durationMs: number;
-    readonly status: number | null;
-    /** The kind of network error; hidden from clients. */
-    readonly error: string | null;
-    /** The first KiB of the response. */
-    readonly responseHead: string | null;
+    /** Null while the step runs; equal to `startTime` for an instant. */
+    readonly endTime: number | null;
   }[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly callback: OperatorCallback | null;
+  /** Older waiting tasks of the account, at most 1,000. Null once generation begins. */
+  readonly aheadOfOwn: number | null;
+  readonly operator: {
+    readonly accountId: string;
+    readonly accountName: string | null;
+    /** The task's workflow in Temporal's UI; null if its URL is unknown. */
+    readonly temporalUrl: string | null;
+    /** Keys of the stored files; null without a video. */
+    readonly files: {
+      readonly videoKey: string;
+      readonly posterKey: string;
+      readonly lastFrameKey: string | null;
+      readonly sha256: string;
+    } | null;
+    readonly providerJobs: readonly {
+      readonly ordinal: number;
+      readonly provider: string;
+      /** Null if the response was lost or is still awaited. */
+      readonly jobId: string | null;
+      readonly outcome: 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success' | null;
+      readonly failCode: string | null;
+      readonly failMsg: string | null;
+      readonly ageMs: number;
+      /** The provider with its model; null for a job on our own worker. */
+      readonly pool: string | null;
+      /** When the create was decided; null while only the slot is reserved. */
+      readonly intendTime: number | null;
+      /** When the upstream accepted it. */
+      readonly submitTime: number | null;
+      readonly upstreamEndTime: number | null;
+      /** When its outcome was recorded. */
+      readonly endTime: number | null;
+      /** In millionths of the currency; null if unknown. */
+      readonly costMicros: number | null;
+      readonly costCurrency: string | null;
+      readonly costBasis: 'reported' | 'estimated' | 'unknown' | null;
+      /** The upstream's message. */
+      readonly detail: string | null;
+    }[];
+  };
 };
 
-export type Delivery = {
+export type OperatorCallback = {
   readonly taskId: string;
-  readonly accountId: string;
+  /** The `webhook-id` header, the same for every attempt. */
+  readonly webhookId: string;
   readonly url: string;
   readonly state: 'pending' | 'delivered' | 'failed' | 'rejected';
-  /** Requested redeliveries. */
-  readonly redeliveries: number;
   readonly createTime: number;
   readonly completeTime: number | null;
+  /** The latest start of the next attempt; null without one. */
   readonly nextAttemptTime: number | null;
-} | null;
+  /** Newest first, at most 100. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    /** Unix milliseconds, in whole seconds. */
+    readonly startTime: number;
+    /** The response status of the receiver; null if it was unreachable. */
+    readonly status: number | null;
+    readonly durationMs: number | null;
+    readonly error: 'unreachable' | null;
+    readonly operator: {
+      /** The kind of network error; hidden from clients. */
+      readonly networkError: string | null;
+      /** The first KiB of the response. */
+      readonly responseHead: string | null;
+    };
+  }[];
+  readonly operator: {
+    readonly accountId: string;
+    readonly accountName: string | null;
+    /** Requested redeliveries. */
+    readonly redeliveries: number;
+  };
+};
 
 export type Person = {
   readonly userId: string;
   readonly email: string;
-  readonly isOperator: boolean;
   readonly isDisabled: boolean;
-  /** By name; at most 100. */
-  readonly accounts: readonly {
-    readonly accountId: string;
-    readonly name: string;
-    readonly role: 'owner' | 'member' | 'viewer';
-  }[];
+  /** In the account of the request; null without one. */
+  readonly role: 'owner' | 'member' | 'viewer' | null;
+  readonly joinTime: number | null;
+  /** Accurate to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly operator: {
+    readonly isOperator: boolean;
+    /** By name; at most 100. */
+    readonly accounts: readonly {
+      readonly accountId: string;
+      readonly name: string;
+      readonly role: 'owner' | 'member' | 'viewer';
+    }[];
+    readonly createTime: number;
+    readonly lastSignInTime: number | null;
+  };
+};
+
+export type SignUp = {
+  readonly linkId: string;
+  readonly email: string;
+  /** The network that requested it. */
+  readonly address: string;
+  /** Null if none was queued: deliver a link yourself. */
+  readonly mail: 'waiting' | 'sent' | 'failed' | null;
   readonly createTime: number;
-  readonly lastSignInTime: number | null;
+  readonly expireTime: number;
 };
 
 export type OperatorAction = {
   readonly actionId: number;
   readonly action:
     | 'accounts.create'
+    | 'accounts.sign_up'
     | 'accounts.suspend'
     | 'accounts.unsuspend'
     | 'accounts.limits'
@@ -1008,16 +1271,21 @@ export type OperatorAction = {
     | 'prices.withdraw'
     | 'keys.create'
     | 'keys.revoke'
+    | 'caps.set'
     | 'tasks.cancel'
     | 'tasks.delete'
     | 'callbacks.redeliver'
     | 'callback_secret.rotate'
+    | 'events.set'
+    | 'events.remove'
+    | 'event_secret.rotate'
     | 'operators.create'
     | 'operators.revoke'
     | 'providers.set'
     | 'people.invite'
     | 'people.withdraw'
     | 'people.reset'
+    | 'people.sign_up_link'
     | 'people.disable'
     | 'people.enable'
     | 'people.operator'
@@ -1034,6 +1302,7 @@ export type OperatorAction = {
     readonly requestId: string | null;
   };
   readonly accountId: string | null;
+  readonly accountName: string | null;
   readonly taskId: string | null;
   readonly keyId: string | null;
   /** Old and new values, and the reason. Contains no secrets. */
@@ -1093,7 +1362,10 @@ export type Reads = {
     readonly answer: TaskTimeline;
   };
   readonly '/api/v1/overview': {
-    readonly query: {};
+    readonly query: {
+      /** False leaves `days` empty: their sums take longer than the rest. */
+      readonly days?: boolean | undefined;
+    };
     readonly answer: Overview;
   };
   readonly '/api/v1/credits': {
@@ -1109,6 +1381,7 @@ export type Reads = {
       readonly limit?: number | undefined;
     };
     readonly answer: {
+      /** Below zero after a payment for credits that are spent was returned. */
       readonly balance: number;
       readonly entries: readonly LedgerEntry[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
@@ -1140,6 +1413,31 @@ export type Reads = {
     };
     readonly answer: {
       readonly callbacks: readonly Callback[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/events/endpoint': {
+    readonly query: {};
+    readonly answer: {
+      readonly endpoint: EventEndpoint;
+    };
+  };
+  readonly '/api/v1/events': {
+    readonly query: {
+      readonly type?:
+        | 'task.succeeded'
+        | 'task.failed'
+        | 'task.cancelled'
+        | 'balance.low'
+        | 'key.cap_reached'
+        | undefined;
+      readonly state?: 'pending' | 'delivered' | 'failed' | 'rejected' | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly events: readonly Event[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
@@ -1181,6 +1479,8 @@ export type Reads = {
       readonly oidc: {
         readonly name: string;
       } | null;
+      /** With `code`, sign-up requires a redemption code; with `domain`, an e-mail address of some domains. */
+      readonly signUp: 'off' | 'open' | 'code' | 'domain';
       /** The installation has no operator yet. `npm start` prints the link. */
       readonly needsSetUp: boolean;
     };
@@ -1214,15 +1514,7 @@ export type Reads = {
   readonly '/api/console/v1/members': {
     readonly query: {};
     readonly answer: {
-      readonly members: readonly {
-        readonly userId: string;
-        readonly email: string;
-        readonly role: 'owner' | 'member' | 'viewer';
-        readonly isDisabled: boolean;
-        readonly joinTime: number;
-        /** Exact to about a minute. */
-        readonly lastUseTime: number | null;
-      }[];
+      readonly members: readonly Member[];
       readonly invitations: readonly {
         readonly linkId: string;
         readonly email: string;
@@ -1238,6 +1530,32 @@ export type Reads = {
     };
     readonly answer: {
       readonly events: readonly SecurityEvent[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/console/v1/credits/packages': {
+    readonly query: {};
+    readonly answer: {
+      /** Null while credits are not for sale. */
+      readonly provider: 'stripe' | null;
+      /** True in test mode: no real money moves. */
+      readonly isTest: boolean;
+      readonly packages: readonly {
+        readonly package: string;
+        readonly title: string;
+        readonly credits: number;
+        readonly price: Price;
+      }[];
+    };
+  };
+  readonly '/api/console/v1/credits/top-ups': {
+    readonly query: {
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly topUps: readonly TopUp[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
@@ -1291,6 +1609,7 @@ export type Reads = {
     };
     readonly answer: {
       readonly accountId: string;
+      /** Below zero after a payment for credits that are spent was returned. */
       readonly balance: number;
       readonly entries: readonly LedgerEntry[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
@@ -1322,6 +1641,32 @@ export type Reads = {
       readonly batches: readonly CodeBatch[];
     };
   };
+  readonly '/api/admin/v1/top-ups': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      readonly state?: 'open' | 'processing' | 'paid' | 'failed' | 'expired' | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly topUps: readonly AdminTopUp[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/payments': {
+    readonly query: {};
+    readonly answer: {
+      /** Null while credits are not for sale. */
+      readonly provider: 'stripe' | null;
+      /** True in test mode: no real money moves. */
+      readonly isTest: boolean;
+      /** When purchases were last compared with the provider's records. */
+      readonly reconcileTime: number | null;
+      /** The oldest 100 payments that were not granted. Return them at the provider, or remove the reason. */
+      readonly ungranted: readonly UngrantedPayment[];
+    };
+  };
   readonly '/api/admin/v1/providers': {
     readonly query: {};
     readonly answer: {
@@ -1340,6 +1685,8 @@ export type Reads = {
       /** The price of a credit, in millionths of the currency. */
       readonly creditMicros: number;
       readonly rows: readonly Margin[];
+      /** Credits that accounts got in the period by other than refunds, whatever `model` and `provider` are. */
+      readonly booked: readonly BookedCredits[];
     };
   };
   readonly '/api/admin/v1/keys': {
@@ -1347,7 +1694,7 @@ export type Reads = {
       readonly accountId: string;
     };
     readonly answer: {
-      readonly keys: readonly ApiKey[];
+      readonly keys: readonly UsedApiKey[];
     };
   };
   readonly '/api/admin/v1/tasks': {
@@ -1384,10 +1731,7 @@ export type Reads = {
       readonly limit?: number | undefined;
     };
     readonly answer: {
-      readonly tasks: readonly {
-        readonly accountId: string;
-        readonly task: ListedTask;
-      }[];
+      readonly tasks: readonly OperatorListedTask[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
@@ -1404,7 +1748,7 @@ export type Reads = {
       readonly limit?: number | undefined;
     };
     readonly answer: {
-      readonly callbacks: readonly Delivery[];
+      readonly callbacks: readonly OperatorCallback[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
@@ -1443,9 +1787,16 @@ export type Reads = {
         readonly email: string;
         /** An account that the person also joins. */
         readonly accountId: string | null;
+        readonly accountName: string | null;
         readonly role: 'owner' | 'member' | 'viewer' | null;
         readonly expireTime: number;
       }[];
+    };
+  };
+  readonly '/api/admin/v1/sign-ups': {
+    readonly query: {};
+    readonly answer: {
+      readonly signUps: readonly SignUp[];
     };
   };
   readonly '/api/admin/v1/audit': {
@@ -1535,6 +1886,77 @@ export type Sends = {
       readonly delivered: boolean;
     };
   };
+  readonly '/api/v1/events/endpoint': {
+    readonly body: {
+      readonly url: string;
+      readonly types:
+        | readonly ('task.succeeded' | 'task.failed' | 'task.cancelled' | 'balance.low' | 'key.cap_reached')[];
+      /** Required with the type `balance.low`. */
+      readonly lowBalance?: number | null | undefined;
+    };
+    readonly answer: {
+      readonly endpoint: EventEndpoint;
+    };
+  };
+  readonly '/api/v1/events/endpoint/remove': {
+    readonly body: {};
+    readonly answer: {
+      readonly endpoint: null;
+    };
+  };
+  readonly '/api/v1/events/redeliver': {
+    readonly body: {
+      readonly eventId: string;
+    };
+    readonly answer: {
+      readonly eventId: string;
+      readonly webhookId: string;
+    };
+  };
+  readonly '/api/v1/events/redeliver-failed': {
+    readonly body: {
+      /** Unix milliseconds. */
+      readonly since: number;
+    };
+    readonly answer: {
+      readonly redelivered: number;
+      readonly hasMore: boolean;
+    };
+  };
+  readonly '/api/v1/events/secret': {
+    readonly body: {};
+    readonly answer: {
+      /** `whsec_…`, in the format of Standard Webhooks. */
+      readonly secret: string;
+    };
+  };
+  readonly '/api/v1/events/secret/rotate': {
+    readonly body: {
+      readonly overlapSeconds?: number | undefined;
+    };
+    readonly answer: {
+      readonly secret: string;
+      readonly overlapSeconds: number;
+    };
+  };
+  readonly '/api/v1/events/test': {
+    readonly body: {
+      readonly type?:
+        | 'task.succeeded'
+        | 'task.failed'
+        | 'task.cancelled'
+        | 'balance.low'
+        | 'key.cap_reached'
+        | undefined;
+    };
+    readonly answer: {
+      readonly webhookId: string;
+      /** The response status of the receiver; null if it was unreachable. */
+      readonly status: number | null;
+      /** True for any 2xx, which counts as delivered. */
+      readonly delivered: boolean;
+    };
+  };
   readonly '/api/v1/keys': {
     readonly body: {
       readonly name: string;
@@ -1593,7 +2015,7 @@ export type Sends = {
       readonly token: string;
     };
     readonly answer: {
-      readonly purpose: 'setup' | 'invite' | 'reset';
+      readonly purpose: 'setup' | 'invite' | 'reset' | 'confirm';
       readonly email: string | null;
       readonly accountName: string | null;
       readonly role: 'owner' | 'member' | 'viewer' | null;
@@ -1605,8 +2027,11 @@ export type Sends = {
   readonly '/api/console/v1/links/accept': {
     readonly body: {
       readonly token: string;
+      /** Only for a set-up link. */
       readonly email?: string | null | undefined;
       readonly password: string;
+      /** The name of the account that a sign-up opens. */
+      readonly accountName?: string | null | undefined;
     };
     readonly answer: Me;
   };
@@ -1626,6 +2051,14 @@ export type Sends = {
       readonly password: string;
     };
     readonly answer: Me;
+  };
+  readonly '/api/console/v1/sign-up': {
+    readonly body: {
+      readonly email: string;
+      /** A redemption code, if the sign-up requires one. The new account redeems it. */
+      readonly code?: string | null | undefined;
+    };
+    readonly answer: {};
   };
   readonly '/api/console/v1/sessions/end': {
     readonly body: {
@@ -1730,6 +2163,21 @@ export type Sends = {
     readonly answer: {
       readonly entry: LedgerEntry;
     };
+  };
+  readonly '/api/console/v1/credits/top-ups': {
+    readonly body: {
+      /** The name of a package. */
+      readonly package: string;
+    };
+    readonly answer: {
+      readonly topUpId: string;
+      readonly checkoutUrl: string;
+      readonly expireTime: number;
+    };
+  };
+  readonly '/hooks/stripe': {
+    readonly body: string;
+    readonly answer: {};
   };
   readonly '/api/admin/v1/accounts': {
     readonly body: {
@@ -1917,7 +2365,7 @@ export type Sends = {
     readonly body: {
       readonly taskId: string;
     };
-    readonly answer: Delivery;
+    readonly answer: OperatorCallback;
   };
   readonly '/api/admin/v1/people/invite': {
     readonly body: {
@@ -1983,5 +2431,11 @@ export type Sends = {
     readonly answer: {
       readonly userId: string;
     };
+  };
+  readonly '/api/admin/v1/sign-ups/link': {
+    readonly body: {
+      readonly linkId: string;
+    };
+    readonly answer: NewLink;
   };
 };

@@ -5,33 +5,32 @@ import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { useMe } from '../api/session.ts';
 import { opsPaths, paths, signInPaths } from '../paths.ts';
-import { AccountRoutes, OpsRoutes } from '../routes.tsx';
-import { lazy } from '../ui/lazy.tsx';
+import { AcceptLinkPage } from '../features/sign-in/accept-link-page.tsx';
+import { SignInPage } from '../features/sign-in/sign-in-page.tsx';
+import { AccountPages, OperatorPages } from '../routes.tsx';
 import { ErrorBox } from '../ui/notice.tsx';
 import { Toasts } from '../ui/toast.tsx';
-import { ConfirmPerson } from './confirm-person.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Gate, GateLoading } from './gate.tsx';
 import { Forbidden, NotFound } from './page-states.tsx';
+import { shellText } from './shell-text.ts';
 import { AccountShell, OpsShell } from './shell.tsx';
+import { Sudo } from './sudo.tsx';
 
-const SignIn = lazy(async () => (await import('../pages/sign-in/sign-in.tsx')).SignInPage, GateLoading);
-const AcceptLink = lazy(async () => (await import('../pages/sign-in/accept-link.tsx')).AcceptLinkPage, GateLoading);
-
-/** Pages for everybody, and behind them those of the person who is signed in. */
+/** The pages before a sign-in, and behind them those of the signed-in person. */
 export function App() {
   return (
     <ErrorBoundary>
       <Switch>
-        <Route path={signInPaths.signIn} component={SignIn} />
+        <Route path={signInPaths.signIn} component={SignInPage} />
         <Route path={signInPaths.setUp}>
-          <AcceptLink purpose="setup" />
+          <AcceptLinkPage purpose="setup" />
         </Route>
         <Route path={signInPaths.invite}>
-          <AcceptLink purpose="invite" />
+          <AcceptLinkPage purpose="invite" />
         </Route>
         <Route path={signInPaths.reset}>
-          <AcceptLink purpose="reset" />
+          <AcceptLinkPage purpose="reset" />
         </Route>
         <Route>
           <SignedIn />
@@ -48,12 +47,12 @@ function SignedIn() {
   const search = useSearch();
   if (me === undefined && error !== null) {
     return (
-      <Gate title="Videogen">
+      <Gate title={shellText.product}>
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
       </Gate>
     );
   }
-  if (me === undefined) return <GateLoading failed={false} />;
+  if (me === undefined) return <GateLoading />;
   if (me === null) {
     const next = path === '/' ? '' : `?next=${encodeURIComponent(search === '' ? path : `${path}?${search}`)}`;
     return <Redirect to={`${signInPaths.signIn}${next}`} replace />;
@@ -67,12 +66,12 @@ function SignedIn() {
         <Route path="/a/:accountId/*?">{({ accountId }) => <InAccount me={me} accountId={accountId} />}</Route>
         <Route path="/no-account">
           <OpsShell me={me}>
-            <Forbidden what="You are a member of no account yet. Ask an owner for an invitation." />
+            <Forbidden what={shellText.noMembership} />
           </OpsShell>
         </Route>
         <Route path="/ops/*?">
           <OpsShell me={me}>
-            {me.user.isOperator ? <OpsRoutes /> : <Forbidden what="It belongs to the operators of this service." />}
+            {me.user.isOperator ? <OperatorPages /> : <Forbidden what={shellText.forOperators} />}
           </OpsShell>
         </Route>
         <Route>
@@ -81,7 +80,7 @@ function SignedIn() {
           </OpsShell>
         </Route>
       </Switch>
-      <ConfirmPerson />
+      <Sudo />
     </>
   );
 }
@@ -96,14 +95,14 @@ function InAccount({ me, accountId }: { readonly me: Me; readonly accountId: str
   if (!isOwn) {
     return (
       <OpsShell me={me}>
-        <Forbidden what="The account does not exist, or you are not a member of it. Ask an owner for an invitation." />
+        <Forbidden what={shellText.notYourAccount} />
       </OpsShell>
     );
   }
   return (
     <AccountContext.Provider value={accountId}>
       <AccountShell key={accountId} me={me}>
-        <AccountRoutes accountId={accountId} />
+        <AccountPages accountId={accountId} />
       </AccountShell>
     </AccountContext.Provider>
   );

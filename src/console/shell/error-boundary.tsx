@@ -1,13 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { ErrorBox, type Failure } from '../ui/notice.tsx';
+import { ErrorBox } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
-
-const broken: Failure = {
-  title: 'This page cannot be shown',
-  sentence: 'It may be older than the service. Reload it; if that does not help, tell an operator what you did.',
-};
+import { shellText } from './shell-text.ts';
 
 /** A page that throws while it is drawn leaves the rest of the console usable. The next page starts afresh. */
 export function ErrorBoundary({ children }: { readonly children: ComponentChildren }) {
@@ -17,8 +13,8 @@ export function ErrorBoundary({ children }: { readonly children: ComponentChildr
   useEffect(() => reset(), [path]);
   if (error === undefined || error === null) return <>{children}</>;
   return (
-    <Page title="Not shown">
-      <ErrorBox failure={broken} onRetry={() => location.reload()} />
+    <Page title={shellText.broken.page}>
+      <ErrorBox failure={shellText.broken} onRetry={() => location.reload()} />
     </Page>
   );
 }

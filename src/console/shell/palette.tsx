@@ -2,14 +2,17 @@ import { useContext, useId, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
 import { useMe } from '../api/session.ts';
-import { accountLinks } from '../pages/account/links.ts';
-import { operatorLinks } from '../pages/operators/links.ts';
 import { opsPaths, paths } from '../paths.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, DialogBody } from '../ui/dialog.tsx';
+import { accountNav, operatorNav } from './nav.ts';
+import { shellText } from './shell-text.ts';
+import './palette.css';
+
+const words = shellText.palette;
 
 type Goal = { readonly href: string; readonly label: string; readonly group: string };
 
-/** More would not be read; somebody who looks for one of many accounts writes its name. */
+/** A longer list is not read; a few letters of a name shorten it. */
 const maxGoals = 24;
 
 /** Leads to a page, another account or a task: a few letters, then Enter. */
@@ -32,45 +35,54 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     navigate(href);
   };
   return (
-    <Dialog title="Go to" onClose={onClose} onSubmit={() => active !== undefined && go(active.href)}>
-      <input
-        class="input"
-        role="combobox"
-        aria-label="A page, an account or the id of a task"
-        placeholder="A page, an account or the id of a task"
-        aria-expanded="true"
-        aria-autocomplete="list"
-        aria-controls={`${id}-list`}
-        {...(active !== undefined && { 'aria-activedescendant': `${id}-${index}` })}
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-        onKeyDown={move}
-        onInput={({ currentTarget }) => {
-          setText(currentTarget.value);
-          setChosen(0);
+    <Dialog title={words.title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (active !== undefined) go(active.href);
         }}
-      />
-      <div class="goals" id={`${id}-list`} role="listbox" aria-label="Where to go">
-        {goals.map(({ href, label, group }, at) => (
-          <Link
-            key={href}
-            href={href}
-            id={`${id}-${at}`}
-            role="option"
-            aria-selected={at === index}
-            tabIndex={-1}
-            ref={at === index ? inSight : null}
-            onClick={onClose}
-          >
-            <span>{label}</span>
-            <small>{group}</small>
-          </Link>
-        ))}
-      </div>
-      <p class="soft" role="status">
-        {goals.length === 0 ? 'Nothing has this name. To find tasks, enter at least four characters of an ID.' : ''}
-      </p>
+      >
+        <DialogBody>
+          <input
+            class="input"
+            role="combobox"
+            aria-label={words.label}
+            placeholder={words.label}
+            aria-expanded="true"
+            aria-autocomplete="list"
+            aria-controls={`${id}-list`}
+            {...(active !== undefined && { 'aria-activedescendant': `${id}-${index}` })}
+            autocomplete="off"
+            spellcheck={false}
+            value={text}
+            onKeyDown={move}
+            onInput={({ currentTarget }) => {
+              setText(currentTarget.value);
+              setChosen(0);
+            }}
+          />
+          <div class="goals" id={`${id}-list`} role="listbox" aria-label={words.results}>
+            {goals.map(({ href, label, group }, at) => (
+              <Link
+                key={href}
+                href={href}
+                id={`${id}-${at}`}
+                role="option"
+                aria-selected={at === index}
+                tabIndex={-1}
+                ref={at === index ? inSight : null}
+                onClick={onClose}
+              >
+                <span>{label}</span>
+                <small>{group}</small>
+              </Link>
+            ))}
+          </div>
+          <p class="soft" role="status">
+            {goals.length === 0 ? words.none : ''}
+          </p>
+        </DialogBody>
+      </form>
     </Dialog>
   );
 }
@@ -79,7 +91,7 @@ function inSight(element: EventTarget | null): void {
   if (element instanceof Element) element.scrollIntoView({ block: 'nearest' });
 }
 
-/** What the text may mean, of what this person may see. */
+/** Matches of the text among the pages that this person can open. */
 function useGoals(text: string): readonly Goal[] {
   const account = useContext(AccountContext);
   const { data: me } = useMe();
@@ -88,18 +100,22 @@ function useGoals(text: string): readonly Goal[] {
   const pages =
     own === undefined
       ? []
-      : accountLinks(own.accountId)
+      : accountNav(own.accountId, own.role)
           .flatMap(({ links }) => links)
           .map(({ href, label }) => ({ href, label, group: own.name }));
   const operators =
-    me?.user.isOperator === true ? operatorLinks.map(({ href, label }) => ({ href, label, group: 'Operators' })) : [];
+    me?.user.isOperator === true
+      ? operatorNav
+          .flatMap(({ links }) => links)
+          .map(({ href, label }) => ({ href, label, group: shellText.operators }))
+      : [];
   const others = accounts
     .filter(({ accountId }) => accountId !== account)
-    .map(({ accountId, name }) => ({ href: paths.overview(accountId), label: name, group: 'Account' }));
-  const wanted = text.toLowerCase();
+    .map(({ accountId, name }) => ({ href: paths.overview(accountId), label: name, group: shellText.accounts }));
+  const query = text.toLowerCase();
   const all = own === undefined ? [...operators, ...others] : [...pages, ...others, ...operators];
-  const named = all.filter(({ label, group }) => `${label} ${group}`.toLowerCase().includes(wanted));
-  return [...tasksOf(wanted, own?.accountId, me?.user.isOperator === true), ...named].slice(0, maxGoals);
+  const named = all.filter(({ label, group }) => `${label} ${group}`.toLowerCase().includes(query));
+  return [...tasksOf(query, own?.accountId, me?.user.isOperator === true), ...named].slice(0, maxGoals);
 }
 
 const wholeId = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
@@ -109,9 +125,9 @@ const partOfId = /^[0-9a-f-]{4,36}$/;
 function tasksOf(text: string, account: string | undefined, isOperator: boolean): readonly Goal[] {
   if (!partOfId.test(text) || (account === undefined && !isOperator)) return [];
   const isWhole = wholeId.test(text);
-  const label = isWhole ? `Task ${text}` : `Tasks whose ID contains ${text}`;
+  const label = isWhole ? words.task(text) : words.tasksWith(text);
   const list = account === undefined ? opsPaths.tasks : paths.tasks(account);
   const whole = account === undefined ? opsPaths.task(text) : paths.task(account, text);
   const href = isWhole ? whole : `${list}?search=${encodeURIComponent(text)}`;
-  return [{ href, label, group: isWhole ? 'Task' : 'Search' }];
+  return [{ href, label, group: isWhole ? words.taskGroup : words.searchGroup }];
 }

@@ -1,8 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import './button.css';
 
-export type ButtonLook = 'plain' | 'primary' | 'danger' | 'quiet';
+export type ButtonLook = 'plain' | 'primary' | 'danger' | 'danger primary' | 'quiet';
 
 type Shared = {
   readonly children: ComponentChildren;
@@ -10,11 +11,11 @@ type Shared = {
   readonly size?: 'small' | 'icon' | 'small icon' | 'wide';
 };
 
-type ButtonProps = Shared &
+export type ButtonProps = Shared &
   Omit<JSX.ButtonHTMLAttributes, 'size' | 'disabled'> & {
-    /** The work that the button began is not over: it keeps its label and takes no second click. */
+    /** The request is running: the button keeps its label and takes no second click. */
     readonly busy?: boolean;
-    /** Why nothing can be done now; shown to everybody, and to screen readers with the button. */
+    /** Explains why the button is disabled, on hover and to screen readers. */
     readonly disabledReason?: string | undefined;
   };
 
@@ -30,7 +31,7 @@ export function Button({ children, look, size, busy, disabledReason, onClick, ty
       aria-disabled={isStopped}
       {...(disabledReason !== undefined && { 'aria-describedby': id, title: disabledReason })}
       onClick={(event) => {
-        // Not `disabled`: a button that vanishes from the tab order cannot say why.
+        // A button with `disabled` leaves the tab order, so its reason would never be read out.
         if (isStopped) event.preventDefault();
         else onClick?.(event);
       }}
@@ -61,5 +62,5 @@ export function LinkButton({ children, look, size, href, label }: LinkButtonProp
 }
 
 function classOf(look: ButtonLook = 'plain', size = ''): string {
-  return ['button', look, look === 'danger' ? '' : '', size].filter(Boolean).join(' ');
+  return ['button', look, size].filter(Boolean).join(' ');
 }

@@ -1,5 +1,6 @@
 import type { Icon } from './icon.ts';
 import type { ComponentChildren } from 'preact';
+import './empty.css';
 
 type EmptyProps = {
   readonly icon: Icon;
@@ -7,7 +8,7 @@ type EmptyProps = {
   readonly children: ComponentChildren;
 };
 
-/** Where nothing is yet: what would be here, and the next step. */
+/** An empty list explains itself and offers the next step. */
 export function Empty({ icon: Icon, title, children }: EmptyProps) {
   return (
     <div class="empty">

@@ -2,10 +2,12 @@ import { ChevronLeft } from './icons.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import './facts.css';
+import './page.css';
 
 type PageProps = {
   readonly title: string;
-  /** Where the title is more than words. */
+  /** Replaces the title in the page, for example to add a state. */
   readonly heading?: ComponentChildren;
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;

@@ -1,0 +1,52 @@
+import { useState } from 'preact/hooks';
+import { useIsOperator, useRoleReason } from '../../api/session.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { RotateCw } from '../../ui/icons.ts';
+import { SendButton } from '../../ui/send-button.tsx';
+import { dayMs } from '../../ui/time.tsx';
+import { callbacksText } from './callbacks-text.ts';
+
+/** Needs no confirmation, because a receiver recognizes a duplicate by its `webhook-id`. */
+export function ResendButton({ taskId }: { readonly taskId: string }) {
+  const isOperator = useIsOperator();
+  const viewerReason = useRoleReason('member');
+  return (
+    <SendButton
+      path={isOperator ? '/api/admin/v1/callbacks/redeliver' : '/api/v1/callbacks/redeliver'}
+      body={{ taskId }}
+      done={callbacksText.resent}
+      size="small"
+      disabledReason={isOperator ? undefined : viewerReason}
+    >
+      <RotateCw size={14} aria-hidden="true" /> {callbacksText.resend}
+    </SendButton>
+  );
+}
+
+// A callback is retried for three days before it has failed: shorter periods would hold none.
+const periods = ['7', '14', '30'] as const;
+const options = periods.map((value) => ({ value, label: callbacksText.days(Number(value)) }));
+
+/** Recovers from an outage of the receiver. */
+export function ResendFailedButton() {
+  const [days, setDays] = useState<(typeof periods)[number]>('7');
+  return (
+    <DialogButton label={callbacksText.resendFailed} icon={RotateCw} disabledReason={useRoleReason('member')}>
+      {(close) => (
+        <ActionDialog
+          path="/api/v1/callbacks/redeliver-failed"
+          title={callbacksText.resendFailed}
+          action={callbacksText.resend}
+          body={() => ({ since: Date.now() - Number(days) * dayMs })}
+          done={({ redelivered, hasMore }) => callbacksText.resentMany(redelivered, hasMore)}
+          onClose={close}
+        >
+          <p>{callbacksText.resendEffect}</p>
+          <SelectField label={callbacksText.endedWithin} value={days} options={options} onValue={setDays} />
+        </ActionDialog>
+      )}
+    </DialogButton>
+  );
+}

@@ -1,0 +1,89 @@
+import { useState } from 'preact/hooks';
+import { useRoleReason } from '../../api/session.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { Card } from '../../ui/page.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
+import { callbacksText } from './callbacks-text.ts';
+import { verifySample } from './verify-sample.ts';
+
+/** The secret that signs every callback of the account, which is shown once. */
+export function SigningSecret() {
+  const reason = useRoleReason('owner');
+  return (
+    <Card title={callbacksText.secret}>
+      <div class="stack">
+        <p class="lead">{callbacksText.secretLead}</p>
+        <div class="row">
+          <DialogButton label={callbacksText.reveal} disabledReason={reason}>
+            {(close) => <RevealDialog onClose={close} />}
+          </DialogButton>
+          <DialogButton label={callbacksText.rotate} disabledReason={reason}>
+            {(close) => <RotateDialog onClose={close} />}
+          </DialogButton>
+        </div>
+        <details class="quiet">
+          <summary>{callbacksText.howToVerify}</summary>
+          <div class="body">
+            <CodeBlock samples={[{ title: 'Node.js', text: verifySample() }]} />
+          </div>
+        </details>
+      </div>
+    </Card>
+  );
+}
+
+type CloseProps = { readonly onClose: () => void };
+
+/** A secret that was revealed before can only be rotated, which the error explains. */
+function RevealDialog({ onClose }: CloseProps) {
+  return (
+    <ActionDialog
+      path="/api/v1/callbacks/secret"
+      title={callbacksText.revealTitle}
+      action={callbacksText.reveal}
+      changes={[]}
+      body={() => ({})}
+      result={({ secret }) => <Secret secret={secret} onClose={onClose} />}
+      onClose={onClose}
+    >
+      <p>{callbacksText.revealEffect}</p>
+    </ActionDialog>
+  );
+}
+
+const overlaps = (['86400', '3600', '0'] as const).map((value) => ({ value, label: callbacksText.overlaps[value] }));
+
+function RotateDialog({ onClose }: CloseProps) {
+  const [overlap, setOverlap] = useState<(typeof overlaps)[number]['value']>('86400');
+  return (
+    <ActionDialog
+      path="/api/v1/callbacks/secret/rotate"
+      title={callbacksText.rotateTitle}
+      action={callbacksText.rotate}
+      changes={[]}
+      body={() => ({ overlapSeconds: Number(overlap) })}
+      result={({ secret }) => <Secret secret={secret} onClose={onClose} />}
+      onClose={onClose}
+    >
+      <p>{callbacksText.rotateEffect}</p>
+      <SelectField
+        label={callbacksText.keepOld}
+        name="overlapSeconds"
+        value={overlap}
+        options={overlaps}
+        onValue={setOverlap}
+      />
+    </ActionDialog>
+  );
+}
+
+function Secret({ secret, onClose }: CloseProps & { readonly secret: string }) {
+  return (
+    <ShownOnce title={callbacksText.yourSecret} what={callbacksText.secretNoun} text={secret} onClose={onClose}>
+      {callbacksText.storeIt}
+    </ShownOnce>
+  );
+}

@@ -1,5 +1,0 @@
-/** Where a sign-in leads: to the page that was asked for, never out of the console. */
-export function nextPage(search: string): string {
-  const next = new URLSearchParams(search).get('next') ?? '/';
-  return next.startsWith('/') && !next.startsWith('//') && !next.includes('\\') ? next : '/';
-}
