@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { openTopUp } from '../../src/payments/top-ups.ts';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
 import { documentedTaskRequest } from '../../src/tasks/task-request.ts';
@@ -78,6 +79,9 @@ async function fillOther(): Promise<Other> {
   const { passkeyId } = passkey;
   const { session } = await createSession(db, owner.userId, origin);
   const keyId = String(key['keyId']);
+  const offer = { title: mark, credits: 1, price: { currency: 'EUR', minorUnits: 1 } };
+  const purchase = await openTopUp(db, { name: 'stripe', isTest: true }, { accountId, name: 'starter', offer });
+  assert.ok(purchase.kind === 'opened');
   const cursorsOf = ['/api/v1/jobs/listTasks', '/api/v1/credits', '/api/v1/callbacks', '/api/console/v1/events'];
   const pages = cursorsOf.map((path) => owner.ask('GET', `${path}?limit=1`, { accountId }));
   const cursors = (await Promise.all(pages)).map(({ json }) => json.data['nextCursor']);
@@ -86,7 +90,7 @@ async function fillOther(): Promise<Other> {
     accountId,
     owner,
     ids: [accountId, owner.userId, member.userId, live, failed, succeeded, String(created['taskId'])].concat(
-      [keyId, String(linkId), passkeyId, session.sessionId],
+      [keyId, String(linkId), passkeyId, session.sessionId, purchase.order.topUpId],
       typeof imageUrl === 'string' ? imageUrl : [],
     ),
     values: {
@@ -136,6 +140,7 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   month: [null],
   total: [1_000],
   code: ['ABCD-ABCD-ABCD-ABCD'],
+  package: ['starter'],
   response: [{ id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: { clientDataJSON: 'e30' } }],
 };
 
@@ -256,6 +261,7 @@ const nameless = [
   'openaiListModels',
   'openaiRetrieveModel',
   'openrouterListModels',
+  'listPackages',
 ];
 
 test('the same reads show the other account to its owner, so the tests above had something to find', async () => {
