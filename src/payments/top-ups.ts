@@ -87,7 +87,7 @@ on conflict do nothing returning id`,
 /** Writes the order of a package. Throws `AccountClosed`. */
 export function openTopUp(
   db: Database,
-  provider: PaymentProvider,
+  provider: Pick<PaymentProvider, 'name' | 'isTest'>,
   { accountId, name, offer }: { readonly accountId: string; readonly name: string; readonly offer: CreditPackage },
 ): Promise<Opening> {
   return db.transaction<Opening>(async (run) => {

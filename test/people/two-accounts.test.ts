@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { openTopUp } from '../../src/payments/top-ups.ts';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
 import { eventTypes } from '../../src/callbacks/event.ts';
@@ -83,6 +84,9 @@ async function fillOther(): Promise<Other> {
   const { passkeyId } = passkey;
   const { session } = await createSession(db, owner.userId, origin);
   const keyId = String(key['keyId']);
+  const offer = { title: mark, credits: 1, price: { currency: 'EUR', minorUnits: 1 } };
+  const purchase = await openTopUp(db, { name: 'stripe', isTest: true }, { accountId, name: 'starter', offer });
+  assert.ok(purchase.kind === 'opened');
   const cursorsOf = ['/api/v1/jobs/listTasks', '/api/v1/credits', '/api/v1/callbacks', '/api/v1/events'].concat(
     '/api/console/v1/events',
   );
@@ -101,7 +105,10 @@ async function fillOther(): Promise<Other> {
       succeeded,
       String(created['taskId']),
       ...eventIds,
-    ].concat([keyId, String(linkId), passkeyId, session.sessionId], typeof imageUrl === 'string' ? imageUrl : []),
+    ].concat(
+      [keyId, String(linkId), passkeyId, session.sessionId, purchase.order.topUpId],
+      typeof imageUrl === 'string' ? imageUrl : [],
+    ),
     values: {
       accountId: [accountId],
       taskId: [live, failed, succeeded],
@@ -153,6 +160,7 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   month: [null],
   total: [1_000],
   code: ['ABCD-ABCD-ABCD-ABCD'],
+  package: ['starter'],
   response: [{ id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: { clientDataJSON: 'e30' } }],
 };
 
@@ -273,6 +281,7 @@ const nameless = [
   'openaiListModels',
   'openaiRetrieveModel',
   'openrouterListModels',
+  'listPackages',
 ];
 
 test('the same reads show the other account to its owner, so the tests above had something to find', async () => {

@@ -105,12 +105,17 @@ await closeAccountAs(db, { kind: 'command_line', name: 'recorder' }, { accountId
 await engine.startClosing(accountId);
 await save('close-account', closingWorkflowId(accountId));
 
-for (const type of ['reconcile', 'housekeeping', 'audit']) {
+for (const [type, shape] of [
+  ['reconcile', 'reconcile'],
+  ['housekeeping', 'housekeeping'],
+  ['audit', 'audit'],
+  ['reconcilePayments', 'reconcile-payments'],
+] as const) {
   const runs = temporal.client.workflow.list({
     query: `WorkflowType = '${type}' and TaskQueue = '${worker.settings.taskQueue}' and ExecutionStatus = 'Completed'`,
   });
   for await (const { workflowId } of runs) {
-    await save(type, workflowId);
+    await save(shape, workflowId);
     break;
   }
 }

@@ -35,6 +35,7 @@ test('there is a history of every workflow, and of every way a task can go', () 
     'waited-for-a-place',
     'callback',
     'reconcile',
+    'reconcile-payments',
     'housekeeping',
     'audit',
     'close-account',

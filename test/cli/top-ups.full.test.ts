@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { fakeStripeKey, fakeWebhookSecret } from '../fakes/stripe.ts';
+import { openPaymentStage, type PaymentStage, serviceUrl, starter } from '../payments/payment-stage.ts';
+import { findingLine } from '../support/findings.ts';
+import { videogen } from '../support/videogen.ts';
+
+let stage: PaymentStage;
+before(async () => {
+  stage = await openPaymentStage();
+});
+after(() => stage.close());
+
+const environment = () => ({
+  ...process.env,
+  DATABASE_URL: stage.database.url,
+  VIDEOGEN_SECRET: 's'.repeat(32),
+  PUBLIC_URL: serviceUrl,
+  STRIPE_SECRET_KEY: fakeStripeKey,
+  STRIPE_WEBHOOK_SECRET: fakeWebhookSecret,
+  STRIPE_API_URL: `http://${stage.stripe.address}`,
+});
+
+test('purchases are listed, and those without an event are granted by a command, once', async () => {
+  const accountId = await stage.newAccount();
+  const { topUpId, sessionId } = await stage.order(accountId);
+  stage.stripe.records.pay(sessionId);
+  const run = async (...args: readonly string[]) => {
+    const { code, stdout, stderr } = await videogen(environment(), 'top-up', ...args);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  assert.match(
+    await run('list'),
+    new RegExp(`^${topUpId} {2}${accountId} {2}\\S+ {2}open \\(test\\) {2}10000 credits {2}999 EUR\\n$`),
+  );
+  assert.equal(await run('reconcile'), '1 records compared: 1 payments granted, 0 refunds and disputes booked.\n');
+  assert.equal(
+    await run('reconcile', '--days', '1'),
+    '1 records compared: 0 payments granted, 0 refunds and disputes booked.\n',
+  );
+  assert.deepEqual(await stage.amountsOf(accountId), [starter.credits]);
+  const line = await findingLine('payments', environment());
+  assert.match(line, /^warning: nothing is for sale → Add packages to the catalogue/);
+});
+
+test('without a payment provider the command names the settings', async () => {
+  const { STRIPE_SECRET_KEY: _key, STRIPE_WEBHOOK_SECRET: _secret, ...unset } = environment();
+  const { code, stderr } = await videogen(unset, 'top-up', 'reconcile');
+  assert.equal(code, 1);
+  assert.match(stderr, /no payment provider: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET/);
+});
