@@ -15,7 +15,7 @@ const ownAttemptSchema = z.strictObject({
   error: z.enum(['unreachable']).nullable(),
 });
 
-/** What callbacks and events have in common. */
+/** The fields that callbacks and events share. */
 export const ownDeliveryFields = {
   webhookId: z.string().meta({ description: 'The `webhook-id` header, the same for every attempt.' }),
   url: z.string(),
@@ -39,7 +39,7 @@ export function presentOwnCallback(delivery: Delivery, attempts: readonly OwnAtt
   return view(ownCallbackSchema, { ...delivery, taskId: delivery.deliveryId, ...progress });
 }
 
-/** The delivery of a callback or event, as its account sees it. */
+/** The delivery of a callback or event, for its account. */
 export function presentProgress(delivery: Delivery, attempts: readonly OwnAttempt[], now: number) {
   const { deliveryId, createdAt: createTime, finishedAt, dueAt } = delivery;
   const visible = attempts.filter(
