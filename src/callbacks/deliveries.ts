@@ -21,7 +21,7 @@ export type Delivery = {
   readonly taskId: string | undefined;
   /** Undefined for a callback. */
   readonly event: EventType | undefined;
-  /** What an event says that is about no task. */
+  /** The data of an event that is about no task. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
   readonly url: string;
   /** The API that spells a callback: a dialect, or a shape of `src/ingress`. */

@@ -4,7 +4,7 @@ import { maybeOne, none, one } from '../platform/database/statement.ts';
 import { type Delivery, deliveryColumns, owedAgain } from './deliveries.ts';
 import type { EventType } from './event.ts';
 
-/** Where an account receives its events. */
+/** The receiver of an account's events. */
 export type EventEndpoint = {
   readonly url: string;
   readonly types: readonly EventType[];
@@ -49,14 +49,14 @@ with endpoint as (
   delete from event_endpoints where account_id = $1 returning account_id
 ), threshold as (
   update accounts set low_balance = null where id = $1
-), given_up as (
+), abandoned as (
   update callback_deliveries set state = 'failed', finished_at = now()
   where account_id = $1 and event is not null and state <> 'delivered' and state = 'pending'
 )
 select exists (select from endpoint) as "wasRemoved"`,
 });
 
-/** Removes the account's event endpoint, and gives up its pending events. Returns false if there is none. */
+/** Removes the account's event endpoint, and fails its pending events. Returns false if there is none. */
 export function removeEventEndpoint(db: Database, accountId: string): Promise<boolean> {
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);

@@ -63,7 +63,7 @@ const remove = defineEndpoint({
   scope: 'callbacks:secret',
   needsRecentProof: true,
   summary: 'Remove the event endpoint',
-  description: 'Records no further events, and gives up those that are pending: they become `failed`. Takes no body.',
+  description: 'Records no further events, and abandons those that are pending: they become `failed`. Takes no body.',
   data: z.strictObject({ endpoint: z.null() }),
   failures: ['event_endpoint_not_found', 'account_closed'],
   handler: async ({ caller: { accountId } }, { db }) => {

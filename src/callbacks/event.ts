@@ -16,7 +16,7 @@ type EventToSend = {
   readonly event: EventType;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** What an event says that is about no task. */
+  /** The data of an event that is about no task. */
   readonly details?: object | undefined;
 };
 

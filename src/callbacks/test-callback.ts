@@ -76,7 +76,7 @@ const sampleFailures: Readonly<Partial<Record<EventType, TaskFailure>>> = {
   'task.cancelled': { failCode: 'cancelled', failMsg: 'A test of your receiver.' },
 };
 
-/** What events say that are about no task. */
+/** The data of events that are about no task. */
 const sampleDetails: Readonly<Partial<Record<EventType, object>>> = {
   'balance.low': { balance: 90, lowBalance: 100 },
   'key.cap_reached': {

@@ -27,7 +27,7 @@ export function addEventCommands(program: Command, run: RunOnDatabase): void {
     .action(run(set));
   event
     .command('remove')
-    .description('remove the event endpoint, and give up its pending events')
+    .description('remove the event endpoint, and abandon its pending events')
     .argument('<account>', 'account id', id)
     .action(run(remove));
   event

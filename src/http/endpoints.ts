@@ -59,7 +59,8 @@ export const sections: readonly Section[] = [
   },
   {
     tag: 'events',
-    description: 'Notifications about the whole account: the ends of all its tasks, a low balance, and reached spend caps.',
+    description:
+      'Notifications about the whole account: the ends of all its tasks, a low balance, and reached spend caps.',
     endpoints: [...eventEndpoints, testEvent],
   },
   {

@@ -4,7 +4,7 @@
 export const eventOfEnd = `case when state = 'success' then 'task.succeeded'
     when fail_code = 'cancelled' then 'task.cancelled' else 'task.failed' end`;
 
-// The id of the event is derived from that of the task, so that there is one at most, and code that knows the task finds it: it is the
+// The id of the event is derived from that of the task, so that there is one at most, and code that has the task finds it: it is the
 // id of the task as a UUID of version 8, where tasks have version 7.
 
 export function taskEventId(taskId: string): string {
@@ -16,7 +16,7 @@ export function taskEventIdOf(taskId: string): string {
   return `overlay(${taskId}::text placing '8' from 15 for 1)::uuid`;
 }
 
-/** What is sent at the end of a task: its callback, and its event. */
+/** The notifications at the end of a task: its callback, and its event. */
 export type Owed = { readonly hasCallback: boolean; readonly hasEvent?: boolean | undefined };
 
 /** The ids of the deliveries that are owed for a task that has ended. */

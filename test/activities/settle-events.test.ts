@@ -76,7 +76,7 @@ test('a run that dies anywhere at an ended workflow leaves one callback and one 
   }
 });
 
-test('a worker that dies anywhere while it ends a task leaves one event, and the repeated step still knows of it', async () => {
+test('a worker that dies anywhere while it ends a task leaves one event, and the repeated step still reports it', async () => {
   for (let call = 0, hasDied = true; hasDied; call += 1) {
     for (const when of ['before', 'after'] as const) {
       const taskId = await acceptTestTask(database.db, accountId, taskParam('ended'));

@@ -17,8 +17,8 @@ let answerOf: () => Promise<number | undefined> = () => Promise.resolve(204);
 const tests: object[] = [];
 before(async () => {
   service = await startHttpService({
-    testCallback: (test) => {
-      tests.push(test);
+    testCallback: (sent) => {
+      tests.push(sent);
       return answerOf();
     },
     refuseCallbackUrl: (url) => (url.includes('10.0.0.1') ? 'must not be a private address' : undefined),
@@ -32,11 +32,12 @@ const endpoint = { url, types, lowBalance: 500 };
 
 async function newClient(given: readonly Scope[] = scopes) {
   const { accountId, key } = await service.newAccount(100_000, given);
-  const ask = askWith(service, key);
+  const send = askWith(service, key);
   return {
     accountId,
-    get: (path: string, query: Readonly<Record<string, string>> = {}) => ask('GET', `/api/v1/events${path}`, { query }),
-    post: (path: string, body: object = {}) => ask('POST', `/api/v1/events${path}`, { body }),
+    get: (path: string, query: Readonly<Record<string, string>> = {}) =>
+      send('GET', `/api/v1/events${path}`, { query }),
+    post: (path: string, body: object = {}) => send('POST', `/api/v1/events${path}`, { body }),
   };
 }
 
@@ -104,8 +105,8 @@ test('403 an endpoint receives the results of all keys, so the scopes of ordinar
     assertRefused(await client.post(path, endpoint), 403, /callbacks:secret/);
   }
   const member = await newPerson(service, { roles: { [client.accountId]: 'member' } });
-  const asked = await member.ask('POST', '/api/v1/events/endpoint', { accountId: client.accountId, body: endpoint });
-  assertRefused(asked, 403, /your role in this account lacks the scope/);
+  const answer = await member.ask('POST', '/api/v1/events/endpoint', { accountId: client.accountId, body: endpoint });
+  assertRefused(answer, 403, /your role in this account lacks the scope/);
   const owner = await newPerson(service, { roles: { [client.accountId]: 'owner' } });
   const set = await owner.ask('POST', '/api/v1/events/endpoint', { accountId: client.accountId, body: endpoint });
   assert.equal(set.status, 200);
@@ -183,7 +184,7 @@ test('200 all failed events since a time are sent again', async () => {
   assert.equal((await findDelivery(service.database.db, delivered.eventId))?.redeliveries, 0);
 });
 
-test('404 events of nobody, of another account and of an account without an endpoint are not sent again', async () => {
+test('404 unknown events, those of another account and those of an account without an endpoint are not sent again', async () => {
   const [mine, other] = [await withEvent(), await withEvent()];
   for (const eventId of [other.eventId, uuidv7(), 'x', mine.taskId]) {
     assertRefused(await mine.post('/redeliver', { eventId }), 404, /event not found/);
@@ -194,7 +195,7 @@ test('404 events of nobody, of another account and of an account without an endp
   assert.ok(service.redelivered.every(({ deliveryId }) => ![mine.eventId, other.eventId].includes(deliveryId)));
 });
 
-test('pending events go to a new URL, and are given up with the endpoint', async () => {
+test('pending events go to a new URL, and fail with the removal of the endpoint', async () => {
   const { post, eventId } = await withEvent();
   await dataOf(post('/endpoint', { ...endpoint, url: `${url}/moved` }));
   const moved = await findDelivery(service.database.db, eventId);

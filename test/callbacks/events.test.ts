@@ -63,7 +63,7 @@ async function eventsOf(accountId: string, type?: EventType) {
   return (await listOwnEvents(database.db, { accountId, type, limit: 100, nowMs })).toReversed();
 }
 
-/** As many creates from two processes at the same time. */
+/** Creates tasks from two processes at the same time. */
 async function createAtOnce(count: number, taskFor: () => NewTask): Promise<readonly string[]> {
   const processes = [createTaskAcceptor(database.db), createTaskAcceptor(database.db)];
   const answers = await Promise.all(
@@ -185,7 +185,7 @@ update spend_caps set period_start = period_start - interval '1 day', reached_in
   });
 }
 
-test('what nobody subscribed to is not recorded, and does not happen later', async () => {
+test('an event without a subscription is not recorded, and does not happen later', async () => {
   const accountId = await subscriber({ credits: 3 * price, lowBalance: 3 * price, types: ['task.failed'] });
   const by = await newKey(accountId, { total: 2 * price });
   const taskId = await accepted(taskOf(accountId, by));

@@ -44,7 +44,7 @@ describe('events of an account', () => {
     return { accountId, api, secrets };
   }
 
-  /** What a receiver does: verify, then branch on the type. */
+  /** Verifies events as a receiver does, and returns their types and data. */
   async function verified(path: string, secrets: readonly string[], count = 1) {
     const received = await receiver.waitForCallbacks(path, count);
     return Promise.all(
@@ -111,7 +111,7 @@ describe('events of an account', () => {
     const events = await verified('/crossings', secrets, 3);
     const types = events.map(({ type }) => String(type)).toSorted();
     assert.deepEqual(types, ['balance.low', 'key.cap_reached', 'task.succeeded']);
-    const dataOf = (wanted: string) => events.find(({ type }) => type === wanted)?.data;
+    const dataOf = (name: string) => events.find(({ type }) => type === name)?.data;
     assert.deepEqual(dataOf('balance.low'), { balance: 168, lowBalance: 200 });
     const { subject, subjectId, period, cap, spent } = dataOf('key.cap_reached') ?? assert.fail();
     assert.deepEqual([subject, subjectId, period, cap, spent], ['key', made.apiKey.keyId, 'day', 132, 132]);

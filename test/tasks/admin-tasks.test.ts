@@ -252,7 +252,11 @@ test('200 callbacks that failed are listed over all accounts, and redelivering o
     const { accountId } = await service.newAccount(1_000);
     const { taskId } = await owedCallback(db, accountId, 'http://receiver.test/');
     const attempt = { startedAt: 0, durationMs: 1, status: 500, error: undefined, responseHead: undefined };
-    await recordDeliveryAttempt(db, { delivery: { deliveryId: taskId, redeliveries: 0 }, attempt, verdict: { state, dueAt: 0 } });
+    await recordDeliveryAttempt(db, {
+      delivery: { deliveryId: taskId, redeliveries: 0 },
+      attempt,
+      verdict: { state, dueAt: 0 },
+    });
     if (state !== 'delivered') ids.unshift(taskId);
   }
   const seen: string[] = [];

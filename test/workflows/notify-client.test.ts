@@ -115,30 +115,6 @@ test('a callback that is answered at the first attempt needs no workflow of its 
   assert.deepEqual([pauses(orders), ownWorkflow], [[5_000], undefined]);
 });
 
-test(
-  'the callback and the event of a task are attempted by its workflow, and neither waits for the other',
-  options,
-  async () => {
-    const owed = { hasCallback: true, hasEvent: true };
-    const { taskId, orders, taskPauses, ownWorkflow } = await notified(delivered, shared, owed);
-    assert.deepEqual(orders.map((order) => order.taskId).toSorted(), [taskId, taskEventId(taskId)].toSorted());
-    assert.deepEqual([taskPauses, ownWorkflow], [0, undefined]);
-  },
-);
-
-test('an event that fails at the first attempt continues in a workflow of its own', options, async () => {
-  const { taskId, orders, ownWorkflow } = await notified(
-    (attempt) => (attempt < 2 ? { kind: 'failed', retryAfterMs: undefined } : delivered()),
-    shared,
-    { hasCallback: false, hasEvent: true },
-  );
-  assert.deepEqual(
-    orders.map((order) => order.taskId),
-    [taskEventId(taskId), taskEventId(taskId)],
-  );
-  assert.deepEqual([pauses(orders), ownWorkflow], [[5_000, 300_000], 'delivered']);
-});
-
 test('410 at the first attempt ends the delivery as well', options, async () => {
   const { orders, ownWorkflow } = await notified(() => ({ kind: 'rejected' }));
   assert.deepEqual([orders.length, ownWorkflow], [1, undefined]);
@@ -174,4 +150,28 @@ test('a task waits a minute at most for a worker that makes the attempt', option
   } finally {
     await own?.teardown();
   }
+});
+
+test(
+  'the callback and the event of a task are attempted by its workflow, and neither waits for the other',
+  options,
+  async () => {
+    const owed = { hasCallback: true, hasEvent: true };
+    const { taskId, orders, taskPauses, ownWorkflow } = await notified(delivered, shared, owed);
+    assert.deepEqual(orders.map((order) => order.taskId).toSorted(), [taskId, taskEventId(taskId)].toSorted());
+    assert.deepEqual([taskPauses, ownWorkflow], [0, undefined]);
+  },
+);
+
+test('an event that fails at the first attempt continues in a workflow of its own', options, async () => {
+  const { taskId, orders, ownWorkflow } = await notified(
+    (attempt) => (attempt < 2 ? { kind: 'failed', retryAfterMs: undefined } : delivered()),
+    shared,
+    { hasCallback: false, hasEvent: true },
+  );
+  assert.deepEqual(
+    orders.map((order) => order.taskId),
+    [taskEventId(taskId), taskEventId(taskId)],
+  );
+  assert.deepEqual([pauses(orders), ownWorkflow], [[5_000, 300_000], 'delivered']);
 });

@@ -103,7 +103,7 @@ create table callback_secrets (
 create unique index one_current_callback_secret on callback_secrets (account_id, purpose) where expires_at is null;
 create index callback_secrets_by_account on callback_secrets (account_id);
 
--- Where an account receives its events.
+-- The receivers of accounts' events.
 create table event_endpoints (
   account_id uuid primary key references accounts,
   url text not null,

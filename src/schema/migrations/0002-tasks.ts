@@ -225,7 +225,7 @@ create table callback_deliveries (
   task_id uuid references tasks,
   -- Null for callbacks.
   event text check (event in ${literals(eventTypes)}),
-  -- What an event says that is about no task.
+  -- The data of an event that is about no task.
   details json,
   url text not null,
   state text not null default 'pending' check (state in ${literals(deliveryStates)}),
@@ -262,7 +262,7 @@ create table callback_attempts (
   primary key (delivery_id, attempt)
 );
 
--- Triggers see each change of a balance and of a cap under the account's lock, whichever statement makes it, so that a crossing is one
+-- Triggers read each change of a balance and of a cap under the account's lock, whichever statement makes it, so that a crossing is one
 -- event. Their conditions are all that a create pays.
 create function record_low_balance() returns trigger language plpgsql as $$
 begin
