@@ -164,6 +164,19 @@ test('a cancel that fails is told in its dialog, which stays', { skip }, async (
   await page.getByRole('heading', { name: 'Task Cancelled' }).waitFor();
 });
 
+test('the dialog of a cancel stays while its task ends, and says that it had ended', { skip }, async () => {
+  const { accountId } = await service.newAccount(1_000);
+  const taskId = await acceptTestTask(service.database.db, accountId, taskParam('a film'));
+  const { page } = await visitor.signedIn({ [accountId]: 'member' });
+  await page.goto(`${service.url}/console/a/${accountId}/tasks/${taskId}`);
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'too long' });
+  await page.getByRole('region', { name: 'Receipt' }).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
+  await page.getByText('The task had already ended').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+});
+
 test(
   'the ledger is filtered in the address and saved as the same lines of CSV; the days are a chart and a table',
   { skip },

@@ -96,7 +96,7 @@ where account_id = $1`;
   await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
   await open(`/tasks/${taskId}`);
   const facts = page.getByRole('region', { name: 'Details' }).locator('dl > div');
-  const kept = facts.filter({ hasText: 'Kept until' }).getByRole('definition');
+  const kept = facts.filter({ hasText: 'Available until' }).getByRole('definition');
   await kept.getByText(/^\w{3} \d+, \d{4}, \d\d:\d\d:\d\d$/).waitFor();
 });
 

@@ -295,7 +295,7 @@ test('images are dropped on a field, or dropped or pasted anywhere on the form',
     media(page, label)
       .getByRole('button', { name: /^Remove/ })
       .count();
-  assert.equal(await transfer(page, 'drop', 'form[aria-label="Video"]', image), true);
+  assert.equal(await transfer(page, 'drop', 'section[aria-label="Video"] form', image), true);
   await becomes('the images', () => chosen('Reference images'), 1);
   assert.equal(await transfer(page, 'paste', 'form textarea', image), true);
   await becomes('the images', () => chosen('Reference images'), 2);

@@ -8,7 +8,7 @@ import { SendButton } from '../../ui/send-button.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
-/** Asks for no confirmation: a receiver recognizes a duplicate by its `webhook-id`. */
+/** Needs no confirmation, because a receiver recognizes a duplicate by its `webhook-id`. */
 export function ResendButton({ taskId }: { readonly taskId: string }) {
   const isOperator = useIsOperator();
   const viewerReason = useRoleReason('member');
@@ -29,7 +29,7 @@ export function ResendButton({ taskId }: { readonly taskId: string }) {
 const periods = ['7', '14', '30'] as const;
 const options = periods.map((value) => ({ value, label: callbacksText.days(Number(value)) }));
 
-/** For the time after an outage of the receiver. */
+/** Recovers from an outage of the receiver. */
 export function ResendFailedButton() {
   const [days, setDays] = useState<(typeof periods)[number]>('7');
   return (
@@ -43,7 +43,7 @@ export function ResendFailedButton() {
           done={({ redelivered, hasMore }) => callbacksText.resentMany(redelivered, hasMore)}
           onClose={close}
         >
-          <p>{callbacksText.resendSays}</p>
+          <p>{callbacksText.resendEffect}</p>
           <SelectField label={callbacksText.endedWithin} value={days} options={options} onValue={setDays} />
         </ActionDialog>
       )}

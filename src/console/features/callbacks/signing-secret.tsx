@@ -37,7 +37,7 @@ export function SigningSecret() {
 
 type CloseProps = { readonly onClose: () => void };
 
-/** A secret that was revealed before can only be rotated, as the service's error says. */
+/** A secret that was revealed before can only be rotated, which the error explains. */
 function RevealDialog({ onClose }: CloseProps) {
   return (
     <ActionDialog
@@ -49,7 +49,7 @@ function RevealDialog({ onClose }: CloseProps) {
       result={({ secret }) => <Secret secret={secret} onClose={onClose} />}
       onClose={onClose}
     >
-      <p>{callbacksText.revealSays}</p>
+      <p>{callbacksText.revealEffect}</p>
     </ActionDialog>
   );
 }
@@ -68,7 +68,7 @@ function RotateDialog({ onClose }: CloseProps) {
       result={({ secret }) => <Secret secret={secret} onClose={onClose} />}
       onClose={onClose}
     >
-      <p>{callbacksText.rotateSays}</p>
+      <p>{callbacksText.rotateEffect}</p>
       <SelectField
         label={callbacksText.keepOld}
         name="overlapSeconds"

@@ -140,7 +140,7 @@ function ByUrl({ label, onUrl }: { readonly label: string; readonly onUrl: (url:
     <div class="by-url">
       <TextField
         label={label}
-        type="url"
+        inputMode="url"
         placeholder="https://…"
         value={typed}
         onValue={setTyped}

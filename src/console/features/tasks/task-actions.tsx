@@ -70,7 +70,9 @@ function CancelButton({ view: { task } }: { readonly view: TaskView }) {
           }
           onClose={() => setOpen(false)}
         >
-          <p>{isOperator ? tasksText.cancelSaysToOperators(creditsCharged) : tasksText.cancelSays(creditsCharged)}</p>
+          <p>
+            {isOperator ? tasksText.cancelEffectForOperators(creditsCharged) : tasksText.cancelEffect(creditsCharged)}
+          </p>
         </ActionDialog>
       )}
     </>

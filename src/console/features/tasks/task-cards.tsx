@@ -43,7 +43,7 @@ export function DetailsCard({ view }: { readonly view: TaskView }) {
           [tasksText.generatedIn, costTime && duration(costTime)],
           [tasksText.columns.created, <ExactTime ms={createTime} />],
           [tasksText.ended, completeTime && <ExactTime ms={completeTime} />],
-          [tasksText.keptUntil, mediaDeleteTime && <ExactTime ms={mediaDeleteTime} />],
+          [tasksText.availableUntil, mediaDeleteTime && <ExactTime ms={mediaDeleteTime} />],
         ]}
       />
     </Card>

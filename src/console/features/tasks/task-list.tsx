@@ -144,7 +144,7 @@ function limited({ options = [], ...filter }: TaskFilter): TaskFilter {
   return { ...filter, options: [{ value: '', label: week?.label ?? '' }, ...shorter] };
 }
 
-/** What tasks can be narrowed to. */
+/** Returns the names that tasks can be filtered by. */
 function useNames() {
   const isOperator = useIsOperator();
   const own = useRead('/api/v1/models', {}, { isEnabled: !isOperator });
