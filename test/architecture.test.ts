@@ -149,7 +149,7 @@ test('what runs in a browser reaches no module of Node and not zod', () => {
   assert.deepEqual(outside, []);
 });
 
-test('the console: ui knows no route, feature or page, and api knows only itself', () => {
+test('the console: ui imports no route, feature or page, and api only itself', () => {
   const part = (file: string) => /^src\/console\/(\w+)\//.exec(file)?.[1];
   const forbidden = imports().filter(({ file, to }) => {
     const allowed = { ui: ['ui', 'api'], api: ['api'] }[part(file) ?? ''];
