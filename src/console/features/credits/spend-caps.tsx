@@ -13,7 +13,7 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
-import { CapFields, capsOf, noCaps } from './cap-fields.tsx';
+import { CapFields, capsOf, type CapTexts } from './cap-fields.tsx';
 import { capsText } from './credits-text.ts';
 import './credits.css';
 
@@ -130,7 +130,7 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
 }
 
 /** The limits in force as the texts of the form. */
-function textsOf(caps: readonly SpendCap[], subject: string): typeof noCaps {
+function textsOf(caps: readonly SpendCap[], subject: string): CapTexts {
   const own = caps.filter((one) => `${one.subject} ${one.subjectId}` === subject);
   const text = (period: SpendCap['period']) => String(own.find((one) => one.period === period)?.cap ?? '');
   return { day: text('day'), month: text('month'), total: text('total') };
