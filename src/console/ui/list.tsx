@@ -144,8 +144,8 @@ function useOwnChange(dataUpdatedAt: number, onRead: () => void) {
   const isChanged = useRef(false);
   useEffect(
     () =>
-      client.getMutationCache().subscribe(({ mutation }) => {
-        if (mutation?.state.status === 'success') isChanged.current = true;
+      client.getMutationCache().subscribe((event) => {
+        if (event.type === 'updated' && event.action.type === 'success') isChanged.current = true;
       }),
     [client],
   );
