@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { suspendAccountAs } from '../../src/accounts/accounts.ts';
 import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { settled, startVisitor, type Visitor } from '../support/console.ts';
+import { startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 
