@@ -138,7 +138,7 @@ function useSteadyRows<Row>({ latest, isPlaceholderData, dataUpdatedAt, rowKey, 
   return { rows: latest?.slice(added), added, showAdded };
 }
 
-/** Calls back when rows were read after a change by the reader, who expects to see it at once. */
+/** Calls back when rows were read after a change by the reader, who expects to see it immediately. */
 function useOwnChange(dataUpdatedAt: number, onRead: () => void) {
   const client = useQueryClient();
   const isChanged = useRef(false);

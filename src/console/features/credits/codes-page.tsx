@@ -12,7 +12,7 @@ import { Time } from '../../ui/time.tsx';
 import { auditHint } from '../audit/audit-text.ts';
 import { codesText } from './credits-text.ts';
 
-/** Operators create and withdraw batches of codes. */
+/** Operators create and revoke batches of codes. */
 export function CodesPage() {
   return (
     <ListPage

@@ -4,7 +4,7 @@ import { TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { creditsText } from './credits-text.ts';
 
-/** For owners: adds the credits of a code. */
+/** Owners add the credits of a code. */
 export function RedeemButton() {
   return (
     <DialogButton label={creditsText.redeem} variant="primary">

@@ -97,7 +97,7 @@ export function MediaField({ label, name, media, urls, max, hint, blocked, onUrl
         />
       )}
       {error !== undefined && (
-        <p class="fault" role="alert">
+        <p class="error" role="alert">
           {error}
         </p>
       )}

@@ -15,7 +15,7 @@ import { pricesText, priceState } from './prices-text.ts';
 
 type SetPricesProps = { readonly accountId: string | undefined };
 
-/** What operators have set, newest first; a price that has not begun can be withdrawn. */
+/** Prices that operators set, newest first; a future price can be revoked. */
 export function SetPrices({ accountId }: SetPricesProps) {
   const isOfAccount = accountId !== undefined;
   return (
