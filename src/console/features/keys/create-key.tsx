@@ -92,7 +92,7 @@ function ModelChecks({ isOwn, chosen, onChosen }: ModelProps) {
         label={keysText.models}
         options={models.map(({ model }) => model)}
         chosen={chosen}
-        words={Object.fromEntries(models.map(({ model, title }) => [model, title]))}
+        words={{}}
         onChosen={onChosen}
       />
     </Fold>
@@ -103,6 +103,7 @@ type ChecksProps<Value extends string> = {
   readonly label: string;
   readonly options: readonly Value[];
   readonly chosen: readonly Value[];
+  /** Options without a word are shown as they are. */
   readonly words: Readonly<Record<string, string>>;
   readonly onChosen: (chosen: readonly Value[]) => void;
 };
