@@ -10,27 +10,15 @@ import { piecesOfMarkdown, piecesOfOpenApi, piecesOfTypeScript } from './languag
 const prose = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'docs', 'ops', 'examples', 'clients', '.env.example'];
 const code = ['src', 'activities', 'workflows', 'openapi.json'];
 
-/** Folders with this many findings at most: the console's texts have their own issue. */
-const baselines: Readonly<Record<string, number>> = { 'src/console': 499 };
-
 /** Legitimate uses that no rule can tell from others. Each has its reason. */
 const allowed: readonly { readonly file: string; readonly word: string; readonly reason: string }[] = [];
 
 test('code and documents use the vocabulary of the project', () => {
-  const skipped = Object.keys(baselines);
   const findings = checkFiles([...prose, ...code])
-    .filter(({ file }) => !skipped.some((path) => file === path || file.startsWith(`${path}/`)))
     .filter(({ file, word }) => !allowed.some((one) => one.file === file && one.word === word))
     .map(({ file, line, word, text, instead }) => `${file}:${line}: ${word}: ${text} (instead: ${instead})`);
   assert.ok(findings.length === 0, `\n${findings.join('\n')}`);
 });
-
-for (const [folder, limit] of Object.entries(baselines)) {
-  test(`${folder} has at most ${limit} findings`, () => {
-    const { length } = checkFiles([folder]);
-    assert.ok(length <= limit, `${length}`);
-  });
-}
 
 describe('the check of the language', () => {
   const wordsIn = (source: string) =>

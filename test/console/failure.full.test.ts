@@ -35,7 +35,7 @@ test(
     await page.getByLabel('Prompt').fill('[[reject]] what the model refuses');
     await page.getByRole('button', { name: 'Generate · 165 credits' }).click();
     const receipt = page.getByRole('region', { name: 'Receipt' });
-    await receipt.getByRole('heading', { name: 'The content was rejected' }).waitFor();
+    await receipt.getByRole('heading', { name: 'Content rejected' }).waitFor();
     await receipt.getByText('\u2212165').waitFor();
     await receipt.getByText('+165').waitFor();
     await receipt.getByText('0 credits').waitFor();

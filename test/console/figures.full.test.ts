@@ -71,7 +71,7 @@ test('the sums and the chart of the credits follow the ledger', { skip }, async 
   await acceptTestTask(db, accountId, taskParam('the first one'));
   await open('/credits');
   await page.getByText('Figures', { exact: true }).click();
-  const figures = page.getByRole('table', { name: 'Credits charged by day and model' });
+  const figures = page.getByRole('table', { name: 'Charged by day and model' });
   await figures.getByRole('cell', { name: '132' }).waitFor();
   await acceptTestTask(db, accountId, taskParam('another one'));
   // The sums are read once a minute.

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { findAccount, suspendAccountAs } from '../../src/accounts/accounts.ts';
+import { suspendAccountAs } from '../../src/accounts/accounts.ts';
 import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { settled, startVisitor, type Visitor } from '../support/console.ts';
+import { startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 
@@ -84,37 +84,6 @@ test('Download asks for an attachment, which browsers save also from a bucket', 
   const href = await page.getByRole('link', { name: 'Download' }).getAttribute('href');
   assert.equal(new URL(String(href)).searchParams.get('download'), '1');
 });
-
-for (const { title, laterMs, charges } of [
-  { title: 'repeats it', laterMs: 0, charges: 1 },
-  { title: 'does not turn an equal one of a quarter of an hour later into a repetition', laterMs: 900_001, charges: 2 },
-]) {
-  test(`the end of a page during a request ${title}`, { skip }, async () => {
-    const { accountId } = await service.newAccount(10_000);
-    const { page } = await visitor.signedIn({ [accountId]: 'owner' });
-    await page.goto(`${service.url}/console/a/${accountId}/playground`);
-    let requests = 0;
-    let left = '';
-    await page.route('**/api/v1/jobs/createTask', async (route) => {
-      requests += 1;
-      if (requests > 1) return route.continue();
-      // The service accepts the task, and the page is gone before the response.
-      await route.fetch();
-      left = await page.evaluate<string>('JSON.stringify(sessionStorage)');
-      await page.reload();
-    });
-    const generate = page.getByRole('button', { name: /^Generate/ });
-    await page.getByLabel('Prompt').fill('a lighthouse');
-    await Promise.all([page.waitForEvent('load'), generate.click()]);
-    await settled(page);
-    // A reload lets the page record that the response is missing; a page that is killed leaves this.
-    await page.evaluate(`Object.assign(sessionStorage, ${left})`);
-    await page.clock.setSystemTime(Date.now() + laterMs);
-    await generate.click();
-    await page.getByRole('link', { name: 'View task' }).waitFor();
-    assert.equal((await findAccount(service.database.db, accountId))?.balance, 10_000 - charges * 165);
-  });
-}
 
 test('a suspended account is shown a banner with the operator’s reason', { skip }, async () => {
   const { accountId } = await service.newAccount(0);

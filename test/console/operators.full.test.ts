@@ -143,7 +143,7 @@ describe('an operator in the console', { skip }, () => {
     const accountId = await createAccount(stage.service.database.db, { name: 'Harbour Films', credits: 10 });
     await open(`/ops/accounts/${accountId}`);
     await choose('Close account');
-    await dialogShows(/^Kept: the ledger/);
+    await dialogShows(/^Retained: the ledger/);
     await dialog().getByRole('button', { name: 'Keep account' }).waitFor();
     await dialog().getByLabel('Reason').fill('Asked for by its owner');
     const button = dialog().getByRole('button', { name: 'Close account' });

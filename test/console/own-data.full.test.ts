@@ -62,7 +62,7 @@ test(
 
     await button.click();
     await dialog.getByRole('button', { name: 'Delete content' }).click();
-    await page.getByText('The content was deleted').waitFor();
+    await page.getByText('Content deleted').first().waitFor();
     await settled(page);
     await becomes('the mentions of the prompt', () => page.getByText('A paper boat').count(), 0);
     for (const name of ['Delete content', 'Run again', 'Download']) {
@@ -127,7 +127,7 @@ test(
     await settled(page);
     await page.getByRole('button', { name: 'Close account' }).click();
     const dialog = page.getByRole('dialog', { name: `Close ${name} for good?` });
-    await dialog.getByText(/^Kept: the ledger/).waitFor();
+    await dialog.getByText(/^Retained: the ledger/).waitFor();
     await assertAccessible(page, 'the dialog of the closing');
     await assertNoSidewaysScroll(page, 'the dialog of the closing');
     const go = dialog.getByRole('button', { name: 'Close account' });

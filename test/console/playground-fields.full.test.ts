@@ -103,6 +103,10 @@ function media(page: Page, label: string) {
   return page.getByRole('group', { name: label, exact: true });
 }
 
+function choice(page: Page, label: string) {
+  return page.getByRole('radiogroup', { name: label, exact: true });
+}
+
 async function giveUrl(page: Page, label: string, url: string): Promise<void> {
   const group = media(page, label);
   await group.getByRole('button', { name: 'By URL' }).click();
@@ -153,10 +157,10 @@ test(
     await page.getByText('More options').click();
     await page.getByLabel('Negative prompt').fill('text');
     await page.getByLabel('Seed').fill('42');
-    await media(page, 'Loop').getByRole('radio', { name: 'Off' }).check({ force: true });
+    await choice(page, 'Loop').getByRole('radio', { name: 'Off' }).check({ force: true });
     await page.getByRole('slider', { name: /Steps/ }).fill('30');
     await page.getByLabel('Guidance').fill('2.5');
-    await media(page, 'Style').getByRole('radio', { name: 'film' }).check({ force: true });
+    await choice(page, 'Style').getByRole('radio', { name: 'film' }).check({ force: true });
     await page.getByLabel('Tag').fill('campaign');
     await assertAccessible(page, 'the form of every field');
     await page.setViewportSize({ width: 360, height: 740 });
@@ -258,7 +262,7 @@ test('another model keeps the values that it takes, and they come back with the 
   assert.equal(await page.getByLabel('Prompt', { exact: true }).inputValue(), 'a paper boat');
   assert.equal(await page.getByRole('radio', { name: '9:16' }).isChecked(), true);
   assert.equal(await page.getByLabel('Seed').inputValue(), '42');
-  assert.equal(await media(page, 'Resolution').count(), 0);
+  assert.equal(await choice(page, 'Resolution').count(), 0);
   assert.equal(await page.getByRole('checkbox', { name: 'Sound' }).count(), 0);
   // 7 seconds are not sold.
   await page.getByRole('button', { name: 'Generate · 50 credits' }).waitFor();

@@ -115,7 +115,7 @@ test('the form offers what the model can do, and what is run again survives a re
     const lengths = async () => [await slider.getAttribute('min'), await slider.getAttribute('max')];
     assert.equal(duration.minimum, 3.5);
     await becomes('the lengths', lengths, ['4', '15']);
-    const shapes = page.getByRole('group', { name: 'Aspect ratio' }).getByRole('radio');
+    const shapes = page.getByRole('radiogroup', { name: 'Aspect ratio' }).getByRole('radio');
     await becomes('the number of shapes', () => shapes.count(), ratio.enum.length);
     const price = (prices[0]?.rates[0]?.creditsPerSecond ?? 0) * 15;
     await slider.fill('15');

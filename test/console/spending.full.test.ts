@@ -57,7 +57,7 @@ test('a key is created for one model with a limit, which it cannot exceed', { sk
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('trial');
   await dialog.getByText('Models', { exact: true }).first().click();
-  await dialog.getByRole('checkbox', { name: 'Videogen 2.0', exact: true }).check();
+  await dialog.getByRole('checkbox', { name: 'videogen-2.0', exact: true }).check();
   await dialog.getByText('Spend limits', { exact: true }).click();
   await dialog.getByLabel('In total').fill('10');
   await dialog.getByRole('button', { name: 'Create key' }).click();

@@ -91,7 +91,7 @@ function Frame({ sidebar, banner, children }: FrameProps) {
       <div class="shell">
         <header class="topbar">
           <Button
-            look="quiet"
+            variant="quiet"
             size="icon"
             aria-label={shellText.menu}
             aria-expanded={isOpen}

@@ -63,7 +63,7 @@ export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) 
           )}
           {provider !== undefined && <ProviderLink provider={provider} />}
           {takesPassword && (
-            <Button look="primary" type="submit" busy={confirm.isPending}>
+            <Button variant="primary" type="submit" busy={confirm.isPending}>
               {text.confirm}
             </Button>
           )}

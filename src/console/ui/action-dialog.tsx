@@ -79,7 +79,7 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
             {props.dismiss ?? 'Cancel'}
           </Button>
           <Button
-            look={isDanger === true ? 'danger primary' : 'primary'}
+            variant={isDanger === true ? 'danger primary' : 'primary'}
             type="submit"
             busy={send.isPending}
             disabledReason={isConfirmed ? props.disabledReason : 'Type the text above to confirm'}

@@ -3,11 +3,11 @@ import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import './button.css';
 
-export type ButtonLook = 'plain' | 'primary' | 'danger' | 'danger primary' | 'quiet';
+export type ButtonVariant = 'plain' | 'primary' | 'danger' | 'danger primary' | 'quiet';
 
 type Shared = {
   readonly children: ComponentChildren;
-  readonly look?: ButtonLook;
+  readonly variant?: ButtonVariant;
   readonly size?: 'small' | 'icon' | 'small icon' | 'wide';
 };
 
@@ -19,14 +19,14 @@ export type ButtonProps = Shared &
     readonly disabledReason?: string | undefined;
   };
 
-export function Button({ children, look, size, busy, disabledReason, onClick, type, ...rest }: ButtonProps) {
+export function Button({ children, variant, size, busy, disabledReason, onClick, type, ...rest }: ButtonProps) {
   const id = useId();
   const isStopped = busy === true || disabledReason !== undefined;
   const button = (
     <button
       {...rest}
       type={type ?? 'button'}
-      class={classOf(look, size)}
+      class={classOf(variant, size)}
       aria-busy={busy === true}
       aria-disabled={isStopped}
       {...(disabledReason !== undefined && { 'aria-describedby': id, title: disabledReason })}
@@ -53,14 +53,14 @@ export function Button({ children, look, size, busy, disabledReason, onClick, ty
 
 type LinkButtonProps = Shared & { readonly href: string; readonly label?: string };
 
-export function LinkButton({ children, look, size, href, label }: LinkButtonProps) {
+export function LinkButton({ children, variant, size, href, label }: LinkButtonProps) {
   return (
-    <Link href={href} class={classOf(look, size)} {...(label !== undefined && { 'aria-label': label })}>
+    <Link href={href} class={classOf(variant, size)} {...(label !== undefined && { 'aria-label': label })}>
       {children}
     </Link>
   );
 }
 
-function classOf(look: ButtonLook = 'plain', size = ''): string {
-  return ['button', look, size].filter(Boolean).join(' ');
+function classOf(variant: ButtonVariant = 'plain', size = ''): string {
+  return ['button', variant, size].filter(Boolean).join(' ');
 }

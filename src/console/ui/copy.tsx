@@ -24,7 +24,7 @@ export function CopyButton({ text, label, isLoud }: CopyProps) {
           {icon} {isCopied ? 'Copied' : 'Copy'}
         </Button>
       ) : (
-        <Button look="quiet" size="small icon" onClick={copy} aria-label={label} title={label}>
+        <Button variant="quiet" size="small icon" onClick={copy} aria-label={label} title={label}>
           {icon}
         </Button>
       )}

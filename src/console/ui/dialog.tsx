@@ -47,7 +47,7 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
       <header>
         <h2 id={id}>{title}</h2>
         <Button
-          look="quiet"
+          variant="quiet"
           size="small icon"
           aria-label="Close"
           disabledReason={isBusy === true ? waitReason : undefined}

@@ -127,7 +127,7 @@ export function FilterBar<Query>({ state }: BarProps<Query>) {
             />
           ))}
           {isFiltered && (
-            <Button look="quiet" onClick={clear}>
+            <Button variant="quiet" onClick={clear}>
               Clear
             </Button>
           )}

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useQueryClient } from '@tanstack/preact-query';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Query, ReadPath } from '../api/call.ts';
 import { failureOf } from '../api/problem.ts';
 import { useRead } from '../api/queries.ts';
@@ -42,14 +43,14 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
   const state = useFilters<Query<Path>>(filters);
   const cursor = useAddress().get('cursor');
   const query = { ...props.query, ...state.query, ...(cursor !== undefined && { cursor }) };
-  const { data, error, refetch, isPlaceholderData } = useRead(path, query, {
+  const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useRead(path, query, {
     keeps: true,
     ...(everyMs !== undefined && { everyMs }),
     ...(isEnabled !== undefined && { isEnabled }),
   });
   const latest = data === undefined ? undefined : rowsOf(data);
   const shownFor = everyMs === undefined ? undefined : JSON.stringify([state.values, cursor]);
-  const { rows, added, showAdded } = useSteadyRows({ latest, isPlaceholderData, rowKey, shownFor });
+  const { rows, added, showAdded } = useSteadyRows({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor });
   const nextCursor = nextCursorOf(data);
   return (
     <>
@@ -116,26 +117,42 @@ function NoMatch({ many, onClear }: { readonly many: string; readonly onClear: (
 type SteadyProps<Row> = {
   readonly latest: readonly Row[] | undefined;
   readonly isPlaceholderData: boolean;
+  readonly dataUpdatedAt: number;
   readonly rowKey: (row: Row) => string | number;
   /** Other filters or another page begin anew; undefined for lists that do not poll. */
   readonly shownFor: string | undefined;
 };
 
 /** Rows in sight do not move: they are updated in place, and new ones are only counted until the reader shows them. */
-function useSteadyRows<Row>({ latest, isPlaceholderData, rowKey, shownFor }: SteadyProps<Row>) {
+function useSteadyRows<Row>({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor }: SteadyProps<Row>) {
   const [shown, setShown] = useState<{ readonly for: string; readonly keys: readonly (string | number)[] }>();
   const keys = (latest ?? []).map(rowKey);
   const isKnown = shown?.for === shownFor && shown !== undefined && shown.keys.length > 0;
   useEffect(() => {
     if (shownFor !== undefined && !isKnown && !isPlaceholderData && keys.length > 0) setShown({ for: shownFor, keys });
   }, [isKnown, isPlaceholderData, shownFor, keys.length]);
-  if (shownFor === undefined || latest === undefined || !isKnown)
-    return { rows: latest, added: 0, showAdded: () => undefined };
-  const added = Math.max(
-    0,
-    keys.findIndex((key) => shown.keys.includes(key)),
+  const first = shownFor === undefined || !isKnown ? 0 : keys.findIndex((key) => shown.keys.includes(key));
+  const added = Math.max(0, first);
+  const showAdded = () => shownFor !== undefined && setShown({ for: shownFor, keys });
+  useOwnChange(dataUpdatedAt, () => added > 0 && showAdded());
+  return { rows: latest?.slice(added), added, showAdded };
+}
+
+/** Calls back when rows were read after a change by the reader, who expects to see it immediately. */
+function useOwnChange(dataUpdatedAt: number, onRead: () => void) {
+  const client = useQueryClient();
+  const isChanged = useRef(false);
+  useEffect(
+    () =>
+      client.getMutationCache().subscribe((event) => {
+        if (event.type === 'updated' && event.action.type === 'success') isChanged.current = true;
+      }),
+    [client],
   );
-  return { rows: latest.slice(added), added, showAdded: () => setShown({ for: shownFor, keys }) };
+  useEffect(() => {
+    if (isChanged.current) onRead();
+    isChanged.current = false;
+  }, [dataUpdatedAt]);
 }
 
 /** Answers without pages have no cursor. */

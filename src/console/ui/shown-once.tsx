@@ -30,7 +30,7 @@ export function ShownOnce({ title, what, text, children, details, onClose }: Sho
         {details}
       </DialogBody>
       <DialogActions>
-        <Button look="primary" onClick={onClose}>
+        <Button variant="primary" onClick={onClose}>
           Done
         </Button>
       </DialogActions>

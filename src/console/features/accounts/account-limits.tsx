@@ -8,7 +8,7 @@ import { number } from '../../ui/money.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { accountsText } from './accounts-text.ts';
 
-/** How many tasks at a time, and how fast they may be created. */
+/** The limits of unfinished tasks and of the rate of new ones. */
 export function AccountLimits({ account }: { readonly account: Account }) {
   const { maxUnfinishedTasks, creates } = account;
   const change = (

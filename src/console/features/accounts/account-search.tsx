@@ -8,7 +8,7 @@ type SearchProps = {
   readonly label: string;
   readonly value: string;
   readonly onValue: (accountId: string) => void;
-  /** Of a field, which has a label of its own. */
+  /** The field around it has the label. */
   readonly described?: JSX.HTMLAttributes<HTMLInputElement>;
 };
 

@@ -18,7 +18,7 @@ export const auditText = {
   none: 'none',
 } as const;
 
-/** How an actor other than a person in the console acted. */
+/** The means of an actor other than a person in the console. */
 export const actorKinds: Readonly<Record<string, string>> = { operator: 'API key', command_line: 'command line' };
 
 const actions: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ type DialogProps = Props & { readonly onClose: () => void };
 
 export function GrantButton({ account }: Props) {
   return (
-    <DialogButton label={creditsText.grant} icon={Plus} look="primary">
+    <DialogButton label={creditsText.grant} icon={Plus} variant="primary">
       {(close) => <GrantDialog account={account} onClose={close} />}
     </DialogButton>
   );
@@ -68,7 +68,7 @@ function AdjustDialog({ account: { accountId, name }, onClose }: DialogProps) {
   );
 }
 
-/** For the label of a button; undefined while there is no amount. */
+/** The amount in the label of a button; undefined without one. */
 function numberIn(text: string): number | undefined {
   const value = Number(text);
   return text !== '' && Number.isSafeInteger(value) ? value : undefined;

@@ -12,14 +12,14 @@ import { Time } from '../../ui/time.tsx';
 import { auditHint } from '../audit/audit-text.ts';
 import { codesText } from './credits-text.ts';
 
-/** Operators create and withdraw batches of codes. */
+/** Operators create and revoke batches of codes. */
 export function CodesPage() {
   return (
     <ListPage
       title={codesText.title}
       lead={codesText.lead}
       actions={
-        <DialogButton label={codesText.create} icon={Plus} look="primary">
+        <DialogButton label={codesText.create} icon={Plus} variant="primary">
           {(close) => <CreateDialog onClose={close} />}
         </DialogButton>
       }
@@ -66,7 +66,7 @@ function WithdrawButton({ batch }: BatchProps) {
   const { batchId, name, codes, redeemed } = batch;
   if (stateOf(batch) !== 'active' || redeemed === codes) return null;
   return (
-    <DialogButton label={codesText.withdraw} aria-label={codesText.withdrawOf(name)} size="small" look="danger">
+    <DialogButton label={codesText.withdraw} aria-label={codesText.withdrawOf(name)} size="small" variant="danger">
       {(close) => (
         <ActionDialog
           path="/api/admin/v1/codes/withdraw"

@@ -14,7 +14,7 @@ export const creditsText = {
   forFailedTasks: 'for failed tasks',
   granted: 'Granted',
   byOperators: 'by operators',
-  chart: 'Credits charged by day and model',
+  chart: 'Charged by day and model',
   figures: 'Figures',
   day: 'Day (UTC)',
   otherModels: 'other',

@@ -4,10 +4,10 @@ import { TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { creditsText } from './credits-text.ts';
 
-/** For owners: adds the credits of a code. */
+/** Owners add the credits of a code. */
 export function RedeemButton() {
   return (
-    <DialogButton label={creditsText.redeem} look="primary">
+    <DialogButton label={creditsText.redeem} variant="primary">
       {(close) => <RedeemDialog onClose={close} />}
     </DialogButton>
   );

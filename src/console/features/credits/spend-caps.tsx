@@ -17,7 +17,7 @@ import { CapFields, capsOf, type CapTexts } from './cap-fields.tsx';
 import { capsText } from './credits-text.ts';
 import './credits.css';
 
-/** What the account, its keys and its members may spend, and what they have spent. For owners. */
+/** The spend limits of the account, its keys and its members, with the spent credits. Owners change them. */
 export function SpendCapsCard() {
   const { data, error, refetch } = useRead('/api/v1/caps', {});
   const nameOf = useSubjectNames();

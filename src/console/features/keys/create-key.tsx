@@ -19,7 +19,7 @@ export function CreateKeyButton({ account, isSmall = false }: OfAccount & { read
     <DialogButton
       label={keysText.create}
       icon={Plus}
-      {...(isSmall ? { size: 'small' as const } : { look: 'primary' as const })}
+      {...(isSmall ? { size: 'small' as const } : { variant: 'primary' as const })}
     >
       {(close) => <CreateKeyDialog account={account} onClose={close} />}
     </DialogButton>
@@ -92,7 +92,7 @@ function ModelChecks({ isOwn, chosen, onChosen }: ModelProps) {
         label={keysText.models}
         options={models.map(({ model }) => model)}
         chosen={chosen}
-        words={Object.fromEntries(models.map(({ model, title }) => [model, title]))}
+        words={{}}
         onChosen={onChosen}
       />
     </Fold>
@@ -103,6 +103,7 @@ type ChecksProps<Value extends string> = {
   readonly label: string;
   readonly options: readonly Value[];
   readonly chosen: readonly Value[];
+  /** Options without a word are shown as they are. */
   readonly words: Readonly<Record<string, string>>;
   readonly onChosen: (chosen: readonly Value[]) => void;
 };

@@ -15,7 +15,7 @@ type ActionsProps = OfAccount & { readonly apiKey: UsedApiKey };
 export function KeyActions({ apiKey, account }: ActionsProps) {
   const [open, setOpen] = useState<'rotate' | 'revoke'>();
   const onClose = () => setOpen(undefined);
-  // A key that was rotated without an overlap expires at once; the dialog with its successor stays.
+  // A key that was rotated without an overlap expires immediately; the dialog with its successor stays.
   if (stateOf(apiKey) !== 'active' && open === undefined) return null;
   const { name } = apiKey;
   return (
@@ -25,7 +25,7 @@ export function KeyActions({ apiKey, account }: ActionsProps) {
           {keysText.rotate}
         </Button>
       )}
-      <Button size="small" look="danger" onClick={() => setOpen('revoke')} aria-label={keysText.revokeKey(name)}>
+      <Button size="small" variant="danger" onClick={() => setOpen('revoke')} aria-label={keysText.revokeKey(name)}>
         {keysText.revoke}
       </Button>
       {open === 'rotate' && <RotateDialog apiKey={apiKey} onClose={onClose} />}

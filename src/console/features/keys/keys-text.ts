@@ -61,7 +61,7 @@ export const keysText = {
   tryIt: 'Try it',
 } as const;
 
-/** What each permission allows. */
+/** The effect of each permission. */
 export const scopeText: Readonly<Record<Scope, string>> = {
   'tasks:write': 'Create and cancel tasks',
   'tasks:read': 'Read tasks and videos',

@@ -18,7 +18,7 @@ const periods = (['1', '7', '30', '90'] as const).map((value) => ({ value, label
 /** The sums are of a period that ends here, so a new one is read each time it moves. */
 const renewedMs = 5 * 60_000;
 
-/** What tasks brought in and cost. Unknown cost is shown as unknown, never as zero. */
+/** Revenue and cost of tasks. Unknown cost is shown as unknown, never as zero. */
 export function MarginCard() {
   const { get, set } = useAddress();
   const days = periods.find(({ value }) => value === get('days'))?.value ?? '7';

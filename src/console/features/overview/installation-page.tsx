@@ -12,7 +12,7 @@ import { FailuresCard, LedgerCard } from './installation-cards.tsx';
 import { installationText, overviewText } from './overview-text.ts';
 import { ProvidersCard } from './providers-card.tsx';
 
-/** For operators: the state of the whole service. */
+/** The state of the whole service, for operators. */
 export function InstallationPage() {
   const { data, error, refetch } = useRead('/api/admin/v1/overview', {}, { everyMs: 5000 });
   return (

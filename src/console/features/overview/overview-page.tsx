@@ -33,7 +33,7 @@ export function OverviewPage() {
       title={overviewText.title}
       lead={overviewText.lead(name)}
       actions={
-        <LinkButton href={paths.playground(accountId)} look="primary">
+        <LinkButton href={paths.playground(accountId)} variant="primary">
           <Plus size={16} aria-hidden="true" /> {overviewText.newVideo}
         </LinkButton>
       }

@@ -24,7 +24,7 @@ type InviteProps = {
 export function InviteButton({ disabledReason, ...invite }: InviteProps) {
   const size = invite.isOperator === true && invite.account !== undefined ? ({ size: 'small' } as const) : {};
   return (
-    <DialogButton label={peopleText.invite} icon={UserPlus} look="primary" {...size} disabledReason={disabledReason}>
+    <DialogButton label={peopleText.invite} icon={UserPlus} variant="primary" {...size} disabledReason={disabledReason}>
       {(close) => <InviteDialog {...invite} onClose={close} />}
     </DialogButton>
   );

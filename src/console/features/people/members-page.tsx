@@ -134,7 +134,7 @@ function RemoveButton({ member: { userId, email }, isLastOwner }: MemberProps) {
     <DialogButton
       label={button}
       size="small"
-      look="danger"
+      variant="danger"
       aria-label={named(email)}
       disabledReason={isLastOwner ? text.lastOwner : undefined}
     >

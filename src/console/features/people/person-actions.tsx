@@ -95,7 +95,7 @@ const acts = {
 type ActName = keyof typeof acts;
 type ActionsProps = { readonly person: Person; readonly isSelf: boolean };
 
-/** What operators can do for or to a person. */
+/** The actions of operators on a person. */
 export function PersonActions({ person, isSelf }: ActionsProps) {
   const [open, setOpen] = useState<ActName | 'reset'>();
   const onClose = () => setOpen(undefined);

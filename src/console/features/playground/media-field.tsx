@@ -97,7 +97,7 @@ export function MediaField({ label, name, media, urls, max, hint, blocked, onUrl
         />
       )}
       {error !== undefined && (
-        <p class="fault" role="alert">
+        <p class="error" role="alert">
           {error}
         </p>
       )}
@@ -120,7 +120,7 @@ function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'on
           <MediaThumbnail url={url} media={media} />
           <bdi class="truncate">{url.split('?')[0]}</bdi>
           <Button
-            look="quiet"
+            variant="quiet"
             size="small icon"
             aria-label={playgroundText.remove(media, index + 1)}
             onClick={() => onUrls((before) => before.filter((_url, at) => at !== index))}

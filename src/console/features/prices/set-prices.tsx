@@ -15,7 +15,7 @@ import { pricesText, priceState } from './prices-text.ts';
 
 type SetPricesProps = { readonly accountId: string | undefined };
 
-/** What operators have set, newest first; a price that has not begun can be withdrawn. */
+/** Prices that operators set, newest first; a future price can be revoked. */
 export function SetPrices({ accountId }: SetPricesProps) {
   const isOfAccount = accountId !== undefined;
   return (
@@ -94,7 +94,7 @@ function WithdrawButton({ price }: PriceProps) {
       ? endOf(accountId).toLowerCase()
       : amountWords({ creditsPerSecond, creditsPerVideo });
   return (
-    <DialogButton label={pricesText.withdraw} size="small" look="danger">
+    <DialogButton label={pricesText.withdraw} size="small" variant="danger">
       {(close) => (
         <ActionDialog
           path="/api/admin/v1/prices/withdraw"

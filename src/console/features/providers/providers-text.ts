@@ -71,7 +71,7 @@ export const acceptsTasks: Word = { word: 'Accepts tasks', tone: 'good' };
 
 type Pool = Provider['pools'][number];
 
-/** Whether a pool accepts tasks, and if not, why and for how long. */
+/** A pool that accepts no tasks has a reason, and often an end. */
 export function poolHealth({ coolingMs, coolingReason, limit, occupying }: Pool, state: Provider['state']): Word {
   if (state !== 'enabled') return { word: providersText.takesNone, tone: 'calm' };
   if (coolingMs !== null) {

@@ -71,7 +71,7 @@ export function AcceptLinkPage({ purpose }: Pick<OneTimeLink, 'purpose'>) {
 
 function SignInLink() {
   return (
-    <LinkButton href={signInPaths.signIn} size="wide" look="primary">
+    <LinkButton href={signInPaths.signIn} size="wide" variant="primary">
       {text.goToSignIn}
     </LinkButton>
   );
@@ -121,7 +121,7 @@ function AcceptForm({ token, link }: { readonly token: string; readonly link: On
         required
         {...field('password')}
       />
-      <Button look="primary" size="wide" type="submit" busy={accept.isPending}>
+      <Button variant="primary" size="wide" type="submit" busy={accept.isPending}>
         {text.links[link.purpose].action}
       </Button>
     </Form>

@@ -139,7 +139,7 @@ function PasswordForm({ next }: NextProps) {
         required
         {...field('password')}
       />
-      <Button look="primary" size="wide" type="submit" busy={signIn.isPending}>
+      <Button variant="primary" size="wide" type="submit" busy={signIn.isPending}>
         {text.signIn}
       </Button>
       <p class="faint">

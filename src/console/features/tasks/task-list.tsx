@@ -54,7 +54,7 @@ function FirstSteps() {
     <>
       <p>{tasksText.empty}</p>
       <div class="row">
-        <LinkButton href={paths.playground(accountId)} look="primary">
+        <LinkButton href={paths.playground(accountId)} variant="primary">
           {tasksText.firstVideo}
         </LinkButton>
       </div>
