@@ -28,7 +28,6 @@ const [app, theme, docs, docsEarly] = await Promise.all([
   build({
     ...common,
     entryPoints: [`${source}/main.tsx`],
-    inject: [`${source}/shared.ts`],
     format: 'esm',
     splitting: true,
     jsx: 'automatic',
@@ -50,7 +49,6 @@ const [app, theme, docs, docsEarly] = await Promise.all([
 const files: Readonly<Record<string, string>> = {
   app: entryOf(app.metafile, 'main.tsx'),
   theme: entryOf(theme.metafile, 'theme.ts'),
-  shared: sharedOf(app.metafile),
   style: styleOf(app.metafile),
   docs: entryOf(docs.metafile, 'docs/docs.ts'),
   docsEarly: entryOf(docsEarly.metafile, 'docs/docs-early.ts'),
@@ -81,14 +79,6 @@ function entryOf({ outputs: made }: Metafile, name: string): string {
 
 function styleOf({ outputs: made }: Metafile): string {
   return made[entryOf({ inputs: {}, outputs: made }, 'main.tsx')]?.cssBundle ?? missing('the style');
-}
-
-function sharedOf({ outputs: made }: Metafile): string {
-  const entry = made[entryOf({ inputs: {}, outputs: made }, 'main.tsx')];
-  const [shared, ...more] = (entry?.imports ?? []).filter(({ kind }) => kind === 'import-statement');
-  if (more.length > 0)
-    throw new Error('the entry of the console loads more than one chunk; name what they share in shared.ts');
-  return shared?.path ?? missing('the shared chunk');
 }
 
 async function compress(file: string): Promise<void> {

@@ -3,14 +3,15 @@ import { listUploadsOf } from './account-closure.ts';
 import { readBooks } from '../credits/credits.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listApiKeysAfter } from './keys.ts';
-import { listMembers } from '../people/members.ts';
+import { listMembers } from '../people/person-list.ts';
 import { listInvitations } from '../people/one-time-links.ts';
+import { withAttempts } from '../callbacks/deliveries.ts';
 import { listOwnDeliveries } from '../callbacks/own-deliveries.ts';
 import { listAccountEvents } from '../people/security-events.ts';
 import { listTasks } from '../tasks/task-list.ts';
 import { maxUploads, uploadKey } from '../media/upload.ts';
 import { presentLedgerEntry } from './account-view.ts';
-import { presentOwnCallback } from '../callbacks/callback-view.ts';
+import { presentCallback } from '../callbacks/callback-view.ts';
 import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
 import { presentEvent } from '../people/security-event-view.ts';
 import { presentKey } from './key-routes.ts';
@@ -56,15 +57,16 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   );
   const nowMs = Date.now();
   yield* paged(
-    (last?: { taskId: string }) => listOwnDeliveries(db, { accountId, after: last?.taskId, limit, nowMs }),
-    (delivery) => ({ kind: 'callback', ...presentOwnCallback(delivery, delivery.attempts, nowMs) }),
+    async (last?: { taskId: string }) =>
+      withAttempts(db, await listOwnDeliveries(db, { accountId, after: last?.taskId, limit, nowMs })),
+    (delivery) => ({ kind: 'callback', ...presentCallback(delivery, delivery.attempts, nowMs) }),
   );
   yield* paged(
     (last?: { keyId: string }) => listApiKeysAfter(db, accountId, last?.keyId, limit),
     (key) => ({ kind: 'key', ...presentKey(key) }),
   );
   yield* paged(
-    (last?: { email: string }) => listMembers(db, accountId, { after: last?.email, limit }),
+    (last?: { email: string }) => listMembers(db, { accountId, after: last?.email, limit }),
     (member) => ({ kind: 'member', ...member }),
   );
   yield* paged(

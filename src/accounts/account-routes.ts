@@ -11,7 +11,15 @@ import {
 import { closeAccountAs } from './account-closure.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { idField, isOneLine, maxCredits, plainText, reasonField, unixMs, wholeNumber } from '../http/fields.ts';
-import { cutPage, idPage, idParameter, nextCursorSchema, strictQuery, textParameter } from '../http/query.ts';
+import {
+  booleanParameter,
+  cutPage,
+  idPage,
+  idParameter,
+  nextCursorSchema,
+  strictQuery,
+  textParameter,
+} from '../http/query.ts';
 import { presentRate, rateSchema } from './account-view.ts';
 import { view } from '../http/view.ts';
 import { existing } from '../http/errors.ts';
@@ -50,11 +58,7 @@ const listAll = defineEndpoint({
       .refine(isOneLine)
       .meta({ description: 'The beginning of the name, case-insensitive, or an account id.' })
       .optional(),
-    suspended: z
-      .enum(['true', 'false'], { error: 'must be true or false' })
-      .transform((text) => text === 'true')
-      .meta({ type: 'boolean' })
-      .optional(),
+    suspended: booleanParameter.optional(),
     ...idPage,
   }),
   data: z.strictObject({ accounts: z.array(accountSchema), nextCursor: nextCursorSchema }),

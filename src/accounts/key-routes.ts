@@ -22,6 +22,7 @@ import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { idField, maxUnixMs, oneOf, opaqueId, overlapField, plainText, unixMs } from '../http/fields.ts';
 import { idParameter, strictQuery } from '../http/query.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
 import { view } from '../http/view.ts';
 
 const keySchema = z
@@ -52,9 +53,18 @@ const usedKeySchema = keySchema
   })
   .meta({ id: 'UsedApiKey' });
 
+/** The keys of an account with their use, for its owners and for operators. */
+async function presentKeys({ db }: Pick<HttpDeps, 'db'>, accountId: string) {
+  const [keys, uses] = await Promise.all([listApiKeys(db, accountId), listKeyUses(db, accountId)]);
+  const useOf = new Map(uses.map(({ keyId, tasks, credits }) => [keyId, { tasks, credits }]));
+  return {
+    keys: keys.map((key) => ({ ...presentKey(key), uses: useOf.get(key.keyId) ?? { tasks: 0, credits: 0 } })),
+  };
+}
+
 const listed = {
   description: 'Lists active keys first, then revoked and expired keys, newest first. At most 1,000.',
-  data: z.strictObject({ keys: z.array(keySchema).max(1000) }),
+  data: z.strictObject({ keys: z.array(usedKeySchema).max(1000) }),
 };
 
 const list = defineEndpoint({
@@ -62,15 +72,8 @@ const list = defineEndpoint({
   route: 'GET /api/v1/keys',
   scope: 'keys:write',
   summary: 'List keys',
-  description: listed.description,
-  data: z.strictObject({ keys: z.array(usedKeySchema).max(1000) }),
-  handler: async ({ caller: { accountId } }, { db }) => {
-    const [keys, uses] = await Promise.all([listApiKeys(db, accountId), listKeyUses(db, accountId)]);
-    const useOf = new Map(uses.map(({ keyId, tasks, credits }) => [keyId, { tasks, credits }]));
-    return {
-      keys: keys.map((key) => ({ ...presentKey(key), uses: useOf.get(key.keyId) ?? { tasks: 0, credits: 0 } })),
-    };
-  },
+  ...listed,
+  handler: ({ caller: { accountId } }, deps) => presentKeys(deps, accountId),
 });
 
 const adminList = defineEndpoint({
@@ -80,9 +83,9 @@ const adminList = defineEndpoint({
   ...listed,
   query: strictQuery({ accountId: idParameter('an account') }),
   failures: ['account_not_found'],
-  handler: async ({ query: { accountId } }, { db }) => {
-    existing(await findAccount(db, accountId), 'account_not_found');
-    return { keys: (await listApiKeys(db, accountId)).map(presentKey) };
+  handler: async ({ query }, deps) => {
+    const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
+    return presentKeys(deps, accountId);
   },
 });
 

@@ -3,6 +3,7 @@ import { webhookId } from './callback.ts';
 import { isFinal, type Task } from '../tasks/task.ts';
 import { uuidPattern } from '../platform/uuid.ts';
 import {
+  attemptsInList,
   requestRedelivery,
   type Delivery,
   deliveryStates,
@@ -11,8 +12,9 @@ import {
   listDeliveryAttempts,
   listFailedDeliveries,
   redeliverAs,
+  withAttempts,
 } from './deliveries.ts';
-import { attemptsInList, listOwnDeliveries, maxRedelivered, redeliverFailed } from './own-deliveries.ts';
+import { listOwnDeliveries, maxRedelivered, redeliverFailed } from './own-deliveries.ts';
 import type { Database } from '../platform/database/database.ts';
 import { findTask } from '../tasks/tasks.ts';
 import { deletedMessage } from '../tasks/deleted-content.ts';
@@ -30,7 +32,7 @@ import {
   taskIdParameter,
 } from '../http/query.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
-import { deliverySchema, ownCallbackSchema, presentDelivery, presentOwnCallback } from './callback-view.ts';
+import { callbackSchema, operatorCallbackSchema, presentCallback, presentOperatorCallback } from './callback-view.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
@@ -45,7 +47,7 @@ const list = defineEndpoint({
     state: oneOf(deliveryStates).optional(),
     ...idPage,
   }),
-  data: z.strictObject({ callbacks: z.array(ownCallbackSchema), nextCursor: nextCursorSchema }),
+  data: z.strictObject({ callbacks: z.array(callbackSchema), nextCursor: nextCursorSchema }),
   failures: ['task_not_found'],
   handler: async ({ caller: { accountId }, query }, { db }) => {
     const { taskId, state, cursor: after, limit } = query;
@@ -57,7 +59,8 @@ const list = defineEndpoint({
       return { callbacks: await callbacksOfTask(db, { taskId, accountId, nowMs }), nextCursor: null };
     const found = await listOwnDeliveries(db, { accountId, state, after, limit: limit + 1, nowMs });
     const { page, nextCursor } = cutPage(found, limit, (last) => last.taskId);
-    return { callbacks: page.map((delivery) => presentOwnCallback(delivery, delivery.attempts, nowMs)), nextCursor };
+    const listed = await withAttempts(db, page);
+    return { callbacks: listed.map((one) => presentCallback(one, one.attempts, nowMs)), nextCursor };
   },
 });
 
@@ -66,7 +69,7 @@ type OneTask = { readonly taskId: string; readonly accountId: string; readonly n
 async function callbacksOfTask(db: Database, { taskId: requested, accountId, nowMs }: OneTask) {
   const { taskId } = await ownTask(db, requested, accountId);
   const delivery = await findDelivery(db, taskId);
-  return delivery === undefined ? [] : [presentOwnCallback(delivery, await listDeliveryAttempts(db, taskId), nowMs)];
+  return delivery === undefined ? [] : [presentCallback(delivery, await listDeliveryAttempts(db, taskId), nowMs)];
 }
 
 const redeliverAll = defineEndpoint({
@@ -94,13 +97,14 @@ const adminListFailed = defineEndpoint({
   summary: 'List undelivered callbacks of all accounts',
   description:
     'Lists callbacks that failed (`failed`) or were rejected by their receiver with 410 (`rejected`), newest first. A redelivery removes ' +
-    'one from the list without affecting paging.',
+    `one from the list without affecting paging. Each has its latest ${attemptsInList} attempts.`,
   query: strictQuery(pageFrom(cursorParameter.regex(cursorShape).transform(cursorOf))),
-  data: z.strictObject({ callbacks: z.array(deliverySchema), nextCursor: nextCursorSchema }),
+  data: z.strictObject({ callbacks: z.array(operatorCallbackSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { cursor: after, limit } }, { db }) => {
     const failed = await listFailedDeliveries(db, { after, limit: limit + 1 });
     const { page, nextCursor } = cutPage(failed, limit, (last) => `${last.finishedAtUs}_${last.taskId}`);
-    return { callbacks: page.map(presentDelivery), nextCursor };
+    const listed = await withAttempts(db, page);
+    return { callbacks: listed.map((one) => presentOperatorCallback(one, one.attempts)), nextCursor };
   },
 });
 
@@ -148,11 +152,12 @@ const adminRedeliver = defineEndpoint({
   route: 'POST /api/admin/v1/callbacks/redeliver',
   summary: 'Redeliver a callback of any account',
   body: z.strictObject({ taskId: idField('a task') }),
-  data: deliverySchema,
+  data: operatorCallbackSchema,
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],
   handler: async ({ actor, input }, deps) => {
     const task = existing(await findTask(deps.db, input.taskId), 'task_not_found');
-    return presentDelivery(await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps));
+    const delivery = await sendAgain(task, () => redeliverAs(deps.db, actor, task.taskId), deps);
+    return presentOperatorCallback(delivery, await listDeliveryAttempts(deps.db, task.taskId));
   },
 });
 

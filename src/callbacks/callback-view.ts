@@ -4,9 +4,7 @@ import { type Delivery, type DeliveryAttempt, deliveryStates } from './deliverie
 import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
 
-const callbackState = z.enum(deliveryStates);
-
-const ownAttemptSchema = z.strictObject({
+const attemptSchema = z.strictObject({
   attempt: z.int().positive(),
   startTime: unixMs.meta({ description: 'Unix milliseconds, in whole seconds.' }),
   status: z.int().nullable().meta({ description: 'The response status of the receiver; null if it was unreachable.' }),
@@ -15,27 +13,44 @@ const ownAttemptSchema = z.strictObject({
   error: z.enum(['unreachable']).nullable(),
 });
 
-export const ownCallbackSchema = z
+/** A callback, as its account and operators see it. */
+export const callbackSchema = z
   .strictObject({
     taskId: z.string(),
     webhookId: z.string().meta({ description: 'The `webhook-id` header, the same for every attempt.' }),
     url: z.string(),
-    state: callbackState,
+    state: z.enum(deliveryStates),
     createTime: unixMs,
     completeTime: unixMs.nullable(),
     nextAttemptTime: unixMs.nullable().meta({ description: 'The latest start of the next attempt; null without one.' }),
-    attempts: z.array(ownAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
+    attempts: z.array(attemptSchema).meta({ description: 'Newest first, at most 100.' }),
   })
   .meta({ id: 'Callback' });
 
-type OwnAttempt = Pick<DeliveryAttempt, 'attempt' | 'startedAt' | 'durationMs' | 'status'>;
+const operatorAttemptSchema = attemptSchema.extend({
+  operator: z.strictObject({
+    networkError: z.string().nullable().meta({ description: 'The kind of network error; hidden from clients.' }),
+    responseHead: z.string().nullable().meta({ description: 'The first KiB of the response.' }),
+  }),
+});
+
+export const operatorCallbackSchema = callbackSchema
+  .extend({
+    attempts: z.array(operatorAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
+    operator: z.strictObject({
+      accountId: z.string(),
+      accountName: z.string().nullable(),
+      redeliveries: z.int().meta({ description: 'Requested redeliveries.' }),
+    }),
+  })
+  .meta({ id: 'OperatorCallback' });
 
 /**
- * Reports every network error alike, without its duration: a client that could distinguish `blocked` from `timeout` could scan our private
- * network. So a failed attempt appears only after the longest time an attempt may take.
+ * Presents a callback to its account. It reports every network error alike, without its duration: a client that could distinguish `blocked` from `timeout`
+ * could scan our private network. So a failed attempt appears only after the longest time an attempt may take.
  */
-export function presentOwnCallback(delivery: Delivery, attempts: readonly OwnAttempt[], now: number) {
-  const { taskId, createdAt: createTime, finishedAt, dueAt } = delivery;
+export function presentCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[], now: number) {
+  const { finishedAt, dueAt } = delivery;
   const visible = attempts.filter(
     ({ status, startedAt }) => status !== undefined || startedAt + callbackTimeoutMs <= now,
   );
@@ -43,56 +58,49 @@ export function presentOwnCallback(delivery: Delivery, attempts: readonly OwnAtt
   // After a failure, the latest time at which the last attempt can have ended.
   const completedAt = state === 'failed' ? wholeSeconds(dueAt) : finishedAt;
   const isWaiting = state === 'pending' && visible.length === attempts.length && dueAt > now;
-  return view(ownCallbackSchema, {
-    ...delivery,
-    webhookId: webhookId(taskId),
+  return view(callbackSchema, {
+    ...fieldsOf(delivery),
     state,
-    createTime,
     completeTime: state === 'pending' ? null : completedAt,
     nextAttemptTime: isWaiting ? wholeSeconds(dueAt) : null,
-    attempts: visible.map(({ attempt, startedAt, durationMs, status }) => ({
-      attempt,
-      startTime: wholeSeconds(startedAt),
-      status: status ?? null,
-      durationMs: status === undefined ? null : durationMs,
-      error: status === undefined ? 'unreachable' : null,
-    })),
+    attempts: visible.map((attempt) =>
+      view(attemptSchema, {
+        ...attemptFieldsOf(attempt),
+        startTime: wholeSeconds(attempt.startedAt),
+        durationMs: attempt.status === undefined ? null : attempt.durationMs,
+      }),
+    ),
   });
+}
+
+/** Presents a callback to operators: with exact times, and the receiver's responses. */
+export function presentOperatorCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[]) {
+  const { accountId, accountName = null, redeliveries, state, finishedAt, dueAt } = delivery;
+  return view(operatorCallbackSchema, {
+    ...fieldsOf(delivery),
+    state,
+    completeTime: finishedAt,
+    nextAttemptTime: state === 'pending' ? dueAt : null,
+    attempts: attempts.map((attempt) => ({
+      ...attemptFieldsOf(attempt),
+      operator: {
+        networkError: attempt.error ?? null,
+        responseHead: attempt.responseHead?.toString('utf8') ?? null,
+      },
+    })),
+    operator: { accountId, accountName, redeliveries },
+  });
+}
+
+function fieldsOf({ taskId, url, createdAt }: Delivery) {
+  return { taskId, webhookId: webhookId(taskId), url, createTime: createdAt };
+}
+
+function attemptFieldsOf({ attempt, startedAt, status, durationMs }: DeliveryAttempt) {
+  const error = status === undefined ? ('unreachable' as const) : null;
+  return { attempt, startTime: startedAt, status: status ?? null, durationMs, error };
 }
 
 function wholeSeconds(ms: number): number {
   return Math.floor(ms / 1_000) * 1_000;
-}
-
-export const deliverySchema = z
-  .strictObject({
-    taskId: z.string(),
-    accountId: z.string(),
-    url: z.string(),
-    state: callbackState,
-    redeliveries: z.int().meta({ description: 'Requested redeliveries.' }),
-    createTime: unixMs,
-    completeTime: unixMs.nullable(),
-    nextAttemptTime: unixMs.nullable(),
-  })
-  .meta({ id: 'Delivery' });
-
-export function presentDelivery(delivery: Delivery) {
-  const { state, createdAt: createTime, finishedAt: completeTime, dueAt } = delivery;
-  const nextAttemptTime = state === 'pending' ? dueAt : null;
-  return view(deliverySchema, { ...delivery, createTime, completeTime, nextAttemptTime });
-}
-
-export const attemptSchema = z.strictObject({
-  attempt: z.int().positive(),
-  startTime: unixMs,
-  durationMs: z.int().nonnegative(),
-  status: z.int().nullable(),
-  error: z.string().nullable().meta({ description: 'The kind of network error; hidden from clients.' }),
-  responseHead: z.string().nullable().meta({ description: 'The first KiB of the response.' }),
-});
-
-export function presentAttempt(attempt: DeliveryAttempt) {
-  const responseHead = attempt.responseHead?.toString('utf8');
-  return view(attemptSchema, { ...attempt, startTime: attempt.startedAt, responseHead });
 }

@@ -14,6 +14,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 export type Delivery = {
   readonly taskId: string;
   readonly accountId: string;
+  readonly accountName?: string | undefined;
   readonly url: string;
   /** The API that spells the callback: a dialect, or a shape of `src/ingress`. */
   readonly dialect: string;
@@ -41,7 +42,8 @@ export type DeliveryAttempt = {
 
 /** The columns of `callback_deliveries` as the fields of a `Delivery`. */
 export const deliveryColumns = `task_id as "taskId", account_id as "accountId", url, state, redeliveries, created_at as "createdAt",
-  finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect`;
+  finished_at as "finishedAt", due_at as "dueAt", (select dialect from tasks where id = task_id) as dialect,
+  (select name from accounts where accounts.id = account_id) as "accountName"`;
 
 /** Returns undefined while the task runs, and for a task without `callBackUrl`. */
 export const findDelivery = maybeOne<Delivery, [taskId: string]>({
@@ -121,13 +123,35 @@ order by finished_at desc, task_id desc limit $3`,
 /** Stored attempts per delivery, because a client may request any number of redeliveries. */
 export const maxAttempts = 100;
 
-/** Lists the latest attempts, newest first. */
-export const listDeliveryAttempts = many<DeliveryAttempt, [taskId: string]>({
+const attemptsOf = many<DeliveryAttempt & { readonly taskId: string }, [taskIds: readonly string[], limit: number]>({
   name: 'list-delivery-attempts',
   text: `
-select attempt, started_at as "startedAt", duration_ms as "durationMs", status, error, response_head as "responseHead"
-from callback_attempts where task_id = $1 order by attempt desc limit ${maxAttempts}`,
+select latest.task_id as "taskId", attempt, started_at as "startedAt", duration_ms as "durationMs", status, error,
+  response_head as "responseHead"
+from unnest($1::uuid[]) delivery cross join lateral (
+  select * from callback_attempts where task_id = delivery order by attempt desc limit $2) latest
+order by attempt desc`,
 });
+
+/** Lists the latest attempts, newest first. */
+export async function listDeliveryAttempts(
+  db: Pick<Database, 'run'>,
+  taskId: string,
+): Promise<readonly DeliveryAttempt[]> {
+  const attempts = await attemptsOf(db, [taskId], maxAttempts);
+  return attempts.map(({ taskId: _delivery, ...attempt }) => attempt);
+}
+
+export const attemptsInList = 10;
+
+/** Adds to each delivery its latest attempts. */
+export async function withAttempts<Row extends Delivery>(db: Pick<Database, 'run'>, deliveries: readonly Row[]) {
+  const taskIds = deliveries.map(({ taskId }) => taskId);
+  const attempts = await attemptsOf(db, taskIds, attemptsInList);
+  return deliveries.map((delivery) => {
+    return { ...delivery, attempts: attempts.filter(({ taskId }) => taskId === delivery.taskId) };
+  });
+}
 
 export type MadeAttempt = {
   readonly delivery: Pick<Delivery, 'taskId' | 'redeliveries'>;

@@ -1,5 +1,5 @@
 import { callbackTimeoutMs } from './callback.ts';
-import { type Delivery, type DeliveryAttempt, type DeliveryState, deliveryColumns } from './deliveries.ts';
+import { type Delivery, type DeliveryState, deliveryColumns } from './deliveries.ts';
 import { many } from '../platform/database/statement.ts';
 
 // Callbacks for their account. A client must not learn how long an unreachable address took to fail, so a failed delivery is shown as
@@ -15,12 +15,6 @@ export type OwnDeliveryFilter = {
   readonly nowMs: number;
 };
 
-export const attemptsInList = 10;
-
-export type ListedDelivery = Delivery & {
-  readonly attempts: readonly Pick<DeliveryAttempt, 'attempt' | 'startedAt' | 'durationMs' | 'status'>[];
-};
-
 const isHidden = (
   now: string,
 ) => `(state = 'failed' and finished_at > to_timestamp(${now} / 1000) - interval '1 minute' and exists (
@@ -29,18 +23,11 @@ const isHidden = (
       and started_at > to_timestamp((${now} - ${callbackTimeoutMs}) / 1000)))`;
 
 /** Lists the account's callbacks by the end of their tasks, the latest first. A redelivery does not change the order. */
-export const listOwnDeliveries = many<ListedDelivery, [filter: OwnDeliveryFilter]>({
+export const listOwnDeliveries = many<Delivery, [filter: OwnDeliveryFilter]>({
   name: 'list-own-deliveries',
   plannedAnew: true,
   text: `
-select ${deliveryColumns}, coalesce((
-  select json_agg(json_strip_nulls(json_build_object('attempt', attempt, 'durationMs', duration_ms, 'status', status,
-    'startedAt', floor(extract(epoch from started_at) * 1000))) order by attempt desc)
-  from (
-    select * from callback_attempts where task_id = callback_deliveries.task_id order by attempt desc limit ${attemptsInList}
-  ) latest
-), '[]') as attempts
-from callback_deliveries
+select ${deliveryColumns} from callback_deliveries
 where account_id = $1 and ($2::text is null or case $2
     when 'pending' then state <> 'delivered' and (state = 'pending' or ${isHidden('$5::float8')})
     when 'failed' then state = 'failed' and not ${isHidden('$5::float8')}

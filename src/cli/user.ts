@@ -6,10 +6,10 @@ import { maxEmailLength, normalEmail } from '../people/user.ts';
 import { createSetupLink, disableAs, inviteAs, type Named, resetAs } from '../people/people.ts';
 import { addressOfLink, type NewLink } from '../people/one-time-links.ts';
 import { eraseUserAs } from '../people/erasure.ts';
-import { type ListedUser, listUsers } from '../people/users.ts';
 import { persistedSecret } from '../embedded/data-folder.ts';
 import { createMailQueue, type MailQueue, mailSecrets } from '../mail/mail-queue.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
+import { listPeople, type OperatorsPerson } from '../people/person-list.ts';
 import { id } from './arguments.ts';
 import { type Answer, CommandError, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, type RunOnDatabase } from './run-command.ts';
@@ -106,10 +106,10 @@ export function linkAnswer(config: Config, link: NewLink & { readonly isMailed?:
 }
 
 async function list({ db }: Context, { search }: { search: string }): Promise<Answer> {
-  return listed('users', await listUsers(db, { search, limit: maxListedUsers }), userLine);
+  return listed('users', await listPeople(db, { search, limit: maxListedUsers }), userLine);
 }
 
-function userLine({ userId, email: address, isOperator, isDisabled, accounts }: ListedUser): string {
+function userLine({ userId, email: address, isOperator, isDisabled, accounts }: OperatorsPerson): string {
   const what = [isOperator ? 'operator' : '', isDisabled ? 'disabled' : ''].filter(Boolean);
   const where = accounts.map(({ accountId, role }) => `${role} of ${accountId}`);
   return [userId, address, ...what, ...where].join('  ');

@@ -19,6 +19,8 @@ export const paths = {
   keys: (account: string) => `${inAccount(account)}/keys`,
   members: (account: string) => `${inAccount(account)}/members`,
   settings: (account: string) => `${inAccount(account)}/settings`,
+  /** Of the person, in the frame of the account they came from. */
+  profile: (account: string) => `${inAccount(account)}/profile`,
 } as const;
 
 /** Of operators; their pages belong to no account. */
@@ -27,13 +29,14 @@ export const opsPaths = {
   accounts: '/ops/accounts',
   account: (accountId: string) => `/ops/accounts/${encodeURIComponent(accountId)}`,
   prices: '/ops/prices',
+  codes: '/ops/codes',
   providers: '/ops/providers',
   tasks: '/ops/tasks',
   task: (taskId: string) => `/ops/tasks/${encodeURIComponent(taskId)}`,
   callbacks: '/ops/callbacks',
   audit: '/ops/audit',
   people: '/ops/people',
-  settings: '/ops/settings',
+  profile: '/ops/profile',
 } as const;
 
 /** Outside of the console. */

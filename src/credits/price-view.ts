@@ -15,6 +15,7 @@ export const setPriceSchema = z
     model: z.string(),
     priceName: z.string().meta({ description: 'It has no effect while the model has no price with this name.' }),
     accountId: z.string().nullable().meta({ description: 'Null: applies to all accounts without their own price.' }),
+    accountName: z.string().nullable(),
     creditsPerSecond: credits.nullable().meta({
       description:
         "Both amounts are null if they end the previous price: an account returns to the list price, the list price to the catalogue's.",

@@ -23,6 +23,7 @@ export type SetPrice = {
   readonly priceName: string;
   /** Undefined for the general price. */
   readonly accountId: string | undefined;
+  readonly accountName: string | undefined;
   /** Both are undefined if it ends the price before, and the general or the catalogue's price applies again. */
   readonly creditsPerSecond: number | undefined;
   readonly creditsPerVideo: number | undefined;
@@ -43,7 +44,7 @@ case when withdrawn_at is not null then 'withdrawn' when effective_from > now() 
 
 /** The columns of `prices` as the fields of a `SetPrice`. */
 const priceColumns = `prices.id as "priceId", model, price_name as "priceName", account_id as "accountId",
-  credits_per_second as "creditsPerSecond", credits_per_video as "creditsPerVideo", effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
+  (select name from accounts where accounts.id = prices.account_id) as "accountName", credits_per_second as "creditsPerSecond", credits_per_video as "creditsPerVideo", effective_from as "effectiveFrom", prices.created_at as "createdAt", who, reason`;
 
 export type NewPrice = Pick<
   SetPrice,

@@ -26,7 +26,7 @@ import { testCallback } from '../callbacks/test-callback-routes.ts';
 import { uploadMedia } from '../media/upload-routes.ts';
 import { operatorTaskEndpoints, taskEndpoints } from '../tasks/task-routes.ts';
 import { adminDeleteTask, deleteTask } from '../tasks/delete-task-routes.ts';
-import { showTimeline } from '../tasks/timeline-routes.ts';
+import { adminShowTask, showTimeline } from '../tasks/task-detail-routes.ts';
 
 export type Section = {
   readonly tag: string;
@@ -99,6 +99,7 @@ export const sections: readonly Section[] = [
       ...operatorProviderEndpoints,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
+      adminShowTask,
       adminDeleteTask,
       ...operatorCallbackEndpoints,
       ...peopleEndpoints,

@@ -44,6 +44,11 @@ export const taskSearchParameter = textParameter('must be text')
 
 export const dayParameter = z.iso.date({ error: onceOnly('must be a day, such as 2026-01-31') });
 
+export const booleanParameter = z
+  .enum(['true', 'false'], { error: onceOnly('must be true or false') })
+  .transform((text) => text === 'true')
+  .meta({ type: 'boolean' });
+
 export function wholeParameter(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;
   return textParameter(message)

@@ -44,6 +44,7 @@ const daySchema = z.strictObject({
 const violationSchema = z.strictObject({
   rule: z.string(),
   accountId: z.string().nullable(),
+  accountName: z.string().nullable(),
   entryId: z.int().nullable(),
   taskId: z.string().nullable(),
   detail: z.string(),

@@ -23,6 +23,7 @@ const actionSchema = z
     action: z.enum(operatorActions),
     actor: actorSchema,
     accountId: z.string().nullable(),
+    accountName: z.string().nullable(),
     taskId: z.string().nullable(),
     keyId: z.string().nullable(),
     details: z

@@ -83,6 +83,7 @@ from (
 export type FoundViolation = {
   readonly rule: string;
   readonly accountId: string | undefined;
+  readonly accountName: string | undefined;
   readonly entryId: number | undefined;
   readonly taskId: string | undefined;
   readonly detail: string;
@@ -93,6 +94,6 @@ export type FoundViolation = {
 export const listViolations = many<FoundViolation>({
   name: 'list-violations',
   text: `
-select rule, account_id as "accountId", entry_id as "entryId", task_id as "taskId", detail, found_at as "foundAt"
+select rule, account_id as "accountId", (select name from accounts where id = account_id) as "accountName", entry_id as "entryId", task_id as "taskId", detail, found_at as "foundAt"
 from ledger_violations order by found_at, rule limit 100`,
 });

@@ -44,6 +44,7 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
 
 /** Times are Unix milliseconds. */
 export type RecordedAction = Done & {
+  readonly accountName: string | undefined;
   readonly actionId: number;
   readonly actor: Actor;
   readonly createdAt: number;
@@ -62,7 +63,8 @@ export const listActions = many<RecordedAction, [filter: ActionFilter]>({
   name: 'list-operator-actions',
   plannedAnew: true,
   text: `
-select id as "actionId", action, account_id as "accountId", task_id as "taskId", key_id as "keyId", details,
+select id as "actionId", action, account_id as "accountId",
+  (select name from accounts where id = account_id) as "accountName", task_id as "taskId", key_id as "keyId", details,
   created_at as "createdAt", case
     when user_id is not null
       then json_build_object('kind', 'user', 'userId', user_id, 'name', actor, 'requestId', coalesce(request_id, ''))

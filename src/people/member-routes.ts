@@ -1,15 +1,10 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { roles } from './role.ts';
-import {
-  changeRole,
-  inviteMember,
-  listMembers,
-  maxInvitations,
-  removeMember,
-  withdrawMemberInvitation,
-} from './members.ts';
+import { changeRole, inviteMember, maxInvitations, removeMember, withdrawMemberInvitation } from './members.ts';
 import { listInvitations } from './one-time-links.ts';
+import { listMembers } from './person-list.ts';
+import { memberSchema, presentMember } from './person-view.ts';
 import { listAccountEvents } from './security-events.ts';
 import { originOf, type PersonOfAccount } from './authenticate-session.ts';
 import { emailField } from './person-fields.ts';
@@ -23,14 +18,8 @@ import { eventsSchema, presentEvents } from './security-event-view.ts';
 import { view } from '../http/view.ts';
 import { numberedPage, strictQuery } from '../http/query.ts';
 
-const memberSchema = z.strictObject({
-  userId: z.string(),
-  email: z.string(),
-  role: z.enum(roles),
-  isDisabled: z.boolean(),
-  joinTime: unixMs,
-  lastUseTime: unixMs.nullable().meta({ description: 'Exact to about a minute.' }),
-});
+/** The console shows all members at once. */
+const maxMembers = 1000;
 
 const invitationSchema = z.strictObject({
   linkId: z.string(),
@@ -46,9 +35,7 @@ const list = defineEndpoint({
   summary: 'List members and open invitations',
   data: z.strictObject({ members: z.array(memberSchema), invitations: z.array(invitationSchema) }),
   handler: async ({ accountId }, { db }) => ({
-    members: (await listMembers(db, accountId)).map((member) =>
-      view(memberSchema, { ...member, joinTime: member.joinedAt, lastUseTime: member.lastUsedAt }),
-    ),
+    members: (await listMembers(db, { accountId, limit: maxMembers })).map(presentMember),
     invitations: (await listInvitations(db, accountId)).map((invitation) =>
       view(invitationSchema, { ...invitation, expireTime: invitation.expiresAt }),
     ),

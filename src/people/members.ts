@@ -8,30 +8,7 @@ import type { MailQueue } from '../mail/mail-queue.ts';
 import { type MailedLink, mailLink } from './mail-link.ts';
 import { type Origin, recordEvent } from './security-events.ts';
 import { endSessions, type NewSession, renewSession } from './sessions.ts';
-import { many, one } from '../platform/database/statement.ts';
-
-/** A person in an account. */
-export type Member = {
-  readonly userId: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly isDisabled: boolean;
-  readonly joinedAt: number;
-  readonly lastUsedAt: number | undefined;
-};
-
-type MemberPage = { readonly after?: string | undefined; readonly limit?: number };
-
-/** The members of an account by e-mail, after the one with the address `after`. */
-export const listMembers = many<Member, [accountId: string, page?: MemberPage]>({
-  name: 'list-members',
-  text: `
-select users.id as "userId", email, role, disabled_at is not null as "isDisabled", memberships.created_at as "joinedAt",
-  greatest(last_sign_in_at, (select max(last_used_at) from sessions where user_id = users.id)) as "lastUsedAt"
-from memberships join users on users.id = user_id
-where account_id = $1 and ($2::text is null or email > $2) order by email limit $3`,
-  values: (accountId, { after, limit = 1000 } = {}) => [accountId, after, limit],
-});
+import { one } from '../platform/database/statement.ts';
 
 /** An owner who changes something in their account. */
 export type By = { readonly session: SignedIn; readonly accountId: string; readonly origin: Origin };

@@ -147,6 +147,7 @@ type OperatorInvitation = {
   readonly linkId: string;
   readonly email: string;
   readonly accountId: string | undefined;
+  readonly accountName: string | undefined;
   readonly role: Role | undefined;
   readonly expiresAt: number;
 };
@@ -155,8 +156,9 @@ type OperatorInvitation = {
 export const listOperatorInvitations = many<OperatorInvitation>({
   name: 'list-operator-invitations',
   text: `
-select id as "linkId", email, account_id as "accountId", role, expires_at as "expiresAt" from one_time_links
-where makes_operator and purpose = 'invite' and ${isOpen} order by id desc limit 200`,
+select id as "linkId", email, account_id as "accountId", (select name from accounts where id = account_id) as "accountName", role,
+  expires_at as "expiresAt"
+from one_time_links where makes_operator and purpose = 'invite' and ${isOpen} order by id desc limit 200`,
 });
 
 type Withdrawn = { readonly email: string; readonly accountId: string | undefined };

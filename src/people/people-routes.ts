@@ -4,7 +4,9 @@ import { eraseUserAs } from './erasure.ts';
 import { disableAs, endSessionsAs, inviteAs, resetAs, setOperatorAs, withdrawInvitationAs } from './people.ts';
 import { listOperatorInvitations } from './one-time-links.ts';
 import { listAllEvents } from './security-events.ts';
-import { findUser, type ListedUser, listUsers } from './users.ts';
+import { listPeople } from './person-list.ts';
+import { personSchema, presentPerson } from './person-view.ts';
+import { findUser } from './users.ts';
 import { emailField } from './person-fields.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
@@ -23,24 +25,6 @@ import {
   textParameter,
 } from '../http/query.ts';
 
-const personSchema = z
-  .strictObject({
-    userId: z.string(),
-    email: z.string(),
-    isOperator: z.boolean(),
-    isDisabled: z.boolean(),
-    accounts: z
-      .array(z.strictObject({ accountId: z.string(), name: z.string(), role: z.enum(roles) }))
-      .meta({ description: 'By name; at most 100.' }),
-    createTime: unixMs,
-    lastSignInTime: unixMs.nullable(),
-  })
-  .meta({ id: 'Person' });
-
-function presentPerson(user: ListedUser) {
-  return view(personSchema, { ...user, createTime: user.createdAt, lastSignInTime: user.lastSignInAt });
-}
-
 const list = defineEndpoint({
   operationId: 'adminListPeople',
   route: 'GET /api/admin/v1/people',
@@ -56,8 +40,8 @@ const list = defineEndpoint({
   }),
   data: z.strictObject({ people: z.array(personSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query: { search, accountId, cursor: after, limit } }, { db }) => {
-    const users = await listUsers(db, { search, accountId, after, limit: limit + 1 });
-    const { page, nextCursor } = cutPage(users, limit, ({ email }) => email);
+    const found = await listPeople(db, { search, accountId, after, limit: limit + 1 });
+    const { page, nextCursor } = cutPage(found, limit, ({ email }) => email);
     return { people: page.map(presentPerson), nextCursor };
   },
 });
@@ -102,6 +86,7 @@ const operatorInvitationSchema = z.strictObject({
   linkId: z.string(),
   email: z.string(),
   accountId: z.string().nullable().meta({ description: 'An account that the person also joins.' }),
+  accountName: z.string().nullable(),
   role: z.enum(roles).nullable(),
   expireTime: unixMs,
 });

@@ -1,7 +1,6 @@
 import { v7 as uuidv7 } from 'uuid';
-import type { Role } from './role.ts';
 import type { Database } from '../platform/database/database.ts';
-import { many, maybeOne, none, one } from '../platform/database/statement.ts';
+import { maybeOne, none, one } from '../platform/database/statement.ts';
 
 export type User = {
   readonly userId: string;
@@ -78,34 +77,4 @@ export const setDisabled = none<[userId: string, isDisabled: boolean]>({
 export const hasOperator = one<{ exists: boolean }>({
   name: 'has-operator',
   text: `select exists (select from users where is_operator and disabled_at is null)`,
-});
-
-export type ListedUser = Omit<User, 'passwordHash'> & {
-  readonly createdAt: number;
-  readonly lastSignInAt: number | undefined;
-  readonly accounts: readonly { readonly accountId: string; readonly name: string; readonly role: Role }[];
-};
-
-type UserFilter = {
-  readonly search: string;
-  readonly accountId?: string | undefined;
-  readonly after?: string | undefined;
-  readonly limit: number;
-};
-
-/** Users by e-mail, after the address `after`. `search`: a part of the address. */
-export const listUsers = many<ListedUser, [filter: UserFilter]>({
-  name: 'list-users',
-  plannedAnew: true,
-  text: `
-select id as "userId", email, is_operator as "isOperator", disabled_at is not null as "isDisabled",
-  created_at as "createdAt", last_sign_in_at as "lastSignInAt", coalesce((
-    select json_agg(json_build_object('accountId', accounts.id, 'name', name, 'role', role) order by name, accounts.id)
-    from (select * from memberships where user_id = users.id limit 100) memberships
-    join accounts on accounts.id = account_id
-  ), '[]') as accounts
-from users where email > $2 and strpos(email, $1) > 0
-  and ($4::uuid is null or exists (select from memberships where user_id = users.id and account_id = $4))
-order by email limit $3`,
-  values: ({ search, accountId, after = '', limit }) => [search.toLowerCase(), after, limit, accountId],
 });

@@ -1,14 +1,22 @@
 import { z } from 'zod';
 import type { TaskRecord } from './task-record.ts';
-import type { Task } from './task.ts';
-import { costBases, jobOutcomes, type ProviderJob } from '../providers/provider-jobs.ts';
+import type { Task, TaskResult } from './task.ts';
 import type { readTaskDetail } from './task-list.ts';
-import { taskWorkflowId } from '../temporal/task-queues.ts';
 import type { Maker } from './task-maker.ts';
-import type { HttpDeps } from '../http/http-deps.ts';
+import { stepOf, stepSchema, stepsOf } from './task-steps.ts';
+import { costBases, jobOutcomes, type ProviderJob } from '../providers/provider-jobs.ts';
+import type { UploadPreview } from '../media/upload-previews.ts';
+import { taskWorkflowId } from '../temporal/task-queues.ts';
 import { unixMs } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { view } from '../http/view.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
-import { attemptSchema, deliverySchema, presentAttempt, presentDelivery } from '../callbacks/callback-view.ts';
+import {
+  callbackSchema,
+  operatorCallbackSchema,
+  presentCallback,
+  presentOperatorCallback,
+} from '../callbacks/callback-view.ts';
 import {
   contentDeleteTimeSchema,
   makerSchema,
@@ -17,7 +25,41 @@ import {
   presentMaker,
   taskRecordSchema,
 } from './task-view.ts';
-import { view } from '../http/view.ts';
+
+const videoSchema = z.strictObject({
+  widthPx: z.int(),
+  heightPx: z.int(),
+  durationSeconds: z.number(),
+  framesPerSecond: z.number(),
+  hasAudio: z.boolean(),
+  bytes: z.int(),
+});
+
+/** A task with everything around it, as its account and operators see it. It names no provider. */
+export const taskDetailSchema = z
+  .strictObject({
+    task: taskRecordSchema,
+    createdBy: makerSchema,
+    priceName: z.string().meta({ description: 'The price of the model that was charged.' }),
+    posterUrl: posterUrlSchema,
+    previews: z.array(z.strictObject({ url: z.string(), previewUrl: z.url() })).meta({
+      description:
+        'Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input.',
+    }),
+    video: videoSchema.nullable().meta({ description: 'Measured from the video.' }),
+    mediaDeleteTime: unixMs
+      .nullable()
+      .meta({ description: 'When the video was or will be deleted; null without one.' }),
+    contentDeleteTime: contentDeleteTimeSchema,
+    steps: z.array(stepSchema).meta({ description: 'In the order in which they began.' }),
+    ledger: z.array(ledgerEntrySchema),
+    // `nullable` would make every Callback of the document nullable.
+    callback: z.union([callbackSchema, z.null()]),
+    aheadOfOwn: z.int().nullable().meta({
+      description: 'Older waiting tasks of the account, at most 1,000. Null once generation begins.',
+    }),
+  })
+  .meta({ id: 'TaskTimeline' });
 
 const providerJobSchema = z.strictObject({
   ordinal: z.int().positive(),
@@ -40,6 +82,87 @@ const providerJobSchema = z.strictObject({
   detail: z.string().nullable().meta({ description: "The upstream's message." }),
 });
 
+const filesSchema = z.strictObject({
+  videoKey: z.string(),
+  posterKey: z.string(),
+  lastFrameKey: z.string().nullable(),
+  sha256: z.string(),
+});
+
+/** With what only operators see. */
+export const operatorTaskDetailSchema = taskDetailSchema
+  .extend({
+    callback: z.union([operatorCallbackSchema, z.null()]),
+    operator: z.strictObject({
+      accountId: z.string(),
+      accountName: z.string().nullable(),
+      temporalUrl: z
+        .url()
+        .nullable()
+        .meta({ description: "The task's workflow in Temporal's UI; null if its URL is unknown." }),
+      files: filesSchema.nullable().meta({ description: 'Keys of the stored files; null without a video.' }),
+      providerJobs: z.array(providerJobSchema),
+    }),
+  })
+  .meta({ id: 'TaskDetail' });
+
+export type TaskSources = Awaited<ReturnType<typeof readTaskDetail>> & {
+  readonly task: Task;
+  readonly record: TaskRecord;
+  readonly maker: Maker | undefined;
+  readonly previews: readonly UploadPreview[];
+  readonly ahead: number | undefined;
+  readonly accountName: string | undefined;
+  readonly nowMs: number;
+};
+
+type ViewDeps = Pick<HttpDeps, 'resultStore' | 'retentionMs' | 'temporalUiUrl'>;
+
+export function presentTaskDetail(deps: ViewDeps, sources: TaskSources) {
+  const { delivery, attempts, nowMs } = sources;
+  const callback = delivery === undefined ? null : presentCallback(delivery, attempts, nowMs);
+  return view(taskDetailSchema, { ...fieldsOf(deps, sources, callback), callback });
+}
+
+export function presentOperatorTaskDetail(deps: ViewDeps, sources: TaskSources) {
+  const { task, accountName, delivery, attempts, providerJobs } = sources;
+  const callback = delivery === undefined ? null : presentOperatorCallback(delivery, attempts);
+  return view(operatorTaskDetailSchema, {
+    ...fieldsOf(deps, sources, callback),
+    callback,
+    operator: {
+      accountId: task.accountId,
+      accountName: accountName ?? null,
+      temporalUrl: deps.temporalUiUrl === undefined ? null : workflowUrl(deps.temporalUiUrl, task.taskId),
+      files: filesOf(task.result),
+      providerJobs: providerJobs.map(presentProviderJob),
+    },
+  });
+}
+
+type CallbackTimes = { readonly createTime: number; readonly completeTime: number | null };
+
+function fieldsOf(deps: ViewDeps, sources: TaskSources, callback: CallbackTimes | null) {
+  const { task, record, maker, previews, ahead, ledger, providerJobs, nowMs } = sources;
+  const { result, completedAt, mediaDeletedAt } = task;
+  return {
+    task: record,
+    createdBy: presentMaker(maker),
+    priceName: task.priceName,
+    posterUrl: posterUrlOf(deps, task),
+    previews,
+    video: result === undefined ? null : view(videoSchema, result),
+    mediaDeleteTime: result && (mediaDeletedAt ?? (completedAt ?? nowMs) + deps.retentionMs),
+    contentDeleteTime: task.contentDeletedAt,
+    steps: [
+      ...stepsOf(task, providerJobs),
+      ...(callback === null ? [] : [stepOf('callback', callback.createTime, callback.completeTime)]),
+    ],
+    ledger: ledger.map(presentLedgerEntry),
+    aheadOfOwn: ahead,
+  };
+}
+
 function presentProviderJob(job: ProviderJob) {
   return view(providerJobSchema, {
     ...job,
@@ -52,66 +175,8 @@ function presentProviderJob(job: ProviderJob) {
   });
 }
 
-const resultSchema = z.strictObject({
-  videoKey: z.string(),
-  posterKey: z.string(),
-  lastFrameKey: z.string().optional(),
-  widthPx: z.int(),
-  heightPx: z.int(),
-  durationSeconds: z.number(),
-  framesPerSecond: z.number(),
-  hasAudio: z.boolean(),
-  bytes: z.int(),
-  sha256: z.string(),
-});
-
-export const taskDetailSchema = z
-  .strictObject({
-    accountId: z.string(),
-    task: taskRecordSchema,
-    createdBy: makerSchema,
-    priceName: z.string().meta({ description: 'The price of the model that was charged.' }),
-    posterUrl: posterUrlSchema,
-    temporalUrl: z
-      .url()
-      .nullable()
-      .meta({ description: "The task's workflow in Temporal's UI; null if its URL is unknown." }),
-    result: resultSchema.nullable().meta({ description: 'Measured from the stored video.' }),
-    mediaDeleteTime: unixMs.nullable(),
-    contentDeleteTime: contentDeleteTimeSchema,
-    ledger: z.array(ledgerEntrySchema),
-    providerJobs: z.array(providerJobSchema),
-    callback: deliverySchema.nullable(),
-    attempts: z.array(attemptSchema).meta({ description: 'Attempts of the callback, newest first, at most 100.' }),
-  })
-  .meta({ id: 'TaskDetail' });
-
-type Detailed = {
-  readonly task: Task;
-  readonly record: TaskRecord;
-  readonly detail: Awaited<ReturnType<typeof readTaskDetail>>;
-  readonly maker: Maker | undefined;
-};
-
-export function presentTaskDetail(
-  deps: Pick<HttpDeps, 'resultStore' | 'temporalUiUrl'>,
-  { task, record, detail, maker }: Detailed,
-) {
-  return view(taskDetailSchema, {
-    accountId: task.accountId,
-    task: record,
-    createdBy: presentMaker(maker),
-    priceName: task.priceName,
-    posterUrl: posterUrlOf(deps, task),
-    temporalUrl: deps.temporalUiUrl && workflowUrl(deps.temporalUiUrl, task.taskId),
-    result: task.result,
-    mediaDeleteTime: task.mediaDeletedAt,
-    contentDeleteTime: task.contentDeletedAt,
-    ledger: detail.ledger.map(presentLedgerEntry),
-    providerJobs: detail.providerJobs.map(presentProviderJob),
-    callback: detail.delivery && presentDelivery(detail.delivery),
-    attempts: detail.attempts.map(presentAttempt),
-  });
+function filesOf(result: TaskResult | undefined) {
+  return result === undefined ? null : view(filesSchema, { ...result, lastFrameKey: result.lastFrameKey });
 }
 
 /** `listUrl` is the list of workflows. */

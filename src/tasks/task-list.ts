@@ -35,7 +35,7 @@ export type TaskFilter = {
   readonly limit: number;
 };
 
-export type ListedTask = Task & { readonly createdBy: Maker | undefined };
+export type ListedTask = Task & { readonly createdBy: Maker | undefined; readonly accountName?: string | undefined };
 
 /**
  * Lists tasks, newest first. The page begins at one row, that of the cursor or of `toMs`: with two conditions PostgreSQL would begin at
@@ -45,7 +45,7 @@ export const listTasks = many<ListedTask, [filter: TaskFilter]>({
   name: 'list-tasks',
   plannedAnew: true,
   text: `
-select ${taskColumns}, ${makerColumn} from tasks
+select ${taskColumns}, ${makerColumn}, (select name from accounts where accounts.id = account_id) as "accountName" from tasks
 where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2) and ($3::text is null or model = $3)
   and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
   and (created_at, id) < (

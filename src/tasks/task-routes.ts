@@ -7,8 +7,7 @@ import type { FieldError } from '../platform/field-errors.ts';
 import { type TaskSearch, taskSearch } from './task-search.ts';
 import { stopEndedTask, cancelTaskFor } from './cancel-task.ts';
 import { type FailCode, failCodes, finalStates, isFinal, taskStates } from './task.ts';
-import { listTasks, readTaskDetail } from './task-list.ts';
-import { findMaker } from './task-maker.ts';
+import { listTasks } from './task-list.ts';
 import { cancelTaskAs, findTask } from './tasks.ts';
 import { ownTask } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
@@ -25,8 +24,14 @@ import {
   textParameter,
 } from '../http/query.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
-import { listedTaskSchema, presentListedTask, presentTask, taskRecordSchema } from './task-view.ts';
-import { presentTaskDetail, taskDetailSchema } from './task-detail-view.ts';
+import {
+  listedTaskSchema,
+  operatorListedTaskSchema,
+  presentListedTask,
+  presentOperatorListedTask,
+  presentTask,
+  taskRecordSchema,
+} from './task-view.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
 
 const recordInfo = defineEndpoint({
@@ -55,27 +60,6 @@ function taskNotFound(unknownTask: FieldError | undefined): HttpError {
   if (unknownTask === undefined) return new HttpError('task_not_found');
   return new HttpError('invalid_request', { msg: unknownTask.message, data: { errors: [unknownTask] } });
 }
-
-const show = defineEndpoint({
-  operationId: 'adminShowTask',
-  route: 'GET /api/admin/v1/tasks/show',
-  summary: 'Get all details of a task',
-  description:
-    'Returns the record, the measured video, ledger entries, upstream jobs, and every attempt of the callback with the beginning of the ' +
-    'response. Contains data that clients must not see.',
-  query: strictQuery({ taskId: idParameter('a task') }),
-  data: taskDetailSchema,
-  failures: ['task_not_found'],
-  handler: async ({ query }, deps) => {
-    const task = existing(await findTask(deps.db, query.taskId), 'task_not_found');
-    const [record, detail, maker] = await Promise.all([
-      presentTask(deps, task),
-      readTaskDetail(deps.db, task.taskId),
-      findMaker(deps.db, task.taskId),
-    ]);
-    return presentTaskDetail(deps, { task, record, detail, maker });
-  },
-});
 
 const cancelledTaskSchema = z
   .strictObject({
@@ -213,10 +197,7 @@ const adminList = defineEndpoint({
     search: taskSearchParameter.optional(),
     ...createdBetweenPage,
   }),
-  data: z.strictObject({
-    tasks: z.array(z.strictObject({ accountId: z.string(), task: listedTaskSchema })),
-    nextCursor: nextCursorSchema,
-  }),
+  data: z.strictObject({ tasks: z.array(operatorListedTaskSchema), nextCursor: nextCursorSchema }),
   handler: async ({ query }, deps) => {
     const { from = 0, to: toMs, cursor: after, limit, search: text, ...others } = query;
     const { accountId, state, model, provider } = others;
@@ -237,10 +218,9 @@ const adminList = defineEndpoint({
       limit: limit + 1,
     };
     const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
-    const tasks = page.map(async (task) => ({ accountId: task.accountId, task: await presentListedTask(deps, task) }));
-    return { tasks: await Promise.all(tasks), nextCursor };
+    return { tasks: await Promise.all(page.map((task) => presentOperatorListedTask(deps, task))), nextCursor };
   },
 });
 
 export const taskEndpoints = [recordInfo, cancelTask, listTasksOfAccount];
-export const operatorTaskEndpoints = [adminList, show, adminCancel];
+export const operatorTaskEndpoints = [adminList, adminCancel];

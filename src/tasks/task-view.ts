@@ -92,6 +92,11 @@ export const listedTaskSchema = taskRecordSchema
   .extend({ createdBy: makerSchema, posterUrl: posterUrlSchema, contentDeleteTime: contentDeleteTimeSchema })
   .meta({ id: 'ListedTask' });
 
+/** With what only operators see. */
+export const operatorListedTaskSchema = listedTaskSchema
+  .extend({ operator: z.strictObject({ accountId: z.string(), accountName: z.string().nullable() }) })
+  .meta({ id: 'OperatorListedTask' });
+
 export async function presentListedTask(deps: RecordDeps, task: ListedTask) {
   const record = await presentTask(deps, task);
   return view(listedTaskSchema, {
@@ -99,6 +104,14 @@ export async function presentListedTask(deps: RecordDeps, task: ListedTask) {
     createdBy: presentMaker(task.createdBy),
     posterUrl: posterUrlOf(deps, task),
     contentDeleteTime: task.contentDeletedAt,
+  });
+}
+
+export async function presentOperatorListedTask(deps: RecordDeps, task: ListedTask) {
+  const listed = await presentListedTask(deps, task);
+  return view(operatorListedTaskSchema, {
+    ...listed,
+    operator: { accountId: task.accountId, accountName: task.accountName ?? null },
   });
 }
 

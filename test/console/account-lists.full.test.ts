@@ -182,8 +182,8 @@ test(
     await page.goto(`${service.url}/console/a/${accountId}/credits`);
     await settled(page);
     await page
-      .getByRole('img', { name: /Credits charged by day and model/ })
-      .locator('canvas')
+      .getByRole('figure', { name: 'Credits charged by day and model' })
+      .locator('svg')
       .waitFor();
     await page.getByText('Figures', { exact: true }).click();
     await page

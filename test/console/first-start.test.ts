@@ -135,7 +135,7 @@ test('its page has the timeline, the measured facts and the ledger line', { skip
 
 test('the overview then has the use of seven days, and no first steps any more', { skip }, async () => {
   await page.getByRole('link', { name: 'Overview', exact: true }).click();
-  await page.getByRole('img', { name: /Credits charged by day and model/ }).waitFor();
+  await page.getByRole('figure', { name: 'Credits charged by day and model' }).waitFor();
   await page.getByRole('link', { name: /A lighthouse in the fog/ }).waitFor();
   assert.equal(await page.getByRole('heading', { name: 'First steps' }).count(), 0);
 });

@@ -47,7 +47,16 @@ test('200 a price begins when it was asked to, is announced to its account alone
   const [accountId, other, fromTime] = [await newAccountId(), await newAccountId(), soon()];
   const { priceId, createTime, ...shown } = await dataOf(set({ accountId, fromTime }));
   const amounts = { creditsPerSecond: 20, creditsPerVideo: 0, fromTime };
-  const expected = { model, priceName: 'standard', accountId, ...amounts, state: 'announced', reason, who: 'ada' };
+  const expected = {
+    model,
+    priceName: 'standard',
+    accountId,
+    accountName: 'test',
+    ...amounts,
+    state: 'announced',
+    reason,
+    who: 'ada',
+  };
   assert.deepEqual(shown, expected);
   const listed = await pricesOf({ accountId });
   assert.deepEqual(listed.prices, [{ priceId, createTime, ...expected }]);

@@ -180,9 +180,17 @@ test('operators list, invite, reset and disable people and change operators; one
       ofAccount.people.map(({ email }) => email),
       [person.email],
     );
-    assert.deepEqual(people.find(({ email }) => email === person.email)?.['accounts'], [
-      { accountId, name: 'test', role: 'owner' },
-    ]);
+    const found = people.find(({ email }) => email === person.email);
+    assert.equal(found?.['role'], null, 'it is not asked for as a member');
+    assert.equal(ofAccount.people[0]?.['role'], 'owner');
+    const { isOperator, accounts } = found['operator'] as Record<string, unknown>;
+    assert.deepEqual([isOperator, accounts], [false, [{ accountId, name: 'test', role: 'owner' }]]);
+    const seenByMembers = await person.ask('GET', members, { accountId });
+    assert.deepEqual(
+      Object.keys((seenByMembers.json.data['members'] as object[])[0] ?? {}).toSorted(),
+      ['email', 'isDisabled', 'joinTime', 'lastUseTime', 'role', 'userId'],
+      'members see nothing that only operators may see',
+    );
     assert.equal((await post('invite', { email: 'n@example.com' })).status, 422);
     assert.equal(
       (await post('invite', { email: 'n@example.com', accountId: randomUUID() })).json.error,

@@ -118,10 +118,18 @@ test('operators list the open invitations that make an operator, newest first, a
       linkId: second.linkId,
       email: 'second@example.com',
       accountId,
+      accountName: 'other',
       role: 'viewer',
       expireTime: second.expiresAt,
     },
-    { linkId: first.linkId, email: 'first@example.com', accountId: null, role: null, expireTime: first.expiresAt },
+    {
+      linkId: first.linkId,
+      email: 'first@example.com',
+      accountId: null,
+      accountName: null,
+      role: null,
+      expireTime: first.expiresAt,
+    },
   ]);
   assert.equal((await change('withdraw', { linkId: second.linkId.toUpperCase() })).status, 200);
   assert.deepEqual([await isOpen(second), await isOpen(first)], [false, true]);

@@ -328,6 +328,8 @@ export type TaskTimeline = {
     /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
+  /** The price of the model that was charged. */
+  readonly priceName: string;
   /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
   /** Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input. */
@@ -346,6 +348,8 @@ export type TaskTimeline = {
   } | null;
   /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
+  /** When prompt, images and video were deleted, on request or after their retention. */
+  readonly contentDeleteTime: number | null;
   /** In the order in which they began. */
   readonly steps: readonly {
     readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';

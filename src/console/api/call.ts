@@ -26,13 +26,6 @@ export function read<Path extends ReadPath>(
   return exchange(address, { headers, ...(signal !== undefined && { signal }) }) as Promise<Answer<Path>>;
 }
 
-const replayed = new WeakSet<object>();
-
-/** Whether the service had done this before under the same Idempotency-Key, so that nothing was charged or booked now. */
-export function isReplayed(answer: object): boolean {
-  return replayed.has(answer);
-}
-
 /** POST. `idempotencyKey` makes a repetition harmless. */
 export function send<Path extends SendPath>(
   path: Path,
@@ -44,14 +37,9 @@ export function send<Path extends SendPath>(
     'Content-Type': 'application/json',
     ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
   };
-  const init = { method: 'POST', headers, body: JSON.stringify(body, figures) };
+  const init = { method: 'POST', headers, body: JSON.stringify(body) };
   // As above.
   return exchange(path, init, idempotencyKey === undefined ? 'unanswered' : 'unanswered_once') as Promise<Sent<Path>>;
-}
-
-/** JSON would say null for NaN, which means that nothing is given. What is no number is for the service to refuse. */
-function figures(_name: string, value: unknown): unknown {
-  return Number.isNaN(value) ? 'NaN' : value;
 }
 
 /** POST of a file as it is. */
@@ -90,7 +78,6 @@ async function exchange(address: string, init: RequestInit, unanswered = 'offlin
   }
   const { code, msg, error, data } = envelope;
   const isObject = typeof data === 'object' && data !== null;
-  if (isObject && response.headers.get('idempotency-replayed') === 'true') replayed.add(data);
   if (code === 200) return data;
   const details = isObject ? { ...data } : {};
   throw new ApiProblem({ status: code, error: error ?? 'internal', message: msg, data: details, requestId });

@@ -328,6 +328,8 @@ export type TaskTimeline = {
     /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
     readonly name: string | null;
   } | null;
+  /** The price of the model that was charged. */
+  readonly priceName: string;
   /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
   /** Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input. */
@@ -346,6 +348,8 @@ export type TaskTimeline = {
   } | null;
   /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
+  /** When prompt, images and video were deleted, on request or after their retention. */
+  readonly contentDeleteTime: number | null;
   /** In the order in which they began. */
   readonly steps: readonly {
     readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
@@ -647,6 +651,16 @@ export type Passkey = {
   readonly lastUseTime: number | null;
 };
 
+export type Member = {
+  readonly userId: string;
+  readonly email: string;
+  readonly isDisabled: boolean;
+  readonly role: 'owner' | 'member' | 'viewer';
+  readonly joinTime: number;
+  /** Accurate to about a minute. */
+  readonly lastUseTime: number | null;
+};
+
 export type NewLink = {
   readonly linkId: string;
   /** Send it to the person. It is not shown again. */
@@ -741,6 +755,7 @@ export type InstallationOverview = {
     readonly found: readonly {
       readonly rule: string;
       readonly accountId: string | null;
+      readonly accountName: string | null;
       readonly entryId: number | null;
       readonly taskId: string | null;
       readonly detail: string;
@@ -801,6 +816,7 @@ export type SetPrice = {
   readonly priceName: string;
   /** Null: applies to all accounts without their own price. */
   readonly accountId: string | null;
+  readonly accountName: string | null;
   /** Both amounts are null if they end the previous price: an account returns to the list price, the list price to the catalogue's. */
   readonly creditsPerSecond: number | null;
   readonly creditsPerVideo: number | null;
@@ -843,24 +859,6 @@ export type Margin = {
   readonly marginMicros: number | null;
 };
 
-export type ApiKey = {
-  readonly keyId: string;
-  readonly name: string;
-  /** The beginning and end of the key. */
-  readonly hint: string;
-  readonly scopes:
-    | readonly ('tasks:write' | 'tasks:read' | 'credits:read' | 'callbacks:secret' | 'content:delete' | 'keys:write')[];
-  /** The spelling of requests and records. */
-  readonly dialect: 'native' | 'kie';
-  /** The models that it may use; null for all. */
-  readonly models: readonly string[] | null;
-  readonly createTime: number;
-  readonly expireTime: number | null;
-  /** Accurate to about a minute. */
-  readonly lastUseTime: number | null;
-  readonly revokeTime: number | null;
-};
-
 export type NewApiKeyOfAccount = {
   readonly keyId: string;
   readonly name: string;
@@ -882,8 +880,104 @@ export type NewApiKeyOfAccount = {
   readonly key: string;
 };
 
+export type OperatorListedTask = {
+  readonly taskId: string;
+  readonly model: string;
+  /** `success` and `fail` are final and never change. */
+  readonly state: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail';
+  readonly progress: number;
+  readonly param: {
+    readonly model: string;
+    readonly input: {
+      readonly prompt: string;
+      readonly negativePrompt?: string | undefined;
+      readonly resolution: '480p' | '540p' | '720p' | '768p' | '1080p' | '1440p' | '2160p';
+      /** Whole seconds. */
+      readonly duration: number;
+      readonly ratio:
+        | 'adaptive'
+        | '16:9'
+        | '9:16'
+        | '1:1'
+        | '4:3'
+        | '3:4'
+        | '21:9'
+        | '9:21'
+        | '3:2'
+        | '2:3'
+        | '5:4'
+        | '4:5';
+      readonly generateAudio: boolean;
+      readonly imageUrls: readonly string[];
+      readonly firstFrameUrl?: string | undefined;
+      readonly lastFrameUrl?: string | undefined;
+      readonly videoUrls?: readonly string[] | undefined;
+      readonly audioUrls?: readonly string[] | undefined;
+      readonly seed?: number | undefined;
+      readonly options?: Readonly<Record<string, boolean | number | string>> | undefined;
+    };
+    readonly callBackUrl?: string | undefined;
+    /** Only of tasks created through an API with such a field. */
+    readonly endUser?: string | undefined;
+  };
+  readonly resultJson: {
+    /** Freshly signed links; empty until success. */
+    readonly resultUrls: readonly string[];
+    /** A freshly signed link to the last frame (JPEG), for models that store it. */
+    readonly lastFrameUrl?: string | undefined;
+    /** Measured from the stored video; absent until success. */
+    readonly video?:
+      | {
+          readonly width: number;
+          readonly height: number;
+          readonly seconds: number;
+          readonly framesPerSecond: number;
+          readonly hasAudio: boolean;
+          readonly bytes: number;
+        }
+      | undefined;
+  };
+  readonly failCode:
+    | 'content_rejected'
+    | 'image_unreachable'
+    | 'image_invalid'
+    | 'media_unreachable'
+    | 'media_invalid'
+    | 'provider_rejected'
+    | 'provider_unavailable'
+    | 'timeout'
+    | 'result_invalid'
+    | 'cancelled'
+    | 'terminated'
+    | 'internal'
+    | null;
+  readonly failMsg: string | null;
+  readonly creditsCharged: number;
+  readonly creditsRefunded: number;
+  /** Milliseconds from the start of generation to the end. */
+  readonly costTime: number | null;
+  /** Unix milliseconds, as every time here. */
+  readonly createTime: number;
+  readonly updateTime: number;
+  readonly completeTime: number | null;
+  /** The creator; null for a task that an operator started manually. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
+    readonly name: string | null;
+  } | null;
+  /** A signed link to a still of the video; null without one. */
+  readonly posterUrl: string | null;
+  /** When prompt, images and video were deleted, on request or after their retention. */
+  readonly contentDeleteTime: number | null;
+  readonly operator: {
+    readonly accountId: string;
+    readonly accountName: string | null;
+  };
+};
+
 export type TaskDetail = {
-  readonly accountId: string;
   readonly task: TaskRecord;
   /** The creator; null for a task that an operator started manually. */
   readonly createdBy: {
@@ -896,89 +990,129 @@ export type TaskDetail = {
   readonly priceName: string;
   /** A signed link to a still of the video; null without one. */
   readonly posterUrl: string | null;
-  /** The task's workflow in Temporal's UI; null if its URL is unknown. */
-  readonly temporalUrl: string | null;
-  /** Measured from the stored video. */
-  readonly result: {
-    readonly videoKey: string;
-    readonly posterKey: string;
-    readonly lastFrameKey?: string | undefined;
+  /** Signed links to the uploaded files in the input, valid for a day. `url` is the address in the input. */
+  readonly previews: readonly {
+    readonly url: string;
+    readonly previewUrl: string;
+  }[];
+  /** Measured from the video. */
+  readonly video: {
     readonly widthPx: number;
     readonly heightPx: number;
     readonly durationSeconds: number;
     readonly framesPerSecond: number;
     readonly hasAudio: boolean;
     readonly bytes: number;
-    readonly sha256: string;
   } | null;
+  /** When the video was or will be deleted; null without one. */
   readonly mediaDeleteTime: number | null;
   /** When prompt, images and video were deleted, on request or after their retention. */
   readonly contentDeleteTime: number | null;
-  readonly ledger: readonly LedgerEntry[];
-  readonly providerJobs: readonly {
-    readonly ordinal: number;
-    readonly provider: string;
-    /** Null if the response was lost or is still awaited. */
-    readonly jobId: string | null;
-    readonly outcome: 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success' | null;
-    readonly failCode: string | null;
-    readonly failMsg: string | null;
-    readonly ageMs: number;
-    /** The provider with its model; null for a job on our own worker. */
-    readonly pool: string | null;
-    /** When the create was decided; null while only the slot is reserved. */
-    readonly intendTime: number | null;
-    /** When the upstream accepted it. */
-    readonly submitTime: number | null;
-    readonly upstreamEndTime: number | null;
-    /** When its outcome was recorded. */
-    readonly endTime: number | null;
-    /** In millionths of the currency; null if unknown. */
-    readonly costMicros: number | null;
-    readonly costCurrency: string | null;
-    readonly costBasis: 'reported' | 'estimated' | 'unknown' | null;
-    /** The upstream's message. */
-    readonly detail: string | null;
-  }[];
-  readonly callback: Delivery;
-  /** Attempts of the callback, newest first, at most 100. */
-  readonly attempts: readonly {
-    readonly attempt: number;
+  /** In the order in which they began. */
+  readonly steps: readonly {
+    readonly step: 'accepted' | 'waited' | 'generating' | 'stored' | 'succeeded' | 'failed' | 'refunded' | 'callback';
     readonly startTime: number;
-    readonly durationMs: number;
-    readonly status: number | null;
-    /** The kind of network error; hidden from clients. */
-    readonly error: string | null;
-    /** The first KiB of the response. */
-    readonly responseHead: string | null;
+    /** Null while the step runs; equal to `startTime` for an instant. */
+    readonly endTime: number | null;
   }[];
+  readonly ledger: readonly LedgerEntry[];
+  readonly callback: OperatorCallback | null;
+  /** Older waiting tasks of the account, at most 1,000. Null once generation begins. */
+  readonly aheadOfOwn: number | null;
+  readonly operator: {
+    readonly accountId: string;
+    readonly accountName: string | null;
+    /** The task's workflow in Temporal's UI; null if its URL is unknown. */
+    readonly temporalUrl: string | null;
+    /** Keys of the stored files; null without a video. */
+    readonly files: {
+      readonly videoKey: string;
+      readonly posterKey: string;
+      readonly lastFrameKey: string | null;
+      readonly sha256: string;
+    } | null;
+    readonly providerJobs: readonly {
+      readonly ordinal: number;
+      readonly provider: string;
+      /** Null if the response was lost or is still awaited. */
+      readonly jobId: string | null;
+      readonly outcome: 'success' | 'fail' | 'not_created' | 'refused' | 'abandoned' | 'late_success' | null;
+      readonly failCode: string | null;
+      readonly failMsg: string | null;
+      readonly ageMs: number;
+      /** The provider with its model; null for a job on our own worker. */
+      readonly pool: string | null;
+      /** When the create was decided; null while only the slot is reserved. */
+      readonly intendTime: number | null;
+      /** When the upstream accepted it. */
+      readonly submitTime: number | null;
+      readonly upstreamEndTime: number | null;
+      /** When its outcome was recorded. */
+      readonly endTime: number | null;
+      /** In millionths of the currency; null if unknown. */
+      readonly costMicros: number | null;
+      readonly costCurrency: string | null;
+      readonly costBasis: 'reported' | 'estimated' | 'unknown' | null;
+      /** The upstream's message. */
+      readonly detail: string | null;
+    }[];
+  };
 };
 
-export type Delivery = {
+export type OperatorCallback = {
   readonly taskId: string;
-  readonly accountId: string;
+  /** The `webhook-id` header, the same for every attempt. */
+  readonly webhookId: string;
   readonly url: string;
   readonly state: 'pending' | 'delivered' | 'failed' | 'rejected';
-  /** Requested redeliveries. */
-  readonly redeliveries: number;
   readonly createTime: number;
   readonly completeTime: number | null;
+  /** The latest start of the next attempt; null without one. */
   readonly nextAttemptTime: number | null;
-} | null;
+  /** Newest first, at most 100. */
+  readonly attempts: readonly {
+    readonly attempt: number;
+    /** Unix milliseconds, in whole seconds. */
+    readonly startTime: number;
+    /** The response status of the receiver; null if it was unreachable. */
+    readonly status: number | null;
+    readonly durationMs: number | null;
+    readonly error: 'unreachable' | null;
+    readonly operator: {
+      /** The kind of network error; hidden from clients. */
+      readonly networkError: string | null;
+      /** The first KiB of the response. */
+      readonly responseHead: string | null;
+    };
+  }[];
+  readonly operator: {
+    readonly accountId: string;
+    readonly accountName: string | null;
+    /** Requested redeliveries. */
+    readonly redeliveries: number;
+  };
+};
 
 export type Person = {
   readonly userId: string;
   readonly email: string;
-  readonly isOperator: boolean;
   readonly isDisabled: boolean;
-  /** By name; at most 100. */
-  readonly accounts: readonly {
-    readonly accountId: string;
-    readonly name: string;
-    readonly role: 'owner' | 'member' | 'viewer';
-  }[];
-  readonly createTime: number;
-  readonly lastSignInTime: number | null;
+  /** In the account of the request; null without one. */
+  readonly role: 'owner' | 'member' | 'viewer' | null;
+  readonly joinTime: number | null;
+  /** Accurate to about a minute. */
+  readonly lastUseTime: number | null;
+  readonly operator: {
+    readonly isOperator: boolean;
+    /** By name; at most 100. */
+    readonly accounts: readonly {
+      readonly accountId: string;
+      readonly name: string;
+      readonly role: 'owner' | 'member' | 'viewer';
+    }[];
+    readonly createTime: number;
+    readonly lastSignInTime: number | null;
+  };
 };
 
 export type OperatorAction = {
@@ -1024,6 +1158,7 @@ export type OperatorAction = {
     readonly requestId: string | null;
   };
   readonly accountId: string | null;
+  readonly accountName: string | null;
   readonly taskId: string | null;
   readonly keyId: string | null;
   /** Old and new values, and the reason. Contains no secrets. */
@@ -1083,7 +1218,10 @@ export type Reads = {
     readonly answer: TaskTimeline;
   };
   readonly '/api/v1/overview': {
-    readonly query: {};
+    readonly query: {
+      /** False leaves `days` empty: their sums take longer than the rest. */
+      readonly days?: boolean | undefined;
+    };
     readonly answer: Overview;
   };
   readonly '/api/v1/credits': {
@@ -1204,15 +1342,7 @@ export type Reads = {
   readonly '/api/console/v1/members': {
     readonly query: {};
     readonly answer: {
-      readonly members: readonly {
-        readonly userId: string;
-        readonly email: string;
-        readonly role: 'owner' | 'member' | 'viewer';
-        readonly isDisabled: boolean;
-        readonly joinTime: number;
-        /** Exact to about a minute. */
-        readonly lastUseTime: number | null;
-      }[];
+      readonly members: readonly Member[];
       readonly invitations: readonly {
         readonly linkId: string;
         readonly email: string;
@@ -1337,7 +1467,7 @@ export type Reads = {
       readonly accountId: string;
     };
     readonly answer: {
-      readonly keys: readonly ApiKey[];
+      readonly keys: readonly UsedApiKey[];
     };
   };
   readonly '/api/admin/v1/tasks': {
@@ -1374,10 +1504,7 @@ export type Reads = {
       readonly limit?: number | undefined;
     };
     readonly answer: {
-      readonly tasks: readonly {
-        readonly accountId: string;
-        readonly task: ListedTask;
-      }[];
+      readonly tasks: readonly OperatorListedTask[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
@@ -1394,7 +1521,7 @@ export type Reads = {
       readonly limit?: number | undefined;
     };
     readonly answer: {
-      readonly callbacks: readonly Delivery[];
+      readonly callbacks: readonly OperatorCallback[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
@@ -1433,6 +1560,7 @@ export type Reads = {
         readonly email: string;
         /** An account that the person also joins. */
         readonly accountId: string | null;
+        readonly accountName: string | null;
         readonly role: 'owner' | 'member' | 'viewer' | null;
         readonly expireTime: number;
       }[];
@@ -1903,7 +2031,7 @@ export type Sends = {
     readonly body: {
       readonly taskId: string;
     };
-    readonly answer: Delivery;
+    readonly answer: OperatorCallback;
   };
   readonly '/api/admin/v1/people/invite': {
     readonly body: {

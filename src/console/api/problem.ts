@@ -1,6 +1,12 @@
-import type { Failure } from '../ui/notice.tsx';
+/** What a person reads of a failed call. */
+export type Failure = {
+  readonly title: string;
+  readonly sentence: string;
+  /** What support needs to find the request. */
+  readonly requestId?: string | undefined;
+};
 
-export type FieldFault = { readonly path: string; readonly message: string };
+type FieldError = { readonly path: string; readonly message: string };
 
 /** A call that was refused or never arrived. `status` is 0 when there was no answer. */
 export class ApiProblem extends Error {
@@ -19,16 +25,16 @@ export class ApiProblem extends Error {
     this.requestId = problem.requestId;
   }
 
-  /** Faults of the fields of a form, by the path of each. */
-  get faults(): Readonly<Record<string, string>> {
+  /** Errors of the fields of a form, by the path of each. */
+  get errors(): Readonly<Record<string, string>> {
     const { errors } = this.data;
     if (this.error !== 'invalid_request' || !Array.isArray(errors)) return {};
-    const faults = errors.filter(isFault).map(({ path, message }) => [path, sentence(message)] as const);
-    return Object.fromEntries(faults);
+    const found = errors.filter(isFieldError).map(({ path, message }) => [path, sentence(message)] as const);
+    return Object.fromEntries(found);
   }
 }
 
-function isFault(value: unknown): value is FieldFault {
+function isFieldError(value: unknown): value is FieldError {
   return typeof value === 'object' && value !== null && 'path' in value && 'message' in value;
 }
 
@@ -38,49 +44,57 @@ export function problemOf(error: unknown): ApiProblem {
   return new ApiProblem({ status: 0, error: 'unreadable', message, data: {}, requestId: undefined });
 }
 
-/** In the console's words, where it knows better what to do than the API, whose reader is a program. */
+/** In the console's words, where it knows better than the API, whose reader is a program, what to do. */
 const words: Readonly<Record<string, readonly [title: string, sentence: string]>> = {
-  offline: ['No connection', 'The service did not answer. Check your network; the page tries again by itself.'],
+  offline: ['No connection', 'The service did not respond. Check your network; the page retries automatically.'],
   unanswered: [
     'No connection',
-    'The service did not answer, so it is not known whether this was done. Check your network and this page, then try again.',
+    'The service did not respond, so the change may or may not have been made. Check this page, then try again.',
   ],
   unanswered_once: [
     'No connection',
-    'The service did not answer, so it is not known whether this was done. Press the button again: it is never done twice.',
+    'The service did not respond. Try again: the retry is safe and never charges or books twice.',
   ],
-  unreadable: ['Unexpected answer', 'The service answered something this page cannot read. Reload the page.'],
-  database_unavailable: ['The service is recovering', 'Its database does not answer. Try again in a few seconds.'],
-  database_busy: ['The service is busy', 'Too many requests wait for the database. Nothing was changed or charged.'],
+  unreadable: ['Unexpected response', 'The service sent a response this page cannot read. Reload the page.'],
+  database_unavailable: ['The service is recovering', 'Its database is unavailable. Try again in a few seconds.'],
+  database_busy: ['The service is busy', 'Nothing was changed or charged. Try again in a few seconds.'],
   rate_limited: ['Too many requests', 'Wait a few seconds, then try again.'],
-  scope_missing: ['Not allowed', 'Your role in this account does not allow this. Ask an owner of the account.'],
+  scope_missing: ['Not allowed', 'Your role does not allow this. Ask an owner of the account.'],
   account_suspended: [
     'Account suspended',
-    'An operator has suspended this account. No task can be created until the suspension is lifted.',
+    'An operator suspended this account. You can’t create tasks until the suspension is lifted.',
   ],
   insufficient_credits: ['Not enough credits', 'The balance does not cover this video.'],
   too_many_unfinished_tasks: [
     'Too many videos at once',
-    'This account has as many unfinished tasks as it may have. Wait until one ends.',
+    'This account has reached its limit of unfinished tasks. Wait until one finishes.',
   ],
   acceptance_unknown: [
-    'The answer was lost',
-    'It is not known whether the task was accepted. Press the button again: it never charges twice.',
+    'No response',
+    'The task may have been accepted. Try again: the retry is safe and never charges twice.',
   ],
-  task_not_found: ['No such task', 'It does not exist, or belongs to another account.'],
-  account_not_found: ['No such account', 'It does not exist, or you are not a member of it.'],
-  sign_in_failed: ['Sign-in failed', 'E-mail or password is wrong.'],
-  internal: ['Something went wrong', 'The fault is on our side and was logged. Try again.'],
+  idempotency_key_reused: [
+    'Already submitted',
+    'An earlier attempt with other values succeeded. Check its result before you submit again.',
+  ],
+  task_not_found: ['Task not found', 'It does not exist, or belongs to another account.'],
+  account_not_found: ['Account not found', 'It does not exist, or you are not a member of it.'],
+  sign_in_failed: ['Sign-in failed', 'Wrong e-mail or password.'],
+  internal: ['Something went wrong', 'The error was logged. Try again.'],
 };
 
-/** What a person reads of it: what, why, what now. */
-export function failureOf(error: unknown): Failure {
+/** What went wrong, why, and what to do now. `fields` are errors that no field in sight shows. */
+export function failureOf(error: unknown, fields: readonly (readonly [path: string, message: string])[] = []): Failure {
   const problem = problemOf(error);
-  const known = words[problem.error];
   const requestId = problem.status >= 500 ? problem.requestId : undefined;
-  if (known !== undefined) return { title: known[0], sentence: known[1], requestId };
-  const title = problem.status === 403 ? 'Not allowed' : problem.status >= 500 ? 'Something went wrong' : 'Not done';
-  return { title, sentence: sentence(problem.message), requestId };
+  const [title, text] = words[problem.error] ?? [titleOf(problem.status), sentence(problem.message)];
+  const details = fields.map(([path, message]) => `${path}: ${message}`).join(' ');
+  return { title, sentence: details === '' ? text : details, requestId };
+}
+
+function titleOf(status: number): string {
+  if (status === 403) return 'Not allowed';
+  return status >= 500 ? 'Something went wrong' : 'Request failed';
 }
 
 /** The API writes in lower case and without a full stop. */

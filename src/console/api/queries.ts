@@ -8,11 +8,10 @@ import {
   useQueryClient,
 } from '@tanstack/preact-query';
 import { createContext } from 'preact';
-import { useContext } from 'preact/hooks';
+import { useContext, useRef } from 'preact/hooks';
 import { type Answer, type Body, type Query, read, type ReadPath, send, type SendPath, type Sent } from './call.ts';
 import { type ApiProblem, problemOf } from './problem.ts';
-import { confirmPerson } from './confirm-person.ts';
-import { keyOf, type Once, settle } from './once.ts';
+import { withSudo } from './sudo.ts';
 
 /** The account in the address, for which every call below is made; undefined on pages of operators. */
 export const AccountContext = createContext<string | undefined>(undefined);
@@ -101,37 +100,60 @@ export function useRead<Path extends ReadPath>(
 }
 
 type SendOptions<Path extends SendPath> = {
-  /** What has to be read again afterwards; by default everything of the account. */
-  readonly changes?: readonly ReadPath[];
-  readonly onDone?: (answer: Sent<Path>) => void;
-  /** For what charges or books credits. */
-  readonly once?: (body: Body<Path>) => Once;
+  /** What is read again afterwards; by default everything of the account. */
+  readonly changes?: readonly ReadPath[] | undefined;
+  readonly onDone?: ((answer: Sent<Path>) => void) | undefined;
+  /** Sends an Idempotency-Key: one per mounted form, so that a retry or a second click is charged or booked once. */
+  readonly isOnce?: boolean | undefined;
 };
 
-/** A POST. Where the service wants to know the person again, it is asked for the password and repeated. */
-export function useSend<Path extends SendPath>(path: Path, { changes, onDone, once }: SendOptions<Path> = {}) {
+/** A POST of a form. */
+export function useSend<Path extends SendPath>(path: Path, options: SendOptions<Path> = {}) {
   const account = useContext(AccountContext);
   const client = useQueryClient();
-  return useMutation<Sent<Path>, ApiProblem, Body<Path>>({
+  const key = useRef(randomKey());
+  const renewKey = () => (key.current = randomKey());
+  const { changes, onDone, isOnce } = options;
+  return useAction(
+    (body: Body<Path>) => send(path, body, { account, ...(isOnce === true && { idempotencyKey: key.current }) }),
+    {
+      // The service accepted the earlier request of this form, so the next one is a new request.
+      onError: ({ error }) => error === 'idempotency_key_reused' && renewKey(),
+      onDone: (answer) => {
+        renewKey();
+        onDone?.(answer);
+        void client.invalidateQueries({
+          predicate: ({ queryKey: [of, asked] }) =>
+            of === account && (changes === undefined || changes.some((changed) => changed === asked)),
+        });
+      },
+    },
+  );
+}
+
+type ActionOptions<Result> = {
+  readonly onDone?: (result: Result) => void;
+  readonly onError?: (problem: ApiProblem) => void;
+};
+
+/** Anything a person starts that may fail: tracks whether it is running and why it failed, and confirms their identity if required. */
+export function useAction<Result, Input = void>(
+  run: (input: Input) => Promise<Result>,
+  { onDone, onError }: ActionOptions<Result> = {},
+) {
+  return useMutation<Result, ApiProblem, Input>({
     // Secrets that are shown once do not outlive the dialog that shows them.
     gcTime: 0,
-    mutationFn: (body) => {
-      const one = once?.(body);
-      const attempt = () => send(path, body, { account, ...(one !== undefined && { idempotencyKey: keyOf(one) }) });
-      return attempt().catch(async (error: unknown) => {
-        if (problemOf(error).error !== 'reauthentication_required') throw error;
-        await confirmPerson();
-        return attempt();
-      });
-    },
-    onError: (error, body) => once && settle(once(body), error),
-    onSuccess: (answer, body) => {
-      if (once !== undefined) settle(once(body));
-      onDone?.(answer);
-      void client.invalidateQueries({
-        predicate: ({ queryKey: [of, asked] }) =>
-          of === account && (changes === undefined || changes.some((changed) => changed === asked)),
-      });
-    },
+    mutationFn: (input) =>
+      withSudo(() => run(input)).catch((error: unknown) => {
+        throw problemOf(error);
+      }),
+    onSuccess: (result) => onDone?.(result),
+    onError: (problem) => onError?.(problem),
   });
+}
+
+/** `crypto.randomUUID` exists for https and loopback only. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

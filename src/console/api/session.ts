@@ -62,6 +62,11 @@ export function useAccount() {
   return { accountId, name: account?.name ?? '', role: account?.role };
 }
 
+/** Whether the page belongs to operators, who see every account. */
+export function useIsOperator(): boolean {
+  return useContext(AccountContext) === undefined;
+}
+
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, member: 1, owner: 2 };
 
 /** Why this person may not do what the role is needed for; undefined when they may. */

@@ -5,33 +5,31 @@ import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { useMe } from '../api/session.ts';
 import { opsPaths, paths, signInPaths } from '../paths.ts';
-import { AccountRoutes, OpsRoutes } from '../routes.tsx';
-import { lazy } from '../ui/lazy.tsx';
+import { AcceptLinkPage } from '../features/sign-in/accept-link-page.tsx';
+import { SignInPage } from '../features/sign-in/sign-in-page.tsx';
+import { AccountPages, OperatorPages } from '../routes.tsx';
 import { ErrorBox } from '../ui/notice.tsx';
 import { Toasts } from '../ui/toast.tsx';
-import { ConfirmPerson } from './confirm-person.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Gate, GateLoading } from './gate.tsx';
 import { Forbidden, NotFound } from './page-states.tsx';
 import { AccountShell, OpsShell } from './shell.tsx';
-
-const SignIn = lazy(async () => (await import('../pages/sign-in/sign-in.tsx')).SignInPage, GateLoading);
-const AcceptLink = lazy(async () => (await import('../pages/sign-in/accept-link.tsx')).AcceptLinkPage, GateLoading);
+import { Sudo } from './sudo.tsx';
 
 /** Pages for everybody, and behind them those of the person who is signed in. */
 export function App() {
   return (
     <ErrorBoundary>
       <Switch>
-        <Route path={signInPaths.signIn} component={SignIn} />
+        <Route path={signInPaths.signIn} component={SignInPage} />
         <Route path={signInPaths.setUp}>
-          <AcceptLink purpose="setup" />
+          <AcceptLinkPage purpose="setup" />
         </Route>
         <Route path={signInPaths.invite}>
-          <AcceptLink purpose="invite" />
+          <AcceptLinkPage purpose="invite" />
         </Route>
         <Route path={signInPaths.reset}>
-          <AcceptLink purpose="reset" />
+          <AcceptLinkPage purpose="reset" />
         </Route>
         <Route>
           <SignedIn />
@@ -53,7 +51,7 @@ function SignedIn() {
       </Gate>
     );
   }
-  if (me === undefined) return <GateLoading failed={false} />;
+  if (me === undefined) return <GateLoading />;
   if (me === null) {
     const next = path === '/' ? '' : `?next=${encodeURIComponent(search === '' ? path : `${path}?${search}`)}`;
     return <Redirect to={`${signInPaths.signIn}${next}`} replace />;
@@ -72,7 +70,7 @@ function SignedIn() {
         </Route>
         <Route path="/ops/*?">
           <OpsShell me={me}>
-            {me.user.isOperator ? <OpsRoutes /> : <Forbidden what="It belongs to the operators of this service." />}
+            {me.user.isOperator ? <OperatorPages /> : <Forbidden what="It belongs to the operators of this service." />}
           </OpsShell>
         </Route>
         <Route>
@@ -81,7 +79,7 @@ function SignedIn() {
           </OpsShell>
         </Route>
       </Switch>
-      <ConfirmPerson />
+      <Sudo />
     </>
   );
 }
@@ -103,7 +101,7 @@ function InAccount({ me, accountId }: { readonly me: Me; readonly accountId: str
   return (
     <AccountContext.Provider value={accountId}>
       <AccountShell key={accountId} me={me}>
-        <AccountRoutes accountId={accountId} />
+        <AccountPages accountId={accountId} />
       </AccountShell>
     </AccountContext.Provider>
   );

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { ErrorBox, type Failure } from '../ui/notice.tsx';
+import type { Failure } from '../api/problem.ts';
+import { ErrorBox } from '../ui/notice.tsx';
 import { Page } from '../ui/page.tsx';
 
 const broken: Failure = {

@@ -4,22 +4,22 @@ import { Empty } from '../ui/empty.tsx';
 import { ErrorBox } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { LinkButton } from '../ui/button.tsx';
-import { notLoaded } from './gate.tsx';
 
-/** While the code of a page is loaded. */
-export function PageLoading({ failed }: { readonly failed: boolean }) {
-  if (failed) {
-    return (
-      <Page title="Not loaded">
-        <ErrorBox failure={notLoaded} onRetry={() => location.reload()} />
-      </Page>
-    );
-  }
+export function PageLoading() {
   return (
     <div class="page" aria-busy="true">
       <Skeleton width="220px" height="28px" />
       <Skeleton height="180px" />
     </div>
+  );
+}
+
+export function NotLoaded() {
+  const failure = { title: 'This page did not load', sentence: 'The connection broke, or the service was updated.' };
+  return (
+    <Page title="Not loaded">
+      <ErrorBox failure={failure} onRetry={() => location.reload()} />
+    </Page>
   );
 }
 

@@ -2,10 +2,10 @@ import { useContext, useId, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
 import { useMe } from '../api/session.ts';
-import { accountLinks } from '../pages/account/links.ts';
-import { operatorLinks } from '../pages/operators/links.ts';
 import { opsPaths, paths } from '../paths.ts';
-import { Dialog } from '../ui/dialog.tsx';
+import { Dialog, DialogBody } from '../ui/dialog.tsx';
+import { accountNav, operatorNav } from './nav.ts';
+import './palette.css';
 
 type Goal = { readonly href: string; readonly label: string; readonly group: string };
 
@@ -32,45 +32,54 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     navigate(href);
   };
   return (
-    <Dialog title="Go to" onClose={onClose} onSubmit={() => active !== undefined && go(active.href)}>
-      <input
-        class="input"
-        role="combobox"
-        aria-label="A page, an account or the id of a task"
-        placeholder="A page, an account or the id of a task"
-        aria-expanded="true"
-        aria-autocomplete="list"
-        aria-controls={`${id}-list`}
-        {...(active !== undefined && { 'aria-activedescendant': `${id}-${index}` })}
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-        onKeyDown={move}
-        onInput={({ currentTarget }) => {
-          setText(currentTarget.value);
-          setChosen(0);
+    <Dialog title="Go to" onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (active !== undefined) go(active.href);
         }}
-      />
-      <div class="goals" id={`${id}-list`} role="listbox" aria-label="Where to go">
-        {goals.map(({ href, label, group }, at) => (
-          <Link
-            key={href}
-            href={href}
-            id={`${id}-${at}`}
-            role="option"
-            aria-selected={at === index}
-            tabIndex={-1}
-            ref={at === index ? inSight : null}
-            onClick={onClose}
-          >
-            <span>{label}</span>
-            <small>{group}</small>
-          </Link>
-        ))}
-      </div>
-      <p class="soft" role="status">
-        {goals.length === 0 ? 'Nothing has this name. To find tasks, enter at least four characters of an ID.' : ''}
-      </p>
+      >
+        <DialogBody>
+          <input
+            class="input"
+            role="combobox"
+            aria-label="A page, an account or the id of a task"
+            placeholder="A page, an account or the id of a task"
+            aria-expanded="true"
+            aria-autocomplete="list"
+            aria-controls={`${id}-list`}
+            {...(active !== undefined && { 'aria-activedescendant': `${id}-${index}` })}
+            autocomplete="off"
+            spellcheck={false}
+            value={text}
+            onKeyDown={move}
+            onInput={({ currentTarget }) => {
+              setText(currentTarget.value);
+              setChosen(0);
+            }}
+          />
+          <div class="goals" id={`${id}-list`} role="listbox" aria-label="Where to go">
+            {goals.map(({ href, label, group }, at) => (
+              <Link
+                key={href}
+                href={href}
+                id={`${id}-${at}`}
+                role="option"
+                aria-selected={at === index}
+                tabIndex={-1}
+                ref={at === index ? inSight : null}
+                onClick={onClose}
+              >
+                <span>{label}</span>
+                <small>{group}</small>
+              </Link>
+            ))}
+          </div>
+          <p class="soft" role="status">
+            {goals.length === 0 ? 'Nothing has this name. To find tasks, enter at least four characters of an ID.' : ''}
+          </p>
+        </DialogBody>
+      </form>
     </Dialog>
   );
 }
@@ -88,11 +97,13 @@ function useGoals(text: string): readonly Goal[] {
   const pages =
     own === undefined
       ? []
-      : accountLinks(own.accountId)
+      : accountNav(own.accountId, own.role)
           .flatMap(({ links }) => links)
           .map(({ href, label }) => ({ href, label, group: own.name }));
   const operators =
-    me?.user.isOperator === true ? operatorLinks.map(({ href, label }) => ({ href, label, group: 'Operators' })) : [];
+    me?.user.isOperator === true
+      ? operatorNav.flatMap(({ links }) => links).map(({ href, label }) => ({ href, label, group: 'Operators' }))
+      : [];
   const others = accounts
     .filter(({ accountId }) => accountId !== account)
     .map(({ accountId, name }) => ({ href: paths.overview(accountId), label: name, group: 'Account' }));

@@ -16,7 +16,7 @@ const themes = [
 
 type Theme = (typeof themes)[number][0];
 
-export function PersonMenu({ me, settings }: { readonly me: Me; readonly settings: string | undefined }) {
+export function PersonMenu({ me, profile }: { readonly me: Me; readonly profile: string | undefined }) {
   const [theme, setTheme] = useState(themeOf);
   const signedIn = useSignedIn();
   const [, navigate] = useLocation();
@@ -49,9 +49,9 @@ export function PersonMenu({ me, settings }: { readonly me: Me; readonly setting
         </button>
       ))}
       <hr />
-      {settings !== undefined && (
-        <Link href={settings}>
-          <Settings size={16} aria-hidden="true" /> Password and sessions
+      {profile !== undefined && (
+        <Link href={profile}>
+          <Settings size={16} aria-hidden="true" /> Profile and security
         </Link>
       )}
       <button type="button" onClick={leave}>

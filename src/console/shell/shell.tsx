@@ -10,6 +10,7 @@ import { Mark } from './mark.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { AccountSidebar, OpsSidebar } from './sidebar.tsx';
+import './shell.css';
 
 type ShellProps = { readonly me: Me; readonly children: ComponentChildren };
 

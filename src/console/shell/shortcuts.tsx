@@ -1,11 +1,9 @@
 import { useContext, useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { AccountContext } from '../api/queries.ts';
-import { accountLinks } from '../pages/account/links.ts';
-import { lazy } from '../ui/lazy.tsx';
-import { toast } from '../ui/toast.tsx';
-
-const KeyboardDialog = lazy(async () => (await import('./keyboard-dialog.tsx')).KeyboardDialog, Loading);
+import { useAccount } from '../api/session.ts';
+import { KeyboardDialog } from './keyboard-dialog.tsx';
+import { accountNav } from './nav.ts';
 
 /** The second key comes within this time after `g`. */
 const togetherMs = 1200;
@@ -16,6 +14,7 @@ const togetherMs = 1200;
  */
 export function Shortcuts() {
   const account = useContext(AccountContext);
+  const { role } = useAccount();
   const [, navigate] = useLocation();
   const [shown, setShown] = useState<'list' | 'palette'>();
   useEffect(() => {
@@ -33,7 +32,7 @@ export function Shortcuts() {
       else if (key === 'g') goAt = event.timeStamp;
       else if (event.timeStamp - goAt < togetherMs && account !== undefined) {
         goAt = -Infinity;
-        const link = accountLinks(account)
+        const link = accountNav(account, role)
           .flatMap(({ links }) => links)
           .find((one) => one.key === key);
         if (link !== undefined) navigate(link.href);
@@ -41,16 +40,9 @@ export function Shortcuts() {
     };
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
-  }, [account, navigate]);
+  }, [account, role, navigate]);
   if (shown === undefined) return null;
   return <KeyboardDialog shown={shown} onClose={() => setShown(undefined)} />;
-}
-
-function Loading({ failed }: { readonly failed: boolean }) {
-  useEffect(() => {
-    if (failed) toast('This did not load. Reload the page.', 'bad');
-  }, [failed]);
-  return null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

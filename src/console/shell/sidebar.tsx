@@ -4,24 +4,22 @@ import type { Me } from '../api/contract.ts';
 import { useRead } from '../api/queries.ts';
 import { useAccount } from '../api/session.ts';
 import { docsPath, opsPaths, paths } from '../paths.ts';
-import { accountLinks } from '../pages/account/links.ts';
-import { operatorLinks } from '../pages/operators/links.ts';
 import { Menu } from '../ui/menu.tsx';
 import { number } from '../ui/money.tsx';
 import { roleWord } from '../words.ts';
-import type { NavGroup } from './nav.ts';
+import { accountNav, type NavGroup, operatorNav } from './nav.ts';
 import { PersonMenu } from './person-menu.tsx';
 
 export function AccountSidebar({ me }: { readonly me: Me }) {
-  const { accountId } = useAccount();
+  const { accountId, role } = useAccount();
   return (
     <>
       <Switcher me={me} />
-      <Groups groups={accountLinks(accountId)} root={paths.overview(accountId)} />
+      <Groups groups={accountNav(accountId, role)} root={paths.overview(accountId)} />
       <div class="foot">
         <Balance />
         <Documentation />
-        <PersonMenu me={me} settings={paths.settings(accountId)} />
+        <PersonMenu me={me} profile={paths.profile(accountId)} />
       </div>
     </>
   );
@@ -31,10 +29,10 @@ export function OpsSidebar({ me }: { readonly me: Me }) {
   return (
     <>
       <Switcher me={me} />
-      {me.user.isOperator && <Groups groups={[{ title: 'Operate', links: operatorLinks }]} root={opsPaths.overview} />}
+      {me.user.isOperator && <Groups groups={operatorNav} root={opsPaths.overview} />}
       <div class="foot">
         <Documentation />
-        <PersonMenu me={me} settings={me.user.isOperator ? opsPaths.settings : undefined} />
+        <PersonMenu me={me} profile={me.user.isOperator ? opsPaths.profile : undefined} />
       </div>
     </>
   );

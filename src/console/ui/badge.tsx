@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import './badge.css';
 
 /** What colour says beside a word, never alone. */
 export type Tone = 'good' | 'bad' | 'warn' | 'live' | 'calm';

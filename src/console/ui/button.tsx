@@ -1,8 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import './button.css';
 
-export type ButtonLook = 'plain' | 'primary' | 'danger' | 'quiet';
+export type ButtonLook = 'plain' | 'primary' | 'danger' | 'danger primary' | 'quiet';
 
 type Shared = {
   readonly children: ComponentChildren;
@@ -10,7 +11,7 @@ type Shared = {
   readonly size?: 'small' | 'icon' | 'small icon' | 'wide';
 };
 
-type ButtonProps = Shared &
+export type ButtonProps = Shared &
   Omit<JSX.ButtonHTMLAttributes, 'size' | 'disabled'> & {
     /** The work that the button began is not over: it keeps its label and takes no second click. */
     readonly busy?: boolean;
@@ -61,5 +62,5 @@ export function LinkButton({ children, look, size, href, label }: LinkButtonProp
 }
 
 function classOf(look: ButtonLook = 'plain', size = ''): string {
-  return ['button', look, look === 'danger' ? '' : '', size].filter(Boolean).join(' ');
+  return ['button', look, size].filter(Boolean).join(' ');
 }

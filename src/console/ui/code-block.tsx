@@ -1,5 +1,6 @@
 import { useId, useState } from 'preact/hooks';
 import { CopyButton } from './copy.tsx';
+import './code-block.css';
 
 export type Sample = { readonly title: string; readonly text: string };
 

@@ -1,6 +1,7 @@
 import { Check, Copy } from './icons.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { Button } from './button.tsx';
+import './code-block.css';
 
 type CopyProps = { readonly text: string; readonly label: string; readonly isLoud?: boolean };
 

@@ -1,38 +1,49 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { Button, type ButtonProps } from './button.tsx';
+import type { Icon } from './icon.ts';
 import { X } from './icons.ts';
-import { Button } from './button.tsx';
+import './dialog.css';
 
 type DialogProps = {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  readonly footer?: ComponentChildren;
-  readonly isWide?: boolean;
-  /** With it the dialog is a form, which Enter sends. */
-  readonly onSubmit?: () => void;
-  /** It waits for an answer that is shown nowhere else, and does not close before. */
+  readonly isWide?: boolean | undefined;
+  /** It waits for a response that is shown nowhere else. */
   readonly isBusy?: boolean;
 };
 
-/** Open as long as it is rendered. The browser keeps the focus inside, closes on Escape and gives the focus back. */
-export function Dialog({ title, onClose, children, footer, isWide, onSubmit, isBusy }: DialogProps) {
+/**
+ * Open as long as it is rendered. The browser keeps the focus inside, closes on Escape and returns the focus. Put what it shows in
+ * `DialogBody` and `DialogActions`, with a form around both where it has fields.
+ */
+export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
     const { current } = dialog;
     const opener = document.activeElement;
     if (current !== null && !current.open) current.showModal();
-    // Not the button that closes it, which comes first.
+    // The close button comes first in the document, but nobody opens a dialog to close it.
     current?.querySelector<HTMLElement>('.body :is(input:not([hidden]), select, textarea)')?.focus();
     return () => {
       current?.close();
-      // Removed before the browser could give the focus back.
+      // The dialog is removed before the browser could return the focus.
       if (opener instanceof HTMLElement) opener.focus();
     };
   }, []);
-  const content = (
-    <>
+  return (
+    <dialog
+      ref={dialog}
+      class={isWide === true ? 'dialog wide' : 'dialog'}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (isBusy !== true) onClose();
+      }}
+      onClose={({ currentTarget }) => currentTarget.isConnected && onClose()}
+    >
       <header>
         <h2 id={id}>{title}</h2>
         <Button
@@ -45,79 +56,37 @@ export function Dialog({ title, onClose, children, footer, isWide, onSubmit, isB
           <X size={16} />
         </Button>
       </header>
-      <div class="body">{children}</div>
-      {footer !== undefined && <footer>{footer}</footer>}
-    </>
-  );
-  return (
-    <dialog
-      ref={dialog}
-      class={isWide === true ? 'dialog wide' : 'dialog'}
-      aria-labelledby={id}
-      onCancel={(event) => {
-        event.preventDefault();
-        if (isBusy !== true) onClose();
-      }}
-      onClose={({ currentTarget }) => {
-        // Browsers close it at the second Escape in a row, whatever the first was answered.
-        if (isBusy === true && currentTarget.isConnected) currentTarget.showModal();
-      }}
-    >
-      {onSubmit === undefined ? (
-        content
-      ) : (
-        <form
-          noValidate
-          onSubmit={(event) => {
-            event.preventDefault();
-            onSubmit();
-          }}
-        >
-          {content}
-        </form>
-      )}
+      {children}
     </dialog>
   );
 }
 
-const waitReason = 'Wait for the answer';
+export const waitReason = 'Wait for the response';
 
-type DismissProps = { readonly onClose: () => void; readonly isBusy: boolean; readonly children?: string | undefined };
-
-/** The button that changes nothing. */
-export function Dismiss({ onClose, isBusy, children = 'Cancel' }: DismissProps) {
-  return (
-    <Button disabledReason={isBusy ? waitReason : undefined} onClick={onClose}>
-      {children}
-    </Button>
-  );
+export function DialogBody({ children }: { readonly children: ComponentChildren }) {
+  return <div class="body">{children}</div>;
 }
 
-type ConfirmProps = {
-  readonly title: string;
-  readonly children: ComponentChildren;
-  readonly action: string;
-  readonly dismiss?: string;
-  readonly isBusy: boolean;
-  readonly onConfirm: () => void;
-  readonly onClose: () => void;
+export function DialogActions({ children }: { readonly children: ComponentChildren }) {
+  return <footer>{children}</footer>;
+}
+
+type OpenProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
+  readonly label: string;
+  readonly icon?: Icon;
+  /** The dialog, while it is open. */
+  readonly children: (close: () => void) => ComponentChildren;
 };
 
-/** Before what cannot be taken back. */
-export function ConfirmDialog({ title, children, action, dismiss, isBusy, onConfirm, onClose }: ConfirmProps) {
-  const footer = (
-    <>
-      <Dismiss onClose={onClose} isBusy={isBusy}>
-        {dismiss}
-      </Dismiss>
-      <Button look="danger" type="submit" busy={isBusy}>
-        {action}
-      </Button>
-    </>
-  );
+/** A button and the dialog that it opens. */
+export function DialogButton({ label, icon: Icon, children, ...button }: OpenProps) {
+  const [isOpen, setOpen] = useState(false);
   return (
-    <Dialog title={title} onClose={onClose} footer={footer} onSubmit={onConfirm} isBusy={isBusy}>
-      {children}
-    </Dialog>
+    <>
+      <Button {...button} onClick={() => setOpen(true)}>
+        {Icon !== undefined && <Icon size={16} aria-hidden="true" />} {label}
+      </Button>
+      {isOpen && children(() => setOpen(false))}
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import type { Icon } from './icon.ts';
 import type { ComponentChildren } from 'preact';
+import './empty.css';
 
 type EmptyProps = {
   readonly icon: Icon;

@@ -1,13 +1,15 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
+import { useFieldError } from './form.tsx';
+import './field.css';
 
 type FieldProps = {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What the service found wrong with it. */
-  readonly fault?: string | undefined;
-  /** Beside the label, such as the number of letters left. */
-  readonly count?: string;
+  /** The path under which the service reports errors of this field; the form around it passes them on. */
+  readonly name?: string | undefined;
+  /** Beside the label, such as the number of characters left. */
+  readonly count?: string | undefined;
 };
 
 type Described = {
@@ -16,43 +18,58 @@ type Described = {
   readonly 'aria-invalid': boolean;
 };
 
-/** Label, control, hint and fault, tied together for screen readers. */
-function Field(props: FieldProps & { readonly children: (described: Described) => ComponentChildren }) {
-  const { label, hint, fault, count, children } = props;
-  const id = useId();
-  const describedBy = [hint !== undefined && `${id}-hint`, fault !== undefined && `${id}-fault`]
-    .filter(Boolean)
-    .join(' ');
+/** Label, control, hint and error, tied together for screen readers. */
+export function Field(props: FieldProps & { readonly children: (described: Described) => ComponentChildren }) {
+  const { label, count, children } = props;
+  const { described, notes } = useNotes(props);
   return (
     <div class="field">
-      <label for={id}>
+      <label for={described.id}>
         {label}
         {count !== undefined && <span class="count">{count}</span>}
       </label>
-      {children({ id, 'aria-describedby': describedBy || undefined, 'aria-invalid': fault !== undefined })}
+      {children(described)}
+      {notes}
+    </div>
+  );
+}
+
+/** The hint and the error of a field, and the attributes that connect its control with them. */
+function useNotes({ hint, name }: Pick<FieldProps, 'hint' | 'name'>) {
+  const id = useId();
+  const error = useFieldError(name);
+  const describedBy = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean);
+  const described: Described = {
+    id,
+    'aria-describedby': describedBy.join(' ') || undefined,
+    'aria-invalid': error !== undefined,
+  };
+  const notes = (
+    <>
       {hint !== undefined && (
         <p class="hint" id={`${id}-hint`}>
           {hint}
         </p>
       )}
-      {fault !== undefined && (
-        <p class="fault" id={`${id}-fault`}>
-          {fault}
+      {error !== undefined && (
+        <p class="error" id={`${id}-error`}>
+          {error}
         </p>
       )}
-    </div>
+    </>
   );
+  return { described, notes };
 }
 
-type TextProps = FieldProps &
-  Omit<JSX.InputHTMLAttributes, 'label' | 'value' | 'onInput'> & {
+type Valued<Attributes> = FieldProps &
+  Omit<Attributes, 'label' | 'name' | 'value' | 'onInput'> & {
     readonly value: string;
     readonly onValue: (value: string) => void;
   };
 
-export function TextField({ label, hint, fault, count, value, onValue, ...rest }: TextProps) {
+export function TextField({ label, hint, count, value, onValue, ...rest }: Valued<JSX.InputHTMLAttributes>) {
   return (
-    <Field {...shared({ label, hint, fault, count })}>
+    <Field label={label} hint={hint} count={count} name={rest.name}>
       {(described) => (
         <input
           type="text"
@@ -67,15 +84,9 @@ export function TextField({ label, hint, fault, count, value, onValue, ...rest }
   );
 }
 
-type AreaProps = FieldProps &
-  Omit<JSX.TextareaHTMLAttributes, 'label' | 'value' | 'onInput'> & {
-    readonly value: string;
-    readonly onValue: (value: string) => void;
-  };
-
-export function TextArea({ label, hint, fault, count, value, onValue, ...rest }: AreaProps) {
+export function TextArea({ label, hint, count, value, onValue, ...rest }: Valued<JSX.TextareaHTMLAttributes>) {
   return (
-    <Field {...shared({ label, hint, fault, count })}>
+    <Field label={label} hint={hint} count={count} name={rest.name}>
       {(described) => (
         <textarea
           dir="auto"
@@ -107,11 +118,14 @@ export function SelectField<Value extends string>({ value, options, onValue, ...
 }
 
 /** A select whose label is for screen readers alone, as in a row of filters. */
-export function FilterSelect<Value extends string>({ label, ...rest }: Omit<SelectProps<Value>, 'hint' | 'fault'>) {
+export function FilterSelect<Value extends string>({
+  label,
+  ...rest
+}: ChoiceProps<Value> & { readonly label: string }) {
   return <Choice aria-label={label} {...rest} />;
 }
 
-type ChoiceProps<Value extends string> = Omit<SelectProps<Value>, 'label'> &
+type ChoiceProps<Value extends string> = Pick<SelectProps<Value>, 'value' | 'options' | 'onValue'> &
   JSX.AriaAttributes & { readonly id?: string };
 
 function Choice<Value extends string>({ value, options, onValue, ...rest }: ChoiceProps<Value>) {
@@ -134,22 +148,26 @@ function Choice<Value extends string>({ value, options, onValue, ...rest }: Choi
   );
 }
 
-type CheckProps = {
+type CheckProps = Pick<FieldProps, 'name'> & {
   readonly label: ComponentChildren;
   readonly hint?: string;
-  readonly fault?: string | undefined;
   readonly isChecked: boolean;
   readonly onValue: (isChecked: boolean) => void;
 };
 
-export function CheckField({ label, hint, fault, isChecked, onValue }: CheckProps) {
+export function CheckField({ label, hint, name, isChecked, onValue }: CheckProps) {
+  const { described, notes } = useNotes({ hint, name });
   return (
-    <label class="check">
-      <input type="checkbox" checked={isChecked} onChange={(event) => onValue(event.currentTarget.checked)} />
+    <label class="check field">
+      <input
+        type="checkbox"
+        {...described}
+        checked={isChecked}
+        onChange={(event) => onValue(event.currentTarget.checked)}
+      />
       <span>
         {label}
-        {hint !== undefined && <small>{hint}</small>}
-        {fault !== undefined && <small class="fault">{fault}</small>}
+        {notes}
       </span>
     </label>
   );
@@ -165,18 +183,22 @@ export function ChoiceField<Value extends string>(props: SelectProps<Value>) {
 }
 
 /** One of a few, all in sight. */
-export function Segmented<Value extends string>(props: SelectProps<Value>) {
-  const { label, hint, fault, value, options, onValue } = props;
-  const name = useId();
+export function Segmented<Value extends string>({ label, value, options, onValue, ...field }: SelectProps<Value>) {
+  const { described, notes } = useNotes(field);
   return (
-    <fieldset class="field">
+    <fieldset
+      class="field"
+      role="radiogroup"
+      aria-describedby={described['aria-describedby']}
+      aria-invalid={described['aria-invalid']}
+    >
       <legend>{label}</legend>
       <div class="segmented">
         {options.map((option) => (
           <label key={option.value}>
             <input
               type="radio"
-              name={name}
+              name={described.id}
               value={option.value}
               checked={option.value === value}
               onChange={() => onValue(option.value)}
@@ -185,13 +207,7 @@ export function Segmented<Value extends string>(props: SelectProps<Value>) {
           </label>
         ))}
       </div>
-      {hint !== undefined && <p class="hint">{hint}</p>}
-      {fault !== undefined && <p class="fault">{fault}</p>}
+      {notes}
     </fieldset>
   );
-}
-
-/** Without the properties that are undefined, which strict optional properties do not take. */
-function shared({ label, hint, fault, count }: { [Key in keyof FieldProps]: FieldProps[Key] | undefined }): FieldProps {
-  return { label: label ?? '', fault, ...(hint !== undefined && { hint }), ...(count !== undefined && { count }) };
 }

@@ -8,14 +8,8 @@ type IconProps = {
 };
 export type Icon = FunctionComponent<IconProps>;
 
-/** An SVG element and its attributes, in a square of 24 units. */
-type Shape = readonly [
-  tag: 'path' | 'rect' | 'circle' | 'line' | 'ellipse' | 'polyline',
-  attributes: Readonly<Record<string, string>>,
-];
-
 /** A line icon in the color of the text. It is decoration for screen readers unless it has a label. */
-export function icon(...shapes: readonly Shape[]): Icon {
+export function icon(d: string): Icon {
   return ({ size = 24, ...attributes }) =>
     h(
       'svg',
@@ -32,6 +26,6 @@ export function icon(...shapes: readonly Shape[]): Icon {
         ...(attributes['aria-label'] === undefined && { 'aria-hidden': 'true' }),
         ...attributes,
       },
-      shapes.map(([tag, shape]) => h(tag, shape)),
+      h('path', { d }),
     );
 }

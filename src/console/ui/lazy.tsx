@@ -4,17 +4,16 @@ import { useLayoutEffect, useState } from 'preact/hooks';
 /** A component whose code is loaded when it is first shown, or earlier, by `load`. */
 export type Lazy<Props> = ((props: Props) => VNode) & { readonly load: () => Promise<ComponentType<Props>> };
 
-/** `fallback` keeps the place of a component whose code is not there yet, and says when it does not come. */
 export function lazy<Props extends object>(
   importIt: () => Promise<ComponentType<Props>>,
-  Fallback: ComponentType<{ failed: boolean }>,
+  Loading: ComponentType,
+  Failed: ComponentType,
 ): Lazy<Props> {
   let loaded: ComponentType<Props> | undefined;
   const load = async () => (loaded ??= await importIt());
   function Component(props: Props) {
     const [Loaded, setLoaded] = useState<ComponentType<Props> | undefined>(() => loaded);
-    const [failed, setFailed] = useState(false);
-    // Other effects wait for the paint of the fallback.
+    const [isFailed, setFailed] = useState(false);
     useLayoutEffect(() => {
       if (Loaded !== undefined) return;
       load().then(
@@ -22,7 +21,8 @@ export function lazy<Props extends object>(
         () => setFailed(true),
       );
     }, [Loaded]);
-    return Loaded === undefined ? <Fallback failed={failed} /> : <Loaded {...props} />;
+    if (isFailed) return <Failed />;
+    return Loaded === undefined ? <Loading /> : <Loaded {...props} />;
   }
   return Object.assign(Component, { load });
 }

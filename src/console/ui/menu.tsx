@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useRef } from 'preact/hooks';
+import './menu.css';
 
 type MenuProps = {
   readonly label: string;

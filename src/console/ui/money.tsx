@@ -1,22 +1,32 @@
 import { standardPriceName } from '../../models/price-rows.ts';
-import { formatter } from './format.ts';
 
-const plain = formatter(() => new Intl.NumberFormat('en'));
-const signed = formatter(() => new Intl.NumberFormat('en', { signDisplay: 'exceptZero' }));
+const plain = new Intl.NumberFormat('en');
+const signed = new Intl.NumberFormat('en', { signDisplay: 'exceptZero' });
 
 /** "9,835". */
 export function number(value: number): string {
-  return plain().format(value);
+  return plain.format(value);
 }
 
 /** "165 credits", "1 credit". */
 export function credits(value: number): string {
-  return `${plain().format(value)}\u00A0${Math.abs(value) === 1 ? 'credit' : 'credits'}`;
+  return `${plain.format(value)}\u00A0${Math.abs(value) === 1 ? 'credit' : 'credits'}`;
 }
 
 /** "−132" or "+132", as in a ledger. */
 export function Change({ amount }: { readonly amount: number }) {
-  return <span class={amount > 0 ? 'amount plus' : 'amount'}>{signed().format(amount).replace('-', '\u2212')}</span>;
+  return <span class={amount > 0 ? 'amount plus' : 'amount'}>{signed.format(amount).replace('-', '\u2212')}</span>;
+}
+
+/** "−$1.24"; small amounts with as many digits as they have, to a hundredth of a cent. */
+export function moneyOf(micros: number, currency: string): string {
+  const isSmall = micros !== 0 && Math.abs(micros) < 1_000_000;
+  const format = new Intl.NumberFormat('en', {
+    style: 'currency',
+    currency,
+    maximumFractionDigits: isSmall ? 4 : 2,
+  });
+  return format.format(micros / 1_000_000).replace('-', '\u2212');
 }
 
 export function bytes(count: number): string {

@@ -1,7 +1,9 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from './icons.ts';
 import type { ComponentChildren } from 'preact';
+import type { Failure } from '../api/problem.ts';
 import { CopyButton } from './copy.tsx';
 import { Button } from './button.tsx';
+import './notice.css';
 
 const icons = { bad: CircleAlert, warn: TriangleAlert, good: CircleCheck, calm: Info } as const;
 
@@ -26,13 +28,6 @@ export function Notice({ tone = 'calm', title, children, isAlert }: NoticeProps)
   );
 }
 
-export type Failure = {
-  readonly title: string;
-  readonly sentence: string;
-  /** What support asks for. */
-  readonly requestId?: string | undefined;
-};
-
 /** What went wrong, why, and what to do now. */
 export function ErrorBox({ failure, onRetry }: { readonly failure: Failure; readonly onRetry?: () => void }) {
   return (
@@ -50,7 +45,7 @@ export function ErrorBox({ failure, onRetry }: { readonly failure: Failure; read
               <small>
                 Request <code>{failure.requestId}</code>
               </small>
-              <CopyButton text={failure.requestId} label="Copy the request’s id" />
+              <CopyButton text={failure.requestId} label="Copy the request ID" />
             </span>
           )}
         </div>

@@ -2,6 +2,8 @@ import { ChevronLeft } from './icons.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import './facts.css';
+import './page.css';
 
 type PageProps = {
   readonly title: string;

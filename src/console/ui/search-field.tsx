@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import './list.css';
 
 type SearchProps = {
   readonly label: string;

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { Skeleton } from './skeleton.tsx';
+import './table.css';
 
 export type Column<Row> = {
   readonly title: string;

@@ -1,4 +1,5 @@
 import { Link } from 'wouter-preact';
+import './tabs.css';
 
 export type Tab = {
   readonly href: string;

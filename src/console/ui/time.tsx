@@ -1,14 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
-import { formatter } from './format.ts';
 
-const exact = formatter(
-  () => new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' }),
-);
-const day = formatter(() => new Intl.DateTimeFormat('en', { dateStyle: 'medium' }));
-const short = formatter(
-  () => new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' }),
-);
-const relative = formatter(() => new Intl.RelativeTimeFormat('en', { style: 'narrow' }));
+const exact = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
+const short = new Intl.DateTimeFormat('en', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+});
+const relative = new Intl.RelativeTimeFormat('en', { style: 'narrow' });
 
 export const dayMs = 86_400_000;
 
@@ -23,21 +23,21 @@ const units = [
 export function Time({ ms }: { readonly ms: number }) {
   const now = useNow(30_000);
   return (
-    <time dateTime={new Date(ms).toISOString()} title={exact().format(ms)} class="nowrap">
-      {Math.abs(now - ms) > 7 * dayMs ? day().format(ms) : relativeTime(ms - now)}
+    <time dateTime={new Date(ms).toISOString()} title={exact.format(ms)} class="nowrap">
+      {Math.abs(now - ms) > 7 * dayMs ? day.format(ms) : relativeTime(ms - now)}
     </time>
   );
 }
 
 export function ExactTime({ ms }: { readonly ms: number }) {
-  return <time dateTime={new Date(ms).toISOString()}>{exact().format(ms)}</time>;
+  return <time dateTime={new Date(ms).toISOString()}>{exact.format(ms)}</time>;
 }
 
 /** Of the clock alone, where the day is known. */
 export function ClockTime({ ms }: { readonly ms: number }) {
   return (
-    <time dateTime={new Date(ms).toISOString()} title={exact().format(ms)}>
-      {short().format(ms)}
+    <time dateTime={new Date(ms).toISOString()} title={exact.format(ms)}>
+      {short.format(ms)}
     </time>
   );
 }
@@ -45,7 +45,7 @@ export function ClockTime({ ms }: { readonly ms: number }) {
 export function relativeTime(differenceMs: number): string {
   if (Math.abs(differenceMs) < 5000) return 'now';
   const [unit, lengthMs] = units.find(([, length]) => Math.abs(differenceMs) >= length) ?? units[3];
-  return relative().format(Math.trunc(differenceMs / lengthMs), unit);
+  return relative.format(Math.trunc(differenceMs / lengthMs), unit);
 }
 
 /** "4.2 s", "3 min 5 s", "2 h 10 min": two units at most. */
@@ -75,5 +75,5 @@ export function useNow(everyMs: number): number {
 
 /** To the second, in the reader's time zone. */
 export function exactTime(ms: number): string {
-  return exact().format(ms);
+  return exact.format(ms);
 }

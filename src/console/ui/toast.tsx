@@ -1,5 +1,6 @@
 import { Check, CircleAlert } from './icons.ts';
 import { useEffect, useState } from 'preact/hooks';
+import './toast.css';
 
 type Toast = { readonly id: number; readonly text: string; readonly tone: 'good' | 'bad' };
 

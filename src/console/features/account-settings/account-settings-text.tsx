@@ -1,0 +1,37 @@
+/** Every string of the settings of an account. */
+export const accountSettingsText = {
+  title: 'Settings',
+  lead: (name: string) => `Data and closing of ${name}.`,
+  ownersOnly: 'Owners of this account manage its settings.',
+  data: {
+    title: 'Export',
+    lead: 'One file with everything we store about the account: tasks with links to their videos, ledger, callbacks, keys without their secrets, members, invitations and security events. Each line is one JSON object.',
+    action: 'Export data',
+    done: 'File saved',
+  },
+  closing: {
+    title: 'Danger zone',
+    lead: 'Closes the account for good, for all of its members. Export the data first if you need it.',
+    action: 'Close account',
+    dialog: (name: string) => `Close ${name} for good?`,
+  },
+} as const;
+
+/** What closing an account does; operators close accounts, too. */
+export function ClosingEffects() {
+  return (
+    <>
+      <p>
+        <strong>Immediately:</strong> its keys are revoked, its members and invitations removed. Unfinished tasks are
+        cancelled and refunded within minutes. No more callbacks are sent.
+      </p>
+      <p>
+        <strong>Deleted:</strong> prompts, images, videos and callbacks of all its tasks, and the callback secret.
+      </p>
+      <p>
+        <strong>Kept:</strong> the ledger, the audit log, the account’s ID and name, and the IDs, models, times, states
+        and prices of its tasks. People keep their other accounts. This can’t be undone.
+      </p>
+    </>
+  );
+}

@@ -1,0 +1,113 @@
+import { useState } from 'preact/hooks';
+import type { Account } from '../../api/contract.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { Ban, CirclePlay, DoorClosed, Ellipsis, Pencil } from '../../ui/icons.ts';
+import { Menu } from '../../ui/menu.tsx';
+import { auditHint } from '../audit/audit-text.ts';
+import { AdjustButton, GrantButton } from '../credits/booking-dialogs.tsx';
+import { ClosingEffects } from '../account-settings/account-settings-text.tsx';
+import { accountsText } from './accounts-text.ts';
+
+type Props = { readonly account: Account };
+type DialogProps = Props & { readonly onClose: () => void };
+
+const dialogs = { rename: RenameDialog, suspend: SuspendDialog, unsuspend: UnsuspendDialog, close: CloseDialog };
+
+/** Bookings are buttons; what happens seldom is in a menu. */
+export function AccountActions({ account }: Props) {
+  const [open, setOpen] = useState<keyof typeof dialogs>();
+  const Opened = open === undefined ? undefined : dialogs[open];
+  const isOpen = account.closeTime === null;
+  const item = (which: keyof typeof dialogs, Icon: typeof Ban, label: string) => (
+    <button type="button" onClick={() => setOpen(which)}>
+      <Icon size={16} aria-hidden="true" /> {label}
+    </button>
+  );
+  return (
+    <>
+      {isOpen && (
+        <Menu label={accountsText.more} triggerClass="button icon" trigger={<Ellipsis size={16} />}>
+          {item('rename', Pencil, accountsText.rename)}
+          {account.suspendTime === null
+            ? item('suspend', Ban, accountsText.suspend)
+            : item('unsuspend', CirclePlay, accountsText.unsuspend)}
+          {item('close', DoorClosed, accountsText.close)}
+        </Menu>
+      )}
+      <AdjustButton account={account} />
+      {isOpen && <GrantButton account={account} />}
+      {Opened !== undefined && <Opened account={account} onClose={() => setOpen(undefined)} />}
+    </>
+  );
+}
+
+function RenameDialog({ account: { accountId, name }, onClose }: DialogProps) {
+  const { values, field } = useFields({ name });
+  return (
+    <ActionDialog
+      path="/api/admin/v1/accounts/rename"
+      title={accountsText.renameTitle(name)}
+      action={accountsText.rename}
+      body={() => ({ accountId, name: values.name.trim() })}
+      done={(account) => accountsText.renamed(account.name)}
+      onClose={onClose}
+    >
+      <p class="soft">{accountsText.renameHelp}</p>
+      <TextField label={accountsText.name} autocomplete="off" required maxLength={200} {...field('name')} />
+    </ActionDialog>
+  );
+}
+
+function SuspendDialog({ account: { accountId, name }, onClose }: DialogProps) {
+  return (
+    <ActionDialog
+      path="/api/admin/v1/accounts/suspend"
+      title={accountsText.suspendTitle(name)}
+      action={accountsText.suspendAction}
+      isDanger
+      reason={accountsText.suspendReason}
+      body={(reason) => ({ accountId, reason })}
+      done={accountsText.suspendDone(name)}
+      onClose={onClose}
+    >
+      <p class="soft">{accountsText.suspendHelp}</p>
+    </ActionDialog>
+  );
+}
+
+function UnsuspendDialog({ account: { accountId, name }, onClose }: DialogProps) {
+  return (
+    <ActionDialog
+      path="/api/admin/v1/accounts/unsuspend"
+      title={accountsText.unsuspendTitle(name)}
+      action={accountsText.unsuspend}
+      reason={auditHint}
+      body={(reason) => ({ accountId, reason })}
+      done={accountsText.unsuspendDone(name)}
+      onClose={onClose}
+    >
+      <p class="soft">{accountsText.unsuspendHelp}</p>
+    </ActionDialog>
+  );
+}
+
+function CloseDialog({ account: { accountId, name }, onClose }: DialogProps) {
+  return (
+    <ActionDialog
+      path="/api/admin/v1/accounts/close"
+      title={accountsText.closeTitle(name)}
+      action={accountsText.close}
+      dismiss={accountsText.closeDismiss}
+      isDanger
+      confirmText={name}
+      reason={auditHint}
+      body={(reason) => ({ accountId, reason })}
+      done={accountsText.closeDone(name)}
+      onClose={onClose}
+    >
+      <ClosingEffects />
+    </ActionDialog>
+  );
+}

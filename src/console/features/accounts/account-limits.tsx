@@ -1,0 +1,78 @@
+import { useState } from 'preact/hooks';
+import type { Account } from '../../api/contract.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { CheckField, TextField } from '../../ui/field.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { number } from '../../ui/money.tsx';
+import { Card, Facts } from '../../ui/page.tsx';
+import { accountsText } from './accounts-text.ts';
+
+/** How many tasks at a time, and how fast they may be created. */
+export function AccountLimits({ account }: { readonly account: Account }) {
+  const { maxUnfinishedTasks, creates } = account;
+  const change = (
+    <DialogButton label={accountsText.changeLimits} size="small">
+      {(close) => <LimitsDialog account={account} onClose={close} />}
+    </DialogButton>
+  );
+  const rate =
+    creates === null ? accountsText.defaultRate : accountsText.ownRateOf(creates.quota, creates.windowSeconds);
+  return (
+    <Card title={accountsText.limits} actions={change}>
+      <Facts
+        facts={[
+          [accountsText.maxUnfinished, number(maxUnfinishedTasks)],
+          [accountsText.createRate, rate],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function LimitsDialog({ account, onClose }: { readonly account: Account; readonly onClose: () => void }) {
+  const { accountId, name, creates, maxUnfinishedTasks } = account;
+  const [hasOwnRate, setOwnRate] = useState(creates !== null);
+  const { values, field } = useFields({
+    maxUnfinishedTasks: String(maxUnfinishedTasks),
+    quota: String(creates?.quota ?? ''),
+    windowSeconds: String(creates?.windowSeconds ?? ''),
+  });
+  const rate = { quota: Number(values.quota), windowSeconds: Number(values.windowSeconds) };
+  const whole = { type: 'number', step: 1, required: true } as const;
+  return (
+    <ActionDialog
+      path="/api/admin/v1/accounts/limits"
+      title={accountsText.limitsTitle(name)}
+      action={accountsText.changeLimits}
+      body={() => ({
+        accountId,
+        maxUnfinishedTasks: Number(values.maxUnfinishedTasks),
+        creates: hasOwnRate ? rate : null,
+      })}
+      done={accountsText.limitsSaved(name)}
+      onClose={onClose}
+    >
+      <p class="soft">{accountsText.limitsHelp}</p>
+      <TextField label={accountsText.maxUnfinished} {...whole} min={0} {...field('maxUnfinishedTasks')} />
+      <CheckField
+        label={accountsText.ownRate}
+        hint={accountsText.ownRateHint}
+        isChecked={hasOwnRate}
+        onValue={setOwnRate}
+      />
+      {hasOwnRate && (
+        <div class="amounts">
+          <TextField label={accountsText.rateTasks} {...whole} min={1} {...field('quota')} name="creates.quota" />
+          <TextField
+            label={accountsText.rateSeconds}
+            {...whole}
+            min={1}
+            {...field('windowSeconds')}
+            name="creates.windowSeconds"
+          />
+        </div>
+      )}
+    </ActionDialog>
+  );
+}

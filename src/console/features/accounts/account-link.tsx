@@ -1,0 +1,14 @@
+import { Link } from 'wouter-preact';
+import { opsPaths } from '../../paths.ts';
+import { shortId } from '../../ui/copy.tsx';
+
+type AccountLinkProps = { readonly accountId: string; readonly name: string | null };
+
+/** On operators' pages. */
+export function AccountLink({ accountId, name }: AccountLinkProps) {
+  return (
+    <Link href={opsPaths.account(accountId)} class="above account-name" title={name ?? accountId}>
+      {name ?? <code>{shortId(accountId)}</code>}
+    </Link>
+  );
+}

@@ -1,0 +1,11 @@
+import type { Account } from '../../api/contract.ts';
+import { StateDot } from '../../ui/badge.tsx';
+import { accountsText } from './accounts-text.ts';
+
+const tones = { active: 'good', suspended: 'bad', closed: 'calm' } as const;
+
+export function AccountState({ account }: { readonly account: Pick<Account, 'suspendTime' | 'closeTime'> }) {
+  const { suspendTime, closeTime } = account;
+  const state = closeTime !== null ? 'closed' : suspendTime === null ? 'active' : 'suspended';
+  return <StateDot tone={tones[state]}>{accountsText.states[state]}</StateDot>;
+}

@@ -1,0 +1,90 @@
+import { Link, useLocation } from 'wouter-preact';
+import { opsPaths } from '../../paths.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import type { Filter } from '../../ui/filters.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { Building2, Plus } from '../../ui/icons.ts';
+import { ListPage } from '../../ui/list.tsx';
+import { number } from '../../ui/money.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AccountState } from './account-state.tsx';
+import { accountsText } from './accounts-text.ts';
+
+type AccountQuery = { search?: string | undefined; suspended?: boolean | undefined };
+
+const filters: readonly Filter<AccountQuery>[] = [
+  { name: 'search', label: accountsText.search, query: (search) => ({ search }) },
+  {
+    name: 'suspended',
+    label: accountsText.state,
+    options: [
+      { value: '', label: accountsText.allStates },
+      { value: 'false', label: accountsText.states.active },
+      { value: 'true', label: accountsText.states.suspended },
+    ],
+    query: (suspended) => ({ suspended: suspended === 'true' }),
+  },
+];
+
+export function AccountsPage() {
+  return (
+    <ListPage
+      title={accountsText.title}
+      lead={accountsText.lead}
+      actions={
+        <DialogButton label={accountsText.create} icon={Plus} look="primary">
+          {(close) => <CreateDialog onClose={close} />}
+        </DialogButton>
+      }
+      noun={accountsText.noun}
+      path="/api/admin/v1/accounts"
+      query={{ limit: 50 }}
+      filters={filters}
+      rows={({ accounts }) => accounts}
+      rowKey={({ accountId }) => accountId}
+      isLinked
+      empty={{ icon: Building2, title: accountsText.empty, children: <p>{accountsText.emptyAdvice}</p> }}
+      columns={[
+        {
+          title: accountsText.account,
+          kind: 'head',
+          cell: ({ accountId, name }) => (
+            <Link href={opsPaths.account(accountId)} class="row-link">
+              {name}
+            </Link>
+          ),
+        },
+        { title: accountsText.state, cell: (account) => <AccountState account={account} /> },
+        { title: accountsText.balance, kind: 'end', cell: ({ balance }) => number(balance) },
+        {
+          title: accountsText.unfinished,
+          kind: 'end',
+          cell: ({ unfinishedTasks, maxUnfinishedTasks }) => accountsText.ofLimit(unfinishedTasks, maxUnfinishedTasks),
+        },
+        { title: accountsText.opened, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+      ]}
+    />
+  );
+}
+
+function CreateDialog({ onClose }: { readonly onClose: () => void }) {
+  const { values, field } = useFields({ name: '', credits: '0' });
+  const [, navigate] = useLocation();
+  return (
+    <ActionDialog
+      path="/api/admin/v1/accounts"
+      title={accountsText.create}
+      action={accountsText.create}
+      body={() => ({ name: values.name.trim(), credits: Number(values.credits) })}
+      done={({ name, balance }) => accountsText.created(name, balance)}
+      onDone={({ accountId }) => navigate(opsPaths.account(accountId))}
+      onClose={onClose}
+    >
+      <p class="soft">{accountsText.createHelp}</p>
+      <TextField label={accountsText.name} autocomplete="off" required maxLength={200} {...field('name')} />
+      <TextField label={accountsText.openingCredits} type="number" min={0} step={1} required {...field('credits')} />
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,83 @@
+import type { OperatorAction } from '../../api/contract.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { ScrollText } from '../../ui/icons.ts';
+import { ListPage } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { accountFilter } from '../accounts/account-search.tsx';
+import { TaskLink } from '../tasks/task-link.tsx';
+import { detailsOf, reasonOf } from './audit-details.ts';
+import { actionWord, actorKinds, auditText } from './audit-text.ts';
+import './audit.css';
+
+const filters = [accountFilter];
+
+export function AuditPage() {
+  return (
+    <ListPage
+      title={auditText.title}
+      lead={auditText.lead}
+      noun={auditText.noun}
+      caption={auditText.caption}
+      path="/api/admin/v1/audit"
+      query={{ limit: 50 }}
+      filters={filters}
+      everyMs={15_000}
+      rows={({ actions }) => actions}
+      rowKey={({ actionId }) => actionId}
+      empty={{ icon: ScrollText, title: auditText.empty, children: <p>{auditText.emptyAdvice}</p> }}
+      columns={[
+        { title: auditText.action, kind: 'head', cell: (action) => <Action action={action} /> },
+        { title: auditText.target, cell: (action) => <Target action={action} /> },
+        { title: auditText.reason, isWide: true, cell: (action) => <Reason action={action} /> },
+        { title: auditText.actor, cell: ({ actor }) => <Actor actor={actor} /> },
+        { title: auditText.time, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+      ]}
+    />
+  );
+}
+
+type RowProps = { readonly action: OperatorAction };
+
+function Action({ action }: RowProps) {
+  const details = detailsOf(action);
+  return (
+    <>
+      <span class="strong">{actionWord(action.action)}</span>
+      {details !== '' && (
+        <small class="under">
+          <bdi>{details}</bdi>
+        </small>
+      )}
+    </>
+  );
+}
+
+function Target({ action: { accountId, accountName, taskId } }: RowProps) {
+  if (accountId === null && taskId === null) return <span class="faint">–</span>;
+  return (
+    <>
+      {accountId !== null && <AccountLink accountId={accountId} name={accountName} />}
+      {taskId !== null && (
+        <small class="under">
+          {auditText.task} <TaskLink taskId={taskId} />
+        </small>
+      )}
+    </>
+  );
+}
+
+function Reason({ action }: RowProps) {
+  const reason = reasonOf(action);
+  return <div class="audit-reason">{reason === undefined ? <span class="faint">–</span> : <bdi>{reason}</bdi>}</div>;
+}
+
+/** People in the console are shown by name alone. */
+function Actor({ actor: { kind, name } }: Pick<OperatorAction, 'actor'>) {
+  const how = actorKinds[kind];
+  return (
+    <>
+      <bdi class="who">{name}</bdi> {how !== undefined && <Badge>{how}</Badge>}
+    </>
+  );
+}

@@ -1,0 +1,142 @@
+import { Link } from 'wouter-preact';
+import type { Query } from '../../api/call.ts';
+import { useAccount, useIsOperator } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import type { Filter } from '../../ui/filters.tsx';
+import { Webhook } from '../../ui/icons.ts';
+import { List, ListPage } from '../../ui/list.tsx';
+import { Page } from '../../ui/page.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { useTaskPaths } from '../tasks/use-task.ts';
+import { CallbackState, type CallbackView, ResponseStatus } from './callback-card.tsx';
+import { callbacksText, callbackWord } from './callbacks-text.ts';
+import { ResendButton, ResendFailedButton } from './resend.tsx';
+import { SigningSecret } from './signing-secret.tsx';
+import { TestCallback } from './test-callback.tsx';
+
+export function CallbacksPage() {
+  return useIsOperator() ? <FailedCallbacks /> : <OwnCallbacks />;
+}
+
+function OwnCallbacks() {
+  return (
+    <Page title={callbacksText.title} lead={callbacksText.lead} actions={<ResendFailedButton />}>
+      <div class="columns even">
+        <SigningSecret />
+        <TestCallback />
+      </div>
+      <List
+        noun={callbacksText.noun}
+        path="/api/v1/callbacks"
+        query={{ limit: 30 }}
+        rows={({ callbacks }) => callbacks}
+        rowKey={({ taskId }) => taskId}
+        columns={columns}
+        filters={filters}
+        isLinked
+        everyMs={(page) => (page?.callbacks.some(({ state }) => state === 'pending') === true ? 3000 : 15_000)}
+        empty={{ icon: Webhook, title: callbacksText.emptyTitle, children: <NoCallbacks /> }}
+      />
+    </Page>
+  );
+}
+
+/** For operators: undelivered callbacks of every account. */
+function FailedCallbacks() {
+  return (
+    <ListPage
+      title={callbacksText.titleOfOperators}
+      lead={callbacksText.leadOfOperators}
+      noun={callbacksText.noun}
+      path="/api/admin/v1/callbacks/failed"
+      query={{ limit: 50 }}
+      rows={({ callbacks }) => callbacks}
+      rowKey={({ taskId }) => taskId}
+      columns={columnsOfOperators}
+      isLinked
+      everyMs={15_000}
+      empty={{
+        icon: Webhook,
+        title: callbacksText.emptyTitleOfOperators,
+        children: <p>{callbacksText.emptyOfOperators}</p>,
+      }}
+    />
+  );
+}
+
+const states = ['pending', 'delivered', 'failed', 'rejected'] as const;
+
+const filters: readonly Filter<Query<'/api/v1/callbacks'>>[] = [
+  {
+    name: 'state',
+    label: callbacksText.state,
+    control: 'tabs',
+    options: [
+      { value: '', label: callbacksText.all },
+      ...states.map((value) => ({ value, label: callbackWord(value).word })),
+    ],
+    query: (value) => {
+      const state = states.find((one) => one === value);
+      return state === undefined ? {} : { state };
+    },
+  },
+];
+
+const { columns: titles } = callbacksText;
+
+const columns: readonly Column<CallbackView>[] = [
+  { title: titles.url, kind: 'head', cell: (callback) => <CallbackHead callback={callback} /> },
+  { title: titles.state, kind: 'shrink', cell: ({ state }) => <CallbackState state={state} /> },
+  {
+    title: titles.response,
+    kind: 'shrink',
+    cell: ({ attempts: [last] }) => (last === undefined ? callbacksText.noAttempt : <ResponseStatus attempt={last} />),
+  },
+  { title: titles.attempts, kind: 'end', isMinor: true, cell: ({ attempts }) => attempts.length },
+  {
+    title: titles.next,
+    kind: 'end',
+    cell: ({ nextAttemptTime }) => (nextAttemptTime === null ? '–' : <Time ms={nextAttemptTime} />),
+  },
+  { title: titles.ended, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+  { title: titles.actions, kind: 'actions', cell: ({ taskId }) => <ResendButton taskId={taskId} /> },
+];
+
+/** None of these has a next attempt. */
+const columnsOfOperators = columns.flatMap((column): readonly Column<CallbackView>[] => {
+  if (column.title === titles.next) return [];
+  return column.title === titles.url ? [column, accountColumn()] : [column];
+});
+
+function accountColumn(): Column<CallbackView> {
+  return {
+    title: titles.account,
+    cell: ({ operator }) => operator && <AccountLink accountId={operator.accountId} name={operator.accountName} />,
+  };
+}
+
+function CallbackHead({ callback: { taskId, url } }: { readonly callback: CallbackView }) {
+  const { of } = useTaskPaths();
+  return (
+    <Link href={of(taskId)} class="row-link prompt one">
+      <bdi>{url}</bdi>
+    </Link>
+  );
+}
+
+function NoCallbacks() {
+  const { accountId } = useAccount();
+  return (
+    <>
+      <p>
+        {callbacksText.emptyBefore} <code>callBackUrl</code> {callbacksText.emptyAfter}
+      </p>
+      <div class="row">
+        <LinkButton href={paths.playground(accountId)}>{callbacksText.tryIt}</LinkButton>
+      </div>
+    </>
+  );
+}

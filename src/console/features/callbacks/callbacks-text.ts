@@ -1,0 +1,103 @@
+import type { Callback } from '../../api/contract.ts';
+import type { Tone } from '../../ui/badge.tsx';
+import { number } from '../../ui/money.tsx';
+
+// Every text of callbacks.
+
+type Word = { readonly word: string; readonly tone: Tone };
+
+const stateWords: Readonly<Record<Callback['state'], Word>> = {
+  pending: { word: 'Pending', tone: 'live' },
+  delivered: { word: 'Delivered', tone: 'good' },
+  failed: { word: 'Failed', tone: 'bad' },
+  rejected: { word: 'Rejected (410 Gone)', tone: 'warn' },
+};
+
+/** A state that is newer than this code appears as it is. */
+export function callbackWord(state: string): Word {
+  const known: Readonly<Record<string, Word>> = stateWords;
+  return known[state] ?? { word: state, tone: 'calm' };
+}
+
+export const callbacksText = {
+  title: 'Callbacks',
+  lead: 'Requests to your own URLs when tasks end, and their responses.',
+  titleOfOperators: 'Failed callbacks',
+  leadOfOperators: 'Undelivered callbacks of all accounts. They aren’t retried until someone resends them.',
+  noun: ['callback', 'callbacks'],
+  state: 'State',
+  all: 'All',
+  emptyTitle: 'No callbacks yet',
+  emptyBefore: 'Add',
+  emptyAfter:
+    'to a request, and its record is posted there when the task ends. Anything but a 2xx response is retried for three days.',
+  tryIt: 'Try it in the playground',
+  emptyTitleOfOperators: 'No failed callbacks',
+  emptyOfOperators: 'Every callback was delivered or is still being retried.',
+  columns: {
+    task: 'Task',
+    account: 'Account',
+    url: 'URL',
+    state: 'State',
+    response: 'Last response',
+    attempts: 'Attempts',
+    next: 'Next attempt',
+    ended: 'Task ended',
+    actions: 'Actions',
+  },
+  noAttempt: 'None yet',
+
+  callback: 'Callback',
+  sentTo: 'Sent to',
+  webhookId: 'webhook-id',
+  copyWebhookId: 'Copy webhook-id',
+  redeliveries: 'Redeliveries',
+  attempts: 'Attempts',
+  attempt: 'Attempt',
+  response: 'Response',
+  duration: 'Duration',
+  time: 'Time',
+  unreachable: 'Unreachable',
+  http: (status: number) => `HTTP ${status}`,
+  responseBody: 'Response body',
+  verifyOne: 'Verify this callback',
+
+  resend: 'Resend',
+  resent: 'Callback is being resent',
+  resendFailed: 'Resend failed callbacks',
+  resendSays:
+    'A callback has failed when all attempts over three days got no 2xx response. Receivers recognize duplicates by their webhook-id.',
+  endedWithin: 'Tasks that ended in the',
+  days: (days: number) => `last ${days} days`,
+  resentMany: (count: number, hasMore: boolean) => {
+    if (count === 0) return 'No callback failed in this period';
+    const sent = count === 1 ? '1 callback is being resent' : `${number(count)} callbacks are being resent`;
+    return hasMore ? `${sent}. There are more: resend again` : sent;
+  },
+
+  secret: 'Signing secret',
+  secretLead: 'Every callback is signed as a Standard Webhook. Verify the signature with this secret.',
+  reveal: 'Reveal secret',
+  revealTitle: 'Reveal the signing secret?',
+  revealSays: 'You can see it only once. Have the secret store of your receiver ready.',
+  wasShown: 'The secret was already revealed',
+  wasShownSays: 'A secret can be revealed once. If you’ve lost it, rotate it. The old one can stay valid for a while.',
+  rotate: 'Rotate secret',
+  rotateTitle: 'Rotate the signing secret?',
+  rotateSays: 'You can see the new secret only once. While the old one is valid, callbacks carry both signatures.',
+  keepOld: 'Keep the old secret valid for',
+  overlaps: { '86400': '1 day', '3600': '1 hour', '0': 'Revoke immediately' },
+  yourSecret: 'Your signing secret',
+  secretNoun: 'secret',
+  storeIt: 'Store it where your receiver reads its secrets.',
+  howToVerify: 'How to verify a callback',
+
+  test: 'Send a test',
+  testUrl: 'Receiver URL',
+  testHint: 'Sends one signed example. Nothing is charged.',
+  sendTest: 'Send test',
+  testUnreachable: 'Couldn’t reach the receiver',
+  testUnreachableSays: 'Check the URL, and that it’s reachable from the internet.',
+  testStatus: (status: number) => `The receiver responded with HTTP ${status}`,
+  testFailed: 'Only 2xx responses count as delivered.',
+} as const;

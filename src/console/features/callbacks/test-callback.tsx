@@ -1,0 +1,52 @@
+import { useSend } from '../../api/queries.ts';
+import { useRoleReason } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, useFields } from '../../ui/form.tsx';
+import { Send } from '../../ui/icons.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { Card } from '../../ui/page.tsx';
+import { callbacksText } from './callbacks-text.ts';
+
+/** Sends one signed example to any URL, so that a receiver can be tried before it matters. */
+export function TestCallback() {
+  const { values, field } = useFields({ url: '' });
+  const test = useSend('/api/v1/callbacks/test', { changes: [] });
+  const reason = useRoleReason('member');
+  return (
+    <Card title={callbacksText.test}>
+      <Form submission={test} onSubmit={() => test.mutate({ url: values.url.trim() })}>
+        <TextField
+          label={callbacksText.testUrl}
+          type="url"
+          required
+          placeholder="https://example.com/videogen"
+          hint={callbacksText.testHint}
+          {...field('url')}
+        />
+        <div class="row">
+          <Button type="submit" busy={test.isPending} disabledReason={reason}>
+            <Send size={16} aria-hidden="true" /> {callbacksText.sendTest}
+          </Button>
+        </div>
+        {test.data !== undefined && <Outcome status={test.data.status} />}
+      </Form>
+    </Card>
+  );
+}
+
+function Outcome({ status }: { readonly status: number | null }) {
+  if (status === null) {
+    return (
+      <Notice tone="bad" title={callbacksText.testUnreachable} isAlert>
+        <p>{callbacksText.testUnreachableSays}</p>
+      </Notice>
+    );
+  }
+  const isGood = status >= 200 && status < 300;
+  return (
+    <Notice tone={isGood ? 'good' : 'bad'} title={callbacksText.testStatus(status)} isAlert>
+      {!isGood && <p>{callbacksText.testFailed}</p>}
+    </Notice>
+  );
+}

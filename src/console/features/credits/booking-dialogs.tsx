@@ -1,0 +1,75 @@
+import type { Account } from '../../api/contract.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { Plus, Scale } from '../../ui/icons.ts';
+import { creditsText } from './credits-text.ts';
+
+type Props = { readonly account: Account };
+type DialogProps = Props & { readonly onClose: () => void };
+
+export function GrantButton({ account }: Props) {
+  return (
+    <DialogButton label={creditsText.grant} icon={Plus} look="primary">
+      {(close) => <GrantDialog account={account} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+function GrantDialog({ account: { accountId, name }, onClose }: DialogProps) {
+  const { values, field } = useFields({ credits: '' });
+  return (
+    <ActionDialog
+      path="/api/admin/v1/credits/grant"
+      title={creditsText.grantTo(name)}
+      action={creditsText.grantAction(numberIn(values.credits))}
+      reason={creditsText.bookingReason}
+      body={(reason) => ({ accountId, credits: Number(values.credits), reason })}
+      done={({ entry }) => creditsText.booked(entry.balanceAfter)}
+      onClose={onClose}
+    >
+      <p class="soft">{creditsText.grantHelp}</p>
+      <TextField label={creditsText.amount} type="number" min={1} step={1} required {...field('credits')} />
+    </ActionDialog>
+  );
+}
+
+export function AdjustButton({ account }: Props) {
+  return (
+    <DialogButton label={creditsText.adjust} icon={Scale}>
+      {(close) => <AdjustDialog account={account} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+function AdjustDialog({ account: { accountId, name }, onClose }: DialogProps) {
+  const { values, field } = useFields({ amount: '' });
+  return (
+    <ActionDialog
+      path="/api/admin/v1/credits/adjust"
+      title={creditsText.adjustTitle(name)}
+      action={creditsText.adjustAction(numberIn(values.amount))}
+      reason={creditsText.bookingReason}
+      body={(reason) => ({ accountId, amount: Number(values.amount), reason })}
+      done={({ entry }) => creditsText.booked(entry.balanceAfter)}
+      onClose={onClose}
+    >
+      <p class="soft">{creditsText.adjustHelp}</p>
+      <TextField
+        label={creditsText.change}
+        hint={creditsText.changeHint}
+        type="number"
+        step={1}
+        required
+        {...field('amount')}
+      />
+    </ActionDialog>
+  );
+}
+
+/** For the label of a button; undefined while there is no amount. */
+function numberIn(text: string): number | undefined {
+  const value = Number(text);
+  return text !== '' && Number.isSafeInteger(value) ? value : undefined;
+}

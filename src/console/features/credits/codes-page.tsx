@@ -1,0 +1,129 @@
+import type { CodeBatch } from '../../api/contract.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { StateDot } from '../../ui/badge.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { Coins, Plus } from '../../ui/icons.ts';
+import { ListPage } from '../../ui/list.tsx';
+import { number } from '../../ui/money.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
+import { Time } from '../../ui/time.tsx';
+import { auditHint } from '../audit/audit-text.ts';
+import { codesText } from './credits-text.ts';
+
+/** Operators create and withdraw batches of codes. */
+export function CodesPage() {
+  return (
+    <ListPage
+      title={codesText.title}
+      lead={codesText.lead}
+      actions={
+        <DialogButton label={codesText.create} icon={Plus} look="primary">
+          {(close) => <CreateDialog onClose={close} />}
+        </DialogButton>
+      }
+      noun={codesText.noun}
+      path="/api/admin/v1/codes"
+      query={{}}
+      rows={({ batches }) => batches}
+      rowKey={({ batchId }) => batchId}
+      empty={{ icon: Coins, title: codesText.empty, children: <p>{codesText.emptyAdvice}</p> }}
+      columns={[
+        { title: codesText.batch, kind: 'head', cell: ({ name }) => <bdi class="strong">{name}</bdi> },
+        { title: codesText.state, cell: (batch) => <BatchState batch={batch} /> },
+        { title: codesText.perCode, kind: 'end', cell: ({ credits }) => number(credits) },
+        {
+          title: codesText.redeemed,
+          kind: 'end',
+          cell: ({ redeemed, codes }) => codesText.redeemedOf(redeemed, codes),
+        },
+        {
+          title: codesText.expires,
+          kind: 'end',
+          cell: ({ expireTime }) => (expireTime === null ? codesText.never : <Time ms={expireTime} />),
+        },
+        { title: codesText.createdAt, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+        { title: codesText.actions, kind: 'actions', cell: (batch) => <WithdrawButton batch={batch} /> },
+      ]}
+    />
+  );
+}
+
+type BatchProps = { readonly batch: CodeBatch };
+
+function stateOf({ withdrawTime, expireTime }: CodeBatch) {
+  if (withdrawTime !== null) return 'withdrawn';
+  return expireTime === null || expireTime > Date.now() ? 'active' : 'expired';
+}
+
+function BatchState({ batch }: BatchProps) {
+  const state = stateOf(batch);
+  return <StateDot tone={state === 'active' ? 'good' : 'calm'}>{codesText.states[state]}</StateDot>;
+}
+
+function WithdrawButton({ batch }: BatchProps) {
+  const { batchId, name, codes, redeemed } = batch;
+  if (stateOf(batch) !== 'active' || redeemed === codes) return null;
+  return (
+    <DialogButton label={codesText.withdraw} aria-label={codesText.withdrawOf(name)} size="small" look="danger">
+      {(close) => (
+        <ActionDialog
+          path="/api/admin/v1/codes/withdraw"
+          title={codesText.withdrawTitle(name)}
+          action={codesText.withdrawAction}
+          isDanger
+          reason={auditHint}
+          body={(reason) => ({ batchId, reason })}
+          done={codesText.withdrawn(name)}
+          onClose={close}
+        >
+          <p class="soft">{codesText.withdrawHelp(codes - redeemed)}</p>
+        </ActionDialog>
+      )}
+    </DialogButton>
+  );
+}
+
+function CreateDialog({ onClose }: { readonly onClose: () => void }) {
+  const { values, field } = useFields({ name: '', credits: '1000', codes: '10', expireTime: '' });
+  return (
+    <ActionDialog
+      path="/api/admin/v1/codes"
+      title={codesText.create}
+      action={codesText.createAction(Number(values.codes), Number(values.credits))}
+      body={() => ({
+        name: values.name.trim(),
+        credits: Number(values.credits),
+        codes: Number(values.codes),
+        ...(values.expireTime !== '' && { expireTime: Date.parse(values.expireTime) }),
+      })}
+      result={({ codes }) => (
+        <ShownOnce title={codesText.created(codes.length)} what="list" text={codes.join('\n')} onClose={onClose}>
+          {codesText.copyAdvice}
+        </ShownOnce>
+      )}
+      onClose={onClose}
+    >
+      <p class="soft">{codesText.createHelp}</p>
+      <TextField
+        label={codesText.name}
+        hint={codesText.nameHint}
+        autocomplete="off"
+        required
+        maxLength={100}
+        {...field('name')}
+      />
+      <div class="amounts">
+        <TextField label={codesText.perCode} type="number" min={1} step={1} required {...field('credits')} />
+        <TextField label={codesText.count} type="number" min={1} step={1} required {...field('codes')} />
+      </div>
+      <TextField
+        label={codesText.expires}
+        hint={codesText.expiresHint}
+        type="datetime-local"
+        {...field('expireTime')}
+      />
+    </ActionDialog>
+  );
+}

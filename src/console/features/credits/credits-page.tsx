@@ -1,0 +1,101 @@
+import { searchOf } from '../../api/call.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { useAccount, useRoleReason } from '../../api/session.ts';
+import { download } from '../../api/download.ts';
+import { Button } from '../../ui/button.tsx';
+import { FilterSelect } from '../../ui/field.tsx';
+import { useAddress, useFilters } from '../../ui/filters.tsx';
+import { Download } from '../../ui/icons.ts';
+import { number } from '../../ui/money.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card, Page, Tiles } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { dayMs, useNow } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { creditsText } from './credits-text.ts';
+import { DayChart, dayOf } from './day-chart.tsx';
+import { Ledger, ledgerFilters } from './ledger.tsx';
+import { RedeemButton } from './redeem-button.tsx';
+import { SpendCapsCard } from './spend-caps.tsx';
+import { useBalance } from './use-balance.ts';
+
+const spans = (['7', '30', '90'] as const).map((value) => ({ value, label: creditsText.spans[value] }));
+
+export function CreditsPage() {
+  const { get, set } = useAddress();
+  const isOwner = useRoleReason('owner') === undefined;
+  const days = spans.find(({ value }) => value === get('days'))?.value ?? '30';
+  const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
+  const fromMs = today - (Number(days) - 1) * dayMs;
+  return (
+    <Page
+      title={creditsText.title}
+      lead={creditsText.lead}
+      actions={
+        <>
+          <FilterSelect
+            label={creditsText.period}
+            value={days}
+            options={spans}
+            onValue={(value) => set({ days: value === '30' ? undefined : value })}
+          />
+          {isOwner && <RedeemButton />}
+        </>
+      }
+    >
+      <Usage days={days} fromMs={fromMs} toMs={today} />
+      {isOwner && <SpendCapsCard />}
+      <Card title={creditsText.ledger} actions={<SaveButton fromMs={fromMs} />} isFlush>
+        <Ledger fromMs={fromMs} />
+      </Card>
+    </Page>
+  );
+}
+
+/** Sums are read seldom, because they add up many entries; the balance and the ledger are polled. */
+const sumsMs = 5 * 60_000;
+
+type UsageProps = { readonly days: string; readonly fromMs: number; readonly toMs: number };
+
+function Usage({ days, fromMs, toMs }: UsageProps) {
+  const query = { from: dayOf(fromMs), to: dayOf(toMs) };
+  const { data, error, refetch } = useRead('/api/v1/credits/daily', query, { keeps: true, everyMs: sumsMs });
+  const balance = useBalance();
+  if (error !== null && data === undefined)
+    return <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />;
+  const total = (of: 'charged' | 'refunded' | 'granted') => figure(data?.days.reduce((sum, one) => sum + one[of], 0));
+  return (
+    <>
+      <Tiles
+        tiles={[
+          { label: creditsText.balance, value: figure(balance), note: creditsText.credits },
+          { label: creditsText.charged, value: total('charged'), note: creditsText.inDays(days) },
+          { label: creditsText.refunded, value: total('refunded'), note: creditsText.forFailedTasks },
+          { label: creditsText.granted, value: total('granted'), note: creditsText.byOperators },
+        ]}
+      />
+      {data !== undefined && <DayChart days={data.days} fromMs={fromMs} count={(toMs - fromMs) / dayMs + 1} />}
+    </>
+  );
+}
+
+/** A figure of a tile, or the room for it. */
+export function figure(value: number | undefined) {
+  return value === undefined ? <Skeleton width="60%" height="26px" /> : number(value);
+}
+
+/** The entries that the ledger shows, as a file. */
+function SaveButton({ fromMs }: { readonly fromMs: number }) {
+  const { accountId } = useAccount();
+  const { query } = useFilters(ledgerFilters);
+  const save = () =>
+    download(`/api/v1/credits/export${searchOf({ from: fromMs, ...query })}`, accountId, 'ledger.csv').catch(
+      (error: unknown) => toast(failureOf(error).sentence, 'bad'),
+    );
+  return (
+    <Button onClick={() => void save()}>
+      <Download size={16} aria-hidden="true" /> {creditsText.csv}
+    </Button>
+  );
+}

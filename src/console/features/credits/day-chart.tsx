@@ -1,0 +1,78 @@
+import type { UsageDay } from '../../api/contract.ts';
+import { BarChart, type Series } from '../../ui/chart.tsx';
+import { number } from '../../ui/money.tsx';
+import { Card } from '../../ui/page.tsx';
+import { dayMs } from '../../ui/time.tsx';
+import { creditsText } from './credits-text.ts';
+
+/** As tokens, so that the theme chooses them. */
+const colors = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
+
+type DayChartProps = { readonly days: readonly UsageDay[]; readonly fromMs: number; readonly count: number };
+
+/** Charged credits of each day, stacked by model, and as a table. Absent without a charge. */
+export function DayChart({ days, fromMs, count }: DayChartProps) {
+  const charged = days.filter((one) => one.charged > 0);
+  if (charged.length === 0) return null;
+  const names = Array.from({ length: count }, (_day, index) => dayOf(fromMs + index * dayMs));
+  const models = [...new Set(charged.map(modelOf))].toSorted();
+  const series = models.map((model, index): Series => {
+    const own = charged.filter((one) => modelOf(one) === model);
+    const values = names.map((name) => sum(own.filter(({ day }) => day === name)));
+    return { label: model, colour: `var(${colors[index % colors.length] ?? '--accent'})`, values };
+  });
+  return (
+    <Card title={creditsText.chart} isFlush>
+      <BarChart label={creditsText.chart} names={names} series={series} unit={creditsText.credits} />
+      <FiguresTable names={names} series={series} />
+    </Card>
+  );
+}
+
+/** The day of an instant in UTC, as the service names it. */
+export function dayOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+function modelOf({ model }: UsageDay): string {
+  return model ?? creditsText.otherModels;
+}
+
+function sum(days: readonly UsageDay[]): number {
+  return days.reduce((total, { charged }) => total + charged, 0);
+}
+
+function FiguresTable({ names, series }: { readonly names: readonly string[]; readonly series: readonly Series[] }) {
+  return (
+    <details class="quiet figures">
+      <summary>{creditsText.figures}</summary>
+      <div class="table-box">
+        <table>
+          <caption class="visually-hidden">{creditsText.chart}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{creditsText.day}</th>
+              {series.map(({ label }) => (
+                <th key={label} scope="col" class="end">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {names.map((name, index) => (
+              <tr key={name}>
+                <td>{name}</td>
+                {series.map(({ label, values }) => (
+                  <td key={label} class="end">
+                    {number(values[index] ?? 0)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
+  );
+}

@@ -1,0 +1,88 @@
+import type { ComponentChildren } from 'preact';
+import type { LedgerEntry } from '../../api/contract.ts';
+import { shortId } from '../../ui/copy.tsx';
+import type { Filter } from '../../ui/filters.tsx';
+import { Coins } from '../../ui/icons.ts';
+import { List } from '../../ui/list.tsx';
+import { Change, number, PriceName } from '../../ui/money.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { TaskLink } from '../tasks/task-link.tsx';
+import { creditsText, kindWord } from './credits-text.ts';
+
+const kinds = ['charge', 'refund', 'grant', 'adjustment'] as const;
+
+type LedgerQuery = { kind?: (typeof kinds)[number] | undefined; taskId?: string | undefined };
+
+/** Filters of the ledger, and of its file. */
+export const ledgerFilters: readonly Filter<LedgerQuery>[] = [
+  {
+    name: 'kind',
+    label: creditsText.kind,
+    options: [{ value: '', label: creditsText.allKinds }, ...kinds.map((value) => ({ value, label: kindWord(value) }))],
+    query: (value) => {
+      const kind = kinds.find((one) => one === value);
+      return kind === undefined ? {} : { kind };
+    },
+  },
+  {
+    name: 'taskId',
+    label: creditsText.task,
+    control: 'chip',
+    chip: (taskId) => creditsText.ofTask(shortId(taskId)),
+    query: (taskId) => ({ taskId }),
+  },
+];
+
+type LedgerProps = {
+  /** On operators' pages: whose ledger it is. */
+  readonly accountId?: string;
+  readonly fromMs?: number | undefined;
+  readonly children?: ComponentChildren;
+};
+
+/** The entries of an account, newest first, for its members and for operators. */
+export function Ledger({ accountId, fromMs }: LedgerProps) {
+  const shared = { limit: 50, ...(fromMs !== undefined && { from: fromMs }) };
+  return (
+    <List
+      noun={creditsText.entriesNoun}
+      path={accountId === undefined ? '/api/v1/credits' : '/api/admin/v1/credits'}
+      query={accountId === undefined ? shared : { ...shared, accountId }}
+      filters={ledgerFilters}
+      rows={({ entries }) => entries}
+      rowKey={({ entryId }) => entryId}
+      columns={columns}
+      caption={creditsText.entriesCaption}
+      empty={{ icon: Coins, title: creditsText.noEntries, children: <p>{creditsText.noEntriesAdvice}</p> }}
+      everyMs={15_000}
+    />
+  );
+}
+
+const columns: readonly Column<LedgerEntry>[] = [
+  {
+    title: creditsText.entry,
+    kind: 'head',
+    cell: ({ kind, entryId }) => (
+      <span class="nowrap">
+        <strong class="entry">{kindWord(kind)}</strong> <span class="faint number">#{entryId}</span>
+      </span>
+    ),
+  },
+  { title: creditsText.reference, cell: (entry) => <Reference entry={entry} /> },
+  { title: creditsText.amount, kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
+  { title: creditsText.balanceAfter, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
+  { title: creditsText.when, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+];
+
+/** The task of a charge or refund, or the reason of a booking. */
+function Reference({ entry: { taskId, reason, priceName } }: { readonly entry: LedgerEntry }) {
+  if (taskId === null) return <bdi>{reason ?? '–'}</bdi>;
+  return (
+    <>
+      <TaskLink taskId={taskId} />
+      <PriceName name={priceName} />
+    </>
+  );
+}

@@ -1,0 +1,157 @@
+import { useState } from 'preact/hooks';
+import type { SpendCap } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { useAccount } from '../../api/session.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { Button } from '../../ui/button.tsx';
+import { shortId } from '../../ui/copy.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { ExactTime } from '../../ui/time.tsx';
+import { CapFields, capsOf, noCaps } from './cap-fields.tsx';
+import { capsText } from './credits-text.ts';
+
+/** What the account, its keys and its members may spend, and what they have spent. For owners. */
+export function SpendCapsCard() {
+  const { data, error, refetch } = useRead('/api/v1/caps', {});
+  const nameOf = useSubjectNames();
+  const caps = data?.caps;
+  return (
+    <Card
+      title={capsText.title}
+      isFlush
+      actions={
+        <DialogButton label={capsText.set} size="small">
+          {(close) => <CapsDialog caps={caps ?? []} onClose={close} />}
+        </DialogButton>
+      }
+    >
+      <p class="card-note">{capsText.help}</p>
+      {error !== null && caps === undefined && (
+        <div class="body">
+          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+        </div>
+      )}
+      {caps !== undefined && caps.length > 0 && (
+        <Table
+          caption={capsText.caption}
+          rows={caps}
+          rowKey={({ subjectId, period }) => `${subjectId} ${period}`}
+          columns={[
+            { title: capsText.appliesTo, kind: 'head', cell: (cap) => <bdi>{nameOf(cap)}</bdi> },
+            { title: capsText.period, cell: ({ period }) => capsText.periods[period] ?? period },
+            { title: capsText.used, kind: 'end', cell: (cap) => <Used cap={cap} /> },
+            {
+              title: capsText.resets,
+              kind: 'end',
+              cell: ({ resetTime }) => (resetTime === null ? capsText.never : <ExactTime ms={resetTime} />),
+            },
+            {
+              title: capsText.actions,
+              kind: 'actions',
+              cell: (cap) => <ChangeButton cap={cap} caps={caps} name={nameOf(cap)} />,
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+function Used({ cap: { spent, cap } }: { readonly cap: SpendCap }) {
+  const share = cap === 0 ? 100 : Math.min(100, (100 * spent) / cap);
+  return (
+    <span>
+      {capsText.usedOf(spent, cap)}
+      <span class="share" aria-hidden="true">
+        <span style={{ width: `${share}%` }} />
+      </span>
+    </span>
+  );
+}
+
+type ChangeProps = { readonly cap: SpendCap; readonly caps: readonly SpendCap[]; readonly name: string };
+
+function ChangeButton({ cap, caps, name }: ChangeProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button size="small" aria-label={capsText.changeOf(name)} onClick={() => setOpen(true)}>
+        {capsText.change}
+      </Button>
+      {isOpen && <CapsDialog caps={caps} subject={`${cap.subject} ${cap.subjectId}`} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+type DialogProps = { readonly caps: readonly SpendCap[]; readonly subject?: string; readonly onClose: () => void };
+
+/** `subject` is a kind and an id, as in "key 01a2…"; without an id it is the account. */
+function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
+  const { accountId } = useAccount();
+  const subjects = useSubjects();
+  const account = `account ${accountId}`;
+  const [subject, setSubject] = useState(given ?? account);
+  const { values, field, setValues } = useFields(textsOf(caps, subject));
+  const [kind, id = ''] = subject.split(' ');
+  return (
+    <ActionDialog
+      path="/api/v1/caps"
+      title={capsText.setTitle}
+      action={capsText.save}
+      body={() => ({
+        ...capsOf(values),
+        ...(kind === 'key' && { keyId: id }),
+        ...(kind === 'member' && { userId: id }),
+      })}
+      done={capsText.saved}
+      changes={['/api/v1/caps']}
+      onClose={onClose}
+    >
+      <p class="soft">{capsText.setHelp}</p>
+      <SelectField
+        label={capsText.appliesTo}
+        value={subject}
+        options={subjects}
+        onValue={(next) => {
+          setSubject(next);
+          setValues(textsOf(caps, next));
+        }}
+      />
+      <CapFields field={field} />
+    </ActionDialog>
+  );
+}
+
+/** The limits in force as the texts of the form. */
+function textsOf(caps: readonly SpendCap[], subject: string): typeof noCaps {
+  const own = caps.filter((one) => `${one.subject} ${one.subjectId}` === subject);
+  const text = (period: SpendCap['period']) => String(own.find((one) => one.period === period)?.cap ?? '');
+  return { day: text('day'), month: text('month'), total: text('total') };
+}
+
+function useSubjects() {
+  const { accountId } = useAccount();
+  const { data: keys } = useRead('/api/v1/keys', {});
+  const { data: people } = useRead('/api/console/v1/members', {});
+  const active = (keys?.keys ?? []).filter(({ revokeTime }) => revokeTime === null);
+  return [
+    { value: `account ${accountId}`, label: capsText.account },
+    ...active.map(({ keyId, name }) => ({ value: `key ${keyId}`, label: capsText.key(name) })),
+    ...(people?.members ?? []).map(({ userId, email }) => ({
+      value: `member ${userId}`,
+      label: capsText.member(email),
+    })),
+  ];
+}
+
+function useSubjectNames() {
+  const subjects = useSubjects();
+  return ({ subject, subjectId }: SpendCap) =>
+    subjects.find(({ value }) => value === `${subject} ${subjectId}`)?.label ?? capsText.unknown(shortId(subjectId));
+}

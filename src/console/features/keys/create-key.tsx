@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import { ordinaryScopes, type Scope, scopes } from '../../../accounts/api-key.ts';
+import { useRead } from '../../api/queries.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
+import { Fold } from '../../ui/fold.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { Plus } from '../../ui/icons.ts';
+import { dayMs } from '../../ui/time.tsx';
+import { CapFields, capsOf, noCaps } from '../credits/cap-fields.tsx';
+import { NewKey } from './key-dialogs.tsx';
+import type { OfAccount } from './key-list.tsx';
+import { keysText, scopeText } from './keys-text.ts';
+
+/** Creates a key: for the own account, or as an operator for any. */
+export function CreateKeyButton({ account, isSmall = false }: OfAccount & { readonly isSmall?: boolean }) {
+  return (
+    <DialogButton
+      label={keysText.create}
+      icon={Plus}
+      {...(isSmall ? { size: 'small' as const } : { look: 'primary' as const })}
+    >
+      {(close) => <CreateKeyDialog account={account} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+const expiries = (['', '30', '90', '365'] as const).map((value) => ({ value, label: keysText.expiries[value] }));
+
+function CreateKeyDialog({ account, onClose }: OfAccount & { readonly onClose: () => void }) {
+  const { values, field } = useFields({ name: '', ...noCaps });
+  const [expiry, setExpiry] = useState<(typeof expiries)[number]['value']>('');
+  const [granted, setGranted] = useState<readonly Scope[]>(ordinaryScopes);
+  const [models, setModels] = useState<readonly string[]>([]);
+  const [isKie, setKie] = useState(false);
+  const caps = capsOf(values);
+  const key = () => ({
+    name: values.name.trim(),
+    scopes: [...granted],
+    ...(isKie && { dialect: 'kie' as const }),
+    ...(models.length > 0 && { models: [...models] }),
+    ...(Object.values(caps).some((cap) => cap !== null) && { caps }),
+    ...(expiry !== '' && { expireTime: Date.now() + Number(expiry) * dayMs }),
+  });
+  return (
+    <ActionDialog
+      path={account === undefined ? '/api/v1/keys' : '/api/admin/v1/keys'}
+      title={account === undefined ? keysText.createTitle : keysText.createFor(account.name)}
+      action={keysText.create}
+      disabledReason={granted.length === 0 ? keysText.noPermission : undefined}
+      body={() => (account === undefined ? key() : { accountId: account.accountId, ...key() })}
+      result={(made) => <NewKey name={made.name} secret={made.key} account={account} onClose={onClose} />}
+      onClose={onClose}
+    >
+      <TextField
+        label={keysText.name}
+        placeholder={keysText.namePlaceholder}
+        hint={keysText.nameHint}
+        autocomplete="off"
+        required
+        maxLength={200}
+        {...field('name')}
+      />
+      <Checks label={keysText.permissions} options={scopes} chosen={granted} words={scopeText} onChosen={setGranted} />
+      <SelectField label={keysText.expires} value={expiry} options={expiries} onValue={setExpiry} />
+      <ModelChecks chosen={models} isOwn={account === undefined} onChosen={setModels} />
+      <Fold title={keysText.limits} isGiven={false} problem={null}>
+        <p class="hint">{keysText.limitsHint}</p>
+        <CapFields field={field} path="caps." />
+      </Fold>
+      <CheckField label={keysText.kie} hint={keysText.kieHint} isChecked={isKie} onValue={setKie} />
+    </ActionDialog>
+  );
+}
+
+type ModelProps = {
+  readonly isOwn: boolean;
+  readonly chosen: readonly string[];
+  readonly onChosen: (models: readonly string[]) => void;
+};
+
+function ModelChecks({ isOwn, chosen, onChosen }: ModelProps) {
+  const own = useRead('/api/v1/models', {}, { isEnabled: isOwn });
+  const all = useRead('/api/admin/v1/prices', { limit: 1 }, { isEnabled: !isOwn });
+  const models = (own.data ?? all.data)?.models ?? [];
+  if (models.length < 2) return null;
+  return (
+    <Fold title={keysText.models} isGiven={false} problem={null}>
+      <p class="hint">{keysText.modelsHint}</p>
+      <Checks
+        label={keysText.models}
+        options={models.map(({ model }) => model)}
+        chosen={chosen}
+        words={Object.fromEntries(models.map(({ model, title }) => [model, title]))}
+        onChosen={onChosen}
+      />
+    </Fold>
+  );
+}
+
+type ChecksProps<Value extends string> = {
+  readonly label: string;
+  readonly options: readonly Value[];
+  readonly chosen: readonly Value[];
+  readonly words: Readonly<Record<string, string>>;
+  readonly onChosen: (chosen: readonly Value[]) => void;
+};
+
+/** Any of a few, in the order of the options. */
+function Checks<Value extends string>({ label, options, chosen, words, onChosen }: ChecksProps<Value>) {
+  return (
+    <fieldset class="field">
+      <legend>{label}</legend>
+      {options.map((option) => (
+        <CheckField
+          key={option}
+          label={words[option] ?? option}
+          isChecked={chosen.includes(option)}
+          onValue={(isChecked) =>
+            onChosen(options.filter((one) => (one === option ? isChecked : chosen.includes(one))))
+          }
+        />
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,106 @@
+import { ordinaryScopes, scopes as allScopes } from '../../../accounts/api-key.ts';
+import type { Account, UsedApiKey } from '../../api/contract.ts';
+import { Badge, StateDot } from '../../ui/badge.tsx';
+import { KeyRound } from '../../ui/icons.ts';
+import { List } from '../../ui/list.tsx';
+import { number } from '../../ui/money.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { KeyActions } from './key-dialogs.tsx';
+import { stateOf } from './key-state.ts';
+import { keysText, scopeText } from './keys-text.ts';
+
+export type OfAccount = {
+  /** On operators' pages: the account whose keys these are. */
+  readonly account?: Account | undefined;
+};
+
+/** The keys of an account with their use, for its owners and for operators. */
+export function KeyList({ account }: OfAccount) {
+  const isOwn = account === undefined;
+  return (
+    <List
+      noun={keysText.noun}
+      path={isOwn ? '/api/v1/keys' : '/api/admin/v1/keys'}
+      query={isOwn ? {} : { accountId: account.accountId }}
+      rows={({ keys }) => keys}
+      rowKey={({ keyId }) => keyId}
+      columns={columnsOf({ account })}
+      caption={keysText.title}
+      empty={{
+        icon: KeyRound,
+        title: keysText.empty,
+        children: <p>{isOwn ? keysText.emptyAdvice : keysText.emptyForOperators}</p>,
+      }}
+    />
+  );
+}
+
+function columnsOf({ account }: OfAccount): readonly Column<UsedApiKey>[] {
+  return [
+    {
+      title: keysText.name,
+      kind: 'head',
+      cell: ({ name, hint }) => (
+        <span>
+          <bdi class="strong entry">{name}</bdi>
+          <code class="under nowrap">{hint}</code>
+        </span>
+      ),
+    },
+    { title: keysText.state, kind: 'shrink', cell: (key) => <KeyState apiKey={key} /> },
+    { title: keysText.access, cell: (key) => <Access apiKey={key} /> },
+    {
+      title: keysText.use,
+      kind: 'end',
+      cell: ({ uses: { credits, tasks } }) => (
+        <span>
+          {number(credits)}
+          <small class="under">{keysText.tasks(number(tasks))}</small>
+        </span>
+      ),
+    },
+    {
+      title: keysText.lastUsed,
+      kind: 'end',
+      cell: ({ lastUseTime }) => (lastUseTime === null ? keysText.never : <Time ms={lastUseTime} />),
+    },
+    { title: keysText.created, kind: 'end', isMinor: true, cell: ({ createTime }) => <Time ms={createTime} /> },
+    { title: keysText.actions, kind: 'actions', cell: (key) => <KeyActions apiKey={key} account={account} /> },
+  ];
+}
+
+type KeyProps = { readonly apiKey: UsedApiKey };
+
+const tones = { active: 'good', expired: 'calm', revoked: 'calm' } as const;
+
+function KeyState({ apiKey }: KeyProps) {
+  const state = stateOf(apiKey);
+  return (
+    <span>
+      <StateDot tone={tones[state]}>{keysText.states[state]}</StateDot>
+      {state === 'active' && apiKey.expireTime !== null && (
+        <small class="under">
+          {keysText.expiresAt} <Time ms={apiKey.expireTime} />
+        </small>
+      )}
+    </span>
+  );
+}
+
+function Access({ apiKey: { scopes, dialect, models } }: KeyProps) {
+  return (
+    <span class="badges" title={scopes.map((scope) => scopeText[scope] ?? scope).join('\n')}>
+      {accessWord(scopes)}
+      {models !== null && <Badge>{keysText.modelCount(models.length)}</Badge>}
+      {dialect === 'kie' && <Badge tone="live">{keysText.kieBadge}</Badge>}
+    </span>
+  );
+}
+
+function accessWord(scopes: UsedApiKey['scopes']): string {
+  if (scopes.length >= allScopes.length) return keysText.fullAccess;
+  if (scopes.every((scope) => scope.endsWith(':read'))) return keysText.readOnly;
+  const isStandard = scopes.length === ordinaryScopes.length && ordinaryScopes.every((one) => scopes.includes(one));
+  return isStandard ? keysText.standard : keysText.custom;
+}

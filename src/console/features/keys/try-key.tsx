@@ -1,0 +1,14 @@
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { useFirstRequest } from '../playground/request-samples.ts';
+import { keysText } from './keys-text.ts';
+
+/** The first request with a new key, for a terminal. */
+export function TryKey({ secret }: { readonly secret: string }) {
+  const first = useFirstRequest();
+  return (
+    <CodeBlock
+      wraps
+      samples={[{ title: keysText.tryIt, text: `export VIDEOGEN_API_KEY=${secret}\n\n${first.text}` }]}
+    />
+  );
+}

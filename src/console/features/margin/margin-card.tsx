@@ -1,0 +1,114 @@
+import type { Answer } from '../../api/call.ts';
+import type { Margin } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { FilterSelect } from '../../ui/field.tsx';
+import { useAddress } from '../../ui/filters.tsx';
+import { ChartColumn } from '../../ui/icons.ts';
+import { moneyOf, number } from '../../ui/money.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { dayMs, useNow } from '../../ui/time.tsx';
+import { PriceOf } from '../prices/price-parts.tsx';
+import { marginText } from './margin-text.ts';
+
+const periods = (['1', '7', '30', '90'] as const).map((value) => ({ value, label: marginText.periods[value] }));
+/** The sums are of a period that ends here, so a new one is read each time it moves. */
+const renewedMs = 5 * 60_000;
+
+/** What tasks brought in and cost. Unknown cost is shown as unknown, never as zero. */
+export function MarginCard() {
+  const { get, set } = useAddress();
+  const days = periods.find(({ value }) => value === get('days'))?.value ?? '7';
+  const toTime = Math.floor(useNow(renewedMs) / 1000) * 1000;
+  const query = { fromTime: toTime - Number(days) * dayMs, toTime };
+  const { data, error, refetch } = useRead('/api/admin/v1/margin', query, { keeps: true });
+  const period = (
+    <FilterSelect
+      label={marginText.period}
+      value={days}
+      options={periods}
+      onValue={(value) => set({ days: value === '7' ? undefined : value })}
+    />
+  );
+  return (
+    <Card title={marginText.title} actions={period} isFlush>
+      {data === undefined && error !== null ? (
+        <div class="body">
+          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+        </div>
+      ) : data?.rows.length === 0 ? (
+        <Empty icon={ChartColumn} title={marginText.empty}>
+          <p>{marginText.emptyAdvice}</p>
+        </Empty>
+      ) : (
+        <MarginTable answer={data} />
+      )}
+    </Card>
+  );
+}
+
+type Money = (micros: number) => string;
+type TableProps = { readonly answer: Answer<'/api/admin/v1/margin'> | undefined };
+
+function MarginTable({ answer }: TableProps) {
+  const { currency = 'USD', creditMicros = 0 } = answer ?? {};
+  const money: Money = (micros) => moneyOf(micros, currency);
+  return (
+    <>
+      {answer !== undefined && <p class="card-note">{marginText.creditValue(money(creditMicros))}</p>}
+      <Table
+        caption={marginText.caption}
+        rows={answer?.rows}
+        rowKey={({ model, priceName, provider }) => `${model} ${priceName} ${provider}`}
+        columns={[
+          {
+            title: marginText.model,
+            kind: 'head',
+            cell: ({ model, priceName }) => <PriceOf model={model} name={priceName} />,
+          },
+          {
+            title: marginText.provider,
+            cell: ({ provider }) => (provider === 'none' ? marginText.neverStarted : <code>{provider}</code>),
+          },
+          { title: marginText.tasks, kind: 'end', cell: ({ tasks }) => number(tasks) },
+          { title: marginText.jobs, kind: 'end', cell: ({ jobs }) => number(jobs) },
+          {
+            title: marginText.earned,
+            kind: 'end',
+            cell: ({ creditsCharged, creditsRefunded }) => money((creditsCharged - creditsRefunded) * creditMicros),
+          },
+          { title: marginText.cost, kind: 'end', cell: (row) => <Cost row={row} money={money} /> },
+          {
+            title: marginText.margin,
+            kind: 'end',
+            cell: ({ marginMicros }) => <MarginFigure micros={marginMicros} money={money} />,
+          },
+        ]}
+      />
+    </>
+  );
+}
+
+function Cost({ row, money }: { readonly row: Margin; readonly money: Money }) {
+  const { costMicros, unknownJobs, foreignJobs, jobs } = row;
+  const unpriced = unknownJobs + foreignJobs;
+  if (unpriced === 0) return <>{money(costMicros)}</>;
+  const why = [
+    unknownJobs > 0 && marginText.unknownJobs(unknownJobs),
+    foreignJobs > 0 && marginText.foreignJobs(foreignJobs),
+  ];
+  return (
+    <>
+      {unpriced >= jobs && costMicros === 0 ? marginText.unknown : marginText.atLeast(money(costMicros))}
+      <small class="under">{why.filter(Boolean).join(', ')}</small>
+    </>
+  );
+}
+
+function MarginFigure({ micros, money }: { readonly micros: number | null; readonly money: Money }) {
+  if (micros === null) return <span class="faint">{marginText.unknown}</span>;
+  return <span class={micros < 0 ? 'amount minus' : 'amount'}>{money(micros)}</span>;
+}

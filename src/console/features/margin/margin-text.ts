@@ -1,0 +1,24 @@
+import { number } from '../../ui/money.tsx';
+
+/** Every text about cost and margin. */
+export const marginText = {
+  title: 'Cost and margin',
+  caption: 'Cost and margin by price and provider',
+  period: 'Period',
+  periods: { 1: 'Last 24 hours', 7: 'Last 7 days', 30: 'Last 30 days', 90: 'Last 90 days' },
+  creditValue: (value: string) => `1 credit = ${value}`,
+  empty: 'No tasks ended in this period',
+  emptyAdvice: 'Choose a longer period.',
+  model: 'Model',
+  provider: 'Provider',
+  neverStarted: 'never started',
+  tasks: 'Tasks',
+  jobs: 'Jobs',
+  earned: 'Earned',
+  cost: 'Cost',
+  margin: 'Margin',
+  unknown: 'unknown',
+  atLeast: (cost: string) => `at least ${cost}`,
+  unknownJobs: (jobs: number) => `${number(jobs)} unknown`,
+  foreignJobs: (jobs: number) => `${number(jobs)} in another currency`,
+} as const;

@@ -1,0 +1,114 @@
+import { Link } from 'wouter-preact';
+import type { InstallationOverview } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { opsPaths } from '../../paths.ts';
+import { credits, number } from '../../ui/money.tsx';
+import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { duration } from '../../ui/time.tsx';
+import { FailuresCard, LedgerCard } from './installation-cards.tsx';
+import { installationText, overviewText } from './overview-text.ts';
+import { ProvidersCard } from './providers-card.tsx';
+
+/** For operators: the state of the whole service. */
+export function InstallationPage() {
+  const { data, error, refetch } = useRead('/api/admin/v1/overview', {}, { everyMs: 5000 });
+  return (
+    <Page title={overviewText.title} lead={installationText.lead}>
+      {data !== undefined ? (
+        <Figures overview={data} />
+      ) : error !== null ? (
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      ) : (
+        <>
+          <Skeleton height="103px" />
+          <Skeleton height="257px" />
+        </>
+      )}
+    </Page>
+  );
+}
+
+type FiguresProps = { readonly overview: InstallationOverview };
+
+function Figures({ overview }: FiguresProps) {
+  const { stuckTasks, lastDay, books, providers } = overview;
+  return (
+    <>
+      {stuckTasks > 0 && (
+        <Notice tone="bad" title={installationText.stuck(stuckTasks)} isAlert>
+          <p>{installationText.stuckText}</p>
+        </Notice>
+      )}
+      <StateTiles overview={overview} />
+      <div class="columns">
+        <LastDay lastDay={lastDay} />
+        <div class="stack">
+          <FailuresCard failed={lastDay.failed} />
+          <LedgerCard books={books} />
+        </div>
+      </div>
+      <ProvidersCard providers={providers} />
+    </>
+  );
+}
+
+function StateTiles({ overview: { unfinished, callbacks } }: FiguresProps) {
+  const states = ['waiting', 'queuing', 'generating'] as const;
+  return (
+    <Tiles
+      tiles={[
+        ...states.map((state) => ({ label: installationText[state], ...stateTile(unfinished, state) })),
+        {
+          label: installationText.pendingCallbacks,
+          value: number(callbacks.pending),
+          note: callbacks.overdue === 0 ? installationText.noneOverdue : installationText.overdue(callbacks.overdue),
+        },
+        {
+          label: installationText.failedCallbacks,
+          value: number(callbacks.undelivered),
+          note: <Link href={opsPaths.callbacks}>{installationText.lastDayAll}</Link>,
+        },
+      ]}
+    />
+  );
+}
+
+type Unfinished = InstallationOverview['unfinished'];
+
+/** The tasks of all models in a state. */
+function stateTile(unfinished: Unfinished, state: Unfinished[number]['state']) {
+  const those = unfinished.filter((one) => one.state === state);
+  const oldestMs = Math.max(0, ...those.map((one) => one.oldestMs));
+  const count = those.reduce((sum, { tasks }) => sum + tasks, 0);
+  const age = installationText.oldest(duration(Math.max(1000, Math.floor(oldestMs / 1000) * 1000)));
+  return {
+    value: number(count),
+    note: count === 0 ? installationText.none : <Link href={`${opsPaths.tasks}?state=${state}`}>{age}</Link>,
+  };
+}
+
+function LastDay({ lastDay }: { readonly lastDay: InstallationOverview['lastDay'] }) {
+  const failed = lastDay.failed.reduce((sum, { tasks }) => sum + tasks, 0);
+  const ended = failed + lastDay.succeeded;
+  const share = ended === 0 ? '' : ` (${percent.format(failed / ended)})`;
+  return (
+    <Card title={installationText.lastDay}>
+      <Facts
+        facts={[
+          [installationText.created, number(lastDay.created)],
+          [installationText.succeeded, number(lastDay.succeeded)],
+          [installationText.failed, `${number(failed)}${share}`],
+          [installationText.cancelled, number(lastDay.cancelled)],
+          [installationText.rejected, number(lastDay.rejected)],
+          [installationText.charged, credits(lastDay.charged)],
+          [installationText.refunded, credits(lastDay.refunded)],
+        ]}
+      />
+    </Card>
+  );
+}
+
+const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });

@@ -1,0 +1,125 @@
+import { Link } from 'wouter-preact';
+import type { Overview } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { useAccount } from '../../api/session.ts';
+import { TaskTable } from '../tasks/task-table.tsx';
+import { useFirstRequest } from '../playground/request-samples.ts';
+import { paths } from '../../paths.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { ArrowRight, Plus } from '../../ui/icons.ts';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card, Page, Tiles } from '../../ui/page.tsx';
+import { dayMs, relativeTime, useNow } from '../../ui/time.tsx';
+import { figure } from '../credits/credits-page.tsx';
+import { DayChart } from '../credits/day-chart.tsx';
+import { useBalance } from '../credits/use-balance.ts';
+import { FirstSteps } from './first-steps.tsx';
+import { overviewText } from './overview-text.ts';
+
+const stateMs = 5000;
+/** The sums add up many entries, so they are read seldom. */
+const sumsMs = 5 * 60_000;
+
+export function OverviewPage() {
+  const { accountId, name } = useAccount();
+  const state = useRead('/api/v1/overview', { days: false }, { everyMs: stateMs });
+  const sums = useRead('/api/v1/overview', {}, { everyMs: sumsMs });
+  const { error, data } = state;
+  const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
+  return (
+    <Page
+      title={overviewText.title}
+      lead={overviewText.lead(name)}
+      actions={
+        <LinkButton href={paths.playground(accountId)} look="primary">
+          <Plus size={16} aria-hidden="true" /> {overviewText.newVideo}
+        </LinkButton>
+      }
+    >
+      {error !== null && data === undefined && (
+        <ErrorBox failure={failureOf(error)} onRetry={() => void state.refetch()} />
+      )}
+      {data !== undefined && !(data.steps.hasKey && data.steps.hasTask) && <FirstSteps steps={data.steps} />}
+      <Figures state={data} days={sums.data?.days} />
+      <DayChart days={sums.data?.days ?? []} fromMs={today - 6 * dayMs} count={7} />
+      <Recent hasTask={data?.steps.hasTask !== false} />
+      {data !== undefined && <Books books={data.books} />}
+    </Page>
+  );
+}
+
+type FiguresProps = { readonly state: Overview | undefined; readonly days: Overview['days'] | undefined };
+
+function Figures({ state, days }: FiguresProps) {
+  const { accountId } = useAccount();
+  const balance = useBalance();
+  const total = (of: 'tasks' | 'charged' | 'refunded') => figure(days?.reduce((sum, day) => sum + day[of], 0));
+  const tasks = state?.tasksByState;
+  const live = tasks && tasks.waiting + tasks.queuing + tasks.generating;
+  return (
+    <Tiles
+      tiles={[
+        {
+          label: overviewText.balance,
+          value: figure(balance),
+          note: <Link href={paths.credits(accountId)}>{overviewText.seeLedger}</Link>,
+        },
+        { label: overviewText.requested, value: total('tasks'), note: overviewText.sevenDays },
+        { label: overviewText.charged, value: total('charged'), note: overviewText.creditsSevenDays },
+        { label: overviewText.refunded, value: total('refunded'), note: overviewText.forFailedTasks },
+        {
+          label: overviewText.inProgress,
+          value: figure(live),
+          note: <Link href={paths.tasks(accountId)}>{overviewText.seeTasks}</Link>,
+        },
+      ]}
+    />
+  );
+}
+
+/** The newest tasks, or how to create the first one. */
+function Recent({ hasTask }: { readonly hasTask: boolean }) {
+  const { accountId } = useAccount();
+  const { data, error } = useRead('/api/v1/jobs/listTasks', { limit: 5 }, { everyMs: stateMs });
+  if (!hasTask) return <FromTerminal />;
+  // The page shows the same error above.
+  if (data === undefined && error !== null) return null;
+  const all = (
+    <Link href={paths.tasks(accountId)} class="row">
+      {overviewText.allTasks} <ArrowRight size={14} aria-hidden="true" />
+    </Link>
+  );
+  return (
+    <Card title={overviewText.recent} actions={all} isFlush>
+      <TaskTable tasks={data?.tasks} />
+    </Card>
+  );
+}
+
+function FromTerminal() {
+  const first = useFirstRequest();
+  return (
+    <Card title={overviewText.terminal}>
+      <div class="stack">
+        <p class="lead">{overviewText.terminalText}</p>
+        <CodeBlock wraps samples={[first]} />
+      </div>
+    </Card>
+  );
+}
+
+/** Every member can see that the ledger is audited. */
+function Books({ books: { auditedTime, violations } }: { readonly books: Overview['books'] }) {
+  const now = useNow(30_000);
+  if (auditedTime === null) return null;
+  return (
+    <p class="faint">
+      <small>
+        {overviewText.booksChecked} {relativeTime(auditedTime - now)}:{' '}
+        {violations === 0 ? overviewText.booksAgree : overviewText.booksDiffer(violations)}
+      </small>
+    </p>
+  );
+}

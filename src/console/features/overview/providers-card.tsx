@@ -1,0 +1,63 @@
+import { Link } from 'wouter-preact';
+import type { Provider } from '../../api/contract.ts';
+import { opsPaths } from '../../paths.ts';
+import { StateDot } from '../../ui/badge.tsx';
+import { number } from '../../ui/money.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { duration } from '../../ui/time.tsx';
+import { runningOf, SwitchState } from '../providers/providers-page.tsx';
+import { poolHealth, providersText } from '../providers/providers-text.ts';
+
+/** One row per provider; its page has the rest. */
+export function ProvidersCard({ providers }: { readonly providers: readonly Provider[] }) {
+  const all = <Link href={opsPaths.providers}>{providersText.seeAll}</Link>;
+  return (
+    <Card title={providersText.title} actions={all} isFlush>
+      <Table
+        caption={providersText.title}
+        rows={providers}
+        rowKey={({ provider }) => provider}
+        columns={[
+          { title: providersText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
+          { title: providersText.switchState, cell: (provider) => <SwitchState provider={provider} /> },
+          { title: providersText.health, cell: (provider) => <Health provider={provider} /> },
+          {
+            title: providersText.running,
+            kind: 'end',
+            cell: (provider) =>
+              runningOf(sum(provider, 'occupying'), isLimited(provider) ? sum(provider, 'limit') : null, provider),
+          },
+          { title: providersText.waiting, kind: 'end', cell: (provider) => number(sum(provider, 'waiting')) },
+          { title: providersText.longestWait, kind: 'end', cell: longestWait },
+        ]}
+      />
+    </Card>
+  );
+}
+
+/** The worst health of its pools. */
+function Health({ provider: { pools, state } }: { readonly provider: Provider }) {
+  const cooling = pools.filter((pool) => pool.coolingMs !== null);
+  const [first] = cooling.length > 0 ? cooling : pools;
+  if (state !== 'enabled' || first === undefined) return <span class="faint">{providersText.takesNone}</span>;
+  if (cooling.length > 1) {
+    const tone = cooling.length === pools.length ? 'bad' : 'warn';
+    return <StateDot tone={tone}>{providersText.manyCooling(cooling.length, pools.length)}</StateDot>;
+  }
+  const { word, tone } = poolHealth(first, state);
+  return <StateDot tone={tone}>{word}</StateDot>;
+}
+
+function isLimited({ pools }: Provider): boolean {
+  return pools.length > 0 && pools.every(({ limit }) => limit !== null);
+}
+
+function longestWait({ pools }: Provider): string {
+  const longest = Math.max(0, ...pools.map(({ oldestWaitMs }) => oldestWaitMs ?? 0));
+  return longest === 0 ? '–' : duration(longest);
+}
+
+function sum({ pools }: Provider, figure: 'occupying' | 'limit' | 'waiting'): number {
+  return pools.reduce((total, pool) => total + (pool[figure] ?? 0), 0);
+}

@@ -1,0 +1,45 @@
+import type { Account } from '../../api/contract.ts';
+import { Users } from '../../ui/icons.ts';
+import { List } from '../../ui/list.tsx';
+import { Time } from '../../ui/time.tsx';
+import { roleWord } from '../../words.ts';
+import { InviteButton } from './invite-dialog.tsx';
+import { PersonName, PersonState } from './person-parts.tsx';
+import { peopleText } from './people-text.ts';
+
+/** The members of an account, for operators. */
+export function AccountMembers({ account }: { readonly account: Account }) {
+  const isOpen = account.closeTime === null;
+  return (
+    <div class="stack">
+      {isOpen && (
+        <div class="row apart">
+          <p class="soft">{peopleText.membersNote}</p>
+          <InviteButton account={account} isOperator />
+        </div>
+      )}
+      <List
+        noun={['member', 'members']}
+        path="/api/admin/v1/people"
+        query={{ accountId: account.accountId, limit: 100 }}
+        rows={({ people }) => people}
+        rowKey={({ userId }) => userId}
+        empty={{
+          icon: Users,
+          title: peopleText.noMembers,
+          children: <p>{isOpen ? peopleText.noMembersAdvice : peopleText.closedMembersAdvice}</p>,
+        }}
+        columns={[
+          { title: peopleText.email, kind: 'head', cell: (person) => <PersonName person={person} /> },
+          { title: peopleText.role, cell: ({ role }) => roleWord(role ?? '–') },
+          { title: peopleText.state, cell: (person) => <PersonState person={person} /> },
+          {
+            title: peopleText.lastSeen,
+            kind: 'end',
+            cell: ({ lastUseTime }) => (lastUseTime === null ? peopleText.never : <Time ms={lastUseTime} />),
+          },
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,79 @@
+import { failureOf } from '../../api/problem.ts';
+import { useSend } from '../../api/queries.ts';
+import { Button } from '../../ui/button.tsx';
+import { X } from '../../ui/icons.ts';
+import { Card } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { roleWord } from '../../words.ts';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { peopleText } from './people-text.ts';
+
+type Invitation = {
+  readonly linkId: string;
+  readonly email: string;
+  readonly role: string | null;
+  readonly expireTime: number;
+  readonly accountId?: string | null;
+  readonly accountName?: string | null;
+};
+
+type InvitationsProps = {
+  readonly title: string;
+  readonly invitations: readonly Invitation[];
+  /** On operators' pages, where each invitation makes an operator. */
+  readonly isOperator?: boolean;
+  readonly disabledReason?: string | undefined;
+};
+
+/** Open invitations, if there are any, into an account or of operators. */
+export function Invitations({ title, invitations, isOperator = false, disabledReason }: InvitationsProps) {
+  if (invitations.length === 0) return null;
+  const accounts = {
+    title: peopleText.account,
+    cell: ({ accountId = null, accountName = null }: Invitation) =>
+      accountId === null ? peopleText.noAccounts : <AccountLink accountId={accountId} name={accountName} />,
+  };
+  return (
+    <Card title={title} isFlush>
+      <Table
+        caption={title}
+        rows={invitations}
+        rowKey={({ linkId }) => linkId}
+        columns={[
+          { title: peopleText.email, kind: 'head', cell: ({ email }) => <bdi>{email}</bdi> },
+          ...(isOperator ? [accounts] : []),
+          { title: peopleText.role, cell: ({ role }) => (role === null ? peopleText.operator : roleWord(role)) },
+          { title: peopleText.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
+          {
+            title: peopleText.actions,
+            kind: 'actions',
+            cell: (invitation) => (
+              <RevokeButton invitation={invitation} isOperator={isOperator} disabledReason={disabledReason} />
+            ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}
+
+type RevokeProps = Pick<InvitationsProps, 'isOperator' | 'disabledReason'> & { readonly invitation: Invitation };
+
+function RevokeButton({ invitation: { linkId, email }, isOperator, disabledReason }: RevokeProps) {
+  const revoke = useSend(isOperator === true ? '/api/admin/v1/people/withdraw' : '/api/console/v1/members/withdraw', {
+    onDone: () => toast(peopleText.withdrawn),
+  });
+  return (
+    <Button
+      size="small"
+      busy={revoke.isPending}
+      aria-label={peopleText.withdrawOf(email)}
+      disabledReason={disabledReason}
+      onClick={() => revoke.mutate({ linkId }, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
+    >
+      <X size={14} aria-hidden="true" /> {peopleText.withdraw}
+    </Button>
+  );
+}

@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks';
+import { type Role, roles } from '../../../people/role.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { CheckField, Field, Segmented, TextField } from '../../ui/field.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { UserPlus } from '../../ui/icons.ts';
+import { ShownOnce } from '../../ui/shown-once.tsx';
+import { roleWords } from '../../words.ts';
+import { AccountSearch } from '../accounts/account-search.tsx';
+import { peopleText } from './people-text.ts';
+
+const choices = roles.map((value) => ({ value, label: roleWords[value].word }));
+
+type InviteProps = {
+  /** To which account. Operators choose one without it. */
+  readonly account?: { readonly accountId: string; readonly name: string };
+  /** On operators' pages. */
+  readonly isOperator?: boolean;
+  readonly disabledReason?: string | undefined;
+};
+
+/** Creates a link that lets a person into an account, or makes an operator. */
+export function InviteButton({ disabledReason, ...invite }: InviteProps) {
+  const size = invite.isOperator === true && invite.account !== undefined ? ({ size: 'small' } as const) : {};
+  return (
+    <DialogButton label={peopleText.invite} icon={UserPlus} look="primary" {...size} disabledReason={disabledReason}>
+      {(close) => <InviteDialog {...invite} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+function InviteDialog({ account, isOperator = false, onClose }: InviteProps & { readonly onClose: () => void }) {
+  const { values, field } = useFields({ email: '' });
+  const [accountId, setAccountId] = useState(account?.accountId ?? '');
+  const [role, setRole] = useState<Role>(isOperator ? 'owner' : 'member');
+  const [makesOperator, setMakesOperator] = useState(false);
+  const email = values.email.trim();
+  const isComplete = account !== undefined || accountId !== '' || makesOperator;
+  return (
+    <ActionDialog
+      path={isOperator ? '/api/admin/v1/people/invite' : '/api/console/v1/members/invite'}
+      title={account === undefined ? peopleText.inviteTitle : peopleText.inviteTo(account.name)}
+      action={peopleText.createLink}
+      disabledReason={isComplete ? undefined : peopleText.chooseAccount}
+      body={() =>
+        isOperator
+          ? { email, isOperator: makesOperator, ...(accountId !== '' && { accountId, role }) }
+          : { email, role }
+      }
+      result={({ url }) => (
+        <ShownOnce title={peopleText.invitationTitle(email)} what="link" text={url} onClose={onClose}>
+          {peopleText.invitationAdvice}
+        </ShownOnce>
+      )}
+      onClose={onClose}
+    >
+      <p class="soft">{peopleText.inviteHelp}</p>
+      <TextField label={peopleText.email} type="email" autocomplete="off" required {...field('email')} />
+      {account === undefined && (
+        <Field label={peopleText.account} hint={peopleText.accountHint} name="accountId">
+          {(described) => (
+            <AccountSearch label={peopleText.account} value={accountId} onValue={setAccountId} described={described} />
+          )}
+        </Field>
+      )}
+      {accountId !== '' && (
+        <Segmented
+          label={peopleText.roleIn}
+          name="role"
+          hint={`${roleWords[role].word}: ${roleWords[role].can}.`}
+          value={role}
+          options={choices}
+          onValue={setRole}
+        />
+      )}
+      {account === undefined && (
+        <CheckField
+          label={peopleText.operator}
+          hint={peopleText.operatorHint}
+          isChecked={makesOperator}
+          onValue={setMakesOperator}
+        />
+      )}
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,157 @@
+import { useState } from 'preact/hooks';
+import { type Role, roles } from '../../../people/role.ts';
+import type { Answer } from '../../api/call.ts';
+import { useRead } from '../../api/queries.ts';
+import { useAccount, useMe, useRoleReason } from '../../api/session.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { FilterSelect } from '../../ui/field.tsx';
+import { Users } from '../../ui/icons.ts';
+import { ListPage } from '../../ui/list.tsx';
+import { Card, Facts } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { roleWord, roleWords } from '../../words.ts';
+import { SecurityEvents } from '../security/security-events.tsx';
+import { Invitations } from './invitations.tsx';
+import { InviteButton } from './invite-dialog.tsx';
+import { membersText as text } from './members-text.ts';
+
+type Member = Answer<'/api/console/v1/members'>['members'][number];
+
+const path = '/api/console/v1/members';
+const roleOptions = roles.map((value) => ({ value, label: roleWords[value].word }));
+
+/** The people of one account. */
+export function MembersPage() {
+  const { accountId, name } = useAccount();
+  const reason = useRoleReason('owner');
+  const { data: me } = useMe();
+  const { data } = useRead(path, {});
+  const isOwner = reason === undefined;
+  const owners = data?.members.filter(({ role }) => role === 'owner').length ?? 0;
+  const isLastOwner = ({ role }: Member) => role === 'owner' && owners === 1;
+  return (
+    <ListPage
+      title={text.title}
+      lead={text.lead(name)}
+      actions={<InviteButton account={{ accountId, name }} disabledReason={reason} />}
+      noun={text.nouns}
+      path={path}
+      query={{}}
+      rows={({ members }) => members}
+      rowKey={({ userId }) => userId}
+      expected={2}
+      empty={{ icon: Users, title: text.none }}
+      columns={[
+        {
+          title: text.columns.email,
+          kind: 'head',
+          cell: ({ email, userId, isDisabled }) => (
+            <span class="row">
+              <strong class="entry">{email}</strong>
+              {userId === me?.user.userId && <Badge>{text.you}</Badge>}
+              {isDisabled && <Badge tone="warn">{text.disabled}</Badge>}
+            </span>
+          ),
+        },
+        {
+          title: text.columns.role,
+          cell: (member) =>
+            isOwner ? <RoleChoice member={member} isLastOwner={isLastOwner(member)} /> : roleWord(member.role ?? '–'),
+        },
+        {
+          title: text.columns.seen,
+          kind: 'end',
+          cell: ({ lastUseTime }) => (lastUseTime === null ? text.never : <Time ms={lastUseTime} />),
+        },
+        {
+          title: text.columns.joined,
+          kind: 'end',
+          isMinor: true,
+          cell: ({ joinTime }) => (joinTime === null ? '–' : <Time ms={joinTime} />),
+        },
+        {
+          title: text.columns.actions,
+          kind: 'actions',
+          cell: (member) => isOwner && <RemoveButton member={member} isLastOwner={isLastOwner(member)} />,
+        },
+      ]}
+    >
+      <Invitations title={text.invitations} invitations={data?.invitations ?? []} disabledReason={reason} />
+      <Card title={text.roles}>
+        <Facts facts={roles.map((role) => [roleWords[role].word, roleWords[role].can])} />
+      </Card>
+      {isOwner && <SecurityEvents path="/api/console/v1/events" />}
+    </ListPage>
+  );
+}
+
+type MemberProps = { readonly member: Member; readonly isLastOwner: boolean };
+
+/** Confirmed before it is sent, because one key press chooses from a closed list. */
+function RoleChoice({ member, isLastOwner }: MemberProps) {
+  const [chosen, setChosen] = useState<Role>();
+  const { userId, email } = member;
+  const { data: me, refetch } = useMe();
+  const before = roles.find((role) => role === member.role);
+  if (isLastOwner || before === undefined) return <span title={text.lastOwner}>{roleWord(member.role ?? '–')}</span>;
+  return (
+    <>
+      <FilterSelect
+        label={text.roleOf(email)}
+        value={before}
+        options={roleOptions}
+        onValue={(role) => setChosen(role === before ? undefined : role)}
+      />
+      {chosen !== undefined && (
+        <ActionDialog
+          path="/api/console/v1/members/role"
+          title={text.change.title(email)}
+          action={text.change.action}
+          isDanger
+          body={() => ({ userId, role: chosen })}
+          done={text.change.done}
+          // The role may be the person's own.
+          onDone={() => void refetch()}
+          onClose={() => setChosen(undefined)}
+        >
+          <p>
+            <strong>{text.change.from(roleWords[before].word, roleWords[chosen].word)}</strong>:{' '}
+            {roleWords[chosen].can.toLowerCase()}.
+          </p>
+          <p>{userId === me?.user.userId ? text.change.self : text.change.other}</p>
+        </ActionDialog>
+      )}
+    </>
+  );
+}
+
+function RemoveButton({ member: { userId, email }, isLastOwner }: MemberProps) {
+  const { refetch } = useMe();
+  const { button, named, title, action, effect, done } = text.remove;
+  return (
+    <DialogButton
+      label={button}
+      size="small"
+      look="danger"
+      aria-label={named(email)}
+      disabledReason={isLastOwner ? text.lastOwner : undefined}
+    >
+      {(close) => (
+        <ActionDialog
+          path="/api/console/v1/members/remove"
+          title={title(email)}
+          action={action}
+          isDanger
+          body={() => ({ userId })}
+          done={done(email)}
+          onDone={() => void refetch()}
+          onClose={close}
+        >
+          <p>{effect}</p>
+        </ActionDialog>
+      )}
+    </DialogButton>
+  );
+}

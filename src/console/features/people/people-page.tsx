@@ -1,0 +1,92 @@
+import type { Person } from '../../api/contract.ts';
+import { useRead } from '../../api/queries.ts';
+import { useMe } from '../../api/session.ts';
+import type { Filter } from '../../ui/filters.tsx';
+import { useAddress } from '../../ui/filters.tsx';
+import { Users } from '../../ui/icons.ts';
+import { List } from '../../ui/list.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Time } from '../../ui/time.tsx';
+import { roleWord } from '../../words.ts';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { SecurityEvents } from '../security/security-events.tsx';
+import { Invitations } from './invitations.tsx';
+import { InviteButton } from './invite-dialog.tsx';
+import { peopleText } from './people-text.ts';
+import { PersonActions } from './person-actions.tsx';
+import { PersonName, PersonState } from './person-parts.tsx';
+
+/** For operators: everyone who signs in, and the security events of all accounts. */
+export function PeoplePage() {
+  const { get, hrefWith } = useAddress();
+  const isEvents = get('tab') === 'events';
+  const tabs = [
+    { label: peopleText.people, href: hrefWith({ tab: undefined }), isCurrent: !isEvents },
+    { label: peopleText.events, href: hrefWith({ tab: 'events', search: undefined }), isCurrent: isEvents },
+  ];
+  return (
+    <Page title={peopleText.title} lead={peopleText.lead} actions={<InviteButton isOperator />}>
+      <Tabs label={peopleText.tabs} tabs={tabs} />
+      {isEvents ? <SecurityEvents path="/api/admin/v1/people/events" /> : <People />}
+    </Page>
+  );
+}
+
+const filters: readonly Filter<{ search?: string | undefined }>[] = [
+  { name: 'search', label: peopleText.search, query: (search) => ({ search }) },
+];
+
+function People() {
+  const { data: me } = useMe();
+  return (
+    <>
+      <List
+        noun={peopleText.noun}
+        path="/api/admin/v1/people"
+        query={{ limit: 50 }}
+        filters={filters}
+        rows={({ people }) => people}
+        rowKey={({ userId }) => userId}
+        empty={{ icon: Users, title: peopleText.empty, children: <p>{peopleText.emptyAdvice}</p> }}
+        columns={[
+          { title: peopleText.email, kind: 'head', cell: (person) => <PersonName person={person} /> },
+          { title: peopleText.state, cell: (person) => <PersonState person={person} /> },
+          { title: peopleText.accounts, isWide: true, cell: ({ operator }) => <Accounts {...operator} /> },
+          {
+            title: peopleText.lastSeen,
+            kind: 'end',
+            cell: ({ lastUseTime }) => (lastUseTime === null ? peopleText.never : <Time ms={lastUseTime} />),
+          },
+          {
+            title: peopleText.actions,
+            kind: 'actions',
+            cell: (person) => <PersonActions person={person} isSelf={person.userId === me?.user.userId} />,
+          },
+        ]}
+      />
+      <OperatorInvitations />
+    </>
+  );
+}
+
+const shown = 3;
+
+function Accounts({ accounts }: Pick<Person['operator'], 'accounts'>) {
+  if (accounts.length === 0) return <span class="faint">{peopleText.noAccounts}</span>;
+  return (
+    <ul>
+      {accounts.slice(0, shown).map(({ accountId, name, role }) => (
+        <li key={accountId}>
+          <AccountLink accountId={accountId} name={name} /> <small class="faint">{roleWord(role).toLowerCase()}</small>
+        </li>
+      ))}
+      {accounts.length > shown && <li class="faint">{peopleText.moreAccounts(accounts.length - shown)}</li>}
+    </ul>
+  );
+}
+
+function OperatorInvitations() {
+  const { data } = useRead('/api/admin/v1/people/invitations', {});
+  return <Invitations title={peopleText.operatorInvitations} invitations={data?.invitations ?? []} isOperator />;
+}

@@ -1,0 +1,41 @@
+import type { JSX } from 'preact';
+import { toast } from '../../ui/toast.tsx';
+import { playgroundText } from './playground-text.ts';
+
+// Files that are dropped or pasted anywhere on the form go to the field under the pointer or the focus, else to the first field of their
+// kind. Each field receives them through its own file input, as if they had been chosen there.
+
+type DropProps = Pick<JSX.HTMLAttributes<HTMLElement>, 'onDragOver' | 'onDragLeave' | 'onDrop' | 'onPaste'>;
+
+export const fileHandlers: DropProps = {
+  onDragOver: (event) => {
+    if (event.dataTransfer?.types.includes('Files') !== true) return;
+    event.preventDefault();
+    event.currentTarget.dataset['dragging'] = '';
+  },
+  onDragLeave: (event) => {
+    const { currentTarget: form, relatedTarget: to } = event;
+    if (!(to instanceof Node && form.contains(to))) delete form.dataset['dragging'];
+  },
+  onDrop: (event) => {
+    delete event.currentTarget.dataset['dragging'];
+    takeFiles(event, event.dataTransfer?.files);
+  },
+  onPaste: (event) => {
+    // Office programs add a picture of the text that they copy.
+    if (event.clipboardData?.types.includes('text/plain') !== true) takeFiles(event, event.clipboardData?.files);
+  },
+};
+
+function takeFiles(event: JSX.TargetedEvent<HTMLElement>, files: FileList | undefined): void {
+  const [file] = files ?? [];
+  if (file === undefined || files === undefined) return;
+  event.preventDefault();
+  const media = file.type.split('/')[0] ?? '';
+  const under = event.target instanceof Element ? event.target.closest('[data-media]') : null;
+  const field = under ?? event.currentTarget.querySelector(`[data-media="${CSS.escape(media)}"]`);
+  const input = field?.querySelector<HTMLInputElement>('input[type="file"]');
+  if (input === null || input === undefined) return toast(playgroundText.noFieldFor, 'bad');
+  input.files = files;
+  input.dispatchEvent(new Event('change'));
+}

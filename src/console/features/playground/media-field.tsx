@@ -1,0 +1,156 @@
+import { useRef, useState } from 'preact/hooks';
+import { maxUploadBytes, maxUploadMegabytes, type UploadKind, uploadTypes } from '../../../media/upload.ts';
+import { upload } from '../../api/call.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useAccount } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { useFieldError } from '../../ui/form.tsx';
+import { ImagePlus, Link2, X } from '../../ui/icons.ts';
+import { MediaThumbnail, storePreview } from '../tasks/media-thumbnail.tsx';
+import { playgroundText } from './playground-text.ts';
+
+type MediaProps = {
+  readonly label: string;
+  /** `image`, `video` or `audio`. */
+  readonly media: UploadKind;
+  readonly urls: readonly string[];
+  readonly max: number;
+  readonly hint: string;
+  /** The path of its errors. */
+  readonly name: string;
+  readonly blocked: string | undefined;
+  /** Called with a function of the current URLs. */
+  readonly onUrls: (change: (urls: readonly string[]) => readonly string[]) => void;
+};
+
+/** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `file-drop.ts`. */
+export function MediaField({ label, name, media, urls, max, hint, blocked, onUrls }: MediaProps) {
+  const { accountId } = useAccount();
+  const [isTyping, setTyping] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [uploadError, setUploadError] = useState<string>();
+  const fieldError = useFieldError(name);
+  const picker = useRef<HTMLInputElement>(null);
+  const types = uploadTypes[media];
+  const disabledReason = blocked ?? (urls.length >= max && max > 1 ? playgroundText.atMost(max) : undefined);
+  // A new file replaces a single one.
+  const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
+  const send = async (files: readonly File[]) => {
+    setBusy(true);
+    setUploadError(undefined);
+    try {
+      for (const file of files.slice(0, Math.max(1, max - urls.length))) {
+        if (!file.type.startsWith(`${media}/`))
+          throw new Error(playgroundText.notOfKind(file.name, playgroundText.aFile[media]));
+        if (file.size > maxUploadBytes(media))
+          throw new Error(playgroundText.tooLarge(file.name, maxUploadMegabytes[media]));
+        const { url, previewUrl } = await upload(file, { account: accountId });
+        storePreview(url, previewUrl);
+        add(url);
+      }
+    } catch (error) {
+      setUploadError(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
+    } finally {
+      setBusy(false);
+    }
+  };
+  const error = uploadError ?? fieldError;
+  return (
+    <fieldset class="field media" {...(disabledReason === undefined && { 'data-media': media })}>
+      <legend>{label}</legend>
+      {urls.length > 0 && <Chosen urls={urls} media={media} onUrls={onUrls} />}
+      <div class="row drop">
+        <Button size="small" busy={isBusy} disabledReason={disabledReason} onClick={() => picker.current?.click()}>
+          <ImagePlus size={14} aria-hidden="true" /> {playgroundText.upload}
+        </Button>
+        <Button
+          size="small"
+          disabledReason={disabledReason}
+          onClick={() => setTyping(!isTyping)}
+          aria-expanded={isTyping}
+        >
+          <Link2 size={14} aria-hidden="true" /> {playgroundText.byUrl}
+        </Button>
+        <small class="faint">{playgroundText.dropHere}</small>
+        <input
+          ref={picker}
+          type="file"
+          hidden
+          multiple={max > 1}
+          accept={types.join(',') || `${media}/*`}
+          aria-label={playgroundText.filesOf(label)}
+          onChange={(event) => {
+            const { files } = event.currentTarget;
+            if (files !== null && files.length > 0) void send([...files]);
+            event.currentTarget.value = '';
+          }}
+        />
+      </div>
+      {isTyping && (
+        <ByUrl
+          label={playgroundText.urlOf(playgroundText.aFile[media])}
+          onUrl={(url) => {
+            add(url);
+            setTyping(false);
+          }}
+        />
+      )}
+      {error !== undefined && (
+        <p class="fault" role="alert">
+          {error}
+        </p>
+      )}
+      <p class="hint">
+        {hint}
+        {blocked === undefined &&
+          ` ${playgroundText.sizeLimit(playgroundText.formats[media], maxUploadMegabytes[media])}`}
+      </p>
+    </fieldset>
+  );
+}
+
+function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'onUrls'>) {
+  return (
+    <ul class="chosen-media">
+      {urls.map((url, index) => (
+        // The same file may be given twice.
+        // oxlint-disable-next-line react/no-array-index-key
+        <li key={`${index} ${url}`}>
+          <MediaThumbnail url={url} media={media} />
+          <bdi class="truncate">{url.split('?')[0]}</bdi>
+          <Button
+            look="quiet"
+            size="small icon"
+            aria-label={playgroundText.remove(media, index + 1)}
+            onClick={() => onUrls((before) => before.filter((_url, at) => at !== index))}
+          >
+            <X size={14} />
+          </Button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function ByUrl({ label, onUrl }: { readonly label: string; readonly onUrl: (url: string) => void }) {
+  const [typed, setTyped] = useState('');
+  const add = () => typed.trim() !== '' && onUrl(typed.trim());
+  return (
+    <div class="by-url">
+      <TextField
+        label={label}
+        type="url"
+        placeholder="https://…"
+        value={typed}
+        onValue={setTyped}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          event.preventDefault();
+          add();
+        }}
+      />
+      <Button onClick={add}>{playgroundText.add}</Button>
+    </div>
+  );
+}

@@ -1,0 +1,78 @@
+import type { Model } from '../../api/contract.ts';
+import type { ApiProblem } from '../../api/problem.ts';
+import { ChoiceField, TextField } from '../../ui/field.tsx';
+import { Fold } from '../../ui/fold.tsx';
+import { Form } from '../../ui/form.tsx';
+import { useNow } from '../../ui/time.tsx';
+import { type Draft, type DraftChange, requestOf } from './draft.ts';
+import { fileHandlers } from './file-drop.ts';
+import { GenerateButton, priceWords } from './generate-button.tsx';
+import { hasError, InputFields } from './input-fields.tsx';
+import { fieldsOf } from './input-schema.ts';
+import { livePrice } from './live-price.ts';
+import { playgroundText } from './playground-text.ts';
+import './playground.css';
+
+type FormProps = {
+  readonly models: readonly Model[];
+  readonly model: Model | undefined;
+  readonly draft: Draft;
+  readonly balance: number | undefined;
+  readonly submission: { readonly isPending: boolean; readonly error: ApiProblem | null };
+  readonly disabledReason: string | undefined;
+  readonly onChange: (change: DraftChange) => void;
+  readonly onGenerate: () => void;
+};
+
+/** Announced prices begin while the form is open; the models are read again at this pace, too. */
+const priceMs = 15_000;
+
+/** The form of the chosen model: its fields and their bounds are the model's own. */
+export function PlaygroundForm(props: FormProps) {
+  const { models, model, draft, submission, onChange, onGenerate } = props;
+  const now = useNow(priceMs);
+  if (model === undefined) return <p>{playgroundText.noModel}</p>;
+  const fields = fieldsOf(model);
+  const price = livePrice(model, requestOf(draft, fields).input, now);
+  const { error } = submission;
+  return (
+    <section
+      class="card padded"
+      aria-label={playgroundText.form}
+      {...fileHandlers}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.metaKey || event.ctrlKey)) return;
+        event.preventDefault();
+        event.currentTarget.querySelector('form')?.requestSubmit();
+      }}
+    >
+      <Form submission={submission} onSubmit={onGenerate}>
+        <ChoiceField
+          label={playgroundText.model}
+          name="model"
+          value={model.model}
+          options={models.map(({ model: value, title }) => ({ value, label: title }))}
+          hint={priceWords(price.now, model)}
+          onValue={(value) => onChange({ model: value })}
+        />
+        <InputFields fields={fields} draft={draft} problem={error} onChange={onChange} />
+        <Fold
+          title={playgroundText.callback}
+          isGiven={draft.callBackUrl !== ''}
+          problem={hasError(error, 'callBackUrl') && error}
+        >
+          <TextField
+            label="callBackUrl"
+            name="callBackUrl"
+            type="url"
+            placeholder="https://example.com/videogen"
+            value={draft.callBackUrl}
+            hint={playgroundText.callbackHint}
+            onValue={(value) => onChange({ callBackUrl: value.trim() })}
+          />
+        </Fold>
+        <GenerateButton {...props} isBusy={submission.isPending} model={model} price={price} />
+      </Form>
+    </section>
+  );
+}

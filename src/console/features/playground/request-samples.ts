@@ -1,0 +1,89 @@
+import { useRead } from '../../api/queries.ts';
+import type { Sample } from '../../ui/code-block.tsx';
+import { playgroundText } from './playground-text.ts';
+
+/** The request of the form as programs send it, to the host of this page. None needs an installed package. */
+export function requestSamples(body: unknown): readonly Sample[] {
+  const url = createUrl();
+  const json = JSON.stringify(body, undefined, 2);
+  return [
+    { title: 'curl', text: curlSample(url, json) },
+    { title: 'TypeScript', text: typeScriptSample(url, json) },
+    { title: 'Python', text: pythonSample(url, body) },
+  ];
+}
+
+/** For an empty list: the shortest request to a model that the service has. */
+export function useFirstRequest(): Sample {
+  const { data } = useRead('/api/v1/models', {});
+  const body = data?.models[0]?.sampleRequest ?? { model: 'MODEL', input: { prompt: playgroundText.firstPrompt } };
+  return { title: 'curl', text: curlSample(createUrl(), JSON.stringify(body)) };
+}
+
+function createUrl(): string {
+  return `${location.origin}/api/v1/jobs/createTask`;
+}
+
+function curlSample(url: string, json: string): string {
+  return [
+    `curl ${url} \\`,
+    `  -H "Authorization: Bearer $VIDEOGEN_API_KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    // Small Linux images have no uuidgen.
+    `  -H "Idempotency-Key: $(date +%s)-$$" \\`,
+    `  -d '${json.replaceAll("'", String.raw`'\''`)}'`,
+  ].join('\n');
+}
+
+function typeScriptSample(url: string, json: string): string {
+  return `import { env } from 'node:process';
+
+const answer = await fetch('${url}', {
+  method: 'POST',
+  headers: {
+    Authorization: \`Bearer \${env.VIDEOGEN_API_KEY}\`,
+    'Content-Type': 'application/json',
+    'Idempotency-Key': crypto.randomUUID(),
+  },
+  body: JSON.stringify(${json.replaceAll('\n', '\n  ')}),
+});
+const { msg, data } = (await answer.json()) as { msg: string; data: { taskId: string } };
+if (!answer.ok) throw new Error(msg);
+console.log(data.taskId);`;
+}
+
+function pythonSample(url: string, body: unknown): string {
+  return `import json, os, urllib.request, uuid
+
+request = urllib.request.Request(
+    "${url}",
+    headers={
+        "Authorization": f"Bearer {os.environ['VIDEOGEN_API_KEY']}",
+        "Content-Type": "application/json",
+        "Idempotency-Key": str(uuid.uuid4()),
+    },
+    data=json.dumps(${pythonValue(body, 4)}).encode(),
+)
+with urllib.request.urlopen(request, timeout=30) as answer:
+    print(json.load(answer)["data"]["taskId"])`;
+}
+
+function pythonValue(value: unknown, indent: number): string {
+  const inner = ' '.repeat(indent + 4);
+  const end = ' '.repeat(indent);
+  if (value === true) return 'True';
+  if (value === false) return 'False';
+  if (value === null) return 'None';
+  if (Array.isArray(value)) {
+    if (value.length === 0) return '[]';
+    return `[\n${value.map((item) => `${inner}${pythonValue(item, indent + 4)},\n`).join('')}${end}]`;
+  }
+  if (typeof value === 'object') {
+    const lines = Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .map(([name, item]) => `${inner}"${name}": ${pythonValue(item, indent + 4)},\n`);
+    return `{\n${lines.join('')}${end}}`;
+  }
+  // Python reads JSON's strings and numbers.
+  return JSON.stringify(value);
+}

@@ -1,0 +1,132 @@
+import type { Answer } from '../../api/call.ts';
+import type { Account, ModelPrice } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { number } from '../../ui/money.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { ExactTime, useNow } from '../../ui/time.tsx';
+import { Amounts, amountsAt, conditionWords } from './price-parts.tsx';
+import { pricesText } from './prices-text.ts';
+import { SetPriceDialog } from './set-price-dialog.tsx';
+import { SetPrices } from './set-prices.tsx';
+
+type PricedModel = Answer<'/api/admin/v1/prices'>['models'][number];
+/** One of the prices of a model. `isOnly`: it has no other. */
+export type PriceLine = Pick<PricedModel, 'model' | 'title'> & {
+  readonly price: ModelPrice;
+  readonly isOnly: boolean;
+};
+type Props = { readonly account?: Pick<Account, 'accountId' | 'name'> | undefined };
+
+export function PricesPage() {
+  return (
+    <Page title={pricesText.title} lead={pricesText.lead}>
+      <PriceTables />
+    </Page>
+  );
+}
+
+/** List prices, or those of one account: what is in force, and what operators have set. */
+export function PriceTables({ account }: Props) {
+  const now = useNow(5_000);
+  const query = { accountId: account?.accountId, limit: 1 };
+  const { data, error, refetch } = useRead('/api/admin/v1/prices', query, { everyMs: 15_000 });
+  return (
+    <div class="stack loose">
+      {data === undefined && error !== null && <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />}
+      <Card title={pricesText.current} isFlush>
+        <Table
+          caption={pricesText.current}
+          rows={data?.models.flatMap(linesOf)}
+          rowKey={({ model, price }) => `${model} ${price.name}`}
+          expected={2}
+          columns={[
+            { title: pricesText.model, kind: 'head', cell: (line) => <ModelName line={line} /> },
+            { title: pricesText.price, cell: (line) => <PriceName line={line} /> },
+            {
+              title: pricesText.perSecond,
+              kind: 'end',
+              cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerSecond),
+            },
+            {
+              title: pricesText.perVideo,
+              kind: 'end',
+              cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerVideo),
+            },
+            {
+              title: pricesText.announced,
+              cell: ({ price }) => <Announced amounts={amountsAt(price, now).announced} />,
+            },
+            {
+              title: pricesText.actions,
+              kind: 'actions',
+              cell: (line) => <SetButton line={line} account={account} />,
+            },
+          ]}
+        />
+      </Card>
+      <SetPrices accountId={account?.accountId} />
+    </div>
+  );
+}
+
+type LineProps = { readonly line: PriceLine };
+
+function SetButton({ line, account }: LineProps & Props) {
+  const { model, price, isOnly } = line;
+  return (
+    <DialogButton
+      label={pricesText.set}
+      aria-label={pricesText.setOf(model, isOnly ? undefined : price.name)}
+      size="small"
+    >
+      {(close) => <SetPriceDialog line={line} account={account} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+function ModelName({ line: { model, title } }: LineProps) {
+  return (
+    <>
+      <bdi>{title}</bdi>
+      <code class="under">{model}</code>
+    </>
+  );
+}
+
+function linesOf({ model, title, prices }: PricedModel): readonly PriceLine[] {
+  return prices.map((price) => ({ model, title, price, isOnly: prices.length === 1 }));
+}
+
+function PriceName({ line: { price, isOnly } }: LineProps) {
+  return (
+    <>
+      <bdi>{price.name}</bdi>
+      <small class="under">{conditionWords(price.when, isOnly)}</small>
+    </>
+  );
+}
+
+/** A price that has not begun has no amounts. */
+function amount(credits: number | undefined) {
+  return credits === undefined ? <span class="faint">–</span> : number(credits);
+}
+
+function Announced({ amounts }: { readonly amounts: ModelPrice['rates'] }) {
+  if (amounts.length === 0) return <span class="faint">–</span>;
+  return (
+    <ul>
+      {amounts.map((one) => (
+        <li key={one.fromTime}>
+          <Amounts of={one} />
+          <small class="under">
+            {pricesText.from} <ExactTime ms={one.fromTime} />
+          </small>
+        </li>
+      ))}
+    </ul>
+  );
+}

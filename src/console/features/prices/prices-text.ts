@@ -1,0 +1,72 @@
+import type { SetPrice } from '../../api/contract.ts';
+import type { Tone } from '../../ui/badge.tsx';
+import { number } from '../../ui/money.tsx';
+
+/** Every text about prices. */
+export const pricesText = {
+  title: 'Prices',
+  lead: 'List prices, for accounts without custom prices. The first price of a model whose condition is met applies. Tasks keep the price of their creation.',
+  current: 'Current prices',
+  noun: ['price', 'prices'],
+  model: 'Model',
+  price: 'Price',
+  perSecond: 'Credits/s',
+  perVideo: 'Credits/video',
+  announced: 'Announced',
+  from: 'from',
+  actions: 'Actions',
+  set: 'Set price',
+  setOf: (model: string, price: string | undefined) =>
+    `Set price of ${model}${price === undefined ? '' : `: ${price}`}`,
+  setTitle: (model: string, price: string | undefined) => `Price of ${model}${price === undefined ? '' : `: ${price}`}`,
+  setFor: (whom: string, what: string) => `For ${whom}: ${what}. Applies to tasks created from that time on.`,
+  everyAccount: 'all accounts without a custom price',
+  cataloguePrice: 'Catalogue price',
+  listPrice: 'List price',
+  customPrice: 'Custom price',
+  newPrice: 'New price',
+  starts: 'Effective',
+  now: 'Immediately',
+  later: 'Later',
+  time: 'Time',
+  timeHint: (zone: string) => `In your time zone, ${zone}. Accounts see the price as announced until then.`,
+  announce: 'Announce price',
+  done: (time: string) => `Price effective ${time}`,
+  setByOperators: 'Prices set by operators',
+  setForAccount: 'Custom prices',
+  setCaption: 'Prices set by operators',
+  noneSet: 'No prices set',
+  noneSetAdvice: 'Each model has the price of the catalogue file.',
+  noneCustom: 'No custom prices',
+  noneCustomAdvice: 'This account pays the list prices.',
+  appliesTo: 'Account',
+  allAccounts: 'All accounts',
+  credits: 'Credits',
+  state: 'State',
+  effective: 'Effective',
+  reason: 'Reason',
+  withdraw: 'Withdraw',
+  withdrawTitle: 'Withdraw this price?',
+  withdrawAction: 'Withdraw price',
+  withdrawHelp: (price: string, what: string, time: string) =>
+    `${price}, ${what}, was to take effect on ${time}. The current price stays.`,
+  withdrawn: 'Price withdrawn',
+  everyVideo: 'every video',
+  everyOtherVideo: 'every other video',
+  with: (field: string) => `with ${field}`,
+  without: (field: string) => `without ${field}`,
+  amountPerSecond: (credits: number) => `${number(credits)}/s`,
+  amountPerVideo: (credits: number) => `${number(credits)}/video`,
+} as const;
+
+const states: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+  announced: ['Announced', 'live'],
+  in_force: ['In force', 'good'],
+  past: ['Past', 'calm'],
+  withdrawn: ['Withdrawn', 'warn'],
+} satisfies Record<SetPrice['state'], readonly [string, Tone]>;
+
+/** Also for a state that is newer than this page. */
+export function priceState(state: string): readonly [word: string, tone: Tone] {
+  return states[state] ?? [state, 'calm'];
+}

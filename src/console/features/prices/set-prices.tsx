@@ -1,0 +1,114 @@
+import type { SetPrice } from '../../api/contract.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { StateDot } from '../../ui/badge.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { Tags } from '../../ui/icons.ts';
+import { List } from '../../ui/list.tsx';
+import { amountWords } from '../../ui/money.tsx';
+import { Card } from '../../ui/page.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { ExactTime, exactTime } from '../../ui/time.tsx';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { auditHint } from '../audit/audit-text.ts';
+import { Amounts, PriceOf } from './price-parts.tsx';
+import { pricesText, priceState } from './prices-text.ts';
+
+type SetPricesProps = { readonly accountId: string | undefined };
+
+/** What operators have set, newest first; a price that has not begun can be withdrawn. */
+export function SetPrices({ accountId }: SetPricesProps) {
+  const isOfAccount = accountId !== undefined;
+  return (
+    <Card title={isOfAccount ? pricesText.setForAccount : pricesText.setByOperators} isFlush>
+      <List
+        noun={pricesText.noun}
+        caption={pricesText.setCaption}
+        path="/api/admin/v1/prices"
+        query={{ accountId, limit: 50 }}
+        rows={({ prices }) => prices}
+        rowKey={({ priceId }) => priceId}
+        everyMs={15_000}
+        empty={{
+          icon: Tags,
+          title: isOfAccount ? pricesText.noneCustom : pricesText.noneSet,
+          children: <p>{isOfAccount ? pricesText.noneCustomAdvice : pricesText.noneSetAdvice}</p>,
+        }}
+        columns={isOfAccount ? columns.filter((column) => column !== accountColumn) : columns}
+      />
+    </Card>
+  );
+}
+
+const accountColumn: Column<SetPrice> = {
+  title: pricesText.appliesTo,
+  cell: ({ accountId, accountName }) =>
+    accountId === null ? pricesText.allAccounts : <AccountLink accountId={accountId} name={accountName} />,
+};
+
+const columns: readonly Column<SetPrice>[] = [
+  { title: pricesText.model, kind: 'head', cell: ({ model, priceName }) => <PriceOf model={model} name={priceName} /> },
+  accountColumn,
+  { title: pricesText.credits, cell: (price) => <SetAmounts price={price} /> },
+  {
+    title: pricesText.state,
+    cell: ({ state }) => {
+      const [word, tone] = priceState(state);
+      return <StateDot tone={tone}>{word}</StateDot>;
+    },
+  },
+  { title: pricesText.effective, cell: ({ fromTime }) => <ExactTime ms={fromTime} /> },
+  {
+    title: pricesText.reason,
+    isWide: true,
+    cell: ({ reason, who }) => (
+      <>
+        <bdi>{reason}</bdi>
+        <small class="under">{who}</small>
+      </>
+    ),
+  },
+  {
+    title: pricesText.actions,
+    kind: 'actions',
+    cell: (price) => price.state === 'announced' && <WithdrawButton price={price} />,
+  },
+];
+
+type PriceProps = { readonly price: SetPrice };
+
+/** The amounts, or the price that applies again when this one ends the price before. */
+function SetAmounts({ price: { creditsPerSecond, creditsPerVideo, accountId } }: PriceProps) {
+  if (creditsPerSecond !== null && creditsPerVideo !== null)
+    return <Amounts of={{ creditsPerSecond, creditsPerVideo }} />;
+  return <>{endOf(accountId)}</>;
+}
+
+function endOf(accountId: string | null): string {
+  return accountId === null ? pricesText.cataloguePrice : pricesText.listPrice;
+}
+
+function WithdrawButton({ price }: PriceProps) {
+  const { priceId, model, priceName, accountId, creditsPerSecond, creditsPerVideo, fromTime } = price;
+  const what =
+    creditsPerSecond === null || creditsPerVideo === null
+      ? endOf(accountId).toLowerCase()
+      : amountWords({ creditsPerSecond, creditsPerVideo });
+  return (
+    <DialogButton label={pricesText.withdraw} size="small" look="danger">
+      {(close) => (
+        <ActionDialog
+          path="/api/admin/v1/prices/withdraw"
+          title={pricesText.withdrawTitle}
+          action={pricesText.withdrawAction}
+          isDanger
+          reason={auditHint}
+          body={(reason) => ({ priceId, reason })}
+          done={pricesText.withdrawn}
+          onClose={close}
+        >
+          <p class="soft">{pricesText.withdrawHelp(`${model} (${priceName})`, what, exactTime(fromTime))}</p>
+        </ActionDialog>
+      )}
+    </DialogButton>
+  );
+}

@@ -1,0 +1,119 @@
+import type { Provider } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { StateDot } from '../../ui/badge.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Server } from '../../ui/icons.ts';
+import { number } from '../../ui/money.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { duration, Time } from '../../ui/time.tsx';
+import { MarginCard } from '../margin/margin-card.tsx';
+import { SwitchButton } from './provider-switch.tsx';
+import { poolHealth, providersText, switchWord } from './providers-text.ts';
+
+export function ProvidersPage() {
+  const { data, error, refetch } = useRead('/api/admin/v1/providers', {}, { everyMs: 5000 });
+  return (
+    <Page title={providersText.title} lead={providersText.lead}>
+      {data === undefined &&
+        (error === null ? (
+          <Skeleton height="180px" />
+        ) : (
+          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+        ))}
+      {data?.providers.length === 0 && (
+        <Empty icon={Server} title={providersText.empty}>
+          <p>{providersText.emptyAdvice}</p>
+        </Empty>
+      )}
+      {data?.providers.map((provider) => (
+        <ProviderCard key={provider.provider} provider={provider} />
+      ))}
+      <MarginCard />
+    </Page>
+  );
+}
+
+type ProviderProps = { readonly provider: Provider };
+
+export function SwitchState({ provider: { state } }: ProviderProps) {
+  const { word, tone } = switchWord(state);
+  return <StateDot tone={tone}>{word}</StateDot>;
+}
+
+/** The slots of a pool; those of the preview are limited on each worker, so it has no limit here. */
+export function runningOf(running: number, limit: number | null, { kind }: Pick<Provider, 'kind'>): string {
+  return limit === null || kind === 'preview' ? number(running) : providersText.ofLimit(running, limit);
+}
+
+function ProviderCard({ provider }: ProviderProps) {
+  const actions = (
+    <>
+      <SwitchState provider={provider} />
+      <SwitchButton provider={provider} />
+    </>
+  );
+  return (
+    <Card title={provider.provider} actions={actions} isFlush>
+      <p class="card-note">
+        {originOf(provider)} <SwitchedBy provider={provider} />
+      </p>
+      {provider.pools.length > 0 && (
+        <Table
+          caption={providersText.pools(provider.provider)}
+          rows={provider.pools}
+          rowKey={({ pool }) => pool}
+          columns={[
+            { title: providersText.pool, kind: 'head', cell: ({ pool }) => <code>{pool}</code> },
+            {
+              title: providersText.health,
+              cell: (pool) => {
+                const { word, tone } = poolHealth(pool, provider.state);
+                return <StateDot tone={tone}>{word}</StateDot>;
+              },
+            },
+            {
+              title: providersText.running,
+              kind: 'end',
+              cell: ({ occupying, limit }) => runningOf(occupying, limit, provider),
+            },
+            { title: providersText.waiting, kind: 'end', cell: ({ waiting }) => number(waiting) },
+            {
+              title: providersText.longestWait,
+              kind: 'end',
+              cell: ({ oldestWaitMs }) => (oldestWaitMs === null ? '–' : duration(oldestWaitMs)),
+            },
+            {
+              title: providersText.failures,
+              kind: 'end',
+              cell: ({ consecutiveFailures }) => number(consecutiveFailures),
+            },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}
+
+function originOf({ kind, origin }: Provider): string {
+  if (kind === null) return providersText.notInCatalogue;
+  return origin === null ? providersText.onOurWorkers : providersText.kindAt(kind, origin);
+}
+
+function SwitchedBy({ provider: { who, reason, changeTime } }: ProviderProps) {
+  if (who === null || changeTime === null) return null;
+  return (
+    <>
+      {providersText.switchedBy} <bdi>{who}</bdi> <Time ms={changeTime} />
+      {reason !== null && (
+        <>
+          : “<bdi>{reason}</bdi>”
+        </>
+      )}
+      .
+    </>
+  );
+}

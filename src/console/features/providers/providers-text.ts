@@ -1,0 +1,81 @@
+import type { Provider } from '../../api/contract.ts';
+import type { Tone } from '../../ui/badge.tsx';
+import { number } from '../../ui/money.tsx';
+import { duration } from '../../ui/time.tsx';
+
+/** Every text about providers. */
+export const providersText = {
+  title: 'Providers',
+  lead: 'Which upstreams generate videos, how busy they are, and what they cost.',
+  empty: 'No providers',
+  emptyAdvice: 'The catalogue names no provider, so every task waits. Add one to the catalogue file.',
+  provider: 'Provider',
+  switchAction: 'Switch',
+  switchState: 'Switch',
+  switchTitle: (provider: string) => `Switch ${provider}`,
+  switchHelp: (state: string, jobs: number) =>
+    `Currently ${state.toLowerCase()}, with ${number(jobs)} running ${jobs === 1 ? 'job' : 'jobs'}.`,
+  switched: (provider: string, state: string) => `${provider}: ${state.toLowerCase()}`,
+  state: 'State',
+  pools: (provider: string) => `Pools of ${provider}`,
+  pool: 'Pool',
+  health: 'Health',
+  running: 'Running',
+  ofLimit: (count: number, limit: number) => `${number(count)} of ${number(limit)}`,
+  waiting: 'Waiting',
+  longestWait: 'Longest wait',
+  failures: 'Consecutive failures',
+  notInCatalogue: 'No longer in the catalogue.',
+  onOurWorkers: 'Runs on the workers of this service, each up to its GENERATION_CONCURRENCY.',
+  kindAt: (kind: string, origin: string) => `${kind} at ${origin}.`,
+  switchedBy: 'Switched by',
+  takesNone: 'Accepts no tasks',
+  manyCooling: (cooling: number, pools: number) => `${number(cooling)} of ${number(pools)} pools cooling down`,
+  seeAll: 'All providers',
+} as const;
+
+type Word = { readonly word: string; readonly tone: Tone };
+
+export const switchStates = ['enabled', 'draining', 'off'] as const;
+
+const switches: Readonly<Record<string, Word & { readonly help: string; readonly action: string }>> = {
+  enabled: { word: 'Enabled', tone: 'good', action: 'Enable', help: 'Receives new jobs. Cooldowns end.' },
+  draining: {
+    word: 'Draining',
+    tone: 'warn',
+    action: 'Drain',
+    help: 'Receives no new jobs. Running jobs finish.',
+  },
+  off: {
+    word: 'Off',
+    tone: 'bad',
+    action: 'Turn off',
+    help: 'Receives no requests at all, not even about running jobs. They continue when the provider is enabled again.',
+  },
+};
+
+/** The words for a switch, also for a state that is newer than this page. */
+export function switchWord(state: string) {
+  return switches[state] ?? { word: state, tone: 'calm' as const, action: state, help: '' };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  busy: 'busy',
+  overloaded: 'overloaded',
+  unreachable: 'unreachable',
+  operator: 'held by an operator',
+  unknown: 'unknown reason',
+};
+
+type Pool = Provider['pools'][number];
+
+/** Whether a pool accepts tasks, and if not, why and for how long. */
+export function poolHealth({ coolingMs, coolingReason, limit, occupying }: Pool, state: Provider['state']): Word {
+  if (state !== 'enabled') return { word: providersText.takesNone, tone: 'calm' };
+  if (coolingMs !== null) {
+    const reason = coolingReason ?? 'unknown';
+    return { word: `Cooling down ${duration(coolingMs)}, ${reasons[reason] ?? reason}`, tone: 'warn' };
+  }
+  if (limit !== null && occupying >= limit) return { word: 'Full', tone: 'live' };
+  return { word: 'Accepts tasks', tone: 'good' };
+}

@@ -1,0 +1,128 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Passkey } from '../../api/contract.ts';
+import { newPasskey } from '../../api/passkeys.ts';
+import { send } from '../../api/call.ts';
+import { useAction, useRead } from '../../api/queries.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/dialog.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form } from '../../ui/form.tsx';
+import { Fingerprint, Plus } from '../../ui/icons.ts';
+import { List } from '../../ui/list.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { deviceOf } from './device.ts';
+import { securityText } from './security-text.ts';
+
+const text = securityText.passkeys;
+const path = '/api/console/v1/passkeys';
+
+/** Signing in without a password, by the lock of a device. */
+export function Passkeys() {
+  const { data, refetch } = useRead(path, {});
+  const add = (
+    <DialogButton label={text.add} icon={Plus} size="small">
+      {(close) => (
+        <AddPasskey
+          onClose={close}
+          onAdded={() => {
+            close();
+            void refetch();
+          }}
+        />
+      )}
+    </DialogButton>
+  );
+  return (
+    <Card title={text.title} actions={data?.passkeys.length === 0 ? undefined : add} isFlush>
+      <List
+        noun={text.nouns}
+        caption={text.caption}
+        path={path}
+        query={{}}
+        rows={({ passkeys }) => passkeys}
+        rowKey={({ passkeyId }) => passkeyId}
+        expected={1}
+        empty={{ icon: Fingerprint, title: text.none, children: <NoPasskeys add={add} /> }}
+        columns={[
+          { title: text.columns.name, kind: 'head', cell: ({ name }) => <strong class="entry">{name}</strong> },
+          { title: text.columns.added, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+          {
+            title: text.columns.used,
+            kind: 'end',
+            cell: ({ lastUseTime }) => (lastUseTime === null ? text.never : <Time ms={lastUseTime} />),
+          },
+          { title: text.columns.actions, kind: 'actions', cell: (passkey) => <RemovePasskey passkey={passkey} /> },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function NoPasskeys({ add }: { readonly add: ComponentChildren }) {
+  return (
+    <>
+      <p>{text.why}</p>
+      <div class="row">{add}</div>
+    </>
+  );
+}
+
+type AddProps = { readonly onClose: () => void; readonly onAdded: () => void };
+
+/** Not an `ActionDialog`, because the device answers between two calls. */
+function AddPasskey({ onClose, onAdded }: AddProps) {
+  const [name, setName] = useState(deviceOf(navigator.userAgent));
+  const add = useAction(
+    async () => {
+      const response = await newPasskey();
+      return send('/api/console/v1/passkeys/register', { name: name.trim(), response }, { account: undefined });
+    },
+    {
+      onDone: () => {
+        onAdded();
+        toast(text.added);
+      },
+    },
+  );
+  return (
+    <Dialog title={text.addTitle} onClose={onClose}>
+      <Form class="" submission={add} onSubmit={() => add.mutate()}>
+        <DialogBody>
+          <p>{text.lead}</p>
+          <TextField label={text.name} name="name" hint={text.nameHint} required value={name} onValue={setName} />
+        </DialogBody>
+        <DialogActions>
+          <Button onClick={onClose}>{text.cancel}</Button>
+          <Button look="primary" type="submit" busy={add.isPending}>
+            {text.continue}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  );
+}
+
+function RemovePasskey({ passkey: { passkeyId, name } }: { readonly passkey: Passkey }) {
+  return (
+    <DialogButton label={text.remove} size="small" look="danger" aria-label={text.removeNamed(name)}>
+      {(close) => (
+        <ActionDialog
+          path="/api/console/v1/passkeys/remove"
+          title={text.removeTitle(name)}
+          action={text.removeAction}
+          isDanger
+          body={() => ({ passkeyId })}
+          changes={[path]}
+          done={text.removed}
+          onClose={close}
+        >
+          <p>{text.removeLead}</p>
+        </ActionDialog>
+      )}
+    </DialogButton>
+  );
+}

@@ -1,0 +1,69 @@
+import { useRead } from '../../api/queries.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { Monitor } from '../../ui/icons.ts';
+import { List } from '../../ui/list.tsx';
+import { Card } from '../../ui/page.tsx';
+import { SendButton } from '../../ui/send-button.tsx';
+import { Time } from '../../ui/time.tsx';
+import { deviceOf } from './device.ts';
+import { securityText } from './security-text.ts';
+
+const text = securityText.sessions;
+const path = '/api/console/v1/sessions';
+
+/** Where the person is signed in. */
+export function Sessions() {
+  const { data } = useRead(path, {});
+  const others = data?.sessions.some(({ isCurrent }) => !isCurrent) ?? false;
+  const endOthers = (
+    <SendButton path="/api/console/v1/sessions/end-others" body={{}} done={text.othersEnded} size="small">
+      {text.endOthers}
+    </SendButton>
+  );
+  return (
+    <Card title={text.title} actions={others ? endOthers : undefined} isFlush>
+      <List
+        noun={text.nouns}
+        caption={text.caption}
+        path={path}
+        query={{}}
+        rows={({ sessions }) => sessions}
+        rowKey={({ sessionId }) => sessionId}
+        expected={2}
+        empty={{ icon: Monitor, title: text.none }}
+        columns={[
+          {
+            title: text.columns.browser,
+            kind: 'head',
+            cell: ({ userAgent, isCurrent }) => (
+              <span class="row">
+                <strong class="entry">{deviceOf(userAgent) || text.unknown}</strong>
+                {isCurrent && <Badge tone="good">{text.current}</Badge>}
+              </span>
+            ),
+          },
+          { title: text.columns.address, cell: ({ address }) => address ?? '–' },
+          { title: text.columns.signedIn, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+          { title: text.columns.used, kind: 'end', cell: ({ lastUseTime }) => <Time ms={lastUseTime} /> },
+          { title: text.columns.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
+          {
+            title: text.columns.actions,
+            kind: 'actions',
+            cell: ({ sessionId, userAgent, isCurrent }) =>
+              !isCurrent && (
+                <SendButton
+                  path="/api/console/v1/sessions/end"
+                  body={{ sessionId }}
+                  done={text.ended}
+                  size="small"
+                  aria-label={text.endNamed(deviceOf(userAgent) || text.unknown)}
+                >
+                  {text.end}
+                </SendButton>
+              ),
+          },
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,129 @@
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'wouter-preact';
+import type { Sent } from '../../api/call.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead, useSend } from '../../api/queries.ts';
+import { useSignedIn } from '../../api/session.ts';
+import { signInPaths } from '../../paths.ts';
+import { Gate, GateLoading } from '../../shell/gate.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, useFields } from '../../ui/form.tsx';
+import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { signInText as text } from './sign-in-text.ts';
+
+type OneTimeLink = Sent<'/api/console/v1/links/show'>;
+
+/** The token stands behind `#`, so it is in no log; it leaves the address as soon as it is read. */
+function takeToken(): string {
+  const token = location.hash.slice(1);
+  if (token !== '') history.replaceState(history.state, '', location.pathname);
+  return token;
+}
+
+/** Set-up, invitation and reset: a one-time link leads to a password, and the password to a session. */
+export function AcceptLinkPage({ purpose }: Pick<OneTimeLink, 'purpose'>) {
+  const show = useSend('/api/console/v1/links/show', { changes: [] });
+  const { data: link, error, variables } = show;
+  const token = variables?.token;
+  const { data: options } = useRead('/api/console/v1/options', {});
+  const { title, expired } = text.links[purpose];
+  useEffect(() => {
+    const begin = () => show.mutate({ token: takeToken() });
+    begin();
+    // A fresh link in the same tab differs behind `#` only, and no page is loaded for that.
+    addEventListener('hashchange', begin);
+    return () => removeEventListener('hashchange', begin);
+  }, []);
+  if (token !== undefined && error !== null && error.status !== 404 && error.status !== 422) {
+    return (
+      <Gate title={title}>
+        <ErrorBox failure={failureOf(error)} onRetry={() => show.mutate({ token })} />
+      </Gate>
+    );
+  }
+  if (error !== null || token === '' || (link !== undefined && link.purpose !== purpose)) {
+    return (
+      <Gate title={text.invalidLink}>
+        <div class="stack">
+          <Notice tone="warn" title={text.invalidReason}>
+            <p>{expired}</p>
+          </Notice>
+          <SignInLink />
+        </div>
+      </Gate>
+    );
+  }
+  if (token === undefined || link === undefined) return <GateLoading />;
+  if (options?.passwordSignIn === false) {
+    return (
+      <Gate title={title} lead={text.byProvider(options.oidc?.name ?? text.yourProvider)}>
+        <SignInLink />
+      </Gate>
+    );
+  }
+  return (
+    <Gate title={title} lead={leadOf(link)}>
+      <AcceptForm key={token} token={token} link={link} />
+    </Gate>
+  );
+}
+
+function SignInLink() {
+  return (
+    <LinkButton href={signInPaths.signIn} size="wide" look="primary">
+      {text.goToSignIn}
+    </LinkButton>
+  );
+}
+
+function leadOf(link: OneTimeLink): string {
+  const { purpose, accountName, role } = link;
+  return purpose === 'invite' ? text.invited(hasPassword(link), accountName, role) : text.links[purpose].lead;
+}
+
+/** An invitation opens nothing that exists: a person who has a password enters it. */
+function hasPassword({ purpose, userExists }: OneTimeLink): boolean {
+  return purpose === 'invite' && userExists;
+}
+
+function AcceptForm({ token, link }: { readonly token: string; readonly link: OneTimeLink }) {
+  const { values, field } = useFields({ email: link.email ?? '', password: '' });
+  const signedIn = useSignedIn();
+  const [, navigate] = useLocation();
+  const isOld = hasPassword(link);
+  const accept = useSend('/api/console/v1/links/accept', {
+    changes: [],
+    onDone: (me) => {
+      signedIn(me);
+      navigate('/', { replace: true });
+    },
+  });
+  const submit = () => {
+    const own = link.email === null ? { email: values.email.trim() } : {};
+    accept.mutate({ token, password: values.password, ...own });
+  };
+  return (
+    <Form submission={accept} onSubmit={submit}>
+      <TextField
+        label={text.email}
+        type="email"
+        autocomplete="username"
+        readOnly={link.email !== null}
+        required
+        {...field('email')}
+      />
+      <TextField
+        label={text.password}
+        type="password"
+        autocomplete={isOld ? 'current-password' : 'new-password'}
+        hint={isOld ? text.existingHint : text.passwordHint}
+        required
+        {...field('password')}
+      />
+      <Button look="primary" size="wide" type="submit" busy={accept.isPending}>
+        {text.links[link.purpose].action}
+      </Button>
+    </Form>
+  );
+}

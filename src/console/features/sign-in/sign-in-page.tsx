@@ -1,0 +1,150 @@
+import { Redirect, useLocation, useSearch } from 'wouter-preact';
+import { type Answer, searchOf } from '../../api/call.ts';
+import { signInWithPasskey } from '../../api/passkeys.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useAction, useRead, useSend } from '../../api/queries.ts';
+import { useMe, useSignedIn } from '../../api/session.ts';
+import { Gate, GateLoading } from '../../shell/gate.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, useFields } from '../../ui/form.tsx';
+import { Fingerprint } from '../../ui/icons.ts';
+import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { nextPage } from './next-page.ts';
+import { signInText as text } from './sign-in-text.ts';
+
+export function SignInPage() {
+  const { data: options, error, refetch } = useRead('/api/console/v1/options', {});
+  const { data: me } = useMe();
+  const search = useSearch();
+  const next = nextPage(search);
+  const failed = text.oidcFailures[new URLSearchParams(search).get('failed') ?? ''];
+  if (me !== null && me !== undefined) {
+    return failed === undefined ? <Redirect to={next} replace /> : <NotConfirmed sentence={failed} next={next} />;
+  }
+  if (options === undefined && error !== null) {
+    return (
+      <Gate title={text.signIn}>
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      </Gate>
+    );
+  }
+  if (options === undefined) return <GateLoading />;
+  if (options.needsSetUp) return <NeedsSetUp hasPasswords={options.passwordSignIn} next={next} />;
+  return <SignIn options={options} failed={failed} next={next} />;
+}
+
+type NextProps = { readonly next: string };
+type SignInProps = NextProps & {
+  readonly options: Answer<'/api/console/v1/options'>;
+  readonly failed: string | undefined;
+};
+
+function SignIn({ options: { oidc, passkeys, passwordSignIn }, failed, next }: SignInProps) {
+  return (
+    <Gate title={text.signIn} lead={text.lead}>
+      {failed !== undefined && <OidcFailure title={text.notSignedIn} sentence={failed} />}
+      {(oidc !== null || passkeys) && (
+        <div class="stack tight ways">
+          {oidc !== null && (
+            <a class="button wide" href={`/console/oidc/start${searchOf({ next: next === '/' ? undefined : next })}`}>
+              {text.continueWith(oidc.name)}
+            </a>
+          )}
+          {passkeys && <PasskeyButton next={next} />}
+        </div>
+      )}
+      {passwordSignIn && <PasswordForm next={next} />}
+    </Gate>
+  );
+}
+
+/** Nobody can sign in yet, except people of a database that lost its operator. */
+function NeedsSetUp({ hasPasswords, next }: NextProps & { readonly hasPasswords: boolean }) {
+  const { title, lead, notice, where, canSignIn } = text.needsSetUp;
+  return (
+    <Gate title={title} lead={lead}>
+      <div class="stack">
+        <Notice title={notice}>
+          <p>{where}</p>
+        </Notice>
+        {hasPasswords && (
+          <details class="quiet">
+            <summary>{canSignIn}</summary>
+            <PasswordForm next={next} />
+          </details>
+        )}
+      </div>
+    </Gate>
+  );
+}
+
+function OidcFailure({ title, sentence }: { readonly title: string; readonly sentence: string }) {
+  return (
+    <div class="stack">
+      <Notice tone="bad" title={title} isAlert>
+        <p>{sentence}</p>
+      </Notice>
+    </div>
+  );
+}
+
+/** For a person who is signed in, and came back from the identity provider without a confirmation. */
+function NotConfirmed({ sentence, next }: NextProps & { readonly sentence: string }) {
+  return (
+    <Gate title={text.notConfirmed}>
+      <OidcFailure title={text.nothingChanged} sentence={sentence} />
+      <LinkButton href={next}>{text.goBack}</LinkButton>
+    </Gate>
+  );
+}
+
+function PasskeyButton({ next }: NextProps) {
+  const signedIn = useSignedIn();
+  const [, navigate] = useLocation();
+  const signIn = useAction(() => signInWithPasskey(), {
+    onDone: (me) => {
+      signedIn(me);
+      navigate(next, { replace: true });
+    },
+  });
+  return (
+    <>
+      <Button size="wide" busy={signIn.isPending} onClick={() => signIn.mutate()}>
+        <Fingerprint size={16} aria-hidden="true" /> {text.passkey}
+      </Button>
+      {signIn.error !== null && <ErrorBox failure={failureOf(signIn.error)} />}
+    </>
+  );
+}
+
+function PasswordForm({ next }: NextProps) {
+  const { values, field } = useFields({ email: '', password: '' });
+  const signedIn = useSignedIn();
+  const [, navigate] = useLocation();
+  const signIn = useSend('/api/console/v1/sign-in', {
+    changes: [],
+    onDone: (me) => {
+      signedIn(me);
+      navigate(next, { replace: true });
+    },
+  });
+  return (
+    <Form submission={signIn} onSubmit={() => signIn.mutate({ ...values, email: values.email.trim() })}>
+      <TextField label={text.email} type="email" autocomplete="username" required {...field('email')} />
+      <TextField
+        label={text.password}
+        type="password"
+        autocomplete="current-password"
+        required
+        {...field('password')}
+      />
+      <Button look="primary" size="wide" type="submit" busy={signIn.isPending}>
+        {text.signIn}
+      </Button>
+      <p class="faint">
+        <small>{text.forgotten}</small>
+      </p>
+    </Form>
+  );
+}

@@ -1,0 +1,62 @@
+import { minPasswordLength } from '../../../people/user.ts';
+
+/** Every string of the pages before a sign-in. */
+export const signInText = {
+  signIn: 'Sign in',
+  lead: 'Accounts are by invitation. Ask an owner or operator for one.',
+  email: 'E-mail',
+  password: 'Password',
+  passkey: 'Use a passkey',
+  forgotten: 'Forgot your password? An operator can create a reset link.',
+  continueWith: (provider: string) => `Continue with ${provider}`,
+  notSignedIn: 'You are not signed in',
+  goToSignIn: 'Go to sign-in',
+  goBack: 'Go back to the page',
+  notConfirmed: 'Not confirmed',
+  nothingChanged: 'Nothing was changed',
+  needsSetUp: {
+    title: 'Set up this service',
+    lead: 'It has no operator yet.',
+    notice: 'Open the set-up link',
+    where:
+      'The service printed it in its terminal when it started. It is valid for 30 minutes; a restart prints a new one.',
+    canSignIn: 'I can sign in already',
+  },
+  oidcFailures: {
+    oidc_unavailable: 'Your identity provider did not answer. Try again later, or sign in another way.',
+    oidc_expired: 'Signing in at your identity provider took too long. Try again.',
+    oidc_failed: 'Your identity provider did not confirm who you are. Try again.',
+    oidc_not_invited: 'You are not invited yet. Ask an owner or operator for an invitation, then try again.',
+  } as Readonly<Record<string, string>>,
+  links: {
+    setup: {
+      title: 'Set up Videogen',
+      action: 'Create the first account',
+      lead: 'You become the first operator, and the owner of the first account.',
+      expired: 'Restart the service. It prints a new link until one is used.',
+    },
+    invite: {
+      title: 'You are invited',
+      action: 'Accept and sign in',
+      lead: 'Choose a password.',
+      expired: 'Ask the person who invited you for a new link.',
+    },
+    reset: {
+      title: 'Set a new password',
+      action: 'Set password and sign in',
+      lead: 'You will be signed out on all other devices.',
+      expired: 'Ask an operator for a new link.',
+    },
+  },
+  invalidLink: 'This link is no longer valid',
+  invalidReason: 'It was used, has expired, or is incomplete',
+  byProvider: (provider: string) => `Sign in with ${provider} to accept this invitation.`,
+  yourProvider: 'your identity provider',
+  invited: (hasPassword: boolean, account: string | null, role: string | null) => {
+    const which = hasPassword ? 'Enter your password' : 'Choose a password';
+    if (account === null) return `${which} to operate this service.`;
+    return `${which} to join ${account}${role === null ? '' : ` as ${role}`}.`;
+  },
+  existingHint: 'You already have a password here. It stays the same.',
+  passwordHint: `At least ${minPasswordLength} characters of any kind. A few random words are easy to remember.`,
+} as const;

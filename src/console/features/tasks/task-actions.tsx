@@ -1,0 +1,104 @@
+import { useState } from 'preact/hooks';
+import { useAccount, useIsOperator, useRoleReason } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { Ban, Download, ExternalLink, RefreshCw, Trash2 } from '../../ui/icons.ts';
+import { tasksText } from './tasks-text.ts';
+import { isLive, type TaskView } from './use-task.ts';
+
+export function TaskActions({ view }: { readonly view: TaskView }) {
+  const { accountId } = useAccount();
+  const { task, operator, contentDeleteTime } = view;
+  const { resultUrls, lastFrameUrl } = task.resultJson;
+  const isOwn = operator === undefined && contentDeleteTime === null;
+  return (
+    <>
+      {typeof operator?.temporalUrl === 'string' && (
+        <a class="button" href={operator.temporalUrl} target="_blank" rel="noopener">
+          <ExternalLink size={16} aria-hidden="true" /> {tasksText.temporal}
+        </a>
+      )}
+      <CancelButton view={view} />
+      <DownloadLink url={resultUrls[0]} label={tasksText.download} />
+      <DownloadLink url={lastFrameUrl} label={tasksText.lastFrame} />
+      {isOwn && (
+        <LinkButton href={paths.playground(accountId, task.taskId)}>
+          <RefreshCw size={16} aria-hidden="true" /> {tasksText.runAgain}
+        </LinkButton>
+      )}
+      {isOwn && !isLive(task) && <DeleteButton taskId={task.taskId} />}
+    </>
+  );
+}
+
+/** The server names the file, and sends it as an attachment: browsers ignore `download` after a redirect to a bucket. */
+function DownloadLink({ url, label }: { readonly url: string | undefined; readonly label: string }) {
+  if (url === undefined) return null;
+  return (
+    <a class="button" href={`${url}&download=1`} download>
+      <Download size={16} aria-hidden="true" /> {label}
+    </a>
+  );
+}
+
+/** The dialog stays when the task ends while it is open. */
+function CancelButton({ view: { task } }: { readonly view: TaskView }) {
+  const isOperator = useIsOperator();
+  const viewerReason = useRoleReason('member');
+  const [isOpen, setOpen] = useState(false);
+  const { taskId, creditsCharged } = task;
+  return (
+    <>
+      {isLive(task) && (
+        <Button look="danger" disabledReason={isOperator ? undefined : viewerReason} onClick={() => setOpen(true)}>
+          <Ban size={16} aria-hidden="true" /> {tasksText.cancel}
+        </Button>
+      )}
+      {isOpen && (
+        <ActionDialog
+          path={isOperator ? '/api/admin/v1/tasks/cancel' : '/api/v1/jobs/cancelTask'}
+          title={tasksText.cancelTitle}
+          action={tasksText.cancelAction}
+          dismiss={tasksText.keep}
+          isDanger
+          {...(isOperator && { reason: tasksText.reasonHint })}
+          body={(reason) => (isOperator ? { taskId, reason } : { taskId })}
+          done={({ cancelled, creditsRefunded }) =>
+            cancelled ? tasksText.cancelled(creditsRefunded) : tasksText.hadEnded
+          }
+          onClose={() => setOpen(false)}
+        >
+          <p>{isOperator ? tasksText.cancelSaysToOperators(creditsCharged) : tasksText.cancelSays(creditsCharged)}</p>
+        </ActionDialog>
+      )}
+    </>
+  );
+}
+
+/** Only owners may, since it can't be undone. */
+function DeleteButton({ taskId }: { readonly taskId: string }) {
+  return (
+    <DialogButton label={tasksText.remove} icon={Trash2} look="danger" disabledReason={useRoleReason('owner')}>
+      {(close) => (
+        <ActionDialog
+          path="/api/v1/jobs/deleteTask"
+          title={tasksText.removeTitle}
+          action={tasksText.remove}
+          isDanger
+          body={() => ({ taskId })}
+          done={tasksText.removed}
+          onClose={close}
+        >
+          <p>
+            <strong>{tasksText.removeDeletesTitle}</strong> {tasksText.removeDeletes}
+          </p>
+          <p>
+            <strong>{tasksText.removeKeepsTitle}</strong> {tasksText.removeKeeps}
+          </p>
+        </ActionDialog>
+      )}
+    </DialogButton>
+  );
+}

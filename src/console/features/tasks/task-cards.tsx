@@ -1,0 +1,66 @@
+import type { TaskTimeline } from '../../api/contract.ts';
+import { bytes, Change, credits, number, priceNameOf } from '../../ui/money.tsx';
+import { Card, Facts } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { duration, ExactTime } from '../../ui/time.tsx';
+import { ledgerWord } from '../../words.ts';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { tasksText } from './tasks-text.ts';
+import type { TaskView } from './use-task.ts';
+
+export function LedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
+  if (ledger.length === 0) return null;
+  return (
+    <Card title={tasksText.ledger} isFlush>
+      <Table
+        caption={tasksText.ledgerCaption}
+        rows={ledger}
+        rowKey={({ entryId }) => entryId}
+        columns={[
+          { title: tasksText.entry, kind: 'head', cell: ({ kind, entryId }) => `${ledgerWord(kind)} #${entryId}` },
+          { title: tasksText.columns.credits, kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
+          { title: tasksText.balance, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
+        ]}
+      />
+    </Card>
+  );
+}
+
+export function DetailsCard({ view }: { readonly view: TaskView }) {
+  const { task, video, createdBy, priceName, mediaDeleteTime, operator } = view;
+  const { model, costTime, createTime, completeTime } = task;
+  return (
+    <Card title={tasksText.details}>
+      <Facts
+        facts={[
+          [tasksText.account, operator && <AccountLink accountId={operator.accountId} name={operator.accountName} />],
+          [tasksText.createdBy, createdBy && <Creator of={createdBy} />],
+          [tasksText.model, <code>{model}</code>],
+          [tasksText.cost, credits(task.creditsCharged - task.creditsRefunded)],
+          [tasksText.price, priceNameOf(priceName)],
+          [tasksText.video, video && measured(video)],
+          [tasksText.file, video && `MP4, ${bytes(video.bytes)}`],
+          [tasksText.generatedIn, costTime && duration(costTime)],
+          [tasksText.columns.created, <ExactTime ms={createTime} />],
+          [tasksText.ended, completeTime && <ExactTime ms={completeTime} />],
+          [tasksText.keptUntil, mediaDeleteTime && <ExactTime ms={mediaDeleteTime} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Creator({ of: { kind, id, name } }: { readonly of: NonNullable<TaskTimeline['createdBy']> }) {
+  return (
+    <span title={id}>
+      <bdi>{name ?? id}</bdi> <span class="faint">({kind === 'key' ? tasksText.apiKey : tasksText.person})</span>
+    </span>
+  );
+}
+
+function measured(video: NonNullable<TaskTimeline['video']>): string {
+  const { widthPx, heightPx, durationSeconds, framesPerSecond, hasAudio } = video;
+  const length = `${Number(durationSeconds.toFixed(2))}\u00A0s`;
+  const rate = `${Number(framesPerSecond.toFixed(2))}\u00A0fps`;
+  return `${widthPx}\u00A0×\u00A0${heightPx}, ${length}, ${rate}, ${hasAudio ? tasksText.sound : tasksText.silent}`;
+}

@@ -1,0 +1,70 @@
+import { Link } from 'wouter-preact';
+import type { TaskRecord } from '../../api/contract.ts';
+import { StateDot } from '../../ui/badge.tsx';
+import { number } from '../../ui/money.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { Poster } from './poster.tsx';
+import { failWord, taskWord, tasksText } from './tasks-text.ts';
+import { type TaskRow, useTaskPaths } from './use-task.ts';
+
+const { columns: titles } = tasksText;
+
+export const taskColumns: readonly Column<TaskRow>[] = [
+  { title: titles.task, kind: 'head', cell: (task) => <TaskHead task={task} /> },
+  { title: titles.state, kind: 'shrink', cell: (task) => <TaskState task={task} /> },
+  { title: titles.model, kind: 'shrink', isMinor: true, cell: ({ model }) => <code>{model}</code> },
+  { title: titles.length, kind: 'end', cell: ({ param }) => `${param.input.duration}\u00A0s` },
+  { title: titles.credits, kind: 'end', cell: (task) => <TaskCost task={task} /> },
+  { title: titles.created, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+];
+
+export const accountColumn: Column<TaskRow> = {
+  title: tasksText.account,
+  cell: ({ operator }) => operator && <AccountLink accountId={operator.accountId} name={operator.accountName} />,
+};
+
+/** Tasks that were read elsewhere, such as the latest ones on an overview. */
+export function TaskTable({ tasks }: { readonly tasks: readonly TaskRow[] | undefined }) {
+  return (
+    <Table caption={tasksText.title} rows={tasks} isLinked rowKey={({ taskId }) => taskId} columns={taskColumns} />
+  );
+}
+
+function TaskHead({ task }: { readonly task: TaskRow }) {
+  const { of } = useTaskPaths();
+  return (
+    <span class="film-cell">
+      <Poster url={task.posterUrl} task={task} />
+      <Link href={of(task.taskId)} class="row-link prompt" dir="auto">
+        {task.param.input.prompt}
+      </Link>
+    </span>
+  );
+}
+
+/** The state, for failures with their reason. */
+function TaskState({ task }: { readonly task: TaskRecord }) {
+  const { state, progress, failCode } = task;
+  const { word, tone } = taskWord(task);
+  const reason = failCode === null ? word : failWord(failCode).title;
+  return (
+    <span>
+      <StateDot tone={tone}>
+        {word}
+        {state === 'generating' && <span class="number faint">{progress}&nbsp;%</span>}
+      </StateDot>
+      {reason !== word && <small class="under">{reason}</small>}
+    </span>
+  );
+}
+
+function TaskCost({ task: { creditsCharged, creditsRefunded } }: { readonly task: TaskRecord }) {
+  if (creditsRefunded === 0) return <>{number(creditsCharged)}</>;
+  return (
+    <span title={tasksText.costOf(creditsCharged, creditsRefunded)}>
+      <s class="faint">{number(creditsCharged)}</s> {number(creditsCharged - creditsRefunded)}
+    </span>
+  );
+}

@@ -1,0 +1,254 @@
+import type { TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts';
+import { failOutcome, type FailOutcome } from '../../../tasks/fail-code.ts';
+import type { Tone } from '../../ui/badge.tsx';
+import { credits, number } from '../../ui/money.tsx';
+
+// Every text of tasks. A tab stays open while the service is upgraded, so states and codes that are newer than its code appear as they are.
+
+type State = TaskRecord['state'];
+type FailCode = NonNullable<TaskRecord['failCode']>;
+export type Word = { readonly word: string; readonly tone: Tone };
+
+const stateWords: Readonly<Record<State, Word>> = {
+  waiting: { word: 'Waiting', tone: 'calm' },
+  queuing: { word: 'Queued', tone: 'calm' },
+  generating: { word: 'Generating', tone: 'live' },
+  success: { word: 'Succeeded', tone: 'good' },
+  fail: { word: 'Failed', tone: 'bad' },
+};
+
+const outcomeWords: Readonly<Record<FailOutcome, Word>> = {
+  cancelled: { word: 'Cancelled', tone: 'calm' },
+  rejected: { word: 'Rejected', tone: 'calm' },
+  failed: stateWords.fail,
+};
+
+/** A task that was cancelled, or whose input was rejected, has not failed. */
+export function taskWord({ state, failCode }: { readonly state: string; readonly failCode: string | null }): Word {
+  if (state === 'fail' && failCode !== null) return outcomeWords[failOutcome(failCode)];
+  const known: Readonly<Record<string, Word>> = stateWords;
+  return known[state] ?? { word: state, tone: 'calm' };
+}
+
+type StateFilter = {
+  /** In the address. */
+  readonly value: string;
+  readonly label: string;
+  readonly query: { readonly state: Exclude<State, 'fail'> } | { readonly outcome: FailOutcome };
+};
+
+export const stateFilters: readonly StateFilter[] = [
+  ...(['waiting', 'queuing', 'generating', 'success'] as const).map((state) => ({
+    value: state,
+    label: stateWords[state].word,
+    query: { state },
+  })),
+  ...(['failed', 'cancelled', 'rejected'] as const).map((outcome) => ({
+    value: outcome,
+    label: outcomeWords[outcome].word,
+    query: { outcome },
+  })),
+];
+
+type Failure = { readonly title: string; readonly advice: string };
+
+const failWords: Readonly<Record<FailCode, Failure>> = {
+  content_rejected: {
+    title: 'Content rejected',
+    advice: 'The model rejected the prompt or a reference file. Change it, then run it again.',
+  },
+  image_unreachable: {
+    title: 'Couldn’t fetch an image',
+    advice: 'Check that its URL opens without signing in, or upload the image instead.',
+  },
+  image_invalid: {
+    title: 'Invalid image',
+    advice: 'Use a JPEG, PNG or WebP image within the model’s limits.',
+  },
+  media_unreachable: {
+    title: 'Couldn’t fetch a reference file',
+    advice: 'Check that its URL opens without signing in, or upload the file instead.',
+  },
+  media_invalid: {
+    title: 'Invalid reference file',
+    advice: 'Use an MP4, MOV or WebM video, or an MP3, WAV or M4A file, within the model’s limits.',
+  },
+  provider_rejected: {
+    title: 'Request rejected',
+    advice: 'No provider of this model accepts these parameters. Change them, then run it again.',
+  },
+  provider_unavailable: {
+    title: 'Model unavailable',
+    advice: 'All providers of this model failed or were busy. Try again later.',
+  },
+  timeout: { title: 'Timed out', advice: 'The video wasn’t ready in time. Run it again.' },
+  result_invalid: {
+    title: 'Invalid result',
+    advice: 'The model didn’t return a valid video. Run it again.',
+  },
+  cancelled: { title: 'Cancelled', advice: 'The task was cancelled before it finished.' },
+  terminated: {
+    title: 'Stopped by an operator',
+    advice: 'An operator ended this task. Contact support before you run it again.',
+  },
+  internal: {
+    title: 'Internal error',
+    advice: 'Run it again. If it fails again, contact support with the task ID.',
+  },
+};
+
+export function failWord(code: string): Failure {
+  const known: Readonly<Record<string, Failure>> = failWords;
+  return known[code] ?? { title: code, advice: 'Reload the page to learn more.' };
+}
+
+/** The table names every code. */
+export const failCodes = Object.keys(failWords) as FailCode[];
+
+type StepWord = { readonly now: string; readonly done: string; readonly tone: Tone };
+
+const stepWords: Readonly<Record<TaskTimeline['steps'][number]['step'], StepWord>> = {
+  accepted: { now: 'Accepted and charged', done: 'Accepted and charged', tone: 'calm' },
+  waited: { now: 'Waiting in the queue', done: 'Waited in the queue', tone: 'calm' },
+  generating: { now: 'Generating', done: 'Generated', tone: 'calm' },
+  stored: { now: 'Storing the video', done: 'Stored', tone: 'calm' },
+  succeeded: { now: 'Succeeded', done: 'Succeeded', tone: 'good' },
+  failed: { now: 'Failed', done: 'Failed', tone: 'bad' },
+  refunded: { now: 'Refunded in full', done: 'Refunded in full', tone: 'good' },
+  callback: { now: 'Sending the callback', done: 'Callback sent', tone: 'calm' },
+};
+
+export function stepWord(step: string): StepWord {
+  const known: Readonly<Record<string, StepWord>> = stepWords;
+  return known[step] ?? { now: step, done: step, tone: 'calm' };
+}
+
+type JobOutcome = NonNullable<TaskDetail['operator']['providerJobs'][number]['outcome']>;
+
+const jobWords: Readonly<Record<JobOutcome, Word>> = {
+  success: { word: 'Succeeded', tone: 'good' },
+  fail: { word: 'Failed', tone: 'bad' },
+  not_created: { word: 'Not created', tone: 'calm' },
+  refused: { word: 'Rejected', tone: 'warn' },
+  abandoned: { word: 'Abandoned', tone: 'warn' },
+  late_success: { word: 'Finished too late', tone: 'warn' },
+};
+
+export function jobWord({
+  outcome,
+  intendTime,
+}: Pick<TaskDetail['operator']['providerJobs'][number], 'outcome' | 'intendTime'>): Word {
+  if (outcome === null) return { word: intendTime === null ? 'Slot reserved' : 'Running', tone: 'live' };
+  const known: Readonly<Record<string, Word>> = jobWords;
+  return known[outcome] ?? { word: outcome, tone: 'calm' };
+}
+
+export const tasksText = {
+  title: 'Tasks',
+  noun: ['task', 'tasks'],
+  lead: 'Every video you requested, newest first.',
+  leadOfOperators: 'Tasks of all accounts, newest first.',
+  newVideo: 'New video',
+  search: 'Prompt or task ID',
+  searchId: 'Task ID',
+  states: 'State',
+  all: 'All',
+  model: 'Model',
+  allModels: 'All models',
+  provider: 'Provider',
+  allProviders: 'All providers',
+  account: 'Account',
+  created: 'Created',
+  failure: 'Failure',
+  anyFailure: 'Any failure',
+  emptyTitle: 'No tasks yet',
+  empty: 'Each video is one task. You’re charged when it’s accepted, and refunded in full if it fails.',
+  emptyOfAccount: 'This account hasn’t created any tasks.',
+  firstVideo: 'Create your first video',
+  columns: { task: 'Task', state: 'State', model: 'Model', length: 'Length', credits: 'Credits', created: 'Created' },
+  costOf: (charged: number, refunded: number) => `${number(charged)} charged, ${number(refunded)} refunded`,
+
+  task: 'Task',
+  taskOf: (id: string) => `Task ${id}`,
+  copyId: 'Copy task ID',
+  notFoundTitle: 'Task not found',
+  notFound: 'It doesn’t exist, or it belongs to another account. Switch accounts in the sidebar.',
+  notFoundOfOperators: 'No account has a task with this ID. Check that you copied all of it.',
+  seeAll: 'View all tasks',
+  request: 'Request',
+  deletedTitle: 'Content deleted',
+  deleted: 'The task’s record and its ledger entries are kept.',
+  asJson: 'As JSON',
+
+  cancel: 'Cancel',
+  cancelTitle: 'Cancel this task?',
+  cancelAction: 'Cancel task',
+  keep: 'Keep task',
+  cancelSays: (charged: number) =>
+    `Generation stops, and ${credits(charged)} are refunded to your balance. You can’t resume the task.`,
+  cancelSaysToOperators: (charged: number) =>
+    `Generation stops, ${credits(charged)} are refunded to the account, and its callback is sent. The account doesn’t see your reason.`,
+  reasonHint: 'Stored in the audit log with your name.',
+  cancelled: (refunded: number) => `Task cancelled, ${credits(refunded)} refunded`,
+  hadEnded: 'The task had already ended',
+  download: 'Download',
+  lastFrame: 'Last frame',
+  runAgain: 'Run again',
+  temporal: 'Temporal',
+  remove: 'Delete content',
+  removeTitle: 'Delete this task’s content?',
+  removed: 'Content deleted',
+  removeDeletes:
+    'The prompt, images, video and poster, and the callback with its attempts. Links to the video stop working. This can’t be undone.',
+  removeKeeps: 'The ID, model, length, times, state and price, and the ledger entries. Nothing is charged or refunded.',
+  removeDeletesTitle: 'Deleted:',
+  removeKeepsTitle: 'Kept:',
+
+  noVideo: 'No video',
+  noVideoBecause: 'The task failed and was refunded.',
+  videoDeleted: 'Video deleted',
+  videoDeletedBecause: 'It can’t be played anymore. The record is kept.',
+  progress: 'Progress',
+  generating: 'You can leave this page. The video keeps generating.',
+  waiting: 'Queued. Generation starts automatically.',
+  queued: 'Generation starts as soon as a slot is free.',
+  ahead: (count: number) =>
+    count === 1 ? '1 of your tasks is ahead in the queue.' : `${number(count)} of your tasks are ahead in the queue.`,
+
+  receipt: 'Receipt',
+  charged: (entry: number) => `Charged, entry #${entry}`,
+  refunded: (entry: number) => `Refunded in full, entry #${entry}`,
+  netCost: 'Net cost',
+  balanceAfter: 'Balance after the refund:',
+
+  timeline: 'Timeline',
+  callbackNotDelivered: 'Callback not delivered',
+
+  details: 'Details',
+  cost: 'Cost',
+  price: 'Price',
+  video: 'Video',
+  sound: 'sound',
+  silent: 'silent',
+  file: 'File',
+  generatedIn: 'Generated in',
+  ended: 'Ended',
+  createdBy: 'Created by',
+  apiKey: 'API key',
+  person: 'person',
+  keptUntil: 'Kept until',
+  ledger: 'Ledger',
+  ledgerCaption: 'Ledger entries of this task',
+  entry: 'Entry',
+  balance: 'Balance',
+
+  jobs: 'Upstream jobs',
+  noJobs: 'No job has been sent to a provider yet.',
+  outcome: 'Outcome',
+  took: 'Duration',
+  began: 'Started',
+  noJobId: 'ID unknown',
+  ownMachine: 'own worker',
+  unknownCost: 'unknown',
+  estimated: 'estimated',
+} as const;

@@ -1,0 +1,38 @@
+import { Route, Switch } from 'wouter-preact';
+import { opsPaths } from './paths.ts';
+import { CodesPage } from './features/credits/codes-page.tsx';
+import { NotFound } from './shell/page-states.tsx';
+import { ProfilePage } from './features/security/profile-page.tsx';
+import { AccountPage } from './features/accounts/account-page.tsx';
+import { AccountsPage } from './features/accounts/accounts-page.tsx';
+import { AuditPage } from './features/audit/audit-page.tsx';
+import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
+import { InstallationPage } from './features/overview/installation-page.tsx';
+import { PeoplePage } from './features/people/people-page.tsx';
+import { PricesPage } from './features/prices/prices-page.tsx';
+import { ProvidersPage } from './features/providers/providers-page.tsx';
+import { TaskPage } from './features/tasks/task-page.tsx';
+import { TasksPage } from './features/tasks/tasks-page.tsx';
+
+/** The pages of operators. */
+export function OperatorPages() {
+  return (
+    <Switch>
+      <Route path={opsPaths.overview} component={InstallationPage} />
+      <Route path={opsPaths.accounts} component={AccountsPage} />
+      <Route path={`${opsPaths.accounts}/:accountId`}>
+        {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
+      </Route>
+      <Route path={opsPaths.prices} component={PricesPage} />
+      <Route path={opsPaths.codes} component={CodesPage} />
+      <Route path={opsPaths.providers} component={ProvidersPage} />
+      <Route path={opsPaths.tasks} component={TasksPage} />
+      <Route path={`${opsPaths.tasks}/:taskId`}>{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>
+      <Route path={opsPaths.callbacks} component={CallbacksPage} />
+      <Route path={opsPaths.audit} component={AuditPage} />
+      <Route path={opsPaths.people} component={PeoplePage} />
+      <Route path={opsPaths.profile} component={ProfilePage} />
+      <Route component={NotFound} />
+    </Switch>
+  );
+}

@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks';
+import { useLocation, useSearch } from 'wouter-preact';
+import { type Answer, searchOf, send } from '../api/call.ts';
+import type { Me } from '../api/contract.ts';
+import { signInWithPasskey } from '../api/passkeys.ts';
+import { useAction } from '../api/queries.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog, DialogActions, DialogBody, waitReason } from '../ui/dialog.tsx';
+import { TextField } from '../ui/field.tsx';
+import { Form } from '../ui/form.tsx';
+
+type SudoProps = {
+  readonly email: string;
+  /** Undefined when they could not be read: a password is asked for then. */
+  readonly options: Answer<'/api/console/v1/options'> | undefined;
+  readonly onConfirmed: (now: Me) => void;
+  readonly onClose: () => void;
+};
+
+/** Confirms the identity of a person who is signed in. */
+export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) {
+  const [password, setPassword] = useState('');
+  const confirm = useAction(
+    (how: 'password' | 'passkey') =>
+      how === 'passkey'
+        ? signInWithPasskey()
+        : send('/api/console/v1/reauthenticate', { password }, { account: undefined }),
+    { onDone: onConfirmed },
+  );
+  const takesPassword = options?.passwordSignIn !== false;
+  const provider = options?.oidc?.name;
+  return (
+    <Dialog title="Confirm your identity" onClose={onClose}>
+      <Form class="" submission={confirm} onSubmit={() => takesPassword && confirm.mutate('password')}>
+        <DialogBody>
+          <p class="soft">
+            This action changes who can use the account, its credits or its content. Confirm your identity to continue.
+          </p>
+          {provider !== undefined && (
+            <p class="soft">With {provider} you leave this page and return to it. You’ll need to repeat the action.</p>
+          )}
+          {takesPassword && (
+            <>
+              <input type="email" name="email" autocomplete="username" value={email} hidden readOnly />
+              <TextField
+                label="Password"
+                name="password"
+                type="password"
+                autocomplete="current-password"
+                value={password}
+                onValue={setPassword}
+              />
+            </>
+          )}
+        </DialogBody>
+        <DialogActions>
+          {options?.passkeys === true && (
+            <Button
+              disabledReason={confirm.isPending ? waitReason : undefined}
+              onClick={() => confirm.mutate('passkey')}
+            >
+              Use a passkey
+            </Button>
+          )}
+          {provider !== undefined && <ProviderLink provider={provider} />}
+          {takesPassword && (
+            <Button look="primary" type="submit" busy={confirm.isPending}>
+              Confirm
+            </Button>
+          )}
+        </DialogActions>
+      </Form>
+    </Dialog>
+  );
+}
+
+/** A link, because the browser leaves the page. */
+function ProviderLink({ provider }: { readonly provider: string }) {
+  const [path] = useLocation();
+  const search = useSearch();
+  const next = search === '' ? path : `${path}?${search}`;
+  return (
+    <a class="button" href={`/console/oidc/start${searchOf({ proof: '1', next })}`}>
+      Confirm with {provider}
+    </a>
+  );
+}

@@ -1,0 +1,93 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Body, ReadPath, SendPath, Sent } from '../api/call.ts';
+import { useSend } from '../api/queries.ts';
+import { Button } from './button.tsx';
+import { Dialog, DialogActions, DialogBody, waitReason } from './dialog.tsx';
+import { TextField } from './field.tsx';
+import { Form } from './form.tsx';
+import { toast } from './toast.tsx';
+
+type ActionProps<Path extends SendPath> = {
+  readonly path: Path;
+  readonly title: string;
+  /** On the button: verb and object, with the amount if there is one. */
+  readonly action: string;
+  /** What happens, and the fields; each field shows its error by `name`. */
+  readonly children?: ComponentChildren;
+  readonly body: (reason: string) => Body<Path>;
+  /** Asks for a reason, with this hint about who reads it. */
+  readonly reason?: string | undefined;
+  /** Has to be typed before what cannot be undone. */
+  readonly confirmText?: string | undefined;
+  readonly isDanger?: boolean | undefined;
+  /** Why it cannot be submitted yet. */
+  readonly disabledReason?: string | undefined;
+  readonly dismiss?: string;
+  readonly isWide?: boolean;
+  readonly changes?: readonly ReadPath[];
+  /** Said when it is done. */
+  readonly done?: string | ((answer: Sent<Path>) => string);
+  readonly onDone?: (answer: Sent<Path>) => void;
+  /** Replaces the form when it is done, such as a secret that is shown once. */
+  readonly result?: (answer: Sent<Path>) => ComponentChildren;
+  readonly onClose: () => void;
+};
+
+/**
+ * One action in a dialog: says what happens, takes its fields, sends it once, shows errors next to the fields. A retry in the same
+ * dialog reuses its Idempotency-Key.
+ */
+export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
+  const { path, title, action, children, body, confirmText, isDanger, done, onClose } = props;
+  const [reason, setReason] = useState('');
+  const [typed, setTyped] = useState('');
+  const send = useSend(path, {
+    isOnce: true,
+    changes: props.changes,
+    onDone: (answer) => {
+      if (props.result === undefined) onClose();
+      if (done !== undefined) toast(typeof done === 'string' ? done : done(answer));
+      props.onDone?.(answer);
+    },
+  });
+  if (send.data !== undefined && props.result !== undefined) return <>{props.result(send.data)}</>;
+  const isConfirmed = confirmText === undefined || typed.trim() === confirmText.trim();
+  return (
+    <Dialog title={title} isWide={props.isWide} isBusy={send.isPending} onClose={onClose}>
+      <Form class="" submission={send} onSubmit={() => send.mutate(body(reason.trim()))}>
+        <DialogBody>
+          {children}
+          {props.reason !== undefined && (
+            <TextField
+              label="Reason"
+              name="reason"
+              hint={props.reason}
+              maxLength={500}
+              autocomplete="off"
+              required
+              value={reason}
+              onValue={setReason}
+            />
+          )}
+          {confirmText !== undefined && (
+            <TextField label={`Type ${confirmText} to confirm`} autocomplete="off" value={typed} onValue={setTyped} />
+          )}
+        </DialogBody>
+        <DialogActions>
+          <Button disabledReason={send.isPending ? waitReason : undefined} onClick={onClose}>
+            {props.dismiss ?? 'Cancel'}
+          </Button>
+          <Button
+            look={isDanger === true ? 'danger primary' : 'primary'}
+            type="submit"
+            busy={send.isPending}
+            disabledReason={isConfirmed ? props.disabledReason : 'Type the text above to confirm'}
+          >
+            {action}
+          </Button>
+        </DialogActions>
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,152 @@
+import type { ComponentType } from 'preact';
+import { useLocation, useSearch } from 'wouter-preact';
+import { Button } from './button.tsx';
+import { FilterSelect, type Option } from './field.tsx';
+import { SearchField } from './search-field.tsx';
+import { Tabs } from './tabs.tsx';
+import { useNow } from './time.tsx';
+
+type Control = ComponentType<{
+  readonly label: string;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+}>;
+
+/** Declared once per filter: its parameter in the address, its part of the query, its control. */
+export type Filter<Query> = {
+  readonly name: string;
+  readonly label: string;
+  /** The first option is the default, and has the value ''. Without `options` and `control` it is a text to search for. */
+  readonly options?: readonly Option<string>[];
+  readonly control?: 'tabs' | 'chip' | Control;
+  /** Of a chip, which only shows that a link from elsewhere narrowed the list. */
+  readonly chip?: (value: string) => string;
+  readonly query: (value: string, now: number) => Partial<Query>;
+  /** Out of sight, because it means nothing beside the other values; its value does not count then. */
+  readonly isHidden?: (values: Readonly<Record<string, string>>) => boolean;
+};
+
+/** The parameters of the address: filters, tabs and pages live there, so that they survive a reload and can be shared. */
+export function useAddress() {
+  const search = new URLSearchParams(useSearch());
+  const [path, navigate] = useLocation();
+  const hrefWith = (changes: Readonly<Record<string, string | undefined>>) => {
+    const next = new URLSearchParams(search);
+    // Another filter begins at the first page again.
+    if (!('cursor' in changes)) next.delete('cursor');
+    for (const [name, value] of Object.entries(changes)) {
+      if (value === undefined || value === '') next.delete(name);
+      else next.set(name, value);
+    }
+    const query = next.toString();
+    return query === '' ? path : `${path}?${query}`;
+  };
+  return {
+    get: (name: string): string | undefined => search.get(name) ?? undefined,
+    hrefWith,
+    set: (changes: Readonly<Record<string, string | undefined>>) => navigate(hrefWith(changes), { replace: true }),
+    push: (changes: Readonly<Record<string, string | undefined>>, state: unknown) =>
+      navigate(hrefWith(changes), { state }),
+  };
+}
+
+const minuteMs = 60_000;
+
+/** The values of declared filters, and the query that they make. */
+export function useFilters<Query>(filters: readonly Filter<Query>[]) {
+  const { get, set, hrefWith } = useAddress();
+  // To the minute, so that the query stays the same from one render to the next.
+  const now = Math.floor(useNow(minuteMs) / minuteMs) * minuteMs;
+  const given = Object.fromEntries(filters.map(({ name, options }) => [name, known(options, get(name) ?? '')]));
+  const shown = filters.filter(({ isHidden }) => isHidden?.(given) !== true);
+  const values = Object.fromEntries(shown.map(({ name }) => [name, given[name] ?? '']));
+  const set_ = shown.filter(({ name }) => values[name] !== '');
+  return {
+    filters: shown,
+    values,
+    // Each part is a part of the query, whose required fields the list gives itself.
+    query: Object.assign({}, ...set_.map(({ name, query }) => query(values[name] ?? '', now))) as Partial<Query>,
+    isFiltered: set_.length > 0,
+    set,
+    hrefWith,
+    clear: () => set(Object.fromEntries(filters.map(({ name }) => [name, undefined]))),
+  };
+}
+
+function known(options: readonly Option<string>[] | undefined, value: string): string {
+  return options === undefined || options.some((option) => option.value === value) ? value : '';
+}
+
+const spans = [
+  ['1h', 'Last hour', 3_600_000],
+  ['1d', 'Last 24 hours', 86_400_000],
+  ['7d', 'Last 7 days', 604_800_000],
+  ['30d', 'Last 30 days', 2_592_000_000],
+] as const;
+
+/** From some time ago until now, as all lists offer it. */
+export function periodFilter<Query extends { from?: number | undefined }>(label: string): Filter<Query> {
+  return {
+    name: 'since',
+    label,
+    options: [{ value: '', label: 'Any time' }, ...spans.map(([value, word]) => ({ value, label: word }))],
+    // `from` is optional in every such query.
+    query: (value, now) =>
+      ({ from: now - (spans.find(([span]) => span === value)?.[2] ?? 0) }) as unknown as Partial<Query>,
+  };
+}
+
+type BarProps<Query> = { readonly state: ReturnType<typeof useFilters<Query>> };
+
+/** The controls of all filters, and the button that clears them. */
+export function FilterBar<Query>({ state }: BarProps<Query>) {
+  const { filters, values, isFiltered, set, hrefWith, clear } = state;
+  const tabs = filters.filter(({ control }) => control === 'tabs');
+  const others = filters.filter(({ control }) => control !== 'tabs');
+  return (
+    <div class="stack">
+      {tabs.map(({ name, label, options = [] }) => (
+        <Tabs
+          key={name}
+          label={label}
+          tabs={options.map((option) => ({
+            href: hrefWith({ [name]: option.value }),
+            label: option.label,
+            isCurrent: values[name] === option.value,
+          }))}
+        />
+      ))}
+      {(others.some(({ control }) => control !== 'chip') || isFiltered) && (
+        <div class="filters">
+          {others.map((filter) => (
+            <FilterControl
+              key={filter.name}
+              filter={filter}
+              value={values[filter.name] ?? ''}
+              onValue={(value) => set({ [filter.name]: value })}
+            />
+          ))}
+          {isFiltered && (
+            <Button look="quiet" onClick={clear}>
+              Clear
+            </Button>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+type FilterControlProps<Query> = {
+  readonly filter: Filter<Query>;
+  readonly value: string;
+  readonly onValue: (value: string) => void;
+};
+
+function FilterControl<Query>({ filter, value, onValue }: FilterControlProps<Query>) {
+  const { label, options, control: Given, chip } = filter;
+  if (Given === 'chip') return value === '' ? null : <span class="badge">{chip?.(value) ?? `${label}: ${value}`}</span>;
+  if (Given !== undefined && Given !== 'tabs') return <Given label={label} value={value} onValue={onValue} />;
+  if (options !== undefined) return <FilterSelect label={label} value={value} options={options} onValue={onValue} />;
+  return <SearchField label={label} value={value} onValue={onValue} />;
+}

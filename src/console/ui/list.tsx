@@ -1,0 +1,149 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import type { Answer, Query, ReadPath } from '../api/call.ts';
+import { failureOf } from '../api/problem.ts';
+import { useRead } from '../api/queries.ts';
+import { Button } from './button.tsx';
+import { Empty } from './empty.tsx';
+import { type Filter, FilterBar, useAddress, useFilters } from './filters.tsx';
+import type { Icon } from './icon.ts';
+import { ArrowUp, SearchX } from './icons.ts';
+import { ErrorBox } from './notice.tsx';
+import { Page } from './page.tsx';
+import { Pager } from './pager.tsx';
+import { type Column, Table } from './table.tsx';
+import './list.css';
+
+export type ListProps<Path extends ReadPath, Row> = {
+  /** What is listed, as in "2 new tasks" and "Tasks". */
+  readonly noun: readonly [one: string, many: string];
+  readonly path: Path;
+  /** What is asked for besides filters and page. */
+  readonly query: Query<Path>;
+  readonly rows: (answer: Answer<Path>) => readonly Row[];
+  readonly rowKey: (row: Row) => string | number;
+  readonly columns: readonly Column<Row>[];
+  readonly filters?: readonly Filter<Query<Path>>[];
+  readonly empty: { readonly icon: Icon; readonly title: string; readonly children?: ComponentChildren };
+  /** Reads again at this pace; new rows wait behind a button then, and no row moves. */
+  readonly everyMs?: number | ((answer: Answer<Path> | undefined) => number | false);
+  readonly isEnabled?: boolean;
+  readonly isLinked?: boolean;
+  readonly expected?: number;
+  /** Beside the filters. */
+  readonly caption?: string;
+};
+
+const noFilters: readonly never[] = [];
+
+/** Rows of a GET with their filters, pages, and what stands there when there is none or they cannot be read. */
+export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
+  const { noun, path, rows: rowsOf, rowKey, columns, filters = noFilters, everyMs, isEnabled, isLinked } = props;
+  const state = useFilters<Query<Path>>(filters);
+  const cursor = useAddress().get('cursor');
+  const query = { ...props.query, ...state.query, ...(cursor !== undefined && { cursor }) };
+  const { data, error, refetch, isPlaceholderData } = useRead(path, query, {
+    keeps: true,
+    ...(everyMs !== undefined && { everyMs }),
+    ...(isEnabled !== undefined && { isEnabled }),
+  });
+  const latest = data === undefined ? undefined : rowsOf(data);
+  const shownFor = everyMs === undefined ? undefined : JSON.stringify([state.values, cursor]);
+  const { rows, added, showAdded } = useSteadyRows({ latest, isPlaceholderData, rowKey, shownFor });
+  const nextCursor = nextCursorOf(data);
+  return (
+    <>
+      {filters.length > 0 && <FilterBar state={state} />}
+      {error !== null && data === undefined ? (
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      ) : rows?.length === 0 ? (
+        state.isFiltered ? (
+          <NoMatch many={noun[1]} onClear={state.clear} />
+        ) : (
+          <Empty icon={props.empty.icon} title={props.empty.title}>
+            {props.empty.children}
+          </Empty>
+        )
+      ) : (
+        <div class="list">
+          <div class="new-rows" role="status">
+            {added > 0 && (
+              <Button size="small" onClick={showAdded}>
+                <ArrowUp size={14} aria-hidden="true" /> {added} new {added === 1 ? noun[0] : noun[1]}
+              </Button>
+            )}
+          </div>
+          <Table
+            caption={props.caption ?? capitalized(noun[1])}
+            rows={rows}
+            rowKey={rowKey}
+            columns={columns}
+            {...(isLinked !== undefined && { isLinked })}
+            {...(props.expected !== undefined && { expected: props.expected })}
+          />
+        </div>
+      )}
+      <Pager nextCursor={nextCursor} what={noun[1]} />
+    </>
+  );
+}
+
+type PageProps = { readonly title: string; readonly lead?: ComponentChildren; readonly actions?: ComponentChildren };
+
+/** A page that is one list. */
+export function ListPage<Path extends ReadPath, Row>(
+  props: ListProps<Path, Row> & PageProps & { readonly children?: ComponentChildren },
+) {
+  const { title, lead, actions, children } = props;
+  return (
+    <Page title={title} lead={lead} actions={actions}>
+      <List {...props} />
+      {children}
+    </Page>
+  );
+}
+
+function NoMatch({ many, onClear }: { readonly many: string; readonly onClear: () => void }) {
+  return (
+    <Empty icon={SearchX} title={`No ${many} match these filters`}>
+      <div class="row">
+        <Button onClick={onClear}>Clear filters</Button>
+      </div>
+    </Empty>
+  );
+}
+
+type SteadyProps<Row> = {
+  readonly latest: readonly Row[] | undefined;
+  readonly isPlaceholderData: boolean;
+  readonly rowKey: (row: Row) => string | number;
+  /** Other filters or another page begin anew; undefined for lists that are not read again by themselves. */
+  readonly shownFor: string | undefined;
+};
+
+/** Rows that a reader looks at do not move: new ones are counted until they are asked for, those in sight are updated in place. */
+function useSteadyRows<Row>({ latest, isPlaceholderData, rowKey, shownFor }: SteadyProps<Row>) {
+  const [shown, setShown] = useState<{ readonly for: string; readonly keys: readonly (string | number)[] }>();
+  const keys = (latest ?? []).map(rowKey);
+  const isKnown = shown?.for === shownFor && shown !== undefined && shown.keys.length > 0;
+  useEffect(() => {
+    if (shownFor !== undefined && !isKnown && !isPlaceholderData && keys.length > 0) setShown({ for: shownFor, keys });
+  }, [isKnown, isPlaceholderData, shownFor, keys.length]);
+  if (shownFor === undefined || latest === undefined || !isKnown)
+    return { rows: latest, added: 0, showAdded: () => undefined };
+  const added = Math.max(
+    0,
+    keys.findIndex((key) => shown.keys.includes(key)),
+  );
+  return { rows: latest.slice(added), added, showAdded: () => setShown({ for: shownFor, keys }) };
+}
+
+/** Answers without pages have no cursor. */
+function nextCursorOf(answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null || !('nextCursor' in answer)) return undefined;
+  return typeof answer.nextCursor === 'string' ? answer.nextCursor : undefined;
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

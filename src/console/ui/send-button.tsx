@@ -1,0 +1,26 @@
+import type { ComponentChildren } from 'preact';
+import type { Body, SendPath } from '../api/call.ts';
+import { failureOf } from '../api/problem.ts';
+import { useSend } from '../api/queries.ts';
+import { Button, type ButtonProps } from './button.tsx';
+import { toast } from './toast.tsx';
+
+type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClick'> & {
+  readonly path: Path;
+  readonly body: Body<Path>;
+  /** Said when it is done. */
+  readonly done: string;
+  readonly children: ComponentChildren;
+};
+
+/** Does at one click what needs no confirmation. */
+export function SendButton<Path extends SendPath>({ path, body, done, ...button }: SendButtonProps<Path>) {
+  const send = useSend(path, { onDone: () => toast(done) });
+  return (
+    <Button
+      {...button}
+      busy={send.isPending}
+      onClick={() => send.mutate(body, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}
+    />
+  );
+}

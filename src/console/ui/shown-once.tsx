@@ -1,0 +1,39 @@
+import type { ComponentChildren } from 'preact';
+import { Button } from './button.tsx';
+import { CopyButton } from './copy.tsx';
+import { Dialog, DialogActions, DialogBody } from './dialog.tsx';
+import { Notice } from './notice.tsx';
+
+type ShownOnceProps = {
+  readonly title: string;
+  /** What is shown, as in "Copy key". */
+  readonly what: string;
+  readonly text: string;
+  /** What to do with it. */
+  readonly children: ComponentChildren;
+  readonly details?: ComponentChildren;
+  readonly onClose: () => void;
+};
+
+/** A secret or a link that the service does not show again. */
+export function ShownOnce({ title, what, text, children, details, onClose }: ShownOnceProps) {
+  return (
+    <Dialog title={title} isWide={details !== undefined} onClose={onClose}>
+      <DialogBody>
+        <Notice tone="warn" title={`Copy this ${what} now. You won’t see it again.`}>
+          <p>{children}</p>
+        </Notice>
+        <div class="secret">
+          <code>{text}</code>
+          <CopyButton text={text} label={`Copy ${what}`} isLoud />
+        </div>
+        {details}
+      </DialogBody>
+      <DialogActions>
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}

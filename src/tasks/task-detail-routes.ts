@@ -1,0 +1,66 @@
+import { findAccount } from '../accounts/accounts.ts';
+import { isFinal, type Task } from './task.ts';
+import { readTaskDetail } from './task-list.ts';
+import { countAhead, findMaker } from './task-maker.ts';
+import { findTask } from './tasks.ts';
+import { uploadPreviews } from '../media/upload-previews.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { existing } from '../http/errors.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { idParameter, strictQuery, taskIdParameter } from '../http/query.ts';
+import {
+  operatorTaskDetailSchema,
+  presentOperatorTaskDetail,
+  presentTaskDetail,
+  taskDetailSchema,
+  type TaskSources,
+} from './task-detail-view.ts';
+import { presentTask } from './task-view.ts';
+
+export const showTimeline = defineEndpoint({
+  operationId: 'getTaskTimeline',
+  route: 'GET /api/v1/jobs/timeline',
+  scope: 'tasks:read',
+  readsTask: true,
+  summary: 'Get the timeline of a task',
+  description:
+    'Returns the record, the measured video, steps with their times, ledger entries, and the callback with its attempts. Programs ' +
+    'should use recordInfo. Without the scope `credits:read`, `ledger` is empty.',
+  query: strictQuery({ taskId: taskIdParameter }),
+  data: taskDetailSchema,
+  failures: ['task_not_found'],
+  handler: async ({ caller, task: found }, deps) => {
+    const sources = await readSources(deps, existing(found, 'task_not_found'));
+    const ledger = caller.scopes.includes('credits:read') ? sources.ledger : [];
+    return presentTaskDetail(deps, { ...sources, ledger });
+  },
+});
+
+export const adminShowTask = defineEndpoint({
+  operationId: 'adminShowTask',
+  route: 'GET /api/admin/v1/tasks/show',
+  summary: 'Get all details of a task',
+  description:
+    'Returns the timeline that the account gets, and in `operator` what clients must not get: upstream jobs, the keys of the stored ' +
+    'files, and for each attempt of the callback the network error and the beginning of the response.',
+  query: strictQuery({ taskId: idParameter('a task') }),
+  data: operatorTaskDetailSchema,
+  failures: ['task_not_found'],
+  handler: async ({ query }, deps) => {
+    const task = existing(await findTask(deps.db, query.taskId), 'task_not_found');
+    return presentOperatorTaskDetail(deps, await readSources(deps, task));
+  },
+});
+
+async function readSources(deps: HttpDeps, task: Task): Promise<TaskSources> {
+  const isWaiting = !isFinal(task.state) && task.state !== 'generating';
+  const [record, detail, maker, previews, ahead, account] = await Promise.all([
+    presentTask(deps, task),
+    readTaskDetail(deps.db, task.taskId),
+    findMaker(deps.db, task.taskId),
+    uploadPreviews(deps, task.accountId, task.param.input),
+    isWaiting ? countAhead(deps.db, task.taskId) : undefined,
+    findAccount(deps.db, task.accountId),
+  ]);
+  return { task, record, maker, previews, ahead, accountName: account?.name, ...detail, nowMs: Date.now() };
+}

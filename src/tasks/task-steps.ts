@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { isFinal, type Task } from './task.ts';
+import type { ProviderJob } from '../providers/provider-jobs.ts';
+import { unixMs } from '../http/fields.ts';
+
+const stepNames = [
+  'accepted',
+  'waited',
+  'generating',
+  'stored',
+  'succeeded',
+  'failed',
+  'refunded',
+  'callback',
+] as const;
+
+export const stepSchema = z.strictObject({
+  step: z.enum(stepNames),
+  startTime: unixMs,
+  endTime: unixMs.nullable().meta({ description: 'Null while the step runs; equal to `startTime` for an instant.' }),
+});
+
+type Step = z.output<typeof stepSchema>;
+
+export function stepOf(step: Step['step'], startTime: number, endTime: number | null | undefined): Step {
+  return { step, startTime, endTime: endTime ?? null };
+}
+
+/** The steps of a task until its end. They name no provider. */
+export function stepsOf(task: Task, providerJobs: readonly ProviderJob[]): readonly Step[] {
+  const { createdAt, generationStartedAt, completedAt, state } = task;
+  const instant = (step: Step['step'], at: number) => stepOf(step, at, at);
+  const steps = [instant('accepted', createdAt), stepOf('waited', createdAt, generationStartedAt ?? completedAt)];
+  // The successful job ends when the video is available; storing it follows.
+  const madeAt = providerJobs.find(({ outcome }) => outcome === 'success')?.endedAt;
+  if (generationStartedAt !== undefined) {
+    steps.push(stepOf('generating', generationStartedAt, madeAt ?? completedAt));
+    if (madeAt !== undefined) steps.push(stepOf('stored', madeAt, completedAt));
+  }
+  if (completedAt === undefined || !isFinal(state)) return steps;
+  // Failure and refund are one statement.
+  const ends = state === 'success' ? ['succeeded' as const] : ['failed' as const, 'refunded' as const];
+  return [...steps, ...ends.map((step) => instant(step, completedAt))];
+}
