@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'database_unavailable'
   | 'dialect_required'
   | 'duplicate_json_key'
+  | 'email_domain_not_allowed'
   | 'headers_too_large'
   | 'idempotency_key_reused'
   | 'insufficient_credits'
@@ -54,6 +55,8 @@ export type ErrorCode =
   | 'scope_missing'
   | 'session_not_found'
   | 'sign_in_failed'
+  | 'sign_up_not_found'
+  | 'sign_up_off'
   | 'spend_cap_reached'
   | 'task_not_finished'
   | 'task_not_found'
@@ -64,6 +67,7 @@ export type ErrorCode =
   | 'too_many_passkeys'
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
+  | 'too_many_sign_ups'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
   | 'unauthorized'
@@ -663,8 +667,10 @@ export type Member = {
 
 export type NewLink = {
   readonly linkId: string;
-  /** Send it to the person. It is not shown again. */
+  /** It is not shown again. */
   readonly url: string;
+  /** The link is also sent by e-mail. If false, send it to the person yourself. */
+  readonly isMailed: boolean;
   readonly expireTime: number;
 };
 
@@ -1115,10 +1121,22 @@ export type Person = {
   };
 };
 
+export type SignUp = {
+  readonly linkId: string;
+  readonly email: string;
+  /** The network that requested it. */
+  readonly address: string;
+  /** Null if none was queued: deliver a link yourself. */
+  readonly mail: 'waiting' | 'sent' | 'failed' | null;
+  readonly createTime: number;
+  readonly expireTime: number;
+};
+
 export type OperatorAction = {
   readonly actionId: number;
   readonly action:
     | 'accounts.create'
+    | 'accounts.sign_up'
     | 'accounts.suspend'
     | 'accounts.unsuspend'
     | 'accounts.limits'
@@ -1142,6 +1160,7 @@ export type OperatorAction = {
     | 'people.invite'
     | 'people.withdraw'
     | 'people.reset'
+    | 'people.sign_up_link'
     | 'people.disable'
     | 'people.enable'
     | 'people.operator'
@@ -1309,6 +1328,8 @@ export type Reads = {
       readonly oidc: {
         readonly name: string;
       } | null;
+      /** With `code`, sign-up requires a redemption code; with `domain`, an e-mail address of some domains. */
+      readonly signUp: 'off' | 'open' | 'code' | 'domain';
       /** The installation has no operator yet. `npm start` prints the link. */
       readonly needsSetUp: boolean;
     };
@@ -1566,6 +1587,12 @@ export type Reads = {
       }[];
     };
   };
+  readonly '/api/admin/v1/sign-ups': {
+    readonly query: {};
+    readonly answer: {
+      readonly signUps: readonly SignUp[];
+    };
+  };
   readonly '/api/admin/v1/audit': {
     readonly query: {
       readonly accountId?: string | undefined;
@@ -1709,7 +1736,7 @@ export type Sends = {
       readonly token: string;
     };
     readonly answer: {
-      readonly purpose: 'setup' | 'invite' | 'reset';
+      readonly purpose: 'setup' | 'invite' | 'reset' | 'confirm';
       readonly email: string | null;
       readonly accountName: string | null;
       readonly role: 'owner' | 'member' | 'viewer' | null;
@@ -1721,8 +1748,11 @@ export type Sends = {
   readonly '/api/console/v1/links/accept': {
     readonly body: {
       readonly token: string;
+      /** Only for a set-up link. */
       readonly email?: string | null | undefined;
       readonly password: string;
+      /** The name of the account that a sign-up opens. */
+      readonly accountName?: string | null | undefined;
     };
     readonly answer: Me;
   };
@@ -1742,6 +1772,14 @@ export type Sends = {
       readonly password: string;
     };
     readonly answer: Me;
+  };
+  readonly '/api/console/v1/sign-up': {
+    readonly body: {
+      readonly email: string;
+      /** A redemption code, if the sign-up requires one. The new account redeems it. */
+      readonly code?: string | null | undefined;
+    };
+    readonly answer: {};
   };
   readonly '/api/console/v1/sessions/end': {
     readonly body: {
@@ -2097,5 +2135,11 @@ export type Sends = {
     readonly answer: {
       readonly userId: string;
     };
+  };
+  readonly '/api/admin/v1/sign-ups/link': {
+    readonly body: {
+      readonly linkId: string;
+    };
+    readonly answer: NewLink;
   };
 };

@@ -23,6 +23,7 @@ export const actorKinds: Readonly<Record<string, string>> = { operator: 'API key
 
 const actions: Readonly<Record<string, string>> = {
   'accounts.create': 'Created account',
+  'accounts.sign_up': 'Signed up',
   'accounts.suspend': 'Suspended account',
   'accounts.unsuspend': 'Lifted suspension',
   'accounts.limits': 'Changed limits',
@@ -46,6 +47,7 @@ const actions: Readonly<Record<string, string>> = {
   'people.invite': 'Invited person',
   'people.withdraw': 'Revoked invitation',
   'people.reset': 'Created password reset link',
+  'people.sign_up_link': 'Created sign-up link',
   'people.disable': 'Disabled person',
   'people.enable': 'Enabled person',
   'people.operator': 'Changed operator access',
