@@ -15,7 +15,19 @@ const mailSender = z.string().regex(/^(?:[^<>@\p{Cc}]{1,100}<[^\s<>@,;]+@[^\s<>@
   error: 'must be an address such as no-reply@example.com, or Example <no-reply@example.com>',
 });
 
-const smtpUrl = z.url({ protocol: /^smtps?$/, error: 'must be smtp://… or smtps://…' });
+const smtpUrl = z
+  .url({ protocol: /^smtps?$/, error: 'must be smtp://… or smtps://…' })
+  .refine(isDecodable, { error: 'must have a percent-encoded password' });
+
+function isDecodable(url: string): boolean {
+  try {
+    const { username, password } = new URL(url);
+    decodeURIComponent(username + password);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Settings of sign-up and of the mail server. */
 export const signUpFields = {

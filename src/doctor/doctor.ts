@@ -6,6 +6,7 @@ import { workFolderOf } from '../config/settings.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
+import { checkMailServer } from './check-mail.ts';
 import { checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
 import { type Finding, runChecks, unknown, withoutSecrets } from './finding.ts';
@@ -89,6 +90,11 @@ const checks: readonly DoctorCheck[] = [
         : checkStore('RESULT_STORE_ALSO', config.resultStoreAlso, config, workFolder),
   },
   {
+    name: 'mail server',
+    isNeeded: ({ role }) => role !== 'worker',
+    run: async ({ config: { smtp } }) => (smtp === undefined ? [] : [await checkMailServer(smtp)]),
+  },
+  {
     name: 'work folder',
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ role, workFolder }) => checkFolders(workFolder, role !== 'api'),
@@ -139,19 +145,24 @@ function isQueueUsed({ catalogue }: Config, name: QueueName): boolean {
 }
 
 function secretsOf(config: Config, { databaseUrl, temporal, secret }: RunningParts): readonly (string | undefined)[] {
-  const { password } = databaseUrl === undefined ? { password: '' } : new URL(databaseUrl);
   const apiKey = temporal?.connection.apiKey;
   const key = typeof apiKey === 'string' ? apiKey : undefined;
   return [
     secret,
     databaseUrl,
-    password,
-    decoded(password),
+    ...passwordIn(databaseUrl),
     key,
     config.apiKey,
     config.oidcClientSecret,
+    ...passwordIn(config.smtp?.url),
     ...(config.secretPrevious ?? []),
   ];
+}
+
+function passwordIn(url: string | undefined): readonly string[] {
+  if (url === undefined) return [];
+  const { password } = new URL(url);
+  return [password, decoded(password)];
 }
 
 function decoded(text: string): string {

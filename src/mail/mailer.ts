@@ -20,31 +20,13 @@ const silenceMs = 10_000;
 /** Shorter than the first pause between attempts. */
 const attemptMs = 45_000;
 
-/** Creates the mailer of the installation's SMTP server. Each mail has a connection of its own. The library is loaded at the first use. */
-export function createMailer({ url, from }: SmtpSettings, { silentMs = silenceMs } = {}): Mailer {
-  const { protocol, hostname, port, username, password } = new URL(url);
-  const isSecure = protocol === 'smtps:';
-  const auth = username === '' ? undefined : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
-  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+/** Creates the mailer of the installation's SMTP server. Each mail has a connection of its own. */
+export function createMailer(settings: SmtpSettings, { silentMs = silenceMs } = {}): Mailer {
   return async (recipient, { subject, text }) => {
-    const { createTransport } = await import('nodemailer');
-    const transport = createTransport({
-      host,
-      port: port === '' ? (isSecure ? 465 : 587) : Number(port),
-      secure: isSecure,
-      ...(auth !== undefined && { auth }),
-      // A password never travels unencrypted, except on this machine.
-      requireTLS: !isSecure && auth !== undefined && !isLoopback(host),
-      connectionTimeout: silentMs,
-      greetingTimeout: silentMs,
-      socketTimeout: silentMs,
-      dnsTimeout: silentMs,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
-    // An object is always one recipient; a text would be parsed as a list.
+    const transport = await openTransport(settings, silentMs);
     const mail = {
-      from,
+      from: settings.from,
+      // An object is always one recipient; a text would be parsed as a list.
       to: { name: '', address: recipient },
       subject,
       text,
@@ -54,6 +36,35 @@ export function createMailer({ url, from }: SmtpSettings, { silentMs = silenceMs
       throw isFinal(error) ? new MailRefused('the mail server refused the mail', { cause: error }) : error;
     });
   };
+}
+
+/** Connects and authenticates, and sends nothing; rejects if that fails. */
+export async function verifyMailServer(settings: SmtpSettings, silentMs = silenceMs): Promise<void> {
+  const transport = await openTransport(settings, silentMs);
+  await transport.verify();
+}
+
+/** The library is loaded at the first use. */
+async function openTransport({ url }: SmtpSettings, silentMs: number) {
+  const { protocol, hostname, port, username, password } = new URL(url);
+  const isSecure = protocol === 'smtps:';
+  const auth = username === '' ? undefined : { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
+  const host = hostname.replace(/^\[(.*)\]$/, '$1');
+  const { createTransport } = await import('nodemailer');
+  return createTransport({
+    host,
+    port: port === '' ? (isSecure ? 465 : 587) : Number(port),
+    secure: isSecure,
+    ...(auth !== undefined && { auth }),
+    // A password never travels unencrypted, except on this machine.
+    requireTLS: !isSecure && auth !== undefined && !isLoopback(host),
+    connectionTimeout: silentMs,
+    greetingTimeout: silentMs,
+    socketTimeout: silentMs,
+    dnsTimeout: silentMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
 }
 
 function isLoopback(host: string): boolean {

@@ -38,6 +38,10 @@ test('a mail server needs a sender, and its address with the password may be in 
   assert.throws(() => readConfig({ SMTP_URL }), /SMTP_URL, SMTP_FROM: set both or neither/);
   assert.throws(() => readConfig({ SMTP_FROM }), /SMTP_URL, SMTP_FROM: set both or neither/);
   assert.throws(() => readConfig({ SMTP_URL: 'http://mail.example.com', SMTP_FROM }), /SMTP_URL: must be smtp:/);
+  assert.throws(
+    () => readConfig({ SMTP_URL: 'smtp://a:100%@x.com', SMTP_FROM }),
+    /SMTP_URL: must have a percent-encoded/,
+  );
   for (const bad of ['nobody', 'a@x.com, b@x.com', 'a\n<b@x.com>', '<a@x.com', 'A <a@x.com> b']) {
     assert.throws(() => readConfig({ SMTP_URL, SMTP_FROM: bad }), /SMTP_FROM: must be an address/, bad);
   }
