@@ -152,6 +152,19 @@ test('what runs in a browser reaches no module of Node and not zod', () => {
   assert.deepEqual(outside, []);
 });
 
+test('the console: ui imports no route, feature or page, and api only itself', () => {
+  const part = (file: string) => /^src\/console\/(\w+)\//.exec(file)?.[1];
+  const forbidden = imports().filter(({ file, to }) => {
+    const allowed = { ui: ['ui', 'api'], api: ['api'] }[part(file) ?? ''];
+    return allowed !== undefined && to.startsWith('src/console/') && !allowed.includes(part(to) ?? '');
+  });
+  assert.ok(
+    imports().some(({ file }) => part(file) === 'ui'),
+    'the parts were found',
+  );
+  assert.deepEqual(forbidden, []);
+});
+
 test('no file imports itself through others, not even for types', () => {
   const targets = new Map<string, readonly string[]>();
   for (const { file, to } of imports()) targets.set(file, [...(targets.get(file) ?? []), to]);

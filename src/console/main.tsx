@@ -1,19 +1,18 @@
 import './styles/font.css';
 import './styles/tokens.css';
 import './styles/base.css';
-import './styles/rest.css';
 import { QueryClientProvider } from '@tanstack/preact-query';
 import { render } from 'preact';
 import { Router } from 'wouter-preact';
 import { createQueryClient } from './api/queries.ts';
-import { askForMe, forgetMe } from './api/session.ts';
+import { prefetchMe, forgetMe } from './api/session.ts';
 import { loadArea } from './routes.tsx';
 import { App } from './shell/app.tsx';
 
 const client = createQueryClient(() => forgetMe(client));
 const base = '/console';
 loadArea(location.pathname.slice(base.length));
-askForMe(client);
+prefetchMe(client);
 const root = document.getElementById('app');
 if (root !== null) {
   render(

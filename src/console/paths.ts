@@ -21,11 +21,11 @@ export const paths = {
   keys: (account: string) => `${inAccount(account)}/keys`,
   members: (account: string) => `${inAccount(account)}/members`,
   settings: (account: string) => `${inAccount(account)}/settings`,
-  /** Of the person, in the frame of the account they came from. */
+  /** A person's own page, in the frame of the account they came from. */
   profile: (account: string) => `${inAccount(account)}/profile`,
 } as const;
 
-/** Of operators; their pages belong to no account. */
+/** Pages of operators belong to no account. */
 export const opsPaths = {
   overview: '/ops',
   accounts: '/ops/accounts',

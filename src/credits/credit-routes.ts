@@ -136,7 +136,8 @@ async function bookCredits(
   if (outcome.kind === 'account_not_found') throw new HttpError('account_not_found');
   if (outcome.kind === 'key_reused') throw new HttpError('idempotency_key_reused');
   if (outcome.kind === 'balance_out_of_range') {
-    throw new HttpError('balance_out_of_range', { data: { balance: outcome.balance } });
+    const msg = `the balance would fall below zero or exceed its maximum; it is ${outcome.balance} credits`;
+    throw new HttpError('balance_out_of_range', { msg, data: { balance: outcome.balance } });
   }
   if (outcome.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
   return { accountId: booking.accountId, entry: presentLedgerEntry(outcome.entry) };

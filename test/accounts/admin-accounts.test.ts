@@ -114,8 +114,8 @@ test('200 a new account has its opening credits in the ledger, and a key makes i
   assert.equal((await service.create(String(made['key']), plainRequest)).status, 200);
   const listed = await dataOf(operator.ask('GET', '/api/admin/v1/keys', { query: { accountId } }));
   assert.deepEqual(
-    (listed['keys'] as { keyId: string }[]).map(({ keyId }) => keyId),
-    [made['keyId']],
+    (listed['keys'] as { keyId: string; uses: unknown }[]).map(({ keyId, uses }) => [keyId, uses]),
+    [[made['keyId'], { tasks: 1, credits: 165 }]],
   );
   assert.ok(!JSON.stringify(listed).includes(String(made['key'])));
   await dataOf(operator.ask('POST', '/api/admin/v1/keys/revoke', { body: { keyId: made['keyId'] } }));

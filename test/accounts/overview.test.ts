@@ -47,6 +47,8 @@ test('200 tasks by state, the use of the week, and that the books were checked',
     [330, 165, 0],
     [0, 0, 1_000],
   ]);
+  const state = await dataOf(askWith(service, key)('GET', '/api/v1/overview', { query: { days: 'false' } }));
+  assert.deepEqual(state, { ...others, days: [], books }, 'the sums are left out on request');
   const { auditedTime, violations } = books as { auditedTime: number; violations: number };
   assert.ok(Math.abs(auditedTime - Date.now()) < 60_000);
   assert.equal(violations, 0);

@@ -72,10 +72,10 @@ for (const [window, options] of Object.entries(shown)) {
       const tab = await visitor.signedIn({ [empty]: 'owner' }, options);
       const { page } = tab;
       const dialogs = [
-        ['/keys', 'New key'],
+        ['/keys', 'Create key'],
         ['/members', 'Invite'],
-        ['/callbacks', 'Reveal'],
-        ['/callbacks', 'Send failed ones again'],
+        ['/callbacks', 'Reveal secret'],
+        ['/callbacks', 'Resend failed callbacks'],
       ] as const;
       for (const [path, button] of dialogs) {
         await tab.open(`/a/${empty}${path}`);

@@ -34,7 +34,7 @@ const statusOf = async (key: string) =>
 /** The secret that the dialog shows, which is then closed. */
 async function takeKey(page: Page): Promise<string> {
   const key = await page.getByRole('dialog').locator('.secret code').innerText();
-  await closeDialog(page, 'I have stored it');
+  await closeDialog(page, 'Done');
   return key;
 }
 
@@ -45,17 +45,16 @@ test(
     const { accountId } = await service.newAccount(1_000);
     const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
     await page.goto(`${service.url}/console/a/${accountId}/keys`);
-    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByRole('button', { name: 'Create key' }).click();
     await page.getByLabel('Name').fill('reporting');
     await page.getByRole('checkbox', { name: 'Create and cancel tasks' }).uncheck();
     await page.getByLabel('Expires').selectOption('30');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
     const first = await takeKey(page);
     assert.equal(await statusOf(first), 200);
     assert.equal((await service.create(first, plainRequest)).json.error, 'scope_missing');
     const row = page.getByRole('row', { name: /^reporting/ });
-    await row.getByText('tasks:read').waitFor();
-    assert.equal(await row.getByText('tasks:write').count(), 0);
+    await row.getByText('Read only').waitFor();
     const [until] = await row.locator('time').all();
     const days = (Date.parse((await until?.getAttribute('datetime')) ?? '') - Date.now()) / 86_400_000;
     assert.ok(days > 29.9 && days < 30.1, `${days} days`);
@@ -63,8 +62,8 @@ test(
     const rowOf = (key: string) => page.getByRole('row').filter({ hasText: key.slice(-4) });
     const rotate = async (key: string, overlap: string) => {
       await rowOf(key).getByRole('button', { name: 'Rotate reporting' }).click();
-      await page.getByLabel('How long the old key works').selectOption(overlap);
-      await page.getByRole('button', { name: 'Make the new key' }).click();
+      await page.getByLabel('Keep the old key valid for').selectOption(overlap);
+      await page.getByRole('button', { name: 'Create new key' }).click();
       return takeKey(page);
     };
     const second = await rotate(first, '3600');
@@ -74,8 +73,8 @@ test(
     assert.deepEqual([await statusOf(second), await statusOf(third)], [401, 200]);
 
     await rowOf(third).getByRole('button', { name: 'Revoke reporting' }).click();
-    await page.getByRole('button', { name: 'Revoke the key' }).click();
-    await page.getByText('reporting is revoked').waitFor();
+    await page.getByRole('button', { name: 'Revoke key' }).click();
+    await page.getByText('reporting was revoked').waitFor();
     assert.equal(await statusOf(third), 401);
     assert.deepEqual(errors, []);
   },
@@ -103,18 +102,14 @@ test(
     await page.getByRole('link', { name: 'Failed', exact: true }).click();
     await page.getByRole('link', { name: 'the failed one' }).waitFor();
     await becomes('the number of failed tasks', () => rows.count(), 1);
-    await page.getByRole('combobox', { name: 'Reason of the failure' }).selectOption('timeout');
+    await page.getByRole('combobox', { name: 'Failure' }).selectOption('timeout');
     const check = async () => {
       await page.getByRole('link', { name: 'the failed one' }).waitFor();
       await page.getByRole('link', { name: 'the waiting one' }).waitFor({ state: 'detached' });
       await becomes('the number of rows', () => rows.count(), 1);
       await rows.getByText('Failed', { exact: true }).waitFor();
       const chosen = () =>
-        Promise.all(
-          ['Created', 'Model', 'Reason of the failure'].map((name) =>
-            page.getByRole('combobox', { name }).inputValue(),
-          ),
-        );
+        Promise.all(['Created', 'Model', 'Failure'].map((name) => page.getByRole('combobox', { name }).inputValue()));
       await becomes('the filters', chosen, ['1d', 'videogen-2.0-fast', 'timeout']);
     };
     await check();
@@ -129,8 +124,8 @@ test(
     await becomes('the filter', () => page.getByRole('combobox', { name: 'Created' }).inputValue(), '1d');
     await page.getByRole('searchbox').fill('ffffffff');
     await page.getByRole('searchbox').press('Enter');
-    await page.getByText('No task matches').waitFor();
-    await page.getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByText('No tasks match these filters').waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
     await page.getByRole('link', { name: 'the failed one' }).waitFor();
     assert.deepEqual(errors, []);
   },
@@ -143,12 +138,12 @@ test('a waiting task says how many of its own are ahead, and is cancelled with i
   for (let n = 0; n < 4; n += 1) ids.push(await acceptTestTask(db, accountId, taskParam(`film ${n}`)));
   const { page } = await visitor.signedIn({ [accountId]: 'member' });
   await page.goto(`${service.url}/console/a/${accountId}/tasks/${ids.at(-1)}`);
-  await page.getByText('3 of your tasks are ahead. Accounts take turns.').waitFor();
+  await page.getByText('3 of your tasks are ahead in the queue.').waitFor();
   await page.goto(`${service.url}/console/a/${accountId}/tasks/${ids[1]}`);
-  await page.getByText('One of your tasks is ahead. Accounts take turns.').waitFor();
+  await page.getByText('1 of your tasks is ahead in the queue.').waitFor();
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Cancel the task' }).click();
-  const receipt = page.getByRole('region', { name: 'What happened to this task' });
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
+  const receipt = page.getByRole('region', { name: 'Receipt' });
   await receipt.getByRole('heading', { name: 'Cancelled' }).waitFor();
   await receipt.getByText('+132').waitFor();
   await receipt.getByText('0 credits').waitFor();
@@ -162,11 +157,24 @@ test('a cancel that fails is told in its dialog, which stays', { skip }, async (
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
   await page.route('**/api/v1/jobs/cancelTask', (route) => route.abort('connectionreset'));
   const dialog = page.getByRole('dialog', { name: 'Cancel this task?' });
-  await dialog.getByRole('button', { name: 'Cancel the task' }).click();
+  await dialog.getByRole('button', { name: 'Cancel task' }).click();
   await dialog.getByRole('alert').filter({ hasText: 'No connection' }).waitFor();
   await page.unroute('**/api/v1/jobs/cancelTask');
-  await dialog.getByRole('button', { name: 'Cancel the task' }).click();
+  await dialog.getByRole('button', { name: 'Cancel task' }).click();
   await page.getByRole('heading', { name: 'Task Cancelled' }).waitFor();
+});
+
+test('the dialog of a cancel stays while its task ends, and says that it had ended', { skip }, async () => {
+  const { accountId } = await service.newAccount(1_000);
+  const taskId = await acceptTestTask(service.database.db, accountId, taskParam('a film'));
+  const { page } = await visitor.signedIn({ [accountId]: 'member' });
+  await page.goto(`${service.url}/console/a/${accountId}/tasks/${taskId}`);
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'too long' });
+  await page.getByRole('region', { name: 'Receipt' }).waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
+  await page.getByText('The task had already ended').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
 test(
@@ -181,16 +189,10 @@ test(
     const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
     await page.goto(`${service.url}/console/a/${accountId}/credits`);
     await settled(page);
-    await page
-      .getByRole('figure', { name: 'Credits charged by day and model' })
-      .locator('svg')
-      .waitFor();
+    await page.getByRole('figure', { name: 'Charged by day and model' }).locator('svg').waitFor();
     await page.getByText('Figures', { exact: true }).click();
-    await page
-      .getByRole('table', { name: 'Credits charged by day and model' })
-      .getByRole('cell', { name: '264' })
-      .waitFor();
-    const ledger = page.getByRole('table', { name: /Entries of the ledger/ }).locator('tbody tr');
+    await page.getByRole('table', { name: 'Charged by day and model' }).getByRole('cell', { name: '264' }).waitFor();
+    const ledger = page.getByRole('table', { name: /Ledger entries/ }).locator('tbody tr');
     await ledger.nth(3).waitFor();
     await page.getByRole('combobox', { name: 'Kind of entry' }).selectOption('charge');
     await ledger.nth(2).waitFor({ state: 'detached' });
@@ -203,7 +205,7 @@ test(
     ]);
     const [head, ...lines] = (await text(await download.createReadStream())).trim().split(/\r?\n/);
     assert.equal(head, 'entryId,createTime,kind,amount,balanceAfter,taskId,priceName,reason');
-    const numbers = await ledger.locator('td:nth-child(2)').allInnerTexts();
+    const numbers = await ledger.locator('td:first-child .number').allInnerTexts();
     assert.deepEqual(
       lines.map((line) => line.split(',').filter((_value, place) => [0, 2, 3].includes(place))),
       numbers.map((number) => [number.replace('#', ''), 'charge', '-132']),

@@ -40,29 +40,29 @@ test(
     const { accountId } = await createTestAccount(service.database, 1_000);
     const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
     await open(`/a/${accountId}/callbacks`);
-    await page.getByRole('button', { name: 'Reveal' }).click();
-    await page.getByRole('button', { name: 'Reveal it now' }).click();
+    await page.getByRole('button', { name: 'Reveal secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reveal secret' }).click();
     const secret = await page.getByRole('dialog').locator('.secret code').innerText();
     assert.match(secret, /^whsec_/);
-    await closeDialog(page, 'I have stored it');
+    await closeDialog(page, 'Done');
 
     await page.getByRole('link', { name: 'Playground', exact: true }).click();
     await page.getByLabel('Prompt').fill('[[reject]] a callback is sent for this, too');
     await page.getByText('Callback', { exact: true }).click();
     await page.getByLabel('callBackUrl').fill(`${receiver.url}/hook`);
     await page.getByRole('button', { name: /^Generate/ }).click();
-    await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).click();
+    await page.getByRole('link', { name: 'View task' }).click();
     const callback = page.getByRole('region', { name: 'Callback' });
     await callback.getByRole('cell', { name: 'HTTP 500' }).first().waitFor();
     await assertAccessible(page, 'a callback that failed');
 
     answers = 204;
-    await callback.getByRole('button', { name: 'Send again' }).click();
+    await callback.getByRole('button', { name: 'Resend' }).click();
     // The service may send it once more by itself meanwhile.
     await callback.getByRole('cell', { name: 'HTTP 204' }).first().waitFor();
     await callback.getByText('Delivered').waitFor();
 
-    await callback.getByText('Verify it in your receiver').click();
+    await callback.getByText('Verify this callback').click();
     const snippet = await callback.getByRole('region', { name: 'Node.js text' }).innerText();
     const { headers, body } = receiver.received.at(-1) ?? {};
     assert.equal(await isGenuine(snippet, { headers, body, secret }), true);
@@ -86,36 +86,33 @@ test(
     const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
     await open(`/a/${accountId}/callbacks`);
     answers = 503;
-    await page.getByLabel('URL of your receiver').fill(`${receiver.url}/test`);
-    await page.getByRole('button', { name: 'Send the test' }).click();
-    await page.getByText('The receiver answered HTTP 503').waitFor();
+    await page.getByLabel('Receiver URL').fill(`${receiver.url}/test`);
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('The receiver responded with HTTP 503').waitFor();
     answers = 204;
-    await page.getByRole('button', { name: 'Send the test' }).click();
-    await page.getByText('The receiver answered HTTP 204').waitFor();
-    await page.getByLabel('URL of your receiver').fill('ftp://example.com');
-    await page.getByRole('button', { name: 'Send the test' }).click();
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('The receiver responded with HTTP 204').waitFor();
+    await page.getByLabel('Receiver URL').fill('ftp://example.com');
+    await page.getByRole('button', { name: 'Send test' }).click();
     await page.locator('input[aria-invalid="true"]').waitFor();
 
     const secrets: string[] = [];
-    for (const [button, confirm] of [
-      ['Reveal', 'Reveal it now'],
-      ['Rotate', 'Make a new secret'],
-    ] as const) {
-      await page.getByRole('button', { name: button, exact: true }).click();
-      await page.getByRole('button', { name: confirm }).click();
+    for (const button of ['Reveal secret', 'Rotate secret']) {
+      await page.getByRole('button', { name: button }).click();
+      await page.getByRole('dialog').getByRole('button', { name: button }).click();
       secrets.push(await page.getByRole('dialog').locator('.secret code').innerText());
-      await closeDialog(page, 'I have stored it');
+      await closeDialog(page, 'Done');
     }
     assert.equal(new Set(secrets).size, 2);
-    await page.getByLabel('URL of your receiver').fill(`${receiver.url}/both`);
-    await page.getByRole('button', { name: 'Send the test' }).click();
+    await page.getByLabel('Receiver URL').fill(`${receiver.url}/both`);
+    await page.getByRole('button', { name: 'Send test' }).click();
     const [both] = await receiver.waitForCallbacks('/both', 1);
     await page.getByText('How to verify a callback').click();
     const snippet = await page.getByRole('region', { name: 'Node.js text' }).innerText();
     for (const secret of secrets) assert.equal(await isGenuine(snippet, { ...both, secret }), true);
-    await page.getByRole('button', { name: 'Reveal', exact: true }).click();
-    await page.getByRole('button', { name: 'Reveal it now' }).click();
-    await page.getByRole('alert').filter({ hasText: 'It was shown before' }).waitFor();
+    await page.getByRole('button', { name: 'Reveal secret' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Reveal secret' }).click();
+    await page.getByRole('alert').filter({ hasText: 'rotate it to get a new one' }).waitFor();
     await page.keyboard.press('Escape');
 
     const { db } = service.database;
@@ -126,9 +123,9 @@ where task_id = $1`;
     await page.reload();
     await page.getByRole('link', { name: 'Failed', exact: true }).click();
     await page.getByRole('row', { name: /\/failed/ }).waitFor();
-    await page.getByRole('button', { name: 'Send failed ones again' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click();
-    await page.getByText('One is sent again now').waitFor();
+    await page.getByRole('button', { name: 'Resend failed callbacks' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resend' }).click();
+    await page.getByText('1 callback is being resent').waitFor();
     await receiver.waitForCallbacks('/failed', 1);
     await waitFor('the record of the delivery', async () => {
       const state = `select from callback_deliveries where task_id = $1 and state = 'delivered'`;

@@ -41,11 +41,11 @@ async function openNewKey(change: string, options = {}) {
   const { page } = await visitor.signedIn({ [accountId]: 'owner' }, options);
   await page.addInitScript(change);
   await page.goto(`${service.url}/console/a/${accountId}/keys`);
-  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByLabel('Name').fill('web shop');
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog', { name: /web shop/ });
-  return { page, dialog, copy: dialog.getByRole('button', { name: 'Copy the key' }) };
+  return { page, dialog, copy: dialog.getByRole('button', { name: 'Copy key' }) };
 }
 
 /** As over plain http from another machine. */
@@ -63,8 +63,8 @@ for (const [how, change] of Object.entries({ 'is missing': withoutClipboard, ref
       await copy.click();
       await copy.getByText('Copied').waitFor();
       await focused(copy);
-      await closeDialog(page, 'I have stored it');
-      await page.getByRole('button', { name: 'New key' }).click();
+      await closeDialog(page, 'Done');
+      await page.getByRole('button', { name: 'Create key' }).click();
       const field = page.getByLabel('Name');
       // The clipboard is another process, which takes its time.
       await waitFor('the key in the clipboard', async () => {

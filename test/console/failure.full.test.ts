@@ -34,7 +34,7 @@ test(
     await open(`/a/${accountId}/playground`);
     await page.getByLabel('Prompt').fill('[[reject]] what the model refuses');
     await page.getByRole('button', { name: 'Generate · 165 credits' }).click();
-    const receipt = page.getByRole('region', { name: 'What happened to this task' });
+    const receipt = page.getByRole('region', { name: 'Receipt' });
     await receipt.getByRole('heading', { name: 'The content was rejected' }).waitFor();
     await receipt.getByText('\u2212165').waitFor();
     await receipt.getByText('+165').waitFor();
@@ -43,7 +43,7 @@ test(
     // The balance is read every 15 s.
     await page.clock.fastForward(16_000);
     await page.getByRole('link', { name: 'Balance 1,000' }).waitFor();
-    await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).click();
+    await page.getByRole('link', { name: 'View task' }).click();
     await page.getByRole('region', { name: 'Timeline' }).getByText('Refunded in full').waitFor();
     await assertAccessible(page, 'the page of a failed task');
     await page.getByRole('link', { name: 'Run again' }).click();
@@ -58,7 +58,7 @@ test('the sum of the ledger on screen is the balance on screen', { skip }, async
   const { page, open } = await visitor.signedIn({ [accountId]: 'viewer' });
   await page.clock.install();
   await open(`/a/${accountId}/credits`);
-  const ledger = page.getByRole('table', { name: /Entries of the ledger/ });
+  const ledger = page.getByRole('table', { name: /Ledger entries/ });
   // The ledger and the balance are read every 15 s.
   await waitFor('the refund', async () => {
     await page.clock.fastForward(16_000);

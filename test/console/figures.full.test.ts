@@ -71,10 +71,11 @@ test('the sums and the chart of the credits follow the ledger', { skip }, async 
   await acceptTestTask(db, accountId, taskParam('the first one'));
   await open('/credits');
   await page.getByText('Figures', { exact: true }).click();
-  const figures = page.getByRole('table', { name: 'Credits charged by day and model' });
+  const figures = page.getByRole('table', { name: 'Charged by day and model' });
   await figures.getByRole('cell', { name: '132' }).waitFor();
   await acceptTestTask(db, accountId, taskParam('another one'));
-  await pollsOnce(page);
+  // The sums are read once a minute.
+  await page.clock.fastForward(61_000);
   await page.locator('.tile').filter({ hasText: 'Charged' }).getByText('264').waitFor();
   await figures.getByRole('cell', { name: '264' }).waitFor();
 });
@@ -94,8 +95,8 @@ where account_id = $1`;
   const keys = { videoKey: `results/${taskId}/video.mp4`, posterKey: `results/${taskId}/poster.jpg` };
   await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
   await open(`/tasks/${taskId}`);
-  const facts = page.getByRole('region', { name: 'Facts' }).locator('dl > div');
-  const kept = facts.filter({ hasText: 'Kept until' }).getByRole('definition');
+  const facts = page.getByRole('region', { name: 'Details' }).locator('dl > div');
+  const kept = facts.filter({ hasText: 'Available until' }).getByRole('definition');
   await kept.getByText(/^\w{3} \d+, \d{4}, \d\d:\d\d:\d\d$/).waitFor();
 });
 
@@ -106,8 +107,8 @@ test('the first request of a new account asks for a model that the service has',
   await open('');
   await sample.waitFor();
   await open('/keys');
-  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByLabel('Name').fill('web shop');
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
   await sample.waitFor();
 });

@@ -60,7 +60,7 @@ test('the link that the start prints makes the first operator, and leaves the ad
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Create the first account' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  for (const step of ['Try it here', 'Make an API key', 'Let us call you back']) {
+  for (const step of ['Try it here', 'Create an API key', 'Set up webhooks']) {
     await page.getByRole('heading', { name: step }).waitFor();
   }
 });
@@ -68,21 +68,21 @@ test('the link that the start prints makes the first operator, and leaves the ad
 test('a used link says so, and what to do', { skip }, async () => {
   const other = await visitor?.open();
   await other?.page.goto(`${service.baseUrl}/console/setup#${'x'.repeat(43)}`);
-  await other?.page.getByRole('heading', { name: 'This link does not work any more' }).waitFor();
+  await other?.page.getByRole('heading', { name: 'This link is no longer valid' }).waitFor();
   await other?.context.close();
 });
 
 test('a key is shown once, and never again', { skip }, async () => {
   await page.getByRole('link', { name: 'API keys' }).click();
-  await page.getByRole('button', { name: 'New key' }).click();
+  await page.getByRole('button', { name: 'Create key' }).click();
   await page.getByLabel('Name').fill('web shop');
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click();
   const shown = page.getByRole('dialog', { name: /web shop/ });
   const key = await shown.locator('.secret code').innerText();
   assert.match(key, /^vg_\w+$/);
   const answer = await fetch(`${service.baseUrl}/api/v1/credits`, { headers: { authorization: `Bearer ${key}` } });
   assert.equal(answer.status, 200);
-  await closeDialog(page, 'I have stored it');
+  await closeDialog(page, 'Done');
   await page.getByRole('cell', { name: /^web shop/ }).waitFor();
   assert.ok(!(await page.content()).includes(key));
   await page.reload();
@@ -94,7 +94,7 @@ test('the playground makes a video: its progress is seen to rise, and it plays',
   await page.getByRole('link', { name: 'Playground', exact: true }).click();
   await page.getByLabel('Prompt').fill('A lighthouse in the fog [[instant]]');
   await page.getByRole('slider', { name: /Length/ }).fill('4');
-  await page.getByText('9,868 left after it').waitFor();
+  await page.getByText('9,868\u00A0credits remaining').waitFor();
   // How far the task is when the page reads it depends on the machine, so the first readings are played.
   let played: number | undefined = 20;
   await page.route('**/api/v1/jobs/timeline?*', async (route) => {
@@ -121,21 +121,21 @@ test('the playground makes a video: its progress is seen to rise, and it plays',
 });
 
 test('its page has the timeline, the measured facts and the ledger line', { skip }, async () => {
-  await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).click();
+  await page.getByRole('link', { name: 'View task' }).click();
   await page.getByRole('heading', { name: /^Task/ }).waitFor();
   const ledger = page.getByRole('region', { name: 'Ledger' });
   await ledger.getByRole('cell', { name: '\u2212132' }).waitFor();
   await ledger.getByRole('cell', { name: '9,868' }).waitFor();
-  await page.getByRole('region', { name: 'Facts' }).getByText('1280\u00A0×\u00A0720', { exact: false }).waitFor();
+  await page.getByRole('region', { name: 'Details' }).getByText('1280\u00A0×\u00A0720', { exact: false }).waitFor();
   for (const step of ['Accepted and charged', 'Generated', 'Succeeded']) {
     await page.getByRole('region', { name: 'Timeline' }).getByText(step, { exact: true }).waitFor();
   }
-  await page.getByRole('region', { name: 'Facts' }).getByText('ada@example.com (person)').waitFor();
+  await page.getByRole('region', { name: 'Details' }).getByText('ada@example.com (person)').waitFor();
 });
 
 test('the overview then has the use of seven days, and no first steps any more', { skip }, async () => {
   await page.getByRole('link', { name: 'Overview', exact: true }).click();
-  await page.getByRole('figure', { name: 'Credits charged by day and model' }).waitFor();
+  await page.getByRole('figure', { name: 'Charged by day and model' }).waitFor();
   await page.getByRole('link', { name: /A lighthouse in the fog/ }).waitFor();
   assert.equal(await page.getByRole('heading', { name: 'First steps' }).count(), 0);
 });

@@ -54,10 +54,10 @@ test('a key, a video and its ledger line with the keyboard alone; dialogs give t
   await page.locator('main:focus').waitFor();
 
   await go(page, 'k', '/keys');
-  const newKey = page.getByRole('button', { name: 'New key' });
+  const newKey = page.getByRole('button', { name: 'Create key' });
   await tabTo(page, newKey);
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: 'New API key' }).waitFor();
+  await page.getByRole('dialog', { name: 'Create an API key' }).waitFor();
   await page.keyboard.type('by keyboard');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog', { name: /by keyboard/ }).waitFor();
@@ -65,7 +65,7 @@ test('a key, a video and its ledger line with the keyboard alone; dialogs give t
   await page.getByRole('cell', { name: /^by keyboard/ }).waitFor();
   await tabTo(page, newKey);
   await page.keyboard.press('Enter');
-  await page.getByRole('dialog', { name: 'New API key' }).waitFor();
+  await page.getByRole('dialog', { name: 'Create an API key' }).waitFor();
   await page.keyboard.press('Escape');
   await focused(newKey);
 
@@ -75,7 +75,7 @@ test('a key, a video and its ledger line with the keyboard alone; dialogs give t
   await page.keyboard.type(prompt);
   await becomes('the prompt', () => page.getByLabel('Prompt').inputValue(), prompt);
   await page.keyboard.press('Control+Enter');
-  const details = page.getByRole('link', { name: 'Timeline, ledger and details of this task' });
+  const details = page.getByRole('link', { name: 'View task' });
   await page.getByLabel('The generated video').waitFor();
   await tabTo(page, details);
   await page.keyboard.press('Enter');

@@ -46,28 +46,28 @@ const secrets: Readonly<Record<string, Secret>> = {
     page: '/keys',
     path: '/api/v1/keys',
     ask: async (page) => {
-      await page.getByRole('button', { name: 'New key' }).click();
+      await page.getByRole('button', { name: 'Create key' }).click();
       await page.getByLabel('Name').fill('another one');
     },
-    action: 'Make the key',
+    action: 'Create key',
   },
   'a rotated key': {
     page: '/keys',
     path: '/api/v1/keys/rotate',
     ask: (page) => page.getByRole('button', { name: 'Rotate test' }).click(),
-    action: 'Make the new key',
+    action: 'Create new key',
   },
   'the callback secret': {
     page: '/callbacks',
     path: '/api/v1/callbacks/secret',
-    ask: (page) => page.getByRole('button', { name: 'Reveal', exact: true }).click(),
-    action: 'Reveal it now',
+    ask: (page) => page.getByRole('button', { name: 'Reveal secret' }).click(),
+    action: 'Reveal secret',
   },
   'a rotated callback secret': {
     page: '/callbacks',
     path: '/api/v1/callbacks/secret/rotate',
-    ask: (page) => page.getByRole('button', { name: 'Rotate', exact: true }).click(),
-    action: 'Make a new secret',
+    ask: (page) => page.getByRole('button', { name: 'Rotate secret' }).click(),
+    action: 'Rotate secret',
   },
   'a link of an invitation': {
     page: '/members',
@@ -76,7 +76,7 @@ const secrets: Readonly<Record<string, Secret>> = {
       await page.getByRole('button', { name: 'Invite', exact: true }).click();
       await page.getByLabel('E-mail').fill('carol@example.com');
     },
-    action: 'Make the link',
+    action: 'Create link',
   },
 };
 
@@ -115,7 +115,7 @@ test('an accepted video does not lead somebody back who has left the playground 
   await page.getByRole('link', { name: 'Tasks', exact: true }).click();
   await page.getByRole('link', { name: 'a lighthouse' }).waitFor();
   first.release();
-  await page.getByText('Accepted: the video is being made').waitFor();
+  await page.getByText('Task accepted').waitFor();
   await page.getByRole('heading', { name: 'Tasks', exact: true }).waitFor();
   assert.match(page.url(), /\/tasks$/);
 
@@ -124,7 +124,7 @@ test('an accepted video does not lead somebody back who has left the playground 
   await page.getByRole('link', { name: 'Playground', exact: true }).click();
   assert.equal(await prompt.inputValue(), 'a lighthouse');
   await page.getByRole('button', { name: /^Generate/ }).click();
-  await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).waitFor();
+  await page.getByRole('link', { name: 'View task' }).waitFor();
   assert.equal((await findAccount(service.database.db, accountId))?.balance, 1_000 - 2 * 165);
 });
 

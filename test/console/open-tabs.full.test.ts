@@ -111,7 +111,7 @@ for (const { title, laterMs, charges } of [
     await page.evaluate(`Object.assign(sessionStorage, ${left})`);
     await page.clock.setSystemTime(Date.now() + laterMs);
     await generate.click();
-    await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).waitFor();
+    await page.getByRole('link', { name: 'View task' }).waitFor();
     assert.equal((await findAccount(service.database.db, accountId))?.balance, 10_000 - charges * 165);
   });
 }

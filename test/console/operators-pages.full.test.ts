@@ -49,16 +49,16 @@ describe('every page of the operators', { skip }, () => {
   test('says that an account or a task does not exist', async () => {
     const { page, service } = stage;
     await page.goto(`${service.url}/console/ops/accounts/019aabbb-0000-7000-8000-000000000000`);
-    await page.getByRole('heading', { name: 'No such account' }).waitFor();
+    await page.getByRole('heading', { name: 'Account not found' }).waitFor();
     await page.goto(`${service.url}/console/ops/tasks/no-id`);
-    await page.getByRole('heading', { name: 'No such task' }).waitFor();
+    await page.getByRole('heading', { name: 'Task not found' }).waitFor();
   });
 
   test('says what went wrong when the service answers nothing, and tries again', async () => {
     const { page, service } = stage;
     await page.route('**/api/admin/v1/**', (route) => route.abort());
     await page.clock.install();
-    for (const path of Object.values(operatorPages).filter((one) => one !== operatorPages['ops-settings'])) {
+    for (const path of Object.values(operatorPages).filter((one) => one !== operatorPages['ops-profile'])) {
       await page.goto(`${service.url}/console${path}`);
       const message = page.getByRole('alert').getByText('No connection').first();
       // The page retries a failed request after pauses before it shows the failure.

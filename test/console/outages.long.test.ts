@@ -85,7 +85,7 @@ const generate = (page: Page) => page.getByRole('button', { name: /^Generate/ })
 
 /** Follows a task to its own page, until its generation is seen. */
 async function followTask(page: Page): Promise<string> {
-  await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).click();
+  await page.getByRole('link', { name: 'View task' }).click();
   await page.getByRole('heading', { name: 'Task Generating' }).waitFor();
   return page.url().slice(page.url().lastIndexOf('/') + 1);
 }
@@ -140,7 +140,7 @@ test(
     await generate(page).dblclick();
     const taskId = await followTask(page);
     await page.goBack();
-    await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).waitFor();
+    await page.getByRole('link', { name: 'View task' }).waitFor();
     await page.goForward();
     upstream.finish(taskId);
     await finished(page);

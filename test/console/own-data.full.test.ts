@@ -53,7 +53,7 @@ test(
     await page.getByLabel('The generated video').waitFor();
     const button = page.getByRole('button', { name: 'Delete content' });
     await button.click();
-    const dialog = page.getByRole('dialog', { name: 'Delete the content of this task?' });
+    const dialog = page.getByRole('dialog', { name: 'Delete this task’s content?' });
     await dialog.getByText(/^Kept: .*price.*ledger entries/).waitFor();
     await assertAccessible(page, 'the dialog of the deletion');
     await page.keyboard.press('Escape');
@@ -61,8 +61,8 @@ test(
     await page.getByLabel('The generated video').waitFor();
 
     await button.click();
-    await dialog.getByRole('button', { name: 'Delete the content' }).click();
-    await page.getByText('The content was deleted').waitFor();
+    await dialog.getByRole('button', { name: 'Delete content' }).click();
+    await page.getByText('Content deleted').first().waitFor();
     await settled(page);
     await becomes('the mentions of the prompt', () => page.getByText('A paper boat').count(), 0);
     for (const name of ['Delete content', 'Run again', 'Download']) {
@@ -86,8 +86,8 @@ test('only owners delete and export; others are told so, or see no export', { sk
     assert.equal(await button.getAttribute('aria-disabled'), 'true', role);
     assert.equal(await page.getByRole('dialog').count(), 0, role);
     await page.goto(`${service.baseUrl}/console/a/${accountId}/settings`);
-    await page.getByRole('table', { name: 'Where you are signed in' }).waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Export the data' }).count(), 0, role);
+    await page.getByText('Owners of this account manage its settings.').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Export data' }).count(), 0, role);
   }
 });
 
@@ -103,8 +103,8 @@ test('an owner exports everything of the account, after proving again who sits t
   await settled(page);
   await assertAccessible(page, 'settings of an owner');
   const saved = page.waitForEvent('download');
-  await page.getByRole('button', { name: 'Export the data' }).click();
-  const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+  await page.getByRole('button', { name: 'Export data' }).click();
+  const proof = page.getByRole('dialog', { name: 'Confirm your identity' });
   await proof.getByLabel('Password').fill(password);
   await page.keyboard.press('Enter');
   const file = await saved;
@@ -125,12 +125,12 @@ test(
     const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' }, windows.narrow);
     await page.goto(`${service.baseUrl}/console/a/${accountId}/settings`);
     await settled(page);
-    await page.getByRole('button', { name: 'Close the account' }).click();
+    await page.getByRole('button', { name: 'Close account' }).click();
     const dialog = page.getByRole('dialog', { name: `Close ${name} for good?` });
-    await dialog.getByText(/^Kept: the ledger/).waitFor();
+    await dialog.getByText(/^Retained: the ledger/).waitFor();
     await assertAccessible(page, 'the dialog of the closing');
     await assertNoSidewaysScroll(page, 'the dialog of the closing');
-    const go = dialog.getByRole('button', { name: 'Close the account' });
+    const go = dialog.getByRole('button', { name: 'Close account' });
     assert.equal(await go.getAttribute('aria-disabled'), 'true');
     await dialog.getByRole('textbox').fill(name.slice(1));
     await page.keyboard.press('Enter');

@@ -35,17 +35,22 @@ after(async () => {
   await service.close();
 });
 
+const roleNames = { owner: 'Owner', member: 'Member', viewer: 'Viewer' } as const;
+
 async function ownerOfNewAccount() {
   const { accountId } = await service.newAccount(1_000);
   const owner = await visitor.signedIn({ [accountId]: 'owner' });
-  const invite = async (email: string, role: string) => {
+  const invite = async (email: string, role: keyof typeof roleNames) => {
     const { page } = owner;
     await page.goto(`${service.url}/console/a/${accountId}/members`);
     await page.getByRole('button', { name: 'Invite', exact: true }).click();
     await page.getByLabel('E-mail').fill(email);
-    await page.getByLabel('Role', { exact: true }).selectOption(role);
-    await page.getByRole('button', { name: 'Make the link' }).click();
-    const link = await page.getByRole('dialog', { name: 'Invitation made' }).locator('.secret code').innerText();
+    await page.getByRole('dialog').getByText(roleNames[role], { exact: true }).click();
+    await page.getByRole('button', { name: 'Create link' }).click();
+    const link = await page
+      .getByRole('dialog', { name: `Invitation for ${email}` })
+      .locator('.secret code')
+      .innerText();
     await closeDialog(page, 'Done');
     return link;
   };
@@ -66,7 +71,7 @@ test('an owner invites somebody by a link, gives another role, and takes them ou
   await carol.page.getByRole('button', { name: 'Accept and sign in' }).click();
   await carol.page.getByRole('heading', { name: 'Overview' }).waitFor();
   await carol.page.goto(`${service.url}/console/a/${accountId}/keys`);
-  await carol.page.getByText('Keys are made and seen by owners of this account.').waitFor();
+  await carol.page.getByText('Only owners of this account can view and create keys.').waitFor();
 
   await owner.page.reload();
   const row = members.getByRole('row', { name: /carol@example\.com/ });
@@ -75,18 +80,18 @@ test('an owner invites somebody by a link, gives another role, and takes them ou
   // One key chooses from a closed list, so nothing is changed before it is asked.
   await choice.press('ArrowUp');
   await asked.getByText('Viewer becomes Member').waitFor();
-  await asked.getByText('All of their sessions end').waitFor();
+  await asked.getByText('They will be signed out everywhere').waitFor();
   await assertAccessible(owner.page, 'the dialog of a role');
   await owner.page.keyboard.press('Escape');
   await asked.waitFor({ state: 'detached' });
   await becomes('the role', () => choice.and(owner.page.locator(':focus')).inputValue(), 'viewer');
   await carol.page.reload();
-  await carol.page.getByText('Keys are made and seen by owners of this account.').waitFor();
+  await carol.page.getByText('Only owners of this account can view and create keys.').waitFor();
   await choice.selectOption('owner');
   await asked.waitFor();
   await becomes('the role', () => choice.inputValue(), 'viewer');
-  await asked.getByRole('button', { name: 'Change the role' }).click();
-  await owner.page.getByText('The role is changed').waitFor();
+  await asked.getByRole('button', { name: 'Change role' }).click();
+  await owner.page.getByText('Role changed').waitFor();
   await carol.page.reload();
   await carol.page.getByLabel('E-mail').fill('carol@example.com');
   await carol.page.getByLabel('Password').fill(password);
@@ -106,7 +111,7 @@ test('an owner who lowers their own role sees at once what they may still do', {
   await visitor.newPerson({ [accountId]: 'owner' });
   await invite('dora@example.com', 'viewer');
   await owner.page.getByRole('combobox', { name: `Role of ${owner.email}` }).selectOption('viewer');
-  await owner.page.getByRole('button', { name: 'Change the role' }).click();
+  await owner.page.getByRole('button', { name: 'Change role' }).click();
   const inviting = owner.page.getByRole('button', { name: 'Invite', exact: true });
   await waitFor('the role of a viewer', async () =>
     (await inviting.getAttribute('aria-disabled')) === 'true' ? true : undefined,
@@ -120,13 +125,13 @@ test('somebody who has a password is asked for that one, and joins with it', { s
   const link = await invite(email, 'member');
   const { page, errors } = await visitor.open();
   await page.goto(link);
-  await page.getByText('Type the password that you have here to join test as member.').waitFor();
+  await page.getByText('Enter your password to join test as member.').waitFor();
   const field = page.getByLabel('Password');
   assert.equal(await field.getAttribute('autocomplete'), 'current-password');
   await assertAccessible(page, 'an invitation to somebody who is known');
   await field.fill('a password of their choice');
   await page.getByRole('button', { name: 'Accept and sign in' }).click();
-  await page.getByRole('alert').filter({ hasText: 'E-mail or password is wrong' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'Wrong e-mail or password' }).waitFor();
   await field.fill(password);
   await page.getByRole('button', { name: 'Accept and sign in' }).click();
   await page.waitForURL((url) => url.pathname.endsWith(`/a/${accountId}`));
@@ -140,7 +145,7 @@ test('where passwords are off, an invitation leads to the sign-in and asks for n
   try {
     const { page } = await visitor.open();
     await page.goto(link);
-    await page.getByText('Passwords are off here').waitFor();
+    await page.getByText(/to accept this invitation/).waitFor();
     assert.equal(await page.getByLabel('Password').count(), 0);
   } finally {
     passwordSignIn = true;
@@ -153,7 +158,7 @@ test(
   async () => {
     const { accountId } = await service.newAccount(0);
     const { page, email } = await visitor.signedIn({ [accountId]: 'member' });
-    const settings = `${service.url}/console/a/${accountId}/settings`;
+    const settings = `${service.url}/console/a/${accountId}/profile`;
     const elsewhere = async () => {
       const other = await visitor.tabOf(email);
       await other.open();
@@ -166,14 +171,14 @@ test(
     const first = await elsewhere();
     await page.goto(settings);
     await becomes('the number of sessions', () => sessions.count(), 2);
-    await page.getByRole('button', { name: /^End the session of/ }).click();
-    await page.getByText('The session is ended').waitFor();
+    await page.getByRole('button', { name: /^Sign out (?!all)/ }).click();
+    await page.getByText('Session ended').waitFor();
     await isOut(first);
 
     const second = await elsewhere();
     await page.reload();
-    await page.getByRole('button', { name: 'End all others' }).click();
-    await page.getByText('All other sessions are ended').waitFor();
+    await page.getByRole('button', { name: 'Sign out all others' }).click();
+    await page.getByText('All other sessions ended').waitFor();
     await isOut(second);
 
     const third = await elsewhere();
@@ -183,9 +188,9 @@ test(
     await page.getByText(/too common/).waitFor();
     await page.getByLabel('New password').fill('a wholly new passphrase');
     await page.getByRole('button', { name: 'Change password' }).click();
-    await page.getByText('Your password is changed').waitFor();
+    await page.getByText('Password changed').waitFor();
     await isOut(third);
     await page.reload();
-    await page.getByRole('heading', { name: 'Settings' }).waitFor();
+    await page.getByRole('heading', { name: 'Profile and security' }).waitFor();
   },
 );

@@ -182,12 +182,12 @@ test(
       options: { cameraFixed: true, loop: false, steps: 30, guidance: 2.5, style: 'film', tag: 'campaign' },
     });
 
-    await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).click();
+    await page.getByRole('link', { name: 'View task' }).click();
     await page.getByRole('heading', { name: /^Task/ }).waitFor();
     const facts = {
       Resolution: '720p',
       Length: '7\u00A0s',
-      Shape: '2:3',
+      'Aspect ratio': '2:3',
       Sound: 'Off',
       'Negative prompt': 'text',
       Seed: '42',
@@ -220,13 +220,13 @@ test('fields that exclude or need each other say so, before and after the reques
   await page.getByRole('radio', { name: 'Frames' }).check({ force: true });
   await page.getByLabel('Prompt', { exact: true }).fill('a paper boat');
   const first = media(page, 'First frame');
-  await first.getByText('Not together with: Reference images.').waitFor();
+  await first.getByText('Can’t be combined with: Reference images.').waitFor();
   await giveUrl(page, 'Reference images', 'https://example.com/a.png');
   await first.getByRole('button', { name: 'Upload', disabled: true }).waitFor();
   await first.getByRole('paragraph').filter({ hasText: 'Remove that first.' }).waitFor();
   await media(page, 'Reference images').getByRole('button', { name: 'Remove image 1' }).click();
   await first.getByRole('button', { name: 'Upload', disabled: false }).waitFor();
-  await media(page, 'Last frame').getByText('Needs: First frame.').waitFor();
+  await media(page, 'Last frame').getByText('Requires: First frame.').waitFor();
   await giveUrl(page, 'Last frame', 'https://example.com/last.png');
   await page.getByRole('button', { name: /^Generate/ }).click();
   await first.getByRole('alert').getByText('Is required together with lastFrameUrl').waitFor();
@@ -295,7 +295,7 @@ test('images are dropped on a field, or dropped or pasted anywhere on the form',
     media(page, label)
       .getByRole('button', { name: /^Remove/ })
       .count();
-  assert.equal(await transfer(page, 'drop', 'form[aria-label="Video"]', image), true);
+  assert.equal(await transfer(page, 'drop', 'section[aria-label="Video"] form', image), true);
   await becomes('the images', () => chosen('Reference images'), 1);
   assert.equal(await transfer(page, 'paste', 'form textarea', image), true);
   await becomes('the images', () => chosen('Reference images'), 2);
@@ -305,9 +305,9 @@ test('images are dropped on a field, or dropped or pasted anywhere on the form',
   // A picture of copied text does not replace the text.
   assert.equal(await transfer(page, 'paste', 'form textarea', image, 'a word'), false);
   assert.equal(await transfer(page, 'drop', '.frames legend', { ...image, mimeType: 'text/plain' }), true);
-  await media(page, 'First frame').getByRole('alert').getByText('file is not an image').waitFor();
+  await media(page, 'First frame').getByRole('alert').getByText('file isn’t an image').waitFor();
   assert.equal(await transfer(page, 'drop', 'form textarea', { ...image, mimeType: 'text/plain' }), true);
-  await page.getByText('No field of this form takes such a file').waitFor();
+  await page.getByText('This model doesn’t take such a file').waitFor();
   assert.equal(await chosen('Reference images'), 2);
   assert.deepEqual(errors, []);
 });

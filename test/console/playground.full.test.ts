@@ -78,7 +78,7 @@ test(
       made.push(taskId);
     }
     await page.getByRole('button', { name: /^Generate/ }).click();
-    await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).waitFor();
+    await page.getByRole('link', { name: 'View task' }).waitFor();
     made.push(new URL(page.url()).searchParams.get('task') ?? '');
     const params = await Promise.all(made.map(async (id) => (await findTask(service.database.db, id))?.param));
     assert.equal(params[0]?.input.prompt, prompt);
@@ -88,7 +88,7 @@ test(
     );
     for (const param of params) assert.deepEqual(param, params[0]);
 
-    await page.getByText('The record, as programs read it').click();
+    await page.getByText('Task record (JSON)').click();
     const record = await page.getByRole('region', { name: 'recordInfo text' }).innerText();
     assert.equal((JSON.parse(record) as { taskId: string }).taskId, made.at(-1));
     assert.deepEqual(errors, []);
@@ -115,16 +115,16 @@ test('the form offers what the model can do, and what is run again survives a re
     const lengths = async () => [await slider.getAttribute('min'), await slider.getAttribute('max')];
     assert.equal(duration.minimum, 3.5);
     await becomes('the lengths', lengths, ['4', '15']);
-    const shapes = page.getByRole('group', { name: 'Shape' }).getByRole('radio');
+    const shapes = page.getByRole('group', { name: 'Aspect ratio' }).getByRole('radio');
     await becomes('the number of shapes', () => shapes.count(), ratio.enum.length);
     const price = (prices[0]?.rates[0]?.creditsPerSecond ?? 0) * 15;
     await slider.fill('15');
     await page.getByRole('button', { name: `Generate · ${price.toLocaleString('en')} credits` }).waitFor();
-    await page.getByText(`${(10_000 - price).toLocaleString('en')} left after it`).waitFor();
+    await page.getByText(`${(10_000 - price).toLocaleString('en')}\u00A0credits remaining`).waitFor();
   }
   await page.getByLabel('Prompt').fill('[[instant]] the first one');
   await page.getByRole('button', { name: /^Generate/ }).click();
-  await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).click();
+  await page.getByRole('link', { name: 'View task' }).click();
   await page.getByRole('heading', { name: 'Task Succeeded' }).waitFor();
   const taskPage = page.url();
   await page.getByRole('link', { name: 'Playground', exact: true }).click();
@@ -143,7 +143,7 @@ test('a balance that does not cover the video disables the button, and says why'
   const { page, open } = await visitor.signedIn({ [accountId]: 'owner' });
   await open(`/a/${accountId}/playground`);
   await page.getByLabel('Prompt').fill('too dear');
-  await page.getByText('The balance of 100 credits does not cover it.').waitFor();
+  await page.getByText('Your balance of 100 credits doesn’t cover this video.').waitFor();
   await page.getByRole('button', { name: /^Generate/, disabled: true }).waitFor();
 });
 

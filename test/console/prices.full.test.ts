@@ -99,7 +99,7 @@ test('the price on the button is that of the input, and it is charged', { skip }
   await page.waitForURL((url) => url.searchParams.has('task'));
   const task = await findTask(service.database.db, new URL(page.url()).searchParams.get('task') ?? '');
   assert.equal(task?.creditsCharged, 9);
-  await page.getByRole('link', { name: 'Timeline, ledger and details of this task' }).click();
+  await page.getByRole('link', { name: 'View task' }).click();
   await page.getByRole('definition').filter({ hasText: 'draft on' }).waitFor();
   await open(`/a/${accountId}/credits`);
   await page.getByRole('cell', { name: /^Task .* draft on$/ }).waitFor();
@@ -124,36 +124,35 @@ test('an announced price is shown for the inputs that it is for', { skip }, asyn
 test('operators see each price of a model with its condition, and set both of its amounts', { skip }, async () => {
   const { page, open, errors } = await newTab();
   await open('/ops/prices');
-  const now = page.getByRole('table', { name: 'Prices in force' });
+  const now = page.getByRole('table', { name: 'Current prices' });
   const row = (text: string) => now.getByRole('row').filter({ hasText: text });
   await row('1080p, with sound').getByRole('cell', { name: '20', exact: true }).waitFor();
   await row('with reference videos').getByRole('cell', { name: '7', exact: true }).waitFor();
   await row('every other video').getByRole('cell', { name: '10', exact: true }).waitFor();
   await assertAccessible(page, 'the prices of a model');
-  await page.getByRole('button', { name: 'Set a price of priced: with videoUrls' }).click();
+  await page.getByRole('button', { name: 'Set price of priced: with videoUrls' }).click();
   const dialog = page.getByRole('dialog', { name: 'Price of Priced: with videoUrls' });
   await dialog.getByText('12 credits per second of video + 7 credits per video').waitFor();
-  await dialog.getByLabel('Credits a second').fill('0');
-  await dialog.getByLabel('Credits a video').fill('1.5');
+  await dialog.getByLabel('Credits/s').fill('0');
+  await dialog.getByLabel('Credits/video').fill('1.5');
   await dialog.getByLabel('Reason').fill('The provider costs less.');
-  await dialog.getByText('A later time').click();
+  await dialog.getByText('Later').click();
   await dialog.getByLabel('Time', { exact: true }).fill('2031-05-04T10:00');
-  await dialog.getByRole('button', { name: 'Announce the price' }).click();
-  await dialog.getByText('Must be a whole number of credits').waitFor();
-  assert.equal(await dialog.getByLabel('Credits a video').getAttribute('aria-invalid'), 'true');
-  await dialog.getByLabel('Credits a video').fill('150');
-  await dialog.getByText('For every account without a price of its own: 150 credits per video.').waitFor();
+  await dialog.getByRole('button', { name: 'Announce price' }).click();
+  await dialog.locator('input:invalid').and(dialog.getByLabel('Credits/video')).and(page.locator(':focus')).waitFor();
+  await dialog.getByLabel('Credits/video').fill('150');
+  await dialog.getByText('For all accounts without a custom price: 150 credits per video.').waitFor();
   await assertAccessible(page, 'the dialog of a price');
-  await dialog.getByRole('button', { name: 'Announce the price' }).click();
-  await row('with reference videos').getByText('150 a video').waitFor();
+  await dialog.getByRole('button', { name: 'Announce price' }).click();
+  await row('with reference videos').getByText('150/video').waitFor();
   await row('with reference videos').getByText('from May 4, 2031').waitFor();
-  const set = page.getByRole('table', { name: 'Prices that operators have set' }).getByRole('row').nth(1);
+  const set = page.getByRole('table', { name: 'Prices set by operators' }).getByRole('row').nth(1);
   await set.getByText('with videoUrls').waitFor();
-  await set.getByRole('cell', { name: '150 a video', exact: true }).waitFor();
+  await set.getByRole('cell', { name: '150/video', exact: true }).waitFor();
   await set.getByRole('button', { name: 'Withdraw' }).click();
   await page
     .getByRole('dialog')
-    .getByText(/\(with videoUrls\) was to cost 150\scredits per video from/)
+    .getByText(/\(with videoUrls\), 150\scredits per video, was to take effect on/)
     .waitFor();
   assert.deepEqual(errors, []);
 });

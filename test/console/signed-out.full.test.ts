@@ -38,9 +38,9 @@ async function open(path: (accountId: string) => string) {
 test('who sends a change after the session ended is led to the sign-in, and back to the page', { skip }, async () => {
   const { page, email } = await open(() => '/ops/accounts');
   await endSessions();
-  await page.getByRole('button', { name: 'Open an account' }).click();
+  await page.getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Harbour Films');
-  await page.getByRole('dialog').getByRole('button', { name: 'Open the account' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Create account' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   await page.waitForURL((url) => url.searchParams.get('next') === '/ops/accounts');
   await signIn(page, email);
@@ -50,7 +50,7 @@ test('who sends a change after the session ended is led to the sign-in, and back
 test('who signs out after the session ended is signed out', { skip }, async () => {
   const { page } = await open(() => '/ops/accounts');
   await endSessions();
-  await page.getByRole('button', { name: 'You' }).click();
+  await page.getByRole('button', { name: /^You: / }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   assert.equal(await page.getByRole('status').getByText('Sign in').count(), 0);

@@ -83,17 +83,17 @@ async function attachDevice({ page, context }: Tab) {
 
 /** Adds a passkey in the settings, up to the prompt of the device. Returns the dialog. */
 async function addPasskey(page: Page, accountId: string, name: string): Promise<Locator> {
-  await page.goto(`${address()}/console/a/${accountId}/settings`);
-  await page.getByRole('button', { name: 'Add a passkey' }).click();
+  await page.goto(`${address()}/console/a/${accountId}/profile`);
+  await page.getByRole('button', { name: 'Add passkey' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
   await dialog.getByLabel('Name').fill(name);
-  await dialog.getByRole('button', { name: 'Go on' }).click();
+  await dialog.getByRole('button', { name: 'Continue' }).click();
   return dialog;
 }
 
 async function signOut(page: Page, email: string): Promise<void> {
   await page.getByRole('button', { name: email }).click();
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   // After a sign-out the next sign-in does not return to this page.
   await page.waitForURL((url) => url.search === '');
@@ -112,7 +112,7 @@ test('a passkey is added in the settings, signs in, confirms an action, and is r
   const dialog = await addPasskey(page, accountId, 'work laptop');
   await dialog.getByRole('alert').filter({ hasText: 'dialog was closed' }).waitFor();
   await device.unlocks(true);
-  await dialog.getByRole('button', { name: 'Go on' }).click();
+  await dialog.getByRole('button', { name: 'Continue' }).click();
   const row = page.getByRole('table', { name: 'Your passkeys' }).getByRole('row', { name: /work laptop/ });
   await row.getByText('Never').waitFor();
   await assertAccessible(page, 'settings with a passkey');
@@ -127,11 +127,11 @@ test('a passkey is added in the settings, signs in, confirms an action, and is r
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 
   await ageProofs();
-  await page.goto(`${address()}/console/a/${accountId}/settings`);
+  await page.goto(`${address()}/console/a/${accountId}/profile`);
   await page.getByRole('button', { name: 'Remove work laptop' }).click();
-  await page.getByRole('button', { name: 'Remove the passkey' }).click();
+  await page.getByRole('button', { name: 'Remove passkey' }).click();
   await page
-    .getByRole('dialog', { name: 'Confirm that it is you' })
+    .getByRole('dialog', { name: 'Confirm your identity' })
     .getByRole('button', { name: 'Use a passkey' })
     .click();
   await page.getByText('No passkeys yet').waitFor();
@@ -163,11 +163,11 @@ test(
 
     await ageProofs();
     await page.goto(`${address()}/console/a/${accountId}/settings`);
-    await page.getByRole('button', { name: 'Close the account' }).click();
+    await page.getByRole('button', { name: 'Close account' }).click();
     const closing = page.getByRole('dialog', { name: 'Close test for good?' });
     await closing.getByRole('textbox').fill('test');
     await page.keyboard.press('Enter');
-    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
+    const proof = page.getByRole('dialog', { name: 'Confirm your identity' });
     await proof.getByRole('button', { name: 'Use a passkey' }).click();
     await page.getByRole('status').getByText(`${other.email} is signed in now`).waitFor();
     assert.equal((await findAccount(service.database.db, accountId))?.closedAt, undefined);
@@ -221,9 +221,9 @@ test('a user confirms at the identity provider, returns to the page, and repeats
     passwordSignIn = isOn;
     await ageProofs();
     await page.goto(`${address()}/console/a/${accountId}/settings?tab=data`);
-    await page.getByRole('button', { name: 'Export the data' }).click();
-    const proof = page.getByRole('dialog', { name: 'Confirm that it is you' });
-    await proof.getByText('To confirm with Acme you leave this page, which is opened again').waitFor();
+    await page.getByRole('button', { name: 'Export data' }).click();
+    const proof = page.getByRole('dialog', { name: 'Confirm your identity' });
+    await proof.getByText('With Acme you leave this page').waitFor();
     const [fields, buttons] = [
       proof.getByLabel('Password'),
       proof.getByRole('button', { name: 'Confirm', exact: true }),
@@ -236,7 +236,7 @@ test('a user confirms at the identity provider, returns to the page, and repeats
     await settled(page);
     assert.equal(await page.getByRole('dialog').count(), 0, 'the action is not repeated automatically');
     const saved = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Export the data' }).click();
+    await page.getByRole('button', { name: 'Export data' }).click();
     assert.equal((await saved).suggestedFilename(), 'account.jsonl');
   }
   assert.deepEqual(errors, []);
@@ -252,14 +252,14 @@ test(
     await ageProofs();
     const settings = `${address()}/console/a/${accountId}/settings`;
     await page.goto(settings);
-    await page.getByRole('button', { name: 'Export the data' }).click();
+    await page.getByRole('button', { name: 'Export data' }).click();
     await page.getByRole('dialog').getByRole('link', { name: 'Confirm with Acme' }).click();
     await page.getByRole('heading', { name: 'Not confirmed' }).waitFor();
     await page.getByRole('alert').filter({ hasText: 'did not confirm who you are' }).waitFor();
     await assertAccessible(page, 'a proof that failed');
     await page.getByRole('link', { name: 'Go back to the page' }).click();
     await page.waitForURL(settings);
-    await page.getByRole('button', { name: 'Export the data' }).waitFor();
+    await page.getByRole('button', { name: 'Export data' }).waitFor();
     assert.deepEqual(errors, []);
   },
 );

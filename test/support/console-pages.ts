@@ -8,6 +8,7 @@ export const accountPages = {
   keys: '/keys',
   members: '/members',
   settings: '/settings',
+  profile: '/profile',
 } as const;
 
 export const windows = {
@@ -27,5 +28,5 @@ export const operatorPages = {
   'ops-audit': '/ops/audit',
   'ops-people': '/ops/people',
   'ops-events': '/ops/people?tab=events',
-  'ops-settings': '/ops/settings',
+  'ops-profile': '/ops/profile',
 } as const;

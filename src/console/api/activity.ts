@@ -1,4 +1,4 @@
-/** A person who did something within this time uses the page; otherwise it only polls. */
+/** Without input for this long, the page only polls. */
 const usedMs = 60_000;
 let lastUse = Date.now();
 

@@ -19,7 +19,7 @@ export function read<Path extends ReadPath>(
   { account, signal }: Acting & { readonly signal?: AbortSignal },
 ): Promise<Answer<Path>> {
   const address = `${path}${searchOf(query)}`;
-  // Polling does not keep a session alive; a person who does something does.
+  // Polling does not extend a session; input by a person does.
   const background = isUsed() ? {} : { 'Videogen-Background': '1' };
   const headers = { ...headersOf(account), ...background };
   // The contract is written from the service's own description.
@@ -38,7 +38,7 @@ export function send<Path extends SendPath>(
     ...(idempotencyKey !== undefined && { 'Idempotency-Key': idempotencyKey }),
   };
   const init = { method: 'POST', headers, body: JSON.stringify(body) };
-  // As above.
+  // The same holds here.
   return exchange(path, init, idempotencyKey === undefined ? 'unanswered' : 'unanswered_once') as Promise<Sent<Path>>;
 }
 
@@ -46,12 +46,12 @@ export function send<Path extends SendPath>(
 export async function upload(file: Blob, { account }: Acting): Promise<{ url: string; previewUrl: string }> {
   const headers = { ...headersOf(account), 'Content-Type': file.type };
   const init = { method: 'POST', headers, body: file };
-  // As above.
+  // The same holds here.
   const sent = (await exchange('/api/v1/uploads', init, 'unanswered')) as Sent<'/api/v1/uploads'>;
   return { url: sent.url, previewUrl: sent.previewUrl };
 }
 
-/** For a link that a browser follows by itself, such as a download: nothing but the address can be given along. */
+/** The query of an address, also for links that a browser follows, which carry no headers. */
 export function searchOf(query: object): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   return given.length === 0
@@ -59,7 +59,7 @@ export function searchOf(query: object): string {
     : `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()}`;
 }
 
-/** No other site can make a browser send these, so they are what tells a call of the console from a forged one. */
+/** No other site can make a browser send these, so they distinguish a call of the console from a forged one. */
 export function headersOf(account: string | undefined): Record<string, string> {
   return { 'Videogen-Console': '1', ...(account !== undefined && { 'Videogen-Account': account }) };
 }

@@ -12,7 +12,7 @@ type Response = Body<'/api/console/v1/passkeys/sign-in'>['response'];
 
 const own = { account: undefined };
 
-/** Signs in, or proves again who sits here. */
+/** Signs in, or confirms the identity of a signed-in person. */
 export async function signInWithPasskey(): Promise<Me> {
   const options = await send('/api/console/v1/passkeys/sign-in-options', {}, own);
   const { startAuthentication } = await import('@simplewebauthn/browser');
@@ -23,17 +23,17 @@ export async function signInWithPasskey(): Promise<Me> {
   return send('/api/console/v1/passkeys/sign-in', { response: proof as unknown as Response }, own);
 }
 
-/** What the device answers to a new passkey; the service keeps it under a name. */
+/** Creates a passkey on the device; the service stores it under a name. */
 export async function newPasskey(): Promise<Response> {
   const options = await send('/api/console/v1/passkeys/register-options', {}, own);
   const { startRegistration } = await import('@simplewebauthn/browser');
-  // As above.
+  // The same holds here.
   return (await startRegistration({ optionsJSON: options as unknown as PublicKeyCredentialCreationOptionsJSON }).catch(
     refused,
   )) as unknown as Response;
 }
 
-/** A person who closes the device's dialog, or a device without a fitting passkey. */
+/** The person closed the device's dialog, or the device has no matching passkey. */
 function refused(): never {
   const message = 'no passkey was used: the device had none for this site, or its dialog was closed';
   throw new ApiProblem({ status: 400, error: 'passkey_refused', message, data: {}, requestId: undefined });

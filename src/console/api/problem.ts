@@ -1,8 +1,8 @@
-/** What a person reads of a failed call. */
+/** A failed call, in words. */
 export type Failure = {
   readonly title: string;
   readonly sentence: string;
-  /** What support needs to find the request. */
+  /** Support finds the request by it. */
   readonly requestId?: string | undefined;
 };
 
@@ -44,7 +44,7 @@ export function problemOf(error: unknown): ApiProblem {
   return new ApiProblem({ status: 0, error: 'unreadable', message, data: {}, requestId: undefined });
 }
 
-/** In the console's words, where it knows better than the API, whose reader is a program, what to do. */
+/** The API writes for programs; these errors need other words for people. */
 const words: Readonly<Record<string, readonly [title: string, sentence: string]>> = {
   offline: ['No connection', 'The service did not respond. Check your network; the page retries automatically.'],
   unanswered: [
@@ -66,7 +66,7 @@ const words: Readonly<Record<string, readonly [title: string, sentence: string]>
   ],
   insufficient_credits: ['Not enough credits', 'The balance does not cover this video.'],
   too_many_unfinished_tasks: [
-    'Too many videos at once',
+    'Too many unfinished videos',
     'This account has reached its limit of unfinished tasks. Wait until one finishes.',
   ],
   acceptance_unknown: [
@@ -83,7 +83,7 @@ const words: Readonly<Record<string, readonly [title: string, sentence: string]>
   internal: ['Something went wrong', 'The error was logged. Try again.'],
 };
 
-/** What went wrong, why, and what to do now. `fields` are errors that no field in sight shows. */
+/** Explains an error: its cause, and the remedy. `fields` are errors that no field in sight shows. */
 export function failureOf(error: unknown, fields: readonly (readonly [path: string, message: string])[] = []): Failure {
   const problem = problemOf(error);
   const requestId = problem.status >= 500 ? problem.requestId : undefined;

@@ -16,10 +16,10 @@ import { withSudo } from './sudo.ts';
 /** The account in the address, for which every call below is made; undefined on pages of operators. */
 export const AccountContext = createContext<string | undefined>(undefined);
 
-/** For a moment nothing is asked again, so that pages of one account share what they read. */
+/** Data this fresh is not requested again, so that pages of one account share it. */
 const freshMs = 1000;
 
-/** After a failure the page tries again by itself: soon where a service comes back, seldom where it said no. */
+/** Reads are retried automatically: often after an outage, seldom after a refusal. */
 export const passingFailureMs = 5_000;
 const lastingFailureMs = 30_000;
 
@@ -27,8 +27,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
   const client = new QueryClient({
     mutationCache: new MutationCache({ onError: (error) => isSignedOut(error) && onSignedOut() }),
     defaultOptions: {
-      // A browser that takes itself for offline may still reach this service; and a change that waits until it is online would be
-      // made when nobody expects it any more.
+      // A browser in offline mode may still reach this service, and a change that is delayed until it is online surprises people.
       mutations: { networkMode: 'always' },
       queries: {
         networkMode: 'always',
@@ -36,7 +35,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
         retry: (count, error) => {
           // It may have been sent before the cookie of this session was renewed.
           if (isSignedOut(error)) return count < 1;
-          // What is wrong with the request does not become right by repeating it.
+          // A refused request is refused again.
           return isPassing(error) && problemOf(error).status !== 429 && count < 2;
         },
         retryDelay: (count) => 500 * 2 ** count,
@@ -50,7 +49,7 @@ export function createQueryClient(onSignedOut: () => void): QueryClient {
   return client;
 }
 
-/** Whether it may be gone when the same is asked again. */
+/** A retry may succeed. */
 export function isPassing(error: unknown): boolean {
   if (error === null) return false;
   const { status } = problemOf(error);
@@ -69,7 +68,7 @@ type ReadOptions<Data> = {
   readonly keeps?: boolean;
 };
 
-/** What the service answers to a GET, under the name by which `useRead` finds it. */
+/** A GET, under the key by which `useRead` finds its response. */
 export function readQuery<Path extends ReadPath>(account: string | undefined, path: Path, query: Query<Path>) {
   return queryOptions<Answer<Path>, ApiProblem>({
     queryKey: [account, path, query],
@@ -77,7 +76,7 @@ export function readQuery<Path extends ReadPath>(account: string | undefined, pa
   });
 }
 
-/** What the service answers to a GET, read again as long as the page is shown. */
+/** A GET, repeated while the page is in sight. */
 export function useRead<Path extends ReadPath>(
   path: Path,
   query: Query<Path>,
@@ -100,7 +99,7 @@ export function useRead<Path extends ReadPath>(
 }
 
 type SendOptions<Path extends SendPath> = {
-  /** What is read again afterwards; by default everything of the account. */
+  /** Reads to refresh afterwards; by default all of the account. */
   readonly changes?: readonly ReadPath[] | undefined;
   readonly onDone?: ((answer: Sent<Path>) => void) | undefined;
   /** Sends an Idempotency-Key: one per mounted form, so that a retry or a second click is charged or booked once. */
@@ -123,8 +122,8 @@ export function useSend<Path extends SendPath>(path: Path, options: SendOptions<
         renewKey();
         onDone?.(answer);
         void client.invalidateQueries({
-          predicate: ({ queryKey: [of, asked] }) =>
-            of === account && (changes === undefined || changes.some((changed) => changed === asked)),
+          predicate: ({ queryKey: [of, readPath] }) =>
+            of === account && (changes === undefined || changes.some((changed) => changed === readPath)),
         });
       },
     },

@@ -19,26 +19,26 @@ const meQuery = queryOptions<Me | null, ApiProblem>({
   staleTime: 60_000,
 });
 
-/** Asks who is signed in before the first page is drawn, which needs to know. */
-export function askForMe(client: QueryClient): void {
+/** Requests the session early, because the first page depends on it. */
+export function prefetchMe(client: QueryClient): void {
   void client.prefetchQuery(meQuery);
 }
 
-/** The service says that nobody is signed in any more. */
+/** The session has ended. */
 export function forgetMe(client: QueryClient): void {
   client.setQueryData(key, null);
 }
 
-/** Who is signed in; null for nobody. */
+/** The signed-in person; null without a session. */
 export function useMe() {
   return useQuery({
     ...meQuery,
-    // An open tab learns of another role and of a suspension.
+    // An open tab shows a new role or a suspension soon.
     refetchInterval: ({ state }) => (isPassing(state.error) ? passingFailureMs : 60_000),
   });
 }
 
-/** For what a sign-in or a sign-out changes: everything that was read belongs to somebody else then. */
+/** Replaces the session, and drops everything that was read for the previous person. */
 export function useSignedIn() {
   const client = useQueryClient();
   return (me: Me | null) => {
@@ -62,7 +62,7 @@ export function useAccount() {
   return { accountId, name: account?.name ?? '', role: account?.role };
 }
 
-/** Whether the page belongs to operators, who see every account. */
+/** Pages of operators belong to no account. */
 export function useIsOperator(): boolean {
   return useContext(AccountContext) === undefined;
 }

@@ -14,10 +14,11 @@ import { Toasts } from '../ui/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Gate, GateLoading } from './gate.tsx';
 import { Forbidden, NotFound } from './page-states.tsx';
+import { shellText } from './shell-text.ts';
 import { AccountShell, OpsShell } from './shell.tsx';
 import { Sudo } from './sudo.tsx';
 
-/** Pages for everybody, and behind them those of the person who is signed in. */
+/** The pages before a sign-in, and behind them those of the signed-in person. */
 export function App() {
   return (
     <ErrorBoundary>
@@ -51,7 +52,7 @@ function SignedIn() {
   const search = useSearch();
   if (me === undefined && error !== null) {
     return (
-      <Gate title="Videogen">
+      <Gate title={shellText.product}>
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
       </Gate>
     );
@@ -70,12 +71,12 @@ function SignedIn() {
         <Route path="/a/:accountId/*?">{({ accountId }) => <InAccount me={me} accountId={accountId} />}</Route>
         <Route path="/no-account">
           <OpsShell me={me}>
-            <Forbidden what="You are a member of no account yet. Ask an owner for an invitation." />
+            <Forbidden what={shellText.noMembership} />
           </OpsShell>
         </Route>
         <Route path="/ops/*?">
           <OpsShell me={me}>
-            {me.user.isOperator ? <OperatorPages /> : <Forbidden what="It belongs to the operators of this service." />}
+            {me.user.isOperator ? <OperatorPages /> : <Forbidden what={shellText.forOperators} />}
           </OpsShell>
         </Route>
         <Route>
@@ -99,7 +100,7 @@ function InAccount({ me, accountId }: { readonly me: Me; readonly accountId: str
   if (!isOwn) {
     return (
       <OpsShell me={me}>
-        <Forbidden what="The account does not exist, or you are not a member of it. Ask an owner for an invitation." />
+        <Forbidden what={shellText.notYourAccount} />
       </OpsShell>
     );
   }

@@ -1,17 +1,18 @@
 import { Dialog, DialogBody } from '../ui/dialog.tsx';
 import { accountNav } from './nav.ts';
 import { Palette } from './palette.tsx';
+import { shellText } from './shell-text.ts';
 
 type DialogProps = { readonly shown: 'list' | 'palette'; readonly onClose: () => void };
 
-/** What the keyboard opens. */
+/** The dialogs that shortcuts open. */
 export function KeyboardDialog({ shown, onClose }: DialogProps) {
   return shown === 'palette' ? <Palette onClose={onClose} /> : <ShortcutList onClose={onClose} />;
 }
 
 function ShortcutList({ onClose }: Omit<DialogProps, 'shown'>) {
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose}>
+    <Dialog title={shellText.shortcuts.title} onClose={onClose}>
       <DialogBody>
         <dl class="facts">
           {accountNav('', 'owner')
@@ -31,19 +32,19 @@ function ShortcutList({ onClose }: Omit<DialogProps, 'shown'>) {
             <dt>
               <kbd>Ctrl</kbd> <kbd>k</kbd>
             </dt>
-            <dd>Go to a page or a task</dd>
+            <dd>{shellText.shortcuts.palette}</dd>
           </div>
           <div>
             <dt>
               <kbd>/</kbd>
             </dt>
-            <dd>Search in the list</dd>
+            <dd>{shellText.shortcuts.search}</dd>
           </div>
           <div>
             <dt>
               <kbd>Ctrl</kbd> <kbd>Enter</kbd>
             </dt>
-            <dd>Generate, in the playground</dd>
+            <dd>{shellText.shortcuts.generate}</dd>
           </div>
         </dl>
       </DialogBody>

@@ -15,6 +15,9 @@ import {
   Webhook,
 } from '../ui/icons.ts';
 import { opsPaths, paths } from '../paths.ts';
+import { shellText } from './shell-text.ts';
+
+const words = shellText.nav;
 
 /** A link of the sidebar, the palette and the shortcuts; `key` opens it after `g`. */
 export type NavLink = { readonly href: string; readonly label: string; readonly icon: Icon; readonly key?: string };
@@ -25,26 +28,26 @@ export function accountNav(account: string, role: string | undefined): readonly 
   const isOwner = role === 'owner';
   return [
     {
-      title: 'Build',
+      title: words.build,
       links: [
-        { href: paths.overview(account), label: 'Overview', icon: LayoutGrid, key: 'o' },
-        { href: paths.playground(account), label: 'Playground', icon: Clapperboard, key: 'p' },
-        ...(isOwner ? [{ href: paths.keys(account), label: 'API keys', icon: KeyRound, key: 'k' }] : []),
+        { href: paths.overview(account), label: words.overview, icon: LayoutGrid, key: 'o' },
+        { href: paths.playground(account), label: words.playground, icon: Clapperboard, key: 'p' },
+        ...(isOwner ? [{ href: paths.keys(account), label: words.keys, icon: KeyRound, key: 'k' }] : []),
       ],
     },
     {
-      title: 'Monitor',
+      title: words.monitor,
       links: [
-        { href: paths.tasks(account), label: 'Tasks', icon: Film, key: 't' },
-        { href: paths.credits(account), label: 'Credits', icon: Coins, key: 'c' },
-        { href: paths.callbacks(account), label: 'Callbacks', icon: Webhook, key: 'w' },
+        { href: paths.tasks(account), label: words.tasks, icon: Film, key: 't' },
+        { href: paths.credits(account), label: words.credits, icon: Coins, key: 'c' },
+        { href: paths.callbacks(account), label: words.callbacks, icon: Webhook, key: 'w' },
       ],
     },
     {
-      title: 'Configure',
+      title: words.configure,
       links: [
-        { href: paths.members(account), label: 'Members', icon: Users },
-        ...(isOwner ? [{ href: paths.settings(account), label: 'Settings', icon: Settings }] : []),
+        { href: paths.members(account), label: words.members, icon: Users },
+        ...(isOwner ? [{ href: paths.settings(account), label: words.settings, icon: Settings }] : []),
       ],
     },
   ];
@@ -52,17 +55,17 @@ export function accountNav(account: string, role: string | undefined): readonly 
 
 export const operatorNav: readonly NavGroup[] = [
   {
-    title: 'Operate',
+    title: words.operate,
     links: [
-      { href: opsPaths.overview, label: 'Overview', icon: ChartColumn },
-      { href: opsPaths.tasks, label: 'Tasks', icon: Film },
-      { href: opsPaths.callbacks, label: 'Failed callbacks', icon: Webhook },
-      { href: opsPaths.providers, label: 'Providers', icon: Server },
-      { href: opsPaths.accounts, label: 'Accounts', icon: Building2 },
-      { href: opsPaths.prices, label: 'Prices', icon: Tags },
-      { href: opsPaths.codes, label: 'Codes', icon: Coins },
-      { href: opsPaths.people, label: 'People', icon: Users },
-      { href: opsPaths.audit, label: 'Audit log', icon: ScrollText },
+      { href: opsPaths.overview, label: words.overview, icon: ChartColumn },
+      { href: opsPaths.tasks, label: words.tasks, icon: Film },
+      { href: opsPaths.callbacks, label: words.failedCallbacks, icon: Webhook },
+      { href: opsPaths.providers, label: words.providers, icon: Server },
+      { href: opsPaths.accounts, label: shellText.accounts, icon: Building2 },
+      { href: opsPaths.prices, label: words.prices, icon: Tags },
+      { href: opsPaths.codes, label: words.codes, icon: Coins },
+      { href: opsPaths.people, label: words.people, icon: Users },
+      { href: opsPaths.audit, label: words.audit, icon: ScrollText },
     ],
   },
 ];

@@ -2,16 +2,12 @@ import { useQueryClient } from '@tanstack/preact-query';
 import { WifiOff } from '../ui/icons.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { problemOf } from '../api/problem.ts';
+import { shellText } from './shell-text.ts';
 
-const words = {
-  offline: 'The service does not answer.',
-  recovering: 'The service is recovering.',
-} as const;
-
-/** Says that what is in sight may be old, and that the page goes on trying. */
+/** A failing poll means that the page may be out of date. */
 export function OfflineBanner() {
   const client = useQueryClient();
-  const [trouble, setTrouble] = useState<keyof typeof words>();
+  const [trouble, setTrouble] = useState<'offline' | 'recovering'>();
   useEffect(() => {
     const cache = client.getQueryCache();
     return cache.subscribe(({ type, query }) => {
@@ -30,7 +26,7 @@ export function OfflineBanner() {
       {trouble !== undefined && (
         <p class="banner">
           <WifiOff size={16} aria-hidden="true" />
-          {words[trouble]} What you see may be out of date; the page goes on trying.
+          {shellText[trouble]} {shellText.stale}
         </p>
       )}
     </div>

@@ -1,9 +1,11 @@
+import type { Icon } from '../ui/icon.ts';
 import { Compass, Lock } from '../ui/icons.ts';
 import { Page } from '../ui/page.tsx';
 import { Empty } from '../ui/empty.tsx';
 import { ErrorBox } from '../ui/notice.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { LinkButton } from '../ui/button.tsx';
+import { shellText } from './shell-text.ts';
 
 export function PageLoading() {
   return (
@@ -15,35 +17,33 @@ export function PageLoading() {
 }
 
 export function NotLoaded() {
-  const failure = { title: 'This page did not load', sentence: 'The connection broke, or the service was updated.' };
   return (
-    <Page title="Not loaded">
-      <ErrorBox failure={failure} onRetry={() => location.reload()} />
+    <Page title={shellText.notLoaded.page}>
+      <ErrorBox failure={shellText.notLoaded} onRetry={() => location.reload()} />
     </Page>
   );
 }
 
 export function NotFound() {
-  return (
-    <Page title="Page not found">
-      <Empty icon={Compass} title="Nothing is at this address">
-        <p>The link may be old, or mistyped.</p>
-        <div class="row">
-          <LinkButton href="/">Go to the overview</LinkButton>
-        </div>
-      </Empty>
-    </Page>
-  );
+  const { page, title, text } = shellText.notFound;
+  return <NoPage icon={Compass} page={page} title={title} text={text} />;
 }
 
-/** Another account's page, and operators' pages for everybody else. */
+/** The person has no role that this page requires. */
 export function Forbidden({ what }: { readonly what: string }) {
+  const { page, title } = shellText.forbidden;
+  return <NoPage icon={Lock} page={page} title={title} text={what} />;
+}
+
+type NoPageProps = { readonly icon: Icon; readonly page: string; readonly title: string; readonly text: string };
+
+function NoPage({ icon, page, title, text }: NoPageProps) {
   return (
-    <Page title="Not available">
-      <Empty icon={Lock} title="You have no access to this page">
-        <p>{what}</p>
+    <Page title={page}>
+      <Empty icon={icon} title={title}>
+        <p>{text}</p>
         <div class="row">
-          <LinkButton href="/">Go to the overview</LinkButton>
+          <LinkButton href="/">{shellText.toOverview}</LinkButton>
         </div>
       </Empty>
     </Page>

@@ -5,11 +5,14 @@ import { useMe } from '../api/session.ts';
 import { opsPaths, paths } from '../paths.ts';
 import { Dialog, DialogBody } from '../ui/dialog.tsx';
 import { accountNav, operatorNav } from './nav.ts';
+import { shellText } from './shell-text.ts';
 import './palette.css';
+
+const words = shellText.palette;
 
 type Goal = { readonly href: string; readonly label: string; readonly group: string };
 
-/** More would not be read; somebody who looks for one of many accounts writes its name. */
+/** A longer list is not read; a few letters of a name shorten it. */
 const maxGoals = 24;
 
 /** Leads to a page, another account or a task: a few letters, then Enter. */
@@ -32,7 +35,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     navigate(href);
   };
   return (
-    <Dialog title="Go to" onClose={onClose}>
+    <Dialog title={words.title} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -43,8 +46,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           <input
             class="input"
             role="combobox"
-            aria-label="A page, an account or the id of a task"
-            placeholder="A page, an account or the id of a task"
+            aria-label={words.label}
+            placeholder={words.label}
             aria-expanded="true"
             aria-autocomplete="list"
             aria-controls={`${id}-list`}
@@ -58,7 +61,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
               setChosen(0);
             }}
           />
-          <div class="goals" id={`${id}-list`} role="listbox" aria-label="Where to go">
+          <div class="goals" id={`${id}-list`} role="listbox" aria-label={words.results}>
             {goals.map(({ href, label, group }, at) => (
               <Link
                 key={href}
@@ -76,7 +79,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
             ))}
           </div>
           <p class="soft" role="status">
-            {goals.length === 0 ? 'Nothing has this name. To find tasks, enter at least four characters of an ID.' : ''}
+            {goals.length === 0 ? words.none : ''}
           </p>
         </DialogBody>
       </form>
@@ -88,7 +91,7 @@ function inSight(element: EventTarget | null): void {
   if (element instanceof Element) element.scrollIntoView({ block: 'nearest' });
 }
 
-/** What the text may mean, of what this person may see. */
+/** Matches of the text among the pages that this person can open. */
 function useGoals(text: string): readonly Goal[] {
   const account = useContext(AccountContext);
   const { data: me } = useMe();
@@ -102,15 +105,17 @@ function useGoals(text: string): readonly Goal[] {
           .map(({ href, label }) => ({ href, label, group: own.name }));
   const operators =
     me?.user.isOperator === true
-      ? operatorNav.flatMap(({ links }) => links).map(({ href, label }) => ({ href, label, group: 'Operators' }))
+      ? operatorNav
+          .flatMap(({ links }) => links)
+          .map(({ href, label }) => ({ href, label, group: shellText.operators }))
       : [];
   const others = accounts
     .filter(({ accountId }) => accountId !== account)
-    .map(({ accountId, name }) => ({ href: paths.overview(accountId), label: name, group: 'Account' }));
-  const wanted = text.toLowerCase();
+    .map(({ accountId, name }) => ({ href: paths.overview(accountId), label: name, group: shellText.accounts }));
+  const query = text.toLowerCase();
   const all = own === undefined ? [...operators, ...others] : [...pages, ...others, ...operators];
-  const named = all.filter(({ label, group }) => `${label} ${group}`.toLowerCase().includes(wanted));
-  return [...tasksOf(wanted, own?.accountId, me?.user.isOperator === true), ...named].slice(0, maxGoals);
+  const named = all.filter(({ label, group }) => `${label} ${group}`.toLowerCase().includes(query));
+  return [...tasksOf(query, own?.accountId, me?.user.isOperator === true), ...named].slice(0, maxGoals);
 }
 
 const wholeId = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
@@ -120,9 +125,9 @@ const partOfId = /^[0-9a-f-]{4,36}$/;
 function tasksOf(text: string, account: string | undefined, isOperator: boolean): readonly Goal[] {
   if (!partOfId.test(text) || (account === undefined && !isOperator)) return [];
   const isWhole = wholeId.test(text);
-  const label = isWhole ? `Task ${text}` : `Tasks whose ID contains ${text}`;
+  const label = isWhole ? words.task(text) : words.tasksWith(text);
   const list = account === undefined ? opsPaths.tasks : paths.tasks(account);
   const whole = account === undefined ? opsPaths.task(text) : paths.task(account, text);
   const href = isWhole ? whole : `${list}?search=${encodeURIComponent(text)}`;
-  return [{ href, label, group: isWhole ? 'Task' : 'Search' }];
+  return [{ href, label, group: isWhole ? words.taskGroup : words.searchGroup }];
 }

@@ -7,11 +7,12 @@ import { signOut, useSignedIn } from '../api/session.ts';
 import { signInPaths } from '../paths.ts';
 import { Menu } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';
+import { shellText } from './shell-text.ts';
 
 const themes = [
-  ['system', 'System', Monitor],
-  ['light', 'Light', Sun],
-  ['dark', 'Dark', Moon],
+  ['system', Monitor],
+  ['light', Sun],
+  ['dark', Moon],
 ] as const;
 
 type Theme = (typeof themes)[number][0];
@@ -33,29 +34,29 @@ export function PersonMenu({ me, profile }: { readonly me: Me; readonly profile:
     <>
       <CircleUser size={18} aria-hidden="true" />
       <span class="names">
-        <span class="visually-hidden">You: </span>
+        <span class="visually-hidden">{shellText.youAre}</span>
         <span class="truncate">{me.user.email}</span>
       </span>
       <ChevronsUpDown size={14} aria-hidden="true" />
     </>
   );
   return (
-    <Menu label="You" triggerClass="switcher" hasWords trigger={trigger}>
-      <p class="heading">Theme</p>
-      {themes.map(([name, word, Icon]) => (
+    <Menu label={shellText.you} triggerClass="switcher" hasWords trigger={trigger}>
+      <p class="heading">{shellText.theme}</p>
+      {themes.map(([name, Icon]) => (
         <button key={name} type="button" aria-pressed={theme === name} onClick={() => setTheme(chosen(name))}>
-          <Icon size={16} aria-hidden="true" /> {word}
-          {theme === name && <span class="badge">on</span>}
+          <Icon size={16} aria-hidden="true" /> {shellText.themes[name]}
+          {theme === name && <span class="badge">{shellText.themeOn}</span>}
         </button>
       ))}
       <hr />
       {profile !== undefined && (
         <Link href={profile}>
-          <Settings size={16} aria-hidden="true" /> Profile and security
+          <Settings size={16} aria-hidden="true" /> {shellText.profile}
         </Link>
       )}
       <button type="button" onClick={leave}>
-        <LogOut size={16} aria-hidden="true" /> Sign out
+        <LogOut size={16} aria-hidden="true" /> {shellText.signOut}
       </button>
     </Menu>
   );

@@ -8,6 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Mark } from './mark.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
+import { shellText } from './shell-text.ts';
 import { Shortcuts } from './shortcuts.tsx';
 import { AccountSidebar, OpsSidebar } from './sidebar.tsx';
 import './shell.css';
@@ -31,11 +32,11 @@ function SuspensionBanner({ me }: { readonly me: Me }) {
     <p class="banner" role="status">
       <Ban size={16} aria-hidden="true" />
       <span>
-        This account is suspended: it can’t create tasks or keys.
+        {shellText.suspended}
         {suspension.reason !== null && (
           <>
             {' '}
-            Reason: <bdi>{suspension.reason}</bdi>
+            {shellText.reason} <bdi>{suspension.reason}</bdi>
           </>
         )}
       </span>
@@ -82,21 +83,29 @@ function Frame({ sidebar, banner, children }: FrameProps) {
           main.current?.focus();
         }}
       >
-        Skip to the content
+        {shellText.skip}
       </a>
       <p class="visually-hidden" role="status">
         {announced}
       </p>
       <div class="shell">
         <header class="topbar">
-          <Button look="quiet" size="icon" aria-label="Menu" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <Button
+            variant="quiet"
+            size="icon"
+            aria-label={shellText.menu}
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
             <MenuIcon size={18} />
           </Button>
           <Mark />
-          <span class="title">Videogen</span>
+          <span class="title">{shellText.product}</span>
         </header>
-        {isOpen && <button type="button" class="scrim" aria-label="Close the menu" onClick={() => setOpen(false)} />}
-        <aside class="sidebar" aria-label="Sidebar" {...(isOpen && { 'data-open': '' })}>
+        {isOpen && (
+          <button type="button" class="scrim" aria-label={shellText.closeMenu} onClick={() => setOpen(false)} />
+        )}
+        <aside class="sidebar" aria-label={shellText.sidebar} {...(isOpen && { 'data-open': '' })}>
           {sidebar}
         </aside>
         <div class="content">

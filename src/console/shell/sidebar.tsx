@@ -6,8 +6,9 @@ import { useAccount } from '../api/session.ts';
 import { docsPath, opsPaths, paths } from '../paths.ts';
 import { Menu } from '../ui/menu.tsx';
 import { number } from '../ui/money.tsx';
-import { roleWord } from '../words.ts';
+import { roleWord } from '../features/people/role-text.ts';
 import { accountNav, type NavGroup, operatorNav } from './nav.ts';
+import { shellText } from './shell-text.ts';
 import { PersonMenu } from './person-menu.tsx';
 
 export function AccountSidebar({ me }: { readonly me: Me }) {
@@ -42,7 +43,7 @@ function Groups({ groups, root }: { readonly groups: readonly NavGroup[]; readon
   const [path] = useLocation();
   const isCurrent = (href: string) => path === href || (href !== root && path.startsWith(`${href}/`));
   return (
-    <nav aria-label="Pages">
+    <nav aria-label={shellText.pages}>
       {groups.map(({ title, links }) => (
         <div key={title}>
           <p class="group">{title}</p>
@@ -67,36 +68,41 @@ function Switcher({ me }: { readonly me: Me }) {
   const { accountId, name, role } = useAccount();
   const [path] = useLocation();
   const isOps = role === undefined;
-  const title = role !== undefined ? name : path.startsWith(opsPaths.overview) ? 'Operators' : 'No account';
+  const title =
+    role !== undefined ? name : path.startsWith(opsPaths.overview) ? shellText.operators : shellText.noAccount;
   const trigger = (
     <>
       <span class={isOps ? 'mark ops' : 'mark'} aria-hidden="true">
         {isOps ? <ShieldCheck size={16} /> : name.charAt(0).toUpperCase()}
       </span>
       <span class="names">
-        <span class="visually-hidden">Account: </span>
+        <span class="visually-hidden">{shellText.account}</span>
         <strong class="truncate">{title}</strong>{' '}
         <small>
-          {role !== undefined ? roleWord(role) : title === 'Operators' ? 'The whole service' : 'Choose one'}
+          {role !== undefined
+            ? roleWord(role)
+            : title === shellText.operators
+              ? shellText.wholeService
+              : shellText.chooseAccount}
         </small>
       </span>
       <ChevronsUpDown size={14} aria-hidden="true" />
     </>
   );
   return (
-    <Menu label="Accounts" triggerClass="switcher" hasWords trigger={trigger}>
-      <p class="heading">Accounts</p>
+    <Menu label={shellText.accounts} triggerClass="switcher" hasWords trigger={trigger}>
+      <p class="heading">{shellText.accounts}</p>
       {me.accounts.map((account) => (
         <Link key={account.accountId} href={paths.overview(account.accountId)}>
           <span class="truncate">{account.name}</span>
-          {account.accountId === accountId && <Check size={14} aria-label="shown now" />}
+          {account.accountId === accountId && <Check size={14} aria-label={shellText.current} />}
         </Link>
       ))}
       {me.user.isOperator && (
         <>
           <hr />
           <Link href={opsPaths.overview}>
-            <ChartColumn size={16} aria-hidden="true" /> Operate the service
+            <ChartColumn size={16} aria-hidden="true" /> {shellText.operate}
           </Link>
         </>
       )}
@@ -109,16 +115,16 @@ function Balance() {
   const { data, isError } = useRead('/api/v1/credits', { limit: 1 }, { everyMs: 15_000 });
   return (
     <Link href={paths.credits(accountId)} class="balance">
-      Balance <strong>{data === undefined ? (isError ? '–' : '…') : number(data.balance)}</strong>
+      {shellText.balance} <strong>{data === undefined ? (isError ? '–' : '…') : number(data.balance)}</strong>
     </Link>
   );
 }
 
 function Documentation() {
   return (
-    <nav aria-label="Help">
+    <nav aria-label={shellText.help}>
       <a href={docsPath} target="_blank" rel="noopener">
-        <BookOpen size={16} aria-hidden="true" /> Documentation
+        <BookOpen size={16} aria-hidden="true" /> {shellText.documentation}
       </a>
     </nav>
   );

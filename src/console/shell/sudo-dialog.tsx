@@ -8,16 +8,19 @@ import { Button } from '../ui/button.tsx';
 import { Dialog, DialogActions, DialogBody, waitReason } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
 import { Form } from '../ui/form.tsx';
+import { shellText } from './shell-text.ts';
+
+const text = shellText.sudo;
 
 type SudoProps = {
   readonly email: string;
-  /** Undefined when they could not be read: a password is asked for then. */
+  /** Undefined when they could not be read; the dialog takes a password then. */
   readonly options: Answer<'/api/console/v1/options'> | undefined;
   readonly onConfirmed: (now: Me) => void;
   readonly onClose: () => void;
 };
 
-/** Confirms the identity of a person who is signed in. */
+/** Confirms the identity of the signed-in person. */
 export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) {
   const [password, setPassword] = useState('');
   const confirm = useAction(
@@ -30,20 +33,16 @@ export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) 
   const takesPassword = options?.passwordSignIn !== false;
   const provider = options?.oidc?.name;
   return (
-    <Dialog title="Confirm your identity" onClose={onClose}>
+    <Dialog title={text.title} onClose={onClose}>
       <Form class="" submission={confirm} onSubmit={() => takesPassword && confirm.mutate('password')}>
         <DialogBody>
-          <p class="soft">
-            This action changes who can use the account, its credits or its content. Confirm your identity to continue.
-          </p>
-          {provider !== undefined && (
-            <p class="soft">With {provider} you leave this page and return to it. You’ll need to repeat the action.</p>
-          )}
+          <p class="soft">{text.lead}</p>
+          {provider !== undefined && <p class="soft">{text.leave(provider)}</p>}
           {takesPassword && (
             <>
               <input type="email" name="email" autocomplete="username" value={email} hidden readOnly />
               <TextField
-                label="Password"
+                label={text.password}
                 name="password"
                 type="password"
                 autocomplete="current-password"
@@ -59,13 +58,13 @@ export function SudoDialog({ email, options, onConfirmed, onClose }: SudoProps) 
               disabledReason={confirm.isPending ? waitReason : undefined}
               onClick={() => confirm.mutate('passkey')}
             >
-              Use a passkey
+              {text.passkey}
             </Button>
           )}
           {provider !== undefined && <ProviderLink provider={provider} />}
           {takesPassword && (
-            <Button look="primary" type="submit" busy={confirm.isPending}>
-              Confirm
+            <Button variant="primary" type="submit" busy={confirm.isPending}>
+              {text.confirm}
             </Button>
           )}
         </DialogActions>
@@ -81,7 +80,7 @@ function ProviderLink({ provider }: { readonly provider: string }) {
   const next = search === '' ? path : `${path}?${search}`;
   return (
     <a class="button" href={`/console/oidc/start${searchOf({ proof: '1', next })}`}>
-      Confirm with {provider}
+      {text.confirmWith(provider)}
     </a>
   );
 }

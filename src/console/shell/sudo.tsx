@@ -4,44 +4,45 @@ import { useRead } from '../api/queries.ts';
 import { useMe, useSignedIn } from '../api/session.ts';
 import { onConfirmIdentity } from '../api/sudo.ts';
 import { toast } from '../ui/toast.tsx';
+import { shellText } from './shell-text.ts';
 import { SudoDialog } from './sudo-dialog.tsx';
 
-type Asking = { readonly done: () => void; readonly refuse: (reason: string) => void };
+type Pending = { readonly done: () => void; readonly refuse: (reason: string) => void };
 
 /** Confirms the person's identity before an action that needs it; the action then continues. */
 export function Sudo() {
-  const [asking, setAsking] = useState<Asking>();
+  const [pending, setPending] = useState<Pending>();
   const { data: me } = useMe();
   const signedIn = useSignedIn();
-  const { data: options, error } = useRead('/api/console/v1/options', {}, { isEnabled: asking !== undefined });
+  const { data: options, error } = useRead('/api/console/v1/options', {}, { isEnabled: pending !== undefined });
   useEffect(() => {
     onConfirmIdentity(
       () =>
         new Promise<void>((done, reject) =>
-          setAsking((before) => {
-            before?.refuse('another action asked for confirmation');
+          setPending((before) => {
+            before?.refuse(shellText.sudo.superseded);
             return { done, refuse: (reason) => reject(notConfirmed(reason)) };
           }),
         ),
     );
   }, []);
-  if (asking === undefined || (options === undefined && error === null)) return null;
+  if (pending === undefined || (options === undefined && error === null)) return null;
   return (
     <SudoDialog
       email={me?.user.email ?? ''}
       options={options}
       onConfirmed={(now) => {
-        setAsking(undefined);
-        if (now.user.userId === me?.user.userId) return asking.done();
-        // A passkey of another person signed them in; what asked for the action may be gone from their page.
+        setPending(undefined);
+        if (now.user.userId === me?.user.userId) return pending.done();
+        // A passkey of another person was used, which signs that person in; their page may not offer the action.
         signedIn(now);
-        const reason = `Nothing was changed: ${now.user.email} is signed in now.`;
-        asking.refuse(reason);
+        const reason = shellText.sudo.otherPerson(now.user.email);
+        pending.refuse(reason);
         toast(reason, 'bad');
       }}
       onClose={() => {
-        setAsking(undefined);
-        asking.refuse('nothing was changed: your identity was not confirmed');
+        setPending(undefined);
+        pending.refuse(shellText.sudo.cancelled);
       }}
     />
   );

@@ -13,10 +13,10 @@ type ActionProps<Path extends SendPath> = {
   readonly title: string;
   /** On the button: verb and object, with the amount if there is one. */
   readonly action: string;
-  /** What happens, and the fields; each field shows its error by `name`. */
+  /** The effect in words, and the fields; each field shows its error by `name`. */
   readonly children?: ComponentChildren;
   readonly body: (reason: string) => Body<Path>;
-  /** Asks for a reason, with this hint about who reads it. */
+  /** Adds a field for a reason, with this hint about its readers. */
   readonly reason?: string | undefined;
   /** Has to be typed before what cannot be undone. */
   readonly confirmText?: string | undefined;
@@ -26,7 +26,7 @@ type ActionProps<Path extends SendPath> = {
   readonly dismiss?: string;
   readonly isWide?: boolean;
   readonly changes?: readonly ReadPath[];
-  /** Said when it is done. */
+  /** A toast on success. */
   readonly done?: string | ((answer: Sent<Path>) => string);
   readonly onDone?: (answer: Sent<Path>) => void;
   /** Replaces the form when it is done, such as a secret that is shown once. */
@@ -35,8 +35,8 @@ type ActionProps<Path extends SendPath> = {
 };
 
 /**
- * One action in a dialog: says what happens, takes its fields, sends it once, shows errors next to the fields. A retry in the same
- * dialog reuses its Idempotency-Key.
+ * One action in a dialog: its effect, its fields with their errors, and one request. A retry in the same dialog reuses the
+ * Idempotency-Key.
  */
 export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
   const { path, title, action, children, body, confirmText, isDanger, done, onClose } = props;
@@ -79,7 +79,7 @@ export function ActionDialog<Path extends SendPath>(props: ActionProps<Path>) {
             {props.dismiss ?? 'Cancel'}
           </Button>
           <Button
-            look={isDanger === true ? 'danger primary' : 'primary'}
+            variant={isDanger === true ? 'danger primary' : 'primary'}
             type="submit"
             busy={send.isPending}
             disabledReason={isConfirmed ? props.disabledReason : 'Type the text above to confirm'}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import './badge.css';
 
-/** What colour says beside a word, never alone. */
+/** A color stands beside a word, never alone. */
 export type Tone = 'good' | 'bad' | 'warn' | 'live' | 'calm';
 
 export function Badge({ tone = 'calm', children }: { readonly tone?: Tone; readonly children: ComponentChildren }) {

@@ -3,35 +3,35 @@ import { useId } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import './button.css';
 
-export type ButtonLook = 'plain' | 'primary' | 'danger' | 'danger primary' | 'quiet';
+export type ButtonVariant = 'plain' | 'primary' | 'danger' | 'danger primary' | 'quiet';
 
 type Shared = {
   readonly children: ComponentChildren;
-  readonly look?: ButtonLook;
+  readonly variant?: ButtonVariant;
   readonly size?: 'small' | 'icon' | 'small icon' | 'wide';
 };
 
 export type ButtonProps = Shared &
   Omit<JSX.ButtonHTMLAttributes, 'size' | 'disabled'> & {
-    /** The work that the button began is not over: it keeps its label and takes no second click. */
+    /** The request is running: the button keeps its label and takes no second click. */
     readonly busy?: boolean;
-    /** Why nothing can be done now; shown to everybody, and to screen readers with the button. */
+    /** Explains why the button is disabled, on hover and to screen readers. */
     readonly disabledReason?: string | undefined;
   };
 
-export function Button({ children, look, size, busy, disabledReason, onClick, type, ...rest }: ButtonProps) {
+export function Button({ children, variant, size, busy, disabledReason, onClick, type, ...rest }: ButtonProps) {
   const id = useId();
   const isStopped = busy === true || disabledReason !== undefined;
   const button = (
     <button
       {...rest}
       type={type ?? 'button'}
-      class={classOf(look, size)}
+      class={classOf(variant, size)}
       aria-busy={busy === true}
       aria-disabled={isStopped}
       {...(disabledReason !== undefined && { 'aria-describedby': id, title: disabledReason })}
       onClick={(event) => {
-        // Not `disabled`: a button that vanishes from the tab order cannot say why.
+        // A button with `disabled` leaves the tab order, so its reason would never be read out.
         if (isStopped) event.preventDefault();
         else onClick?.(event);
       }}
@@ -53,14 +53,14 @@ export function Button({ children, look, size, busy, disabledReason, onClick, ty
 
 type LinkButtonProps = Shared & { readonly href: string; readonly label?: string };
 
-export function LinkButton({ children, look, size, href, label }: LinkButtonProps) {
+export function LinkButton({ children, variant, size, href, label }: LinkButtonProps) {
   return (
-    <Link href={href} class={classOf(look, size)} {...(label !== undefined && { 'aria-label': label })}>
+    <Link href={href} class={classOf(variant, size)} {...(label !== undefined && { 'aria-label': label })}>
       {children}
     </Link>
   );
 }
 
-function classOf(look: ButtonLook = 'plain', size = ''): string {
-  return ['button', look, size].filter(Boolean).join(' ');
+function classOf(variant: ButtonVariant = 'plain', size = ''): string {
+  return ['button', variant, size].filter(Boolean).join(' ');
 }

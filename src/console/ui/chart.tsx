@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { number } from './money.tsx';
 import './chart.css';
 
-export type Series = { readonly label: string; readonly colour: string; readonly values: readonly number[] };
+export type Series = { readonly label: string; readonly color: string; readonly values: readonly number[] };
 
 type ChartProps = {
   readonly label: string;
@@ -46,7 +46,7 @@ export function BarChart({ label, names, series, unit }: ChartProps) {
               onBlur={() => setActive(undefined)}
             >
               <rect class="hit" x={index} y={0} width={1} height={top} />
-              {series.map(({ label: of, colour, values }, at) => {
+              {series.map(({ label: of, color, values }, at) => {
                 const below = series.slice(0, at).reduce((sum, one) => sum + (one.values[index] ?? 0), 0);
                 const value = values[index] ?? 0;
                 return (
@@ -56,7 +56,7 @@ export function BarChart({ label, names, series, unit }: ChartProps) {
                     y={top - below - value}
                     width={0.68}
                     height={value}
-                    style={{ fill: colour }}
+                    style={{ fill: color }}
                   />
                 );
               })}
@@ -67,10 +67,10 @@ export function BarChart({ label, names, series, unit }: ChartProps) {
           <div class="tip" style={{ [active < names.length / 2 ? 'left' : 'right']: edge(active, names.length) }}>
             <strong>{names[active]}</strong>
             {series.map(
-              ({ label: of, colour, values }) =>
+              ({ label: of, color, values }) =>
                 (values[active] ?? 0) > 0 && (
                   <span key={of}>
-                    <i style={{ background: colour }} /> {of} <b>{number(values[active] ?? 0)}</b>
+                    <i style={{ background: color }} /> {of} <b>{number(values[active] ?? 0)}</b>
                   </span>
                 ),
             )}
@@ -86,9 +86,9 @@ export function BarChart({ label, names, series, unit }: ChartProps) {
         </div>
       </div>
       <figcaption class="legend">
-        {series.map(({ label: of, colour }) => (
+        {series.map(({ label: of, color }) => (
           <span key={of}>
-            <i style={{ background: colour }} aria-hidden="true" /> {of}
+            <i style={{ background: color }} aria-hidden="true" /> {of}
           </span>
         ))}
       </figcaption>
@@ -102,7 +102,7 @@ function edge(index: number, count: number): string {
   return `${100 * share}%`;
 }
 
-/** 1, 2 or 5 with zeros, so that the half of it is a round number, too. */
+/** A number whose half is short, too, such as 400. */
 function niceTop(max: number): number {
   const power = 10 ** Math.floor(Math.log10(max));
   const factor = [1, 2, 4, 6, 10].find((one) => one * power >= max) ?? 10;

@@ -5,7 +5,7 @@ import './code-block.css';
 
 type CopyProps = { readonly text: string; readonly label: string; readonly isLoud?: boolean };
 
-/** Copies, and says for two seconds that it did, or until the next try that it did not; also to screen readers. */
+/** Copies, and shows the result, also to screen readers: success for two seconds, failure until the next try. */
 export function CopyButton({ text, label, isLoud }: CopyProps) {
   const [outcome, setOutcome] = useState<'copied' | 'failed'>();
   useEffect(() => {
@@ -24,7 +24,7 @@ export function CopyButton({ text, label, isLoud }: CopyProps) {
           {icon} {isCopied ? 'Copied' : 'Copy'}
         </Button>
       ) : (
-        <Button look="quiet" size="small icon" onClick={copy} aria-label={label} title={label}>
+        <Button variant="quiet" size="small icon" onClick={copy} aria-label={label} title={label}>
           {icon}
         </Button>
       )}
@@ -35,7 +35,7 @@ export function CopyButton({ text, label, isLoud }: CopyProps) {
   );
 }
 
-/** Whether it was done. The clipboard exists for https and loopback only, and may refuse; elsewhere the old way still works. */
+/** The clipboard exists for https and loopback only, and may refuse; elsewhere the old way still works. */
 async function copyText(text: string, button: HTMLElement): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -58,7 +58,7 @@ function copySelected(text: string, button: HTMLElement): boolean {
   return isDone;
 }
 
-/** The end of an id tells it from its neighbours: it begins with the time at which it was made. */
+/** The end of an ID distinguishes it from its neighbors: it begins with the time of its creation. */
 export function shortId(id: string): string {
   return `…${id.slice(-8)}`;
 }

@@ -25,7 +25,7 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
     const { current } = dialog;
     const opener = document.activeElement;
     if (current !== null && !current.open) current.showModal();
-    // The close button comes first in the document, but nobody opens a dialog to close it.
+    // The close button comes first in the document, but a field is more useful.
     current?.querySelector<HTMLElement>('.body :is(input:not([hidden]), select, textarea)')?.focus();
     return () => {
       current?.close();
@@ -47,7 +47,7 @@ export function Dialog({ title, onClose, children, isWide, isBusy }: DialogProps
       <header>
         <h2 id={id}>{title}</h2>
         <Button
-          look="quiet"
+          variant="quiet"
           size="small icon"
           aria-label="Close"
           disabledReason={isBusy === true ? waitReason : undefined}

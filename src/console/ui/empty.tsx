@@ -8,7 +8,7 @@ type EmptyProps = {
   readonly children: ComponentChildren;
 };
 
-/** Where nothing is yet: what would be here, and the next step. */
+/** An empty list explains itself and offers the next step. */
 export function Empty({ icon: Icon, title, children }: EmptyProps) {
   return (
     <div class="empty">

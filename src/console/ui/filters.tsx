@@ -19,7 +19,7 @@ export type Filter<Query> = {
   /** The first option is the default, and has the value ''. Without `options` and `control` it is a text to search for. */
   readonly options?: readonly Option<string>[];
   readonly control?: 'tabs' | 'chip' | Control;
-  /** Of a chip, which only shows that a link from elsewhere narrowed the list. */
+  /** The text of a chip, which only shows that a link from elsewhere narrowed the list. */
   readonly chip?: (value: string) => string;
   readonly query: (value: string, now: number) => Partial<Query>;
   /** Out of sight, because it means nothing beside the other values; its value does not count then. */
@@ -127,7 +127,7 @@ export function FilterBar<Query>({ state }: BarProps<Query>) {
             />
           ))}
           {isFiltered && (
-            <Button look="quiet" onClick={clear}>
+            <Button variant="quiet" onClick={clear}>
               Clear
             </Button>
           )}

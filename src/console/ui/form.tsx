@@ -11,20 +11,20 @@ type FormState = {
 
 const FormContext = createContext<FormState>({ errors: {}, claim: () => () => undefined });
 
-/** What the service found invalid in the field of this path, in the form around it. */
+/** The error of the field of this path, in the form around it. */
 export function useFieldError(path: string | undefined): string | undefined {
   const { errors, claim } = useContext(FormContext);
   useLayoutEffect(() => (path === undefined ? undefined : claim(path)), [path, claim]);
   return path === undefined ? undefined : Object.entries(errors).find(([at]) => isWithin(at, path))?.[1];
 }
 
-/** Whether an error is about this field, or an item of it: `input.imageUrls[0]` is within `input.imageUrls`. */
+/** An error of `input.imageUrls[0]` is within `input.imageUrls`. */
 export function isWithin(at: string, path: string): boolean {
   return at === path || at.startsWith(`${path}[`) || at.startsWith(`${path}.`);
 }
 
 type FormProps = {
-  /** What submits it, as `useSend` and `useAction` return it. */
+  /** The mutation that submits it, from `useSend` or `useAction`. */
   readonly submission: { readonly isPending: boolean; readonly error: ApiProblem | null };
   readonly onSubmit: () => void;
   readonly class?: string;
@@ -49,7 +49,7 @@ export function Form({ submission, onSubmit, class: name = 'stack', children }: 
   );
   const isShownByFields = Object.keys(errors).length > 0 && unclaimed.length === 0;
   useEffect(() => {
-    // Of a group of radio buttons, the group is invalid and its first button takes the focus.
+    // A group of radio buttons is invalid as a whole, but only its buttons take the focus.
     const invalid = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');
     (invalid?.querySelector('input') ?? invalid)?.focus();
   }, [error]);

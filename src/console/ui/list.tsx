@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useQueryClient } from '@tanstack/preact-query';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Answer, Query, ReadPath } from '../api/call.ts';
 import { failureOf } from '../api/problem.ts';
 import { useRead } from '../api/queries.ts';
@@ -15,10 +16,10 @@ import { type Column, Table } from './table.tsx';
 import './list.css';
 
 export type ListProps<Path extends ReadPath, Row> = {
-  /** What is listed, as in "2 new tasks" and "Tasks". */
+  /** The rows are called this, as in "2 new tasks" and "Tasks". */
   readonly noun: readonly [one: string, many: string];
   readonly path: Path;
-  /** What is asked for besides filters and page. */
+  /** The query besides filters and page. */
   readonly query: Query<Path>;
   readonly rows: (answer: Answer<Path>) => readonly Row[];
   readonly rowKey: (row: Row) => string | number;
@@ -42,14 +43,14 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
   const state = useFilters<Query<Path>>(filters);
   const cursor = useAddress().get('cursor');
   const query = { ...props.query, ...state.query, ...(cursor !== undefined && { cursor }) };
-  const { data, error, refetch, isPlaceholderData } = useRead(path, query, {
+  const { data, error, refetch, isPlaceholderData, dataUpdatedAt } = useRead(path, query, {
     keeps: true,
     ...(everyMs !== undefined && { everyMs }),
     ...(isEnabled !== undefined && { isEnabled }),
   });
   const latest = data === undefined ? undefined : rowsOf(data);
   const shownFor = everyMs === undefined ? undefined : JSON.stringify([state.values, cursor]);
-  const { rows, added, showAdded } = useSteadyRows({ latest, isPlaceholderData, rowKey, shownFor });
+  const { rows, added, showAdded } = useSteadyRows({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor });
   const nextCursor = nextCursorOf(data);
   return (
     <>
@@ -116,26 +117,42 @@ function NoMatch({ many, onClear }: { readonly many: string; readonly onClear: (
 type SteadyProps<Row> = {
   readonly latest: readonly Row[] | undefined;
   readonly isPlaceholderData: boolean;
+  readonly dataUpdatedAt: number;
   readonly rowKey: (row: Row) => string | number;
-  /** Other filters or another page begin anew; undefined for lists that are not read again by themselves. */
+  /** Other filters or another page begin anew; undefined for lists that do not poll. */
   readonly shownFor: string | undefined;
 };
 
-/** Rows that a reader looks at do not move: new ones are counted until they are asked for, those in sight are updated in place. */
-function useSteadyRows<Row>({ latest, isPlaceholderData, rowKey, shownFor }: SteadyProps<Row>) {
+/** Rows in sight do not move: they are updated in place, and new ones are only counted until the reader shows them. */
+function useSteadyRows<Row>({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor }: SteadyProps<Row>) {
   const [shown, setShown] = useState<{ readonly for: string; readonly keys: readonly (string | number)[] }>();
   const keys = (latest ?? []).map(rowKey);
   const isKnown = shown?.for === shownFor && shown !== undefined && shown.keys.length > 0;
   useEffect(() => {
     if (shownFor !== undefined && !isKnown && !isPlaceholderData && keys.length > 0) setShown({ for: shownFor, keys });
   }, [isKnown, isPlaceholderData, shownFor, keys.length]);
-  if (shownFor === undefined || latest === undefined || !isKnown)
-    return { rows: latest, added: 0, showAdded: () => undefined };
-  const added = Math.max(
-    0,
-    keys.findIndex((key) => shown.keys.includes(key)),
+  const first = shownFor === undefined || !isKnown ? 0 : keys.findIndex((key) => shown.keys.includes(key));
+  const added = Math.max(0, first);
+  const showAdded = () => shownFor !== undefined && setShown({ for: shownFor, keys });
+  useOwnChange(dataUpdatedAt, () => added > 0 && showAdded());
+  return { rows: latest?.slice(added), added, showAdded };
+}
+
+/** Calls back when rows were read after a change by the reader, who expects to see it at once. */
+function useOwnChange(dataUpdatedAt: number, onRead: () => void) {
+  const client = useQueryClient();
+  const isChanged = useRef(false);
+  useEffect(
+    () =>
+      client.getMutationCache().subscribe(({ mutation }) => {
+        if (mutation?.state.status === 'success') isChanged.current = true;
+      }),
+    [client],
   );
-  return { rows: latest.slice(added), added, showAdded: () => setShown({ for: shownFor, keys }) };
+  useEffect(() => {
+    if (isChanged.current) onRead();
+    isChanged.current = false;
+  }, [dataUpdatedAt]);
 }
 
 /** Answers without pages have no cursor. */

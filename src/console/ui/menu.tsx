@@ -49,7 +49,7 @@ export function Menu({ label, trigger, triggerClass = 'button quiet icon', hasWo
         }}
         onToggle={(event) => {
           if (event.newState !== 'open' || button.current === null) return;
-          place(event.currentTarget, button.current);
+          align(event.currentTarget, button.current);
           event.currentTarget.querySelector<HTMLElement>('a, button')?.focus();
         }}
       >
@@ -60,7 +60,7 @@ export function Menu({ label, trigger, triggerClass = 'button quiet icon', hasWo
 }
 
 /** Below the trigger, or above it where the window ends; anchor positioning is too new to lean on. */
-function place(menu: HTMLElement, trigger: HTMLElement): void {
+function align(menu: HTMLElement, trigger: HTMLElement): void {
   const at = trigger.getBoundingClientRect();
   const { offsetWidth: width, offsetHeight: height } = menu;
   const isBelow = at.bottom + height + 8 < innerHeight;

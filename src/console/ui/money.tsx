@@ -44,7 +44,7 @@ export function amountWords({ creditsPerSecond, creditsPerVideo }: CreditAmounts
   return `${credits(creditsPerSecond)} per second of video${creditsPerVideo === 0 ? '' : ` + ${perVideo}`}`;
 }
 
-/** The name of the price of a charge; undefined for that of a model with a single one, which says nothing. */
+/** The name of the price of a charge; undefined for that of a model with a single one, which has no meaning. */
 export function priceNameOf(name: string | null | undefined): string | undefined {
   return name === null || name === standardPriceName ? undefined : name;
 }

@@ -28,7 +28,7 @@ export function Notice({ tone = 'calm', title, children, isAlert }: NoticeProps)
   );
 }
 
-/** What went wrong, why, and what to do now. */
+/** An error with its remedy. */
 export function ErrorBox({ failure, onRetry }: { readonly failure: Failure; readonly onRetry?: () => void }) {
   return (
     <Notice tone="bad" title={failure.title} isAlert>

@@ -7,7 +7,7 @@ import './page.css';
 
 type PageProps = {
   readonly title: string;
-  /** Where the title is more than words. */
+  /** Replaces the title in the page, for example to add a state. */
   readonly heading?: ComponentChildren;
   readonly lead?: ComponentChildren;
   readonly actions?: ComponentChildren;

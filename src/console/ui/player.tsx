@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 
 type PlayerProps = {
   readonly url: string;
@@ -11,7 +11,6 @@ type PlayerProps = {
 export function Player({ url, posterUrl, onExpired }: PlayerProps) {
   const shown = useRef({ url, posterUrl });
   const [isBroken, setBroken] = useState(false);
-  const isPosterThere = useLoaded(shown.current.posterUrl);
   if (isBroken) shown.current = { url, posterUrl };
   return (
     // The films have no spoken words that captions could hold; sound is made up by the model.
@@ -19,7 +18,7 @@ export function Player({ url, posterUrl, onExpired }: PlayerProps) {
     <video
       controls
       playsinline
-      preload={isPosterThere ? 'metadata' : 'none'}
+      preload="metadata"
       aria-label="The generated video"
       src={shown.current.url}
       {...(shown.current.posterUrl !== null && { poster: shown.current.posterUrl })}
@@ -31,22 +30,4 @@ export function Player({ url, posterUrl, onExpired }: PlayerProps) {
       }}
     />
   );
-}
-
-/** Whether the picture has come, or will not. A film that begins to load beside it takes the line from it. */
-function useLoaded(url: string | null): boolean {
-  const [isLoaded, setLoaded] = useState(url === null);
-  useEffect(() => {
-    if (url === null) return undefined;
-    const image = new Image();
-    const done = () => setLoaded(true);
-    image.addEventListener('load', done);
-    image.addEventListener('error', done);
-    image.src = url;
-    return () => {
-      image.removeEventListener('load', done);
-      image.removeEventListener('error', done);
-    };
-  }, []);
-  return isLoaded;
 }

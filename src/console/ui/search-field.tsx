@@ -9,20 +9,20 @@ type SearchProps = {
 
 const pauseMs = 250;
 
-/** Searches while somebody writes, once they pause; Enter does so at once. The shortcut `/` leads to it. */
+/** Searches when typing pauses, or on Enter. The shortcut `/` leads to it. */
 export function SearchField({ label, value, onValue }: SearchProps) {
   const [text, setText] = useState(value);
-  const [asked, setAsked] = useState(value);
+  const [sent, setSent] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>();
-  // The address changed by itself, as with the back button.
-  if (value !== asked) {
-    setAsked(value);
+  // The address changed elsewhere, for example by the back button.
+  if (value !== sent) {
+    setSent(value);
     setText(value);
   }
   useEffect(() => () => clearTimeout(timer.current), []);
-  const ask = (next: string) => {
+  const search = (next: string) => {
     clearTimeout(timer.current);
-    setAsked(next.trim());
+    setSent(next.trim());
     onValue(next.trim());
   };
   return (
@@ -31,7 +31,7 @@ export function SearchField({ label, value, onValue }: SearchProps) {
       class="search"
       onSubmit={(event) => {
         event.preventDefault();
-        ask(text);
+        search(text);
       }}
     >
       <input
@@ -45,7 +45,7 @@ export function SearchField({ label, value, onValue }: SearchProps) {
           const next = currentTarget.value;
           setText(next);
           clearTimeout(timer.current);
-          timer.current = setTimeout(() => ask(next), pauseMs);
+          timer.current = setTimeout(() => search(next), pauseMs);
         }}
       />
     </form>

@@ -8,12 +8,12 @@ import { toast } from './toast.tsx';
 type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClick'> & {
   readonly path: Path;
   readonly body: Body<Path>;
-  /** Said when it is done. */
+  /** A toast on success. */
   readonly done: string;
   readonly children: ComponentChildren;
 };
 
-/** Does at one click what needs no confirmation. */
+/** Sends a request that needs no confirmation. */
 export function SendButton<Path extends SendPath>({ path, body, done, ...button }: SendButtonProps<Path>) {
   const send = useSend(path, { onDone: () => toast(done) });
   return (

@@ -6,10 +6,10 @@ import { Notice } from './notice.tsx';
 
 type ShownOnceProps = {
   readonly title: string;
-  /** What is shown, as in "Copy key". */
+  /** The kind of text, as in "Copy key". */
   readonly what: string;
   readonly text: string;
-  /** What to do with it. */
+  /** The next step. */
   readonly children: ComponentChildren;
   readonly details?: ComponentChildren;
   readonly onClose: () => void;
@@ -30,7 +30,7 @@ export function ShownOnce({ title, what, text, children, details, onClose }: Sho
         {details}
       </DialogBody>
       <DialogActions>
-        <Button look="primary" onClick={onClose}>
+        <Button variant="primary" onClick={onClose}>
           Done
         </Button>
       </DialogActions>

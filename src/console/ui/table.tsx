@@ -21,7 +21,7 @@ type TableProps<Row> = {
   readonly rowKey: (row: Row) => string | number;
   /** The whole row leads to what its `a.row-link` links to. */
   readonly isLinked?: boolean;
-  /** How many rows the skeleton shows. */
+  /** The number of rows of the skeleton. */
   readonly expected?: number;
 };
 

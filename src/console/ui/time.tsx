@@ -33,7 +33,7 @@ export function ExactTime({ ms }: { readonly ms: number }) {
   return <time dateTime={new Date(ms).toISOString()}>{exact.format(ms)}</time>;
 }
 
-/** Of the clock alone, where the day is known. */
+/** The time of day alone, next to a known day. */
 export function ClockTime({ ms }: { readonly ms: number }) {
   return (
     <time dateTime={new Date(ms).toISOString()} title={exact.format(ms)}>

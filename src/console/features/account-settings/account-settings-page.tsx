@@ -52,7 +52,7 @@ function ClosingCard({ accountId, name }: AccountProps & { readonly name: string
       <div class="stack">
         <p>{lead}</p>
         <div class="row">
-          <DialogButton label={action} look="danger">
+          <DialogButton label={action} variant="danger">
             {(close) => (
               <ActionDialog
                 path="/api/console/v1/account/close"

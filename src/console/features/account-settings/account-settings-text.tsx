@@ -17,7 +17,7 @@ export const accountSettingsText = {
   },
 } as const;
 
-/** What closing an account does; operators close accounts, too. */
+/** The effects of closing an account, for owners and operators. */
 export function ClosingEffects() {
   return (
     <>
@@ -29,8 +29,8 @@ export function ClosingEffects() {
         <strong>Deleted:</strong> prompts, images, videos and callbacks of all its tasks, and the callback secret.
       </p>
       <p>
-        <strong>Kept:</strong> the ledger, the audit log, the account’s ID and name, and the IDs, models, times, states
-        and prices of its tasks. People keep their other accounts. This can’t be undone.
+        <strong>Retained:</strong> the ledger, the audit log, the account’s ID and name, and the IDs, models, times,
+        states and prices of its tasks. People keep their other accounts. This can’t be undone.
       </p>
     </>
   );

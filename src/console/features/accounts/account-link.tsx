@@ -1,6 +1,7 @@
 import { Link } from 'wouter-preact';
 import { opsPaths } from '../../paths.ts';
 import { shortId } from '../../ui/copy.tsx';
+import './accounts.css';
 
 type AccountLinkProps = { readonly accountId: string; readonly name: string | null };
 

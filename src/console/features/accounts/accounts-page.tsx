@@ -34,7 +34,7 @@ export function AccountsPage() {
       title={accountsText.title}
       lead={accountsText.lead}
       actions={
-        <DialogButton label={accountsText.create} icon={Plus} look="primary">
+        <DialogButton label={accountsText.create} icon={Plus} variant="primary">
           {(close) => <CreateDialog onClose={close} />}
         </DialogButton>
       }

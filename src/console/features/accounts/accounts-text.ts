@@ -78,6 +78,6 @@ export const accountsText = {
   ownRate: 'Custom rate for new tasks',
   ownRateHint: 'Otherwise, the default rate applies.',
   rateTasks: 'Tasks',
-  rateSeconds: 'Per seconds',
+  rateSeconds: 'Period in seconds',
   limitsSaved: (name: string) => `Limits of ${name} changed`,
 } as const;

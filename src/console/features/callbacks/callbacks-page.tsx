@@ -44,7 +44,7 @@ function OwnCallbacks() {
   );
 }
 
-/** For operators: undelivered callbacks of every account. */
+/** Lists undelivered callbacks of every account, for operators. */
 function FailedCallbacks() {
   return (
     <ListPage

@@ -1,13 +1,9 @@
 import { useState } from 'preact/hooks';
-import { failureOf, problemOf } from '../../api/problem.ts';
-import { useSend } from '../../api/queries.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/dialog.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
 import { callbacksText } from './callbacks-text.ts';
@@ -41,39 +37,20 @@ export function SigningSecret() {
 
 type CloseProps = { readonly onClose: () => void };
 
-/** A secret that was revealed before can only be rotated. */
+/** A secret that was revealed before can only be rotated, which the error explains. */
 function RevealDialog({ onClose }: CloseProps) {
-  const reveal = useSend('/api/v1/callbacks/secret', { changes: [] });
-  const [isRotating, setRotating] = useState(false);
-  if (isRotating) return <RotateDialog onClose={onClose} />;
-  if (reveal.data !== undefined) return <Secret secret={reveal.data.secret} onClose={onClose} />;
-  const wasShown = reveal.error !== null && problemOf(reveal.error).error === 'callback_secret_already_shown';
   return (
-    <Dialog title={callbacksText.revealTitle} isBusy={reveal.isPending} onClose={onClose}>
-      <DialogBody>
-        {wasShown ? (
-          <Notice tone="warn" title={callbacksText.wasShown} isAlert>
-            <p>{callbacksText.wasShownSays}</p>
-          </Notice>
-        ) : (
-          <>
-            {reveal.error !== null && <ErrorBox failure={failureOf(reveal.error)} />}
-            <p>{callbacksText.revealSays}</p>
-          </>
-        )}
-      </DialogBody>
-      <DialogActions>
-        {wasShown ? (
-          <Button look="primary" onClick={() => setRotating(true)}>
-            {callbacksText.rotate}
-          </Button>
-        ) : (
-          <Button look="primary" busy={reveal.isPending} onClick={() => reveal.mutate({})}>
-            {callbacksText.reveal}
-          </Button>
-        )}
-      </DialogActions>
-    </Dialog>
+    <ActionDialog
+      path="/api/v1/callbacks/secret"
+      title={callbacksText.revealTitle}
+      action={callbacksText.reveal}
+      changes={[]}
+      body={() => ({})}
+      result={({ secret }) => <Secret secret={secret} onClose={onClose} />}
+      onClose={onClose}
+    >
+      <p>{callbacksText.revealEffect}</p>
+    </ActionDialog>
   );
 }
 
@@ -91,7 +68,7 @@ function RotateDialog({ onClose }: CloseProps) {
       result={({ secret }) => <Secret secret={secret} onClose={onClose} />}
       onClose={onClose}
     >
-      <p>{callbacksText.rotateSays}</p>
+      <p>{callbacksText.rotateEffect}</p>
       <SelectField
         label={callbacksText.keepOld}
         name="overlapSeconds"

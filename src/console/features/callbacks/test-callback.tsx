@@ -39,7 +39,7 @@ function Outcome({ status }: { readonly status: number | null }) {
   if (status === null) {
     return (
       <Notice tone="bad" title={callbacksText.testUnreachable} isAlert>
-        <p>{callbacksText.testUnreachableSays}</p>
+        <p>{callbacksText.testUnreachableAdvice}</p>
       </Notice>
     );
   }

@@ -11,7 +11,7 @@ type DialogProps = Props & { readonly onClose: () => void };
 
 export function GrantButton({ account }: Props) {
   return (
-    <DialogButton label={creditsText.grant} icon={Plus} look="primary">
+    <DialogButton label={creditsText.grant} icon={Plus} variant="primary">
       {(close) => <GrantDialog account={account} onClose={close} />}
     </DialogButton>
   );

@@ -4,7 +4,9 @@ import { capsText } from './credits-text.ts';
 const periods = ['day', 'month', 'total'] as const;
 type Period = (typeof periods)[number];
 
-export const noCaps = { day: '', month: '', total: '' };
+export type CapTexts = Readonly<Record<'day' | 'month' | 'total', string>>;
+
+export const noCaps: CapTexts = { day: '', month: '', total: '' };
 
 type CapFieldsProps = {
   readonly field: (name: Period) => { readonly value: string; readonly onValue: (value: string) => void };

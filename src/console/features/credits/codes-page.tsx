@@ -19,7 +19,7 @@ export function CodesPage() {
       title={codesText.title}
       lead={codesText.lead}
       actions={
-        <DialogButton label={codesText.create} icon={Plus} look="primary">
+        <DialogButton label={codesText.create} icon={Plus} variant="primary">
           {(close) => <CreateDialog onClose={close} />}
         </DialogButton>
       }
@@ -66,7 +66,7 @@ function WithdrawButton({ batch }: BatchProps) {
   const { batchId, name, codes, redeemed } = batch;
   if (stateOf(batch) !== 'active' || redeemed === codes) return null;
   return (
-    <DialogButton label={codesText.withdraw} aria-label={codesText.withdrawOf(name)} size="small" look="danger">
+    <DialogButton label={codesText.withdraw} aria-label={codesText.withdrawOf(name)} size="small" variant="danger">
       {(close) => (
         <ActionDialog
           path="/api/admin/v1/codes/withdraw"

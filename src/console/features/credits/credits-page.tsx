@@ -54,7 +54,7 @@ export function CreditsPage() {
 }
 
 /** Sums are read seldom, because they add up many entries; the balance and the ledger are polled. */
-const sumsMs = 5 * 60_000;
+const sumsMs = 60_000;
 
 type UsageProps = { readonly days: string; readonly fromMs: number; readonly toMs: number };
 

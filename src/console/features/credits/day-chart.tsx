@@ -4,6 +4,7 @@ import { number } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
 import { dayMs } from '../../ui/time.tsx';
 import { creditsText } from './credits-text.ts';
+import './credits.css';
 
 /** As tokens, so that the theme chooses them. */
 const colors = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
@@ -19,11 +20,11 @@ export function DayChart({ days, fromMs, count }: DayChartProps) {
   const series = models.map((model, index): Series => {
     const own = charged.filter((one) => modelOf(one) === model);
     const values = names.map((name) => sum(own.filter(({ day }) => day === name)));
-    return { label: model, colour: `var(${colors[index % colors.length] ?? '--accent'})`, values };
+    return { label: model, color: `var(${colors[index % colors.length] ?? '--accent'})`, values };
   });
   return (
     <Card title={creditsText.chart} isFlush>
-      <BarChart label={creditsText.chart} names={names} series={series} unit={creditsText.credits} />
+      <BarChart label={creditsText.chart} names={names.map(shortDay)} series={series} unit={creditsText.credits} />
       <FiguresTable names={names} series={series} />
     </Card>
   );
@@ -32,6 +33,12 @@ export function DayChart({ days, fromMs, count }: DayChartProps) {
 /** The day of an instant in UTC, as the service names it. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
+}
+
+const dayFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+function shortDay(day: string): string {
+  return dayFormat.format(Date.parse(day));
 }
 
 function modelOf({ model }: UsageDay): string {

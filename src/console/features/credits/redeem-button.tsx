@@ -7,7 +7,7 @@ import { creditsText } from './credits-text.ts';
 /** For owners: adds the credits of a code. */
 export function RedeemButton() {
   return (
-    <DialogButton label={creditsText.redeem} look="primary">
+    <DialogButton label={creditsText.redeem} variant="primary">
       {(close) => <RedeemDialog onClose={close} />}
     </DialogButton>
   );

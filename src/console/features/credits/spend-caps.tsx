@@ -13,8 +13,9 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
-import { CapFields, capsOf, noCaps } from './cap-fields.tsx';
+import { CapFields, capsOf, type CapTexts } from './cap-fields.tsx';
 import { capsText } from './credits-text.ts';
+import './credits.css';
 
 /** What the account, its keys and its members may spend, and what they have spent. For owners. */
 export function SpendCapsCard() {
@@ -129,7 +130,7 @@ function CapsDialog({ caps, subject: given, onClose }: DialogProps) {
 }
 
 /** The limits in force as the texts of the form. */
-function textsOf(caps: readonly SpendCap[], subject: string): typeof noCaps {
+function textsOf(caps: readonly SpendCap[], subject: string): CapTexts {
   const own = caps.filter((one) => `${one.subject} ${one.subjectId}` === subject);
   const text = (period: SpendCap['period']) => String(own.find((one) => one.period === period)?.cap ?? '');
   return { day: text('day'), month: text('month'), total: text('total') };

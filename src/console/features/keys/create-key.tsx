@@ -19,7 +19,7 @@ export function CreateKeyButton({ account, isSmall = false }: OfAccount & { read
     <DialogButton
       label={keysText.create}
       icon={Plus}
-      {...(isSmall ? { size: 'small' as const } : { look: 'primary' as const })}
+      {...(isSmall ? { size: 'small' as const } : { variant: 'primary' as const })}
     >
       {(close) => <CreateKeyDialog account={account} onClose={close} />}
     </DialogButton>

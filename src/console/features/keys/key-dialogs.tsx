@@ -25,7 +25,7 @@ export function KeyActions({ apiKey, account }: ActionsProps) {
           {keysText.rotate}
         </Button>
       )}
-      <Button size="small" look="danger" onClick={() => setOpen('revoke')} aria-label={keysText.revokeKey(name)}>
+      <Button size="small" variant="danger" onClick={() => setOpen('revoke')} aria-label={keysText.revokeKey(name)}>
         {keysText.revoke}
       </Button>
       {open === 'rotate' && <RotateDialog apiKey={apiKey} onClose={onClose} />}

@@ -10,6 +10,7 @@ import { failWord } from '../tasks/tasks-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { installationText } from './overview-text.ts';
+import './overview.css';
 
 type FailuresProps = { readonly failed: InstallationOverview['lastDay']['failed'] };
 

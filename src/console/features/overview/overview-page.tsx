@@ -20,7 +20,7 @@ import { overviewText } from './overview-text.ts';
 
 const stateMs = 5000;
 /** The sums add up many entries, so they are read seldom. */
-const sumsMs = 5 * 60_000;
+const sumsMs = 60_000;
 
 export function OverviewPage() {
   const { accountId, name } = useAccount();
@@ -33,7 +33,7 @@ export function OverviewPage() {
       title={overviewText.title}
       lead={overviewText.lead(name)}
       actions={
-        <LinkButton href={paths.playground(accountId)} look="primary">
+        <LinkButton href={paths.playground(accountId)} variant="primary">
           <Plus size={16} aria-hidden="true" /> {overviewText.newVideo}
         </LinkButton>
       }

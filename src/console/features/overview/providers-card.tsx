@@ -7,7 +7,7 @@ import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration } from '../../ui/time.tsx';
 import { runningOf, SwitchState } from '../providers/providers-page.tsx';
-import { poolHealth, providersText } from '../providers/providers-text.ts';
+import { acceptsTasks, poolHealth, providersText } from '../providers/providers-text.ts';
 
 /** One row per provider; its page has the rest. */
 export function ProvidersCard({ providers }: { readonly providers: readonly Provider[] }) {
@@ -39,13 +39,14 @@ export function ProvidersCard({ providers }: { readonly providers: readonly Prov
 /** The worst health of its pools. */
 function Health({ provider: { pools, state } }: { readonly provider: Provider }) {
   const cooling = pools.filter((pool) => pool.coolingMs !== null);
-  const [first] = cooling.length > 0 ? cooling : pools;
-  if (state !== 'enabled' || first === undefined) return <span class="faint">{providersText.takesNone}</span>;
+  if (state !== 'enabled') return <span class="faint">{providersText.takesNone}</span>;
   if (cooling.length > 1) {
     const tone = cooling.length === pools.length ? 'bad' : 'warn';
     return <StateDot tone={tone}>{providersText.manyCooling(cooling.length, pools.length)}</StateDot>;
   }
-  const { word, tone } = poolHealth(first, state);
+  // A provider without a pool has not had a task yet.
+  const [first] = cooling.length > 0 ? cooling : pools;
+  const { word, tone } = first === undefined ? acceptsTasks : poolHealth(first, state);
   return <StateDot tone={tone}>{word}</StateDot>;
 }
 

@@ -2,7 +2,7 @@ import type { Account } from '../../api/contract.ts';
 import { Users } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
 import { Time } from '../../ui/time.tsx';
-import { roleWord } from '../../words.ts';
+import { roleWord } from './role-text.ts';
 import { InviteButton } from './invite-dialog.tsx';
 import { PersonName, PersonState } from './person-parts.tsx';
 import { peopleText } from './people-text.ts';

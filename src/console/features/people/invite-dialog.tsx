@@ -6,7 +6,7 @@ import { CheckField, Field, Segmented, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { UserPlus } from '../../ui/icons.ts';
 import { ShownOnce } from '../../ui/shown-once.tsx';
-import { roleWords } from '../../words.ts';
+import { roleWords } from './role-text.ts';
 import { AccountSearch } from '../accounts/account-search.tsx';
 import { peopleText } from './people-text.ts';
 
@@ -24,7 +24,7 @@ type InviteProps = {
 export function InviteButton({ disabledReason, ...invite }: InviteProps) {
   const size = invite.isOperator === true && invite.account !== undefined ? ({ size: 'small' } as const) : {};
   return (
-    <DialogButton label={peopleText.invite} icon={UserPlus} look="primary" {...size} disabledReason={disabledReason}>
+    <DialogButton label={peopleText.invite} icon={UserPlus} variant="primary" {...size} disabledReason={disabledReason}>
       {(close) => <InviteDialog {...invite} onClose={close} />}
     </DialogButton>
   );

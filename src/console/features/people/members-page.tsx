@@ -11,7 +11,7 @@ import { Users } from '../../ui/icons.ts';
 import { ListPage } from '../../ui/list.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { roleWord, roleWords } from '../../words.ts';
+import { roleWord, roleWords } from './role-text.ts';
 import { SecurityEvents } from '../security/security-events.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteButton } from './invite-dialog.tsx';
@@ -134,7 +134,7 @@ function RemoveButton({ member: { userId, email }, isLastOwner }: MemberProps) {
     <DialogButton
       label={button}
       size="small"
-      look="danger"
+      variant="danger"
       aria-label={named(email)}
       disabledReason={isLastOwner ? text.lastOwner : undefined}
     >

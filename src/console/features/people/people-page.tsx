@@ -8,7 +8,7 @@ import { List } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Time } from '../../ui/time.tsx';
-import { roleWord } from '../../words.ts';
+import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { SecurityEvents } from '../security/security-events.tsx';
 import { OpenSignUps } from '../sign-up/open-sign-ups.tsx';

@@ -22,7 +22,7 @@ export function GenerateButton({ model, price, balance, isBusy, disabledReason }
   return (
     <div class="stack tight generate">
       <Button
-        look="primary"
+        variant="primary"
         size="wide"
         type="submit"
         busy={isBusy}

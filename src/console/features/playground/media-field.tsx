@@ -120,7 +120,7 @@ function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'on
           <MediaThumbnail url={url} media={media} />
           <bdi class="truncate">{url.split('?')[0]}</bdi>
           <Button
-            look="quiet"
+            variant="quiet"
             size="small icon"
             aria-label={playgroundText.remove(media, index + 1)}
             onClick={() => onUrls((before) => before.filter((_url, at) => at !== index))}
@@ -140,7 +140,7 @@ function ByUrl({ label, onUrl }: { readonly label: string; readonly onUrl: (url:
     <div class="by-url">
       <TextField
         label={label}
-        type="url"
+        inputMode="url"
         placeholder="https://…"
         value={typed}
         onValue={setTyped}

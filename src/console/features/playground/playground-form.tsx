@@ -64,7 +64,7 @@ export function PlaygroundForm(props: FormProps) {
           <TextField
             label="callBackUrl"
             name="callBackUrl"
-            type="url"
+            inputMode="url"
             placeholder="https://example.com/videogen"
             value={draft.callBackUrl}
             hint={playgroundText.callbackHint}

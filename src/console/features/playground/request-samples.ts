@@ -9,11 +9,11 @@ export function requestSamples(body: unknown): readonly Sample[] {
   return [
     { title: 'curl', text: curlSample(url, json) },
     { title: 'TypeScript', text: typeScriptSample(url, json) },
-    { title: 'Python', text: pythonSample(url, body) },
+    { title: 'Python', text: pythonSample(url, json) },
   ];
 }
 
-/** For an empty list: the shortest request to a model that the service has. */
+/** Returns the shortest request to a model that the service has. */
 export function useFirstRequest(): Sample {
   const { data } = useRead('/api/v1/models', {});
   const body = data?.models[0]?.sampleRequest ?? { model: 'MODEL', input: { prompt: playgroundText.firstPrompt } };
@@ -52,9 +52,11 @@ if (!answer.ok) throw new Error(msg);
 console.log(data.taskId);`;
 }
 
-function pythonSample(url: string, body: unknown): string {
+function pythonSample(url: string, json: string): string {
+  // JSON's own escape keeps quotes of a prompt from ending the string.
   return `import json, os, urllib.request, uuid
 
+body = r'''${json.replaceAll("'", String.raw`\u0027`)}'''
 request = urllib.request.Request(
     "${url}",
     headers={
@@ -62,28 +64,8 @@ request = urllib.request.Request(
         "Content-Type": "application/json",
         "Idempotency-Key": str(uuid.uuid4()),
     },
-    data=json.dumps(${pythonValue(body, 4)}).encode(),
+    data=body.encode(),
 )
-with urllib.request.urlopen(request, timeout=30) as answer:
-    print(json.load(answer)["data"]["taskId"])`;
-}
-
-function pythonValue(value: unknown, indent: number): string {
-  const inner = ' '.repeat(indent + 4);
-  const end = ' '.repeat(indent);
-  if (value === true) return 'True';
-  if (value === false) return 'False';
-  if (value === null) return 'None';
-  if (Array.isArray(value)) {
-    if (value.length === 0) return '[]';
-    return `[\n${value.map((item) => `${inner}${pythonValue(item, indent + 4)},\n`).join('')}${end}]`;
-  }
-  if (typeof value === 'object') {
-    const lines = Object.entries(value)
-      .filter(([, item]) => item !== undefined)
-      .map(([name, item]) => `${inner}"${name}": ${pythonValue(item, indent + 4)},\n`);
-    return `{\n${lines.join('')}${end}}`;
-  }
-  // Python reads JSON's strings and numbers.
-  return JSON.stringify(value);
+with urllib.request.urlopen(request, timeout=30) as response:
+    print(json.load(response)["data"]["taskId"])`;
 }

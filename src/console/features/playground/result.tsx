@@ -7,7 +7,7 @@ import { TaskResult } from '../tasks/task-result.tsx';
 import { useTask, useTaskPaths } from '../tasks/use-task.ts';
 import { playgroundText } from './playground-text.ts';
 
-/** What becomes of the task that was created here. */
+/** Shows the progress and the result of the task that was created here. */
 export function Result({ taskId }: { readonly taskId: string }) {
   const { of } = useTaskPaths();
   const { data: view, error, refetch } = useTask(taskId);

@@ -20,7 +20,7 @@ const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 /** Sets a price from now on or from a later time on, or ends the prices that were set. */
 export function SetPriceDialog({ line: { model, title, price, isOnly }, account, onClose }: SetProps) {
-  const { current } = amountsAt(price, Date.now());
+  const [{ current }] = useState(() => amountsAt(price, Date.now()));
   const [kind, setKind] = useState<'price' | 'end'>('price');
   const [start, setStart] = useState<'now' | 'later'>('now');
   const { values, field } = useFields({

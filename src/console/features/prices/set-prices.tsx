@@ -94,7 +94,7 @@ function WithdrawButton({ price }: PriceProps) {
       ? endOf(accountId).toLowerCase()
       : amountWords({ creditsPerSecond, creditsPerVideo });
   return (
-    <DialogButton label={pricesText.withdraw} size="small" look="danger">
+    <DialogButton label={pricesText.withdraw} size="small" variant="danger">
       {(close) => (
         <ActionDialog
           path="/api/admin/v1/prices/withdraw"

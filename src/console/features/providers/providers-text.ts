@@ -67,6 +67,8 @@ const reasons: Readonly<Record<string, string>> = {
   unknown: 'unknown reason',
 };
 
+export const acceptsTasks: Word = { word: 'Accepts tasks', tone: 'good' };
+
 type Pool = Provider['pools'][number];
 
 /** Whether a pool accepts tasks, and if not, why and for how long. */
@@ -77,5 +79,5 @@ export function poolHealth({ coolingMs, coolingReason, limit, occupying }: Pool,
     return { word: `Cooling down ${duration(coolingMs)}, ${reasons[reason] ?? reason}`, tone: 'warn' };
   }
   if (limit !== null && occupying >= limit) return { word: 'Full', tone: 'live' };
-  return { word: 'Accepts tasks', tone: 'good' };
+  return acceptsTasks;
 }

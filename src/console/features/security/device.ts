@@ -14,7 +14,7 @@ const systems = [
   [/Linux|X11/, 'Linux'],
 ] as const;
 
-/** "Firefox on Linux", as far as a browser says so; its own words otherwise, which are long. */
+/** "Firefox on Linux"; the start of the user agent if it is unknown. */
 export function deviceOf(userAgent: string | null): string {
   if (userAgent === null) return '';
   const browser = browsers.find(([pattern]) => pattern.test(userAgent))?.[1];

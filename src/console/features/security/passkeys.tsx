@@ -97,7 +97,7 @@ function AddPasskey({ onClose, onAdded }: AddProps) {
         </DialogBody>
         <DialogActions>
           <Button onClick={onClose}>{text.cancel}</Button>
-          <Button look="primary" type="submit" busy={add.isPending}>
+          <Button variant="primary" type="submit" busy={add.isPending}>
             {text.continue}
           </Button>
         </DialogActions>
@@ -108,7 +108,7 @@ function AddPasskey({ onClose, onAdded }: AddProps) {
 
 function RemovePasskey({ passkey: { passkeyId, name } }: { readonly passkey: Passkey }) {
   return (
-    <DialogButton label={text.remove} size="small" look="danger" aria-label={text.removeNamed(name)}>
+    <DialogButton label={text.remove} size="small" variant="danger" aria-label={text.removeNamed(name)}>
       {(close) => (
         <ActionDialog
           path="/api/console/v1/passkeys/remove"

@@ -11,7 +11,7 @@ import { securityText } from './security-text.ts';
 const text = securityText.sessions;
 const path = '/api/console/v1/sessions';
 
-/** Where the person is signed in. */
+/** The person's sessions on all devices. */
 export function Sessions() {
   const { data } = useRead(path, {});
   const others = data?.sessions.some(({ isCurrent }) => !isCurrent) ?? false;

@@ -71,7 +71,7 @@ export function AcceptLinkPage({ purpose }: Pick<OneTimeLink, 'purpose'>) {
 
 function SignInLink() {
   return (
-    <LinkButton href={signInPaths.signIn} size="wide" look="primary">
+    <LinkButton href={signInPaths.signIn} size="wide" variant="primary">
       {text.goToSignIn}
     </LinkButton>
   );
@@ -82,7 +82,7 @@ function leadOf(link: OneTimeLink): string {
   return purpose === 'invite' ? text.invited(hasPassword(link), accountName, role) : text.links[purpose].lead;
 }
 
-/** An invitation opens nothing that exists: a person who has a password enters it. */
+/** An invitation gives no access to an existing person: they enter their password. */
 function hasPassword({ purpose, userExists }: OneTimeLink): boolean {
   return purpose === 'invite' && userExists;
 }
@@ -132,7 +132,7 @@ function AcceptForm({ token, link }: { readonly token: string; readonly link: On
         required
         {...field('password')}
       />
-      <Button look="primary" size="wide" type="submit" busy={accept.isPending}>
+      <Button variant="primary" size="wide" type="submit" busy={accept.isPending}>
         {text.links[link.purpose].action}
       </Button>
     </Form>

@@ -57,7 +57,7 @@ function SignIn({ options: { oidc, passkeys, passwordSignIn, signUp }, failed, n
       )}
       {passwordSignIn && <PasswordForm next={next} />}
       {signUp !== 'off' && (
-        <LinkButton href={signInPaths.signUp} size="wide" look="quiet">
+        <LinkButton href={signInPaths.signUp} size="wide" variant="quiet">
           {text.signUp}
         </LinkButton>
       )}
@@ -65,7 +65,7 @@ function SignIn({ options: { oidc, passkeys, passwordSignIn, signUp }, failed, n
   );
 }
 
-/** Nobody can sign in yet, except people of a database that lost its operator. */
+/** The service has no operator yet; a database that lost its operator still has people with passwords. */
 function NeedsSetUp({ hasPasswords, next }: NextProps & { readonly hasPasswords: boolean }) {
   const { title, lead, notice, where, canSignIn } = text.needsSetUp;
   return (
@@ -95,7 +95,7 @@ function OidcFailure({ title, sentence }: { readonly title: string; readonly sen
   );
 }
 
-/** For a person who is signed in, and came back from the identity provider without a confirmation. */
+/** A signed-in person returned from the identity provider without a confirmation. */
 function NotConfirmed({ sentence, next }: NextProps & { readonly sentence: string }) {
   return (
     <Gate title={text.notConfirmed}>
@@ -145,7 +145,7 @@ function PasswordForm({ next }: NextProps) {
         required
         {...field('password')}
       />
-      <Button look="primary" size="wide" type="submit" busy={signIn.isPending}>
+      <Button variant="primary" size="wide" type="submit" busy={signIn.isPending}>
         {text.signIn}
       </Button>
       <p class="faint">

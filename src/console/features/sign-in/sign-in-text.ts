@@ -42,7 +42,7 @@ export const signInText = {
       title: 'You are invited',
       action: 'Accept and sign in',
       lead: 'Choose a password.',
-      expired: 'Ask the person who invited you for a new link.',
+      expired: 'Ask for a new invitation.',
     },
     reset: {
       title: 'Set a new password',
@@ -67,5 +67,5 @@ export const signInText = {
     return `${which} to join ${account}${role === null ? '' : ` as ${role}`}.`;
   },
   existingHint: 'You already have a password here. It stays the same.',
-  passwordHint: `At least ${minPasswordLength} characters of any kind. A few random words are easy to remember.`,
+  passwordHint: `At least ${minPasswordLength} characters of any kind. A few random words make a good password.`,
 } as const;

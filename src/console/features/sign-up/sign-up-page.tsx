@@ -52,7 +52,7 @@ export function SignUpPage() {
 
 function SignInLink() {
   return (
-    <LinkButton href={signInPaths.signIn} size="wide" look="quiet">
+    <LinkButton href={signInPaths.signIn} size="wide" variant="quiet">
       {text.signIn}
     </LinkButton>
   );
@@ -71,7 +71,7 @@ function RequestForm({ needsCode, onSent }: RequestProps) {
     >
       <TextField label={text.email} type="email" autocomplete="username" required {...field('email')} />
       {needsCode && <TextField label={text.code} autocomplete="off" required {...field('code')} />}
-      <Button look="primary" size="wide" type="submit" busy={request.isPending}>
+      <Button variant="primary" size="wide" type="submit" busy={request.isPending}>
         {text.submit}
       </Button>
     </Form>

@@ -52,7 +52,7 @@ function CancelButton({ view: { task } }: { readonly view: TaskView }) {
   return (
     <>
       {isLive(task) && (
-        <Button look="danger" disabledReason={isOperator ? undefined : viewerReason} onClick={() => setOpen(true)}>
+        <Button variant="danger" disabledReason={isOperator ? undefined : viewerReason} onClick={() => setOpen(true)}>
           <Ban size={16} aria-hidden="true" /> {tasksText.cancel}
         </Button>
       )}
@@ -70,7 +70,9 @@ function CancelButton({ view: { task } }: { readonly view: TaskView }) {
           }
           onClose={() => setOpen(false)}
         >
-          <p>{isOperator ? tasksText.cancelSaysToOperators(creditsCharged) : tasksText.cancelSays(creditsCharged)}</p>
+          <p>
+            {isOperator ? tasksText.cancelEffectForOperators(creditsCharged) : tasksText.cancelEffect(creditsCharged)}
+          </p>
         </ActionDialog>
       )}
     </>
@@ -80,7 +82,7 @@ function CancelButton({ view: { task } }: { readonly view: TaskView }) {
 /** Only owners may, since it can't be undone. */
 function DeleteButton({ taskId }: { readonly taskId: string }) {
   return (
-    <DialogButton label={tasksText.remove} icon={Trash2} look="danger" disabledReason={useRoleReason('owner')}>
+    <DialogButton label={tasksText.remove} icon={Trash2} variant="danger" disabledReason={useRoleReason('owner')}>
       {(close) => (
         <ActionDialog
           path="/api/v1/jobs/deleteTask"

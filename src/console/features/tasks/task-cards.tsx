@@ -3,7 +3,7 @@ import { bytes, Change, credits, number, priceNameOf } from '../../ui/money.tsx'
 import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, ExactTime } from '../../ui/time.tsx';
-import { ledgerWord } from '../../words.ts';
+import { kindWord } from '../credits/credits-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { tasksText } from './tasks-text.ts';
 import type { TaskView } from './use-task.ts';
@@ -17,7 +17,7 @@ export function LedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
         rows={ledger}
         rowKey={({ entryId }) => entryId}
         columns={[
-          { title: tasksText.entry, kind: 'head', cell: ({ kind, entryId }) => `${ledgerWord(kind)} #${entryId}` },
+          { title: tasksText.entry, kind: 'head', cell: ({ kind, entryId }) => `${kindWord(kind)} #${entryId}` },
           { title: tasksText.columns.credits, kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
           { title: tasksText.balance, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
         ]}
@@ -43,7 +43,7 @@ export function DetailsCard({ view }: { readonly view: TaskView }) {
           [tasksText.generatedIn, costTime && duration(costTime)],
           [tasksText.columns.created, <ExactTime ms={createTime} />],
           [tasksText.ended, completeTime && <ExactTime ms={completeTime} />],
-          [tasksText.keptUntil, mediaDeleteTime && <ExactTime ms={mediaDeleteTime} />],
+          [tasksText.availableUntil, mediaDeleteTime && <ExactTime ms={mediaDeleteTime} />],
         ]}
       />
     </Card>

@@ -54,7 +54,7 @@ function FirstSteps() {
     <>
       <p>{tasksText.empty}</p>
       <div class="row">
-        <LinkButton href={paths.playground(accountId)} look="primary">
+        <LinkButton href={paths.playground(accountId)} variant="primary">
           {tasksText.firstVideo}
         </LinkButton>
       </div>
@@ -144,7 +144,7 @@ function limited({ options = [], ...filter }: TaskFilter): TaskFilter {
   return { ...filter, options: [{ value: '', label: week?.label ?? '' }, ...shorter] };
 }
 
-/** What tasks can be narrowed to. */
+/** Returns the names that tasks can be filtered by. */
 function useNames() {
   const isOperator = useIsOperator();
   const own = useRead('/api/v1/models', {}, { isEnabled: !isOperator });

@@ -3,7 +3,7 @@ import { ClockTime, duration } from '../../ui/time.tsx';
 import { stepWord, tasksText, taskWord } from './tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 
-/** What happened when, by the clock of the service. Events have an instant, spans a length. */
+/** Shows the steps by the clock of the service. Events have an instant, spans a length. */
 export function TaskTimeline({ view }: { readonly view: TaskView }) {
   return (
     <Card title={tasksText.timeline}>

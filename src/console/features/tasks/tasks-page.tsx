@@ -15,7 +15,7 @@ export function TasksPage() {
       lead={isOperator ? tasksText.leadOfOperators : tasksText.lead}
       actions={
         !isOperator && (
-          <LinkButton href={paths.playground(accountId)} look="primary">
+          <LinkButton href={paths.playground(accountId)} variant="primary">
             <Plus size={16} aria-hidden="true" /> {tasksText.newVideo}
           </LinkButton>
         )

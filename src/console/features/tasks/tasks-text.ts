@@ -177,16 +177,16 @@ export const tasksText = {
   seeAll: 'View all tasks',
   request: 'Request',
   deletedTitle: 'Content deleted',
-  deleted: 'The task’s record and its ledger entries are kept.',
+  deleted: 'The task’s record and its ledger entries remain.',
   asJson: 'As JSON',
 
   cancel: 'Cancel',
   cancelTitle: 'Cancel this task?',
   cancelAction: 'Cancel task',
   keep: 'Keep task',
-  cancelSays: (charged: number) =>
+  cancelEffect: (charged: number) =>
     `Generation stops, and ${credits(charged)} are refunded to your balance. You can’t resume the task.`,
-  cancelSaysToOperators: (charged: number) =>
+  cancelEffectForOperators: (charged: number) =>
     `Generation stops, ${credits(charged)} are refunded to the account, and its callback is sent. The account doesn’t see your reason.`,
   reasonHint: 'Stored in the audit log with your name.',
   cancelled: (refunded: number) => `Task cancelled, ${credits(refunded)} refunded`,
@@ -202,12 +202,12 @@ export const tasksText = {
     'The prompt, images, video and poster, and the callback with its attempts. Links to the video stop working. This can’t be undone.',
   removeKeeps: 'The ID, model, length, times, state and price, and the ledger entries. Nothing is charged or refunded.',
   removeDeletesTitle: 'Deleted:',
-  removeKeepsTitle: 'Kept:',
+  removeKeepsTitle: 'Not deleted:',
 
   noVideo: 'No video',
   noVideoBecause: 'The task failed and was refunded.',
   videoDeleted: 'Video deleted',
-  videoDeletedBecause: 'It can’t be played anymore. The record is kept.',
+  videoDeletedBecause: 'It’s no longer available. The record remains.',
   progress: 'Progress',
   generating: 'You can leave this page. The video keeps generating.',
   waiting: 'Queued. Generation starts automatically.',
@@ -236,7 +236,7 @@ export const tasksText = {
   createdBy: 'Created by',
   apiKey: 'API key',
   person: 'person',
-  keptUntil: 'Kept until',
+  availableUntil: 'Available until',
   ledger: 'Ledger',
   ledgerCaption: 'Ledger entries of this task',
   entry: 'Entry',

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import { createCodesAs } from '../../src/credits/redemption-codes.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import { assertAccessible, closeDialog, startVisitor, type Visitor } from '../support/console.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+
+// Spend limits of owners, and codes that operators create and owners redeem.
+
+const skip = skipWithoutBrowser();
+
+let service: HttpService;
+let visitor: Visitor;
+before(async () => {
+  if (skip !== false) return;
+  service = await startHttpService();
+  visitor = await startVisitor({ baseUrl: service.url, database: service.database });
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await service.close();
+});
+
+test('an owner limits the account and reads what is used; an empty field removes the limit', { skip }, async () => {
+  const { accountId, key } = await service.newAccount(1_000);
+  const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+  await page.goto(`${service.url}/console/a/${accountId}/credits`);
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Set limit' }).click();
+  await dialog.getByLabel('Per day').fill('300');
+  await assertAccessible(page, 'the dialog of a limit');
+  await dialog.getByRole('button', { name: 'Save limits' }).click();
+  const row = page.getByRole('table', { name: 'Spend limits' }).getByRole('row', { name: /The whole account Per day/ });
+  await row.getByText('0 of 300').waitFor();
+  assert.equal((await service.create(key, plainRequest)).status, 200);
+  assert.equal((await service.create(key, plainRequest)).json.error, 'spend_cap_reached');
+  await page.reload();
+  await row.getByText('165 of 300').waitFor();
+  await row.getByRole('button', { name: 'Change the limits of The whole account' }).click();
+  assert.equal(await dialog.getByLabel('Per day').inputValue(), '300');
+  await dialog.getByLabel('Per day').fill('');
+  await dialog.getByRole('button', { name: 'Save limits' }).click();
+  await row.waitFor({ state: 'detached' });
+  assert.equal((await service.create(key, plainRequest)).status, 200);
+  assert.deepEqual(errors, []);
+});
+
+test('a key is created for one model with a limit, which it cannot exceed', { skip }, async () => {
+  const { accountId } = await service.newAccount(1_000);
+  const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+  await page.goto(`${service.url}/console/a/${accountId}/keys`);
+  await page.getByRole('button', { name: 'Create key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('trial');
+  await dialog.getByText('Models', { exact: true }).first().click();
+  await dialog.getByRole('checkbox', { name: 'Videogen 2.0', exact: true }).check();
+  await dialog.getByText('Spend limits', { exact: true }).click();
+  await dialog.getByLabel('In total').fill('10');
+  await dialog.getByRole('button', { name: 'Create key' }).click();
+  const key = await dialog.locator('.secret code').innerText();
+  await closeDialog(page, 'Done');
+  await page
+    .getByRole('row', { name: /^trial/ })
+    .getByText('1 model', { exact: true })
+    .waitFor();
+  assert.equal((await service.create(key, plainRequest)).json.error, 'model_not_allowed');
+  const { status, json } = await service.create(key, { ...plainRequest, model: 'videogen-2.0' });
+  assert.deepEqual([status, json.error], [402, 'spend_cap_reached']);
+  assert.deepEqual(errors, []);
+});
+
+test('an operator creates codes that are shown once, and withdraws those that are left', { skip }, async () => {
+  const { page, errors } = await visitor.signedIn({}, { operator: true });
+  await page.goto(`${service.url}/console/ops/codes`);
+  await page.getByRole('button', { name: 'Create codes' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Spring');
+  await dialog.getByLabel('Credits per code').fill('50');
+  await dialog.getByLabel('Number of codes').fill('3');
+  await dialog.getByRole('button', { name: /^Create 3 × 50/ }).click();
+  const codes = (await dialog.locator('.secret code').innerText()).trim().split(/\s+/);
+  assert.equal(codes.length, 3);
+  await closeDialog(page, 'Done');
+  const row = page.getByRole('row', { name: /^Spring/ });
+  await row.getByText('0 of 3').waitFor();
+  await row.getByRole('button', { name: 'Withdraw Spring' }).click();
+  await dialog.getByLabel('Reason').fill('Printed twice');
+  await dialog.getByRole('button', { name: 'Withdraw codes' }).click();
+  await row.getByText('Withdrawn').waitFor();
+  assert.deepEqual(errors, []);
+});
+
+test('an owner redeems a code once, and a wrong code is refused in the dialog', { skip }, async () => {
+  const actor = { kind: 'command_line', name: 'shell' } as const;
+  const { codes } = await createCodesAs(service.database.db, actor, { name: 'Spring', credits: 250, codes: 1 });
+  const { accountId } = await service.newAccount(1_000);
+  const { page } = await visitor.signedIn({ [accountId]: 'owner' });
+  await page.goto(`${service.url}/console/a/${accountId}/credits`);
+  await page.getByRole('button', { name: 'Redeem code' }).click();
+  const dialog = page.getByRole('dialog');
+  const redeem = async (code: string) => {
+    await dialog.getByLabel('Code').fill(code);
+    await dialog.getByRole('button', { name: 'Redeem code' }).click();
+  };
+  await redeem('0000-0000-0000-0000');
+  await dialog.getByRole('alert').waitFor();
+  await redeem(codes[0]?.toLowerCase() ?? '');
+  await page.getByRole('status').getByText('250 credits added. Balance: 1,250 credits').waitFor();
+  await page.getByRole('cell', { name: 'Code of Spring' }).waitFor();
+});
