@@ -4,6 +4,8 @@ export const signInPaths = {
   setUp: '/setup',
   invite: '/invite',
   reset: '/reset',
+  signUp: '/sign-up',
+  confirm: '/confirm',
 } as const;
 
 const inAccount = (account: string) => `/a/${account}`;

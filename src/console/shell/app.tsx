@@ -7,6 +7,7 @@ import { useMe } from '../api/session.ts';
 import { opsPaths, paths, signInPaths } from '../paths.ts';
 import { AcceptLinkPage } from '../features/sign-in/accept-link-page.tsx';
 import { SignInPage } from '../features/sign-in/sign-in-page.tsx';
+import { SignUpPage } from '../features/sign-up/sign-up-page.tsx';
 import { AccountPages, OperatorPages } from '../routes.tsx';
 import { ErrorBox } from '../ui/notice.tsx';
 import { Toasts } from '../ui/toast.tsx';
@@ -23,6 +24,10 @@ export function App() {
     <ErrorBoundary>
       <Switch>
         <Route path={signInPaths.signIn} component={SignInPage} />
+        <Route path={signInPaths.signUp} component={SignUpPage} />
+        <Route path={signInPaths.confirm}>
+          <AcceptLinkPage purpose="confirm" />
+        </Route>
         <Route path={signInPaths.setUp}>
           <AcceptLinkPage purpose="setup" />
         </Route>

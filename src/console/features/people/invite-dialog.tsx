@@ -48,9 +48,9 @@ function InviteDialog({ account, isOperator = false, onClose }: InviteProps & { 
           ? { email, isOperator: makesOperator, ...(accountId !== '' && { accountId, role }) }
           : { email, role }
       }
-      result={({ url }) => (
+      result={({ url, isMailed }) => (
         <ShownOnce title={peopleText.invitationTitle(email)} what="link" text={url} onClose={onClose}>
-          {peopleText.invitationAdvice}
+          {isMailed ? peopleText.mailed : peopleText.invitationAdvice}
         </ShownOnce>
       )}
       onClose={onClose}

@@ -11,6 +11,7 @@ import { Time } from '../../ui/time.tsx';
 import { roleWord } from './role-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { SecurityEvents } from '../security/security-events.tsx';
+import { OpenSignUps } from '../sign-up/open-sign-ups.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteButton } from './invite-dialog.tsx';
 import { peopleText } from './people-text.ts';
@@ -66,6 +67,7 @@ function People() {
         ]}
       />
       <OperatorInvitations />
+      <OpenSignUps />
     </>
   );
 }

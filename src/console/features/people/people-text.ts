@@ -32,10 +32,12 @@ export const peopleText = {
   invite: 'Invite',
   inviteTitle: 'Invite a person',
   inviteTo: (account: string) => `Invite a person to ${account}`,
-  inviteHelp: 'You get a link to share. No e-mail is sent. The link works once, for 48 hours.',
+  inviteHelp:
+    'You get a link to share. It works once, for 48 hours. If the service has a mail server, the link is also sent by e-mail.',
   createLink: 'Create link',
   invitationTitle: (email: string) => `Invitation for ${email}`,
   invitationAdvice: 'Send it to the person yourself. Anyone who has the link can join.',
+  mailed: 'It is also sent by e-mail. Anyone who has the link can use it.',
   account: 'Account',
   accountHint: 'Optional for operators.',
   roleIn: 'Role in the account',
@@ -49,7 +51,8 @@ export const peopleText = {
   withdrawn: 'Invitation revoked',
   reset: 'Create password reset link',
   resetTitle: (email: string) => `Create a password reset link for ${email}?`,
-  resetHelp: 'You get a link to share. No e-mail is sent. Earlier reset links stop working.',
+  resetHelp:
+    'You get a link to share, which is also sent by e-mail if the service has a mail server. Earlier reset links stop working.',
   resetLink: (email: string) => `Password reset link for ${email}`,
   resetAdvice: 'Send it to the person yourself. Anyone who has the link can choose a new password.',
   endSessions: 'Sign out everywhere',

@@ -142,9 +142,9 @@ function ResetDialog({ person: { userId, email }, onClose }: DialogProps) {
       title={peopleText.resetTitle(email)}
       action={peopleText.createLink}
       body={() => ({ userId })}
-      result={({ url }) => (
+      result={({ url, isMailed }) => (
         <ShownOnce title={peopleText.resetLink(email)} what="link" text={url} onClose={onClose}>
-          {peopleText.resetAdvice}
+          {isMailed ? peopleText.mailed : peopleText.resetAdvice}
         </ShownOnce>
       )}
       onClose={onClose}

@@ -21,7 +21,7 @@ function takeToken(): string {
   return token;
 }
 
-/** Set-up, invitation and reset: a one-time link leads to a password, and the password to a session. */
+/** Set-up, invitation, reset and sign-up: a one-time link leads to a password, and the password to a session. */
 export function AcceptLinkPage({ purpose }: Pick<OneTimeLink, 'purpose'>) {
   const show = useSend('/api/console/v1/links/show', { changes: [] });
   const { data: link, error, variables } = show;
@@ -88,10 +88,11 @@ function hasPassword({ purpose, userExists }: OneTimeLink): boolean {
 }
 
 function AcceptForm({ token, link }: { readonly token: string; readonly link: OneTimeLink }) {
-  const { values, field } = useFields({ email: link.email ?? '', password: '' });
+  const { values, field } = useFields({ email: link.email ?? '', accountName: '', password: '' });
   const signedIn = useSignedIn();
   const [, navigate] = useLocation();
   const isOld = hasPassword(link);
+  const opensAccount = link.purpose === 'confirm';
   const accept = useSend('/api/console/v1/links/accept', {
     changes: [],
     onDone: (me) => {
@@ -101,7 +102,8 @@ function AcceptForm({ token, link }: { readonly token: string; readonly link: On
   });
   const submit = () => {
     const own = link.email === null ? { email: values.email.trim() } : {};
-    accept.mutate({ token, password: values.password, ...own });
+    const account = opensAccount ? { accountName: values.accountName.trim() } : {};
+    accept.mutate({ token, password: values.password, ...own, ...account });
   };
   return (
     <Form submission={accept} onSubmit={submit}>
@@ -113,6 +115,15 @@ function AcceptForm({ token, link }: { readonly token: string; readonly link: On
         required
         {...field('email')}
       />
+      {opensAccount && (
+        <TextField
+          label={text.accountName}
+          hint={text.accountNameHint}
+          autocomplete="organization"
+          required
+          {...field('accountName')}
+        />
+      )}
       <TextField
         label={text.password}
         type="password"

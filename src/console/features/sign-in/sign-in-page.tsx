@@ -4,6 +4,7 @@ import { signInWithPasskey } from '../../api/passkeys.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useAction, useRead, useSend } from '../../api/queries.ts';
 import { useMe, useSignedIn } from '../../api/session.ts';
+import { signInPaths } from '../../paths.ts';
 import { Gate, GateLoading } from '../../shell/gate.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -40,9 +41,9 @@ type SignInProps = NextProps & {
   readonly failed: string | undefined;
 };
 
-function SignIn({ options: { oidc, passkeys, passwordSignIn }, failed, next }: SignInProps) {
+function SignIn({ options: { oidc, passkeys, passwordSignIn, signUp }, failed, next }: SignInProps) {
   return (
-    <Gate title={text.signIn} lead={text.lead}>
+    <Gate title={text.signIn} {...(signUp === 'off' && { lead: text.byInvitation })}>
       {failed !== undefined && <OidcFailure title={text.notSignedIn} sentence={failed} />}
       {(oidc !== null || passkeys) && (
         <div class="stack tight ways">
@@ -55,6 +56,11 @@ function SignIn({ options: { oidc, passkeys, passwordSignIn }, failed, next }: S
         </div>
       )}
       {passwordSignIn && <PasswordForm next={next} />}
+      {signUp !== 'off' && (
+        <LinkButton href={signInPaths.signUp} size="wide" variant="quiet">
+          {text.signUp}
+        </LinkButton>
+      )}
     </Gate>
   );
 }

@@ -3,9 +3,12 @@ import { minPasswordLength } from '../../../people/user.ts';
 /** Every string of the pages before a sign-in. */
 export const signInText = {
   signIn: 'Sign in',
-  lead: 'Accounts are by invitation. Ask an owner or operator for one.',
+  byInvitation: 'Accounts are by invitation. Ask an owner or operator for one.',
   email: 'E-mail',
   password: 'Password',
+  accountName: 'Account name',
+  accountNameHint: 'Your company or project. Members of the account see it.',
+  signUp: 'Create an account',
   passkey: 'Use a passkey',
   forgotten: 'Forgot your password? An operator can create a reset link.',
   continueWith: (provider: string) => `Continue with ${provider}`,
@@ -46,6 +49,12 @@ export const signInText = {
       action: 'Set password and sign in',
       lead: 'You will be signed out on all other devices.',
       expired: 'Ask an operator for a new link.',
+    },
+    confirm: {
+      title: 'Create your account',
+      action: 'Create account',
+      lead: 'Choose a password. You become the owner of a new account.',
+      expired: 'Sign up again to get a new link, or sign in if you have an account already.',
     },
   },
   invalidLink: 'This link is no longer valid',

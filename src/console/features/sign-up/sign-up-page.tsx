@@ -1,0 +1,79 @@
+import { useState } from 'preact/hooks';
+import { failureOf } from '../../api/problem.ts';
+import { useRead, useSend } from '../../api/queries.ts';
+import { signInPaths } from '../../paths.ts';
+import { Gate, GateLoading } from '../../shell/gate.tsx';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, useFields } from '../../ui/form.tsx';
+import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { signUpText as text } from './sign-up-text.ts';
+
+/** Requests the link that opens an account. The page shows the same whether the address is registered or not. */
+export function SignUpPage() {
+  const { data: options, error, refetch } = useRead('/api/console/v1/options', {});
+  const [sentTo, setSentTo] = useState<string>();
+  if (options === undefined && error !== null) {
+    return (
+      <Gate title={text.title}>
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      </Gate>
+    );
+  }
+  if (options === undefined) return <GateLoading />;
+  if (options.signUp === 'off') {
+    return (
+      <Gate title={text.off} lead={text.offAdvice}>
+        <SignInLink />
+      </Gate>
+    );
+  }
+  if (sentTo !== undefined) {
+    return (
+      <Gate title={text.sent}>
+        <div class="stack">
+          <Notice title={text.sentNotice(sentTo)}>
+            <p>{text.sentAdvice}</p>
+          </Notice>
+          <Button size="wide" onClick={() => setSentTo(undefined)}>
+            {text.another}
+          </Button>
+        </div>
+      </Gate>
+    );
+  }
+  return (
+    <Gate title={text.title} lead={text.lead}>
+      <RequestForm needsCode={options.signUp === 'code'} onSent={setSentTo} />
+      <SignInLink />
+    </Gate>
+  );
+}
+
+function SignInLink() {
+  return (
+    <LinkButton href={signInPaths.signIn} size="wide" variant="quiet">
+      {text.signIn}
+    </LinkButton>
+  );
+}
+
+type RequestProps = { readonly needsCode: boolean; readonly onSent: (email: string) => void };
+
+function RequestForm({ needsCode, onSent }: RequestProps) {
+  const { values, field } = useFields({ email: '', code: '' });
+  const email = values.email.trim();
+  const request = useSend('/api/console/v1/sign-up', { changes: [], onDone: () => onSent(email) });
+  return (
+    <Form
+      submission={request}
+      onSubmit={() => request.mutate({ email, ...(needsCode && { code: values.code.trim() }) })}
+    >
+      <TextField label={text.email} type="email" autocomplete="username" required {...field('email')} />
+      {needsCode && <TextField label={text.code} autocomplete="off" required {...field('code')} />}
+      <Button variant="primary" size="wide" type="submit" busy={request.isPending}>
+        {text.submit}
+      </Button>
+    </Form>
+  );
+}

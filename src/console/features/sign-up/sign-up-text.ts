@@ -1,0 +1,28 @@
+/** Every text of sign-up, for customers and operators. */
+export const signUpText = {
+  title: 'Create an account',
+  lead: 'Enter your e-mail, and open the link that you get.',
+  email: 'E-mail',
+  code: 'Invitation code',
+  submit: 'Send link',
+  sent: 'Check your e-mail',
+  sentNotice: (email: string) => `If ${email} can sign up, a link is on its way`,
+  sentAdvice:
+    'It is valid for 48 hours. If nothing arrives, check your spam folder, or ask the operator of this service.',
+  another: 'Use another e-mail',
+  signIn: 'I have an account',
+  off: 'Sign-up is not available',
+  offAdvice: 'Accounts are by invitation. Ask an owner or operator for one.',
+  open: 'Open sign-ups',
+  requested: 'Requested',
+  mail: 'E-mail with the link',
+  mailStates: { waiting: 'Waiting', sent: 'Sent', failed: 'Failed' } as Readonly<Record<string, string>>,
+  noMail: 'Not sent',
+  actions: 'Actions',
+  createLink: 'Create link',
+  createLinkFor: (email: string) => `Create a sign-up link for ${email}`,
+  createLinkTitle: (email: string) => `Create a sign-up link for ${email}?`,
+  createLinkHelp: 'You get a link to share. No e-mail is sent. The earlier link stops working.',
+  link: (email: string) => `Sign-up link for ${email}`,
+  linkAdvice: 'Send it only to this e-mail address, because the link proves that the person reads it.',
+} as const;
