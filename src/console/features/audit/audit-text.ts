@@ -24,7 +24,6 @@ export const actorKinds: Readonly<Record<string, string>> = { operator: 'API key
 const actions: Readonly<Record<string, string>> = {
   'accounts.create': 'Created account',
   'accounts.sign_up': 'Opened account by sign-up',
-  'accounts.sign_up': 'Signed up',
   'accounts.suspend': 'Suspended account',
   'accounts.unsuspend': 'Lifted suspension',
   'accounts.limits': 'Changed limits',
