@@ -50,7 +50,7 @@ with endpoint as (
 ), threshold as (
   update accounts set low_balance = null where id = $1
 ), abandoned as (
-  update callback_deliveries set state = 'failed', finished_at = now()
+  update callback_deliveries set state = 'failed', finished_at = now(), due_at = now()
   where account_id = $1 and event is not null and state <> 'delivered' and state = 'pending'
 )
 select exists (select from endpoint) as "wasRemoved"`,

@@ -8,10 +8,13 @@ import { createCallerFinder, createTaskFinder } from '../../src/accounts/callers
 import { deleteExpiredContent, listOwedDeletions } from '../../src/tasks/content-deletion.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import type { Database, Statement } from '../../src/platform/database/database.ts';
+import { findEventEndpoint, requestEventRedelivery } from '../../src/callbacks/event-endpoint.ts';
+import { listOwnEvents, redeliverFailedEvents } from '../../src/callbacks/own-deliveries.ts';
 import { listPendingDeliveries } from '../../src/callbacks/deliveries.ts';
 import { intendProviderJob, listUnsettledJobs } from '../../src/providers/provider-jobs.ts';
 import { reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
 import * as lists from '../../src/tasks/task-list.ts';
+import { taskEventIdOf } from '../../src/tasks/task-event.ts';
 import * as tasks from '../../src/tasks/tasks.ts';
 import { listExpiredUploads } from '../../src/media/uploads.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -68,6 +71,15 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     await tasks.touchGenerations(watched, [taskId]);
     await tasks.completeTask(watched, taskId, madeUpResult);
     await tasks.refundTask(watched, failing, { failCode: 'internal', failMsg: 'It failed.' });
+  },
+  events: async ({ watched, account: { accountId } }) => {
+    const filter = { accountId, limit: 50, nowMs: Date.now() };
+    await listOwnEvents(watched, filter);
+    await listOwnEvents(watched, { ...filter, state: 'failed' });
+    await listOwnEvents(watched, { ...filter, type: 'balance.low' });
+    await findEventEndpoint(watched, accountId);
+    await requestEventRedelivery(watched, accountId, accountId);
+    await redeliverFailedEvents(watched, { accountId, sinceMs: 0, nowMs: Date.now() });
   },
   'request a slot': async ({ watched, taskId, account: { accountId } }) => {
     const request = { taskId, accountId, ordinal: 1, pool: 'busy/model', provider: 'busy', limit: 3 };
@@ -244,6 +256,8 @@ select id, 'other/' || n % 100, account_id, n, now() + interval '1 minute' from 
 insert into callback_deliveries (id, task_id, account_id, url, state, finished_at)
 select id, id, account_id, 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into callback_deliveries (id, task_id, account_id, url) select id, id, account_id, 'http://127.0.0.1/' from tasks where state = 'fail';
+insert into callback_deliveries (id, task_id, account_id, event, url, state, finished_at)
+select ${taskEventIdOf('id')}, id, account_id, 'task.succeeded', 'http://127.0.0.1/', 'delivered', now() from tasks where state = 'success';
 insert into uploads (id, account_id, file_name, bytes, expires_at)
 select gen_random_uuid(), id, 'image.jpg', 1, now() + n * interval '1 hour' from accounts cross join generate_series(1, 4) n;
 insert into prices (model, price_name, account_id, credits_per_second, credits_per_video, effective_from, created_at, who, reason)
