@@ -85,7 +85,7 @@ test('caps of an account, a key and a member are set, listed with what was spent
   assert.match((await command('cap', 'set', accountId)).stderr, /give at least one of --day, --month and --total/);
 });
 
-test('the margin names the revenue, and the credits that are none', async () => {
+test('the margin shows the revenue, and granted credits as no revenue', async () => {
   const lines = await run('margin', '--from', new Date(Date.now() - 70 * 86_400_000).toISOString());
   assert.match(lines, /^No tasks\.\nGrants {2}1 entries, 1000 credits {2}worth 5\.00 USD, no revenue\n$/);
 });

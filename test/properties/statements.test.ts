@@ -43,7 +43,7 @@ const event = fc.oneof(
 );
 type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 const hourMs = 3_600_000;
-/** What passes before an entry; or it is booked around the start of the next month. */
+/** The time before an entry; or it is booked around the start of the next month. */
 const gap = fc.oneof(
   fc.record({ ms: fc.nat(400 * hourMs) }),
   fc.record({ toMonth: fc.constantFrom(-1_500, -1, 0, 1, 1_500) }),
