@@ -79,7 +79,7 @@ for (const [subject, period] of [
     const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => create(index % 2 === 1)));
     await another.close();
     await pool.close();
-    const statuses = answers.map(({ status }) => status).toSorted();
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
     assert.deepEqual(statuses, [...Array<number>(20).fill(200), ...Array<number>(80).fill(402)]);
     const refused = answers.filter(({ status }) => status === 402).map(({ json }) => json);
     assert.deepEqual(new Set(refused.map(({ error }) => error)), new Set(['spend_cap_reached']));
