@@ -133,20 +133,20 @@ async function ledgerOf(accountId: string): Promise<readonly LedgerEntry[]> {
 async function assertStatements(accountId: string): Promise<void> {
   const entries = await ledgerOf(accountId);
   const lastMs = Math.max(...entries.map(({ createdAt }) => createdAt));
-  let before: AccountStatement | undefined;
+  let previous: AccountStatement | undefined;
   for (let index = 0; ; index += 1) {
     const month = monthOf(new Date(Date.UTC(2025, 11 + index)).toISOString().slice(0, 7)) ?? assert.fail();
     const statement = await readStatement(database.db, { accountId, ...month });
     const inMonth = entries.filter(({ createdAt }) => createdAt >= month.fromMs && createdAt < month.toMs);
     assert.equal(statement.opening, sumOf(entries.filter(({ createdAt }) => createdAt < month.fromMs)));
-    assert.equal(statement.opening, before?.closing ?? 0);
+    assert.equal(statement.opening, previous?.closing ?? 0);
     assert.equal(statement.closing - statement.opening, sumOf(inMonth));
     assert.deepEqual(figuresOf(statement), await figuresOnPaper(inMonth));
     assertCsv(statement);
-    before = statement;
+    previous = statement;
     if (month.fromMs > lastMs) break;
   }
-  assert.equal(before.closing, (await findAccount(database.db, accountId))?.balance);
+  assert.equal(previous.closing, (await findAccount(database.db, accountId))?.balance);
 }
 
 function sumOf(entries: readonly LedgerEntry[]): number {
