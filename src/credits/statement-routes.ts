@@ -18,11 +18,12 @@ const month = textParameter(monthError)
 type Given = { readonly ctx: Context; readonly accountId: string; readonly query: { readonly month: string } };
 
 async function statementOf({ ctx, accountId, query }: Given, { db, now }: HttpDeps, format: keyof typeof formats) {
-  const asked = monthOf(query.month);
-  if (asked === undefined || asked.fromMs > now()) throw invalidRequest([{ path: 'month', message: monthError }]);
+  const requested = monthOf(query.month);
+  if (requested === undefined || requested.fromMs > now())
+    throw invalidRequest([{ path: 'month', message: monthError }]);
   const { render, headers, disposition } = formats[format];
-  const text = render(await readStatement(db, { accountId, ...asked }));
-  ctx.set({ ...headers, 'Content-Disposition': `${disposition}; filename="statement-${asked.month}.${format}"` });
+  const text = render(await readStatement(db, { accountId, ...requested }));
+  ctx.set({ ...headers, 'Content-Disposition': `${disposition}; filename="statement-${requested.month}.${format}"` });
   return Readable.from([text]);
 }
 

@@ -59,7 +59,7 @@ const margin = defineEndpoint({
   description:
     `Covers tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / dayMs} days. Credits count for the provider of ` +
     'the last job, cost for the provider that caused it. Revenue is the value of the credits that tasks used, also of credits that were ' +
-    'given away; `booked` shows where credits came from.',
+    'not paid for; `booked` shows where credits came from.',
   query: strictQuery({
     fromTime: wholeParameter(0, maxUnixMs),
     toTime: wholeParameter(0, maxUnixMs),
@@ -72,7 +72,7 @@ const margin = defineEndpoint({
     rows: z.array(marginSchema),
     booked: z.array(bookedCreditsSchema).meta({
       description:
-        'Credits that accounts got in the period by other than refunds, whatever `model` and `provider` are.',
+        'Credits that accounts got in the period other than by refunds. `model` and `provider` do not apply.',
     }),
   }),
   handler: async ({ query }, { db, catalogue }) => {

@@ -63,12 +63,12 @@ export type Damage = {
   readonly outages: readonly Outage[];
 };
 
-/** What came of a code that two accounts redeemed at the same time. */
+/** A code that two accounts redeemed at the same time, and their responses. */
 export type RedeemedCode = {
   readonly credits: number;
   /** The accounts that were answered 200. */
   readonly winners: readonly number[];
-  /** How many never got an answer. */
+  /** The number of accounts that never got a response. */
   readonly unanswered: number;
 };
 

@@ -45,7 +45,7 @@ type Redeeming = {
   readonly contests: readonly Contest[];
   readonly baseUrls: readonly [string, ...string[]];
   readonly random: Random;
-  /** How long unanswered redemptions are repeated after the last one has begun. */
+  /** Unanswered redemptions are repeated for this time. */
   readonly patienceMs: number;
 };
 

@@ -41,10 +41,10 @@ test('a statement is printed as CSV, as a page and as JSON, by default for the l
   assert.match(csv, /^month,section,createTime,model,priceName,entries,credits,description\n/);
   assert.match(csv, /,charge,,videogen-2\.0-fast,standard,1,-132,\n.*,closing_balance,.*,868,\n$/);
   assert.match(await run('statement', accountId, '--format', 'html'), /^<!doctype html>[^]*868[^]*<\/html>\n$/);
-  const current = JSON.parse(
+  const { opening, closing, lines } = JSON.parse(
     await run('statement', accountId, '--month', new Date().toISOString().slice(0, 7), '--json'),
-  );
-  assert.deepEqual([current.opening, current.closing, current.lines], [868, 868, []]);
+  ) as Record<string, unknown>;
+  assert.deepEqual([opening, closing, lines], [868, 868, []]);
   const refused = await command('statement', accountId, '--month', '2285-12');
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /It must be a month that has begun, such as 2026-01\./);
@@ -85,7 +85,7 @@ test('caps of an account, a key and a member are set, listed with what was spent
   assert.match((await command('cap', 'set', accountId)).stderr, /give at least one of --day, --month and --total/);
 });
 
-test('the margin names the revenue, and the credits that are none', async () => {
+test('the margin shows the revenue, and granted credits as no revenue', async () => {
   const lines = await run('margin', '--from', new Date(Date.now() - 70 * 86_400_000).toISOString());
   assert.match(lines, /^No tasks\.\nGrants {2}1 entries, 1000 credits {2}worth 5\.00 USD, no revenue\n$/);
 });

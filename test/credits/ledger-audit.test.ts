@@ -215,7 +215,7 @@ const plants: readonly Plant[] = [
   },
   {
     rule: 'code_is_granted_once',
-    what: 'a grant for a code that nobody has redeemed',
+    what: 'a grant for a code that is not redeemed',
     statements: () => ['update redemption_codes set redeemed_by = null, redeemed_at = null'],
   },
   {

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
+import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { createDatabase } from '../../src/platform/database/database.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../support/frozen-clock.ts';
 import { assertRefused, isObject } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { newMember } from '../support/person.ts';
+import { newBrowser, newMember, signIn } from '../support/person.ts';
 
 const price = 165;
 const request = { model: 'videogen-2.0-fast', input: { prompt: 'a boat' } };
@@ -53,6 +55,39 @@ test('402 a create beyond the cap of its key says what may be spent, and costs n
     caps: [{ subject: 'key', subjectId: keyId, period: 'month', cap: 166, spent: price, resetTime }],
   });
 });
+
+for (const [subject, period] of [
+  ['key', 'day'],
+  ['member', 'month'],
+  ['account', 'total'],
+] as const) {
+  test(`402 of 100 concurrent creates at two APIs, those beyond the ${period}'s cap of the ${subject}`, async () => {
+    const { accountId, person } = await newMember(service, 'owner', 100 * price);
+    const made = await createApiKey(database.db, { accountId, name: 'a', scopes });
+    assert.ok(made);
+    const ids = { key: made.keyId, member: person.userId, account: accountId };
+    const cap = 20 * price + price - 1;
+    assert.ok(await setSpendCaps(database.db, accountId, { kind: subject, id: ids[subject] }, { [period]: cap }));
+    const pool = createDatabase({ url: database.url });
+    const another = await startHttpService({ database, db: pool });
+    const elsewhere = newBrowser(another);
+    await signIn(elsewhere, person.email);
+    const create = (isElsewhere: boolean) =>
+      subject === 'member'
+        ? (isElsewhere ? elsewhere : person).ask('POST', '/api/v1/jobs/createTask', { accountId, body: request })
+        : (isElsewhere ? another : service).create(made.key, request);
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => create(index % 2 === 1)));
+    await another.close();
+    await pool.close();
+    const statuses = answers.map(({ status }) => status).toSorted((a, b) => a - b);
+    assert.deepEqual(statuses, [...Array<number>(20).fill(200), ...Array<number>(80).fill(402)]);
+    const refused = answers.filter(({ status }) => status === 402).map(({ json }) => json);
+    assert.deepEqual(new Set(refused.map(({ error }) => error)), new Set(['spend_cap_reached']));
+    assert.deepEqual(new Set(refused.map(({ data }) => data['cap'])), new Set([cap]));
+    const [counted] = await listSpendCaps(database.db, accountId);
+    assert.equal(counted?.spent, 20 * price);
+  });
+}
 
 test('an account and a member have caps of their own, which null removes', async () => {
   const { accountId, person } = await newMember(service);

@@ -99,7 +99,7 @@ test('200 the current month ends with the balance of now, and may still change',
 
 test('200 an operator gets the statement of a closed account', async () => {
   const { accountId } = await newBooks();
-  await closeAccountAs(db(), shell, { accountId, reason: 'asked for' });
+  await closeAccountAs(db(), shell, { accountId, reason: 'requested' });
   for (const format of ['csv', 'html']) {
     const path = `/api/admin/v1/credits/statement.${format}`;
     const { status, bytes } = await operator.ask('GET', path, { query: { accountId, month: '2026-01' } });
@@ -108,7 +108,7 @@ test('200 an operator gets the statement of a closed account', async () => {
   }
 });
 
-test('422 a month that has not begun, or that is none; 404 an unknown account; 403 a key without the scope', async () => {
+test('422 a month that has not begun, or does not exist; 404 an unknown account; 403 a key without the scope', async () => {
   const { accountId, key } = await service.newAccount(70);
   const writer = await service.newAccount(70, ['tasks:write']);
   const month = '2026-01';

@@ -7,6 +7,9 @@ import { acceptBatch, acceptTask } from '../../src/tasks/accept-task.ts';
 import { createCallerFinder, createTaskFinder } from '../../src/accounts/callers.ts';
 import { deleteExpiredContent, listOwedDeletions } from '../../src/tasks/content-deletion.ts';
 import { readBooks } from '../../src/credits/credits.ts';
+import { checkBooks } from '../../src/credits/ledger-rules.ts';
+import { readBookedCredits } from '../../src/credits/margin.ts';
+import { monthOf, readStatement } from '../../src/credits/statement.ts';
 import type { Database, Statement } from '../../src/platform/database/database.ts';
 import { findEventEndpoint, requestEventRedelivery } from '../../src/callbacks/event-endpoint.ts';
 import { listOwnEvents, redeliverFailedEvents } from '../../src/callbacks/own-deliveries.ts';
@@ -93,6 +96,13 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     await listUnsettledJobs(watched, { minAgeMs: 60_000, after: job, limit: 200 });
     await lists.listDueTerminations(watched, { after: { ...delivery, reason: 'a test' }, limit: 200 });
   },
+  'read a statement': async ({ watched, account: { accountId } }) => {
+    for (const month of ['2026-01', new Date().toISOString().slice(0, 7)])
+      await readStatement(watched, { accountId, ...(monthOf(month) ?? assert.fail()) });
+  },
+  'read booked credits': ({ watched }) => readBookedCredits(watched, { fromMs: Date.now() - 1e9, toMs: Date.now() }),
+  'audit codes and caps': ({ watched, account: { accountId } }) =>
+    checkBooks(watched, { accounts: [accountId], capped: [accountId] }),
   housekeeping: async ({ watched, taskId }) => {
     const task = { taskId, accountId: taskId, uploadIds: [], isLast: false, dueAtUs: 1 };
     await lists.listExpiredMedia(watched, { retentionMs: 1e9, leftoverMs: 1e8, after: { taskId }, limit: 200 });

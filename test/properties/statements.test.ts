@@ -43,7 +43,7 @@ const event = fc.oneof(
 );
 type Event = typeof event extends fc.Arbitrary<infer Value> ? Value : never;
 const hourMs = 3_600_000;
-/** What passes before an entry; or it is booked around the start of the next month. */
+/** The time before an entry; or it is booked around the start of the next month. */
 const gap = fc.oneof(
   fc.record({ ms: fc.nat(400 * hourMs) }),
   fc.record({ toMonth: fc.constantFrom(-1_500, -1, 0, 1, 1_500) }),
@@ -133,20 +133,20 @@ async function ledgerOf(accountId: string): Promise<readonly LedgerEntry[]> {
 async function assertStatements(accountId: string): Promise<void> {
   const entries = await ledgerOf(accountId);
   const lastMs = Math.max(...entries.map(({ createdAt }) => createdAt));
-  let before: AccountStatement | undefined;
+  let previous: AccountStatement | undefined;
   for (let index = 0; ; index += 1) {
     const month = monthOf(new Date(Date.UTC(2025, 11 + index)).toISOString().slice(0, 7)) ?? assert.fail();
     const statement = await readStatement(database.db, { accountId, ...month });
     const inMonth = entries.filter(({ createdAt }) => createdAt >= month.fromMs && createdAt < month.toMs);
     assert.equal(statement.opening, sumOf(entries.filter(({ createdAt }) => createdAt < month.fromMs)));
-    assert.equal(statement.opening, before?.closing ?? 0);
+    assert.equal(statement.opening, previous?.closing ?? 0);
     assert.equal(statement.closing - statement.opening, sumOf(inMonth));
     assert.deepEqual(figuresOf(statement), await figuresOnPaper(inMonth));
     assertCsv(statement);
-    before = statement;
+    previous = statement;
     if (month.fromMs > lastMs) break;
   }
-  assert.equal(before.closing, (await findAccount(database.db, accountId))?.balance);
+  assert.equal(previous.closing, (await findAccount(database.db, accountId))?.balance);
 }
 
 function sumOf(entries: readonly LedgerEntry[]): number {

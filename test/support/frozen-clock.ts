@@ -7,7 +7,7 @@ type Instants = { readonly now: string; readonly clock?: string };
 
 export type FrozenDatabase = TestDatabase & { set(instants: Instants): Promise<void> };
 
-// PostgreSQL looks functions up along the search path, so those of another schema replace its own in statements, and new defaults
+// PostgreSQL finds functions along the search path, so those of another schema replace its own in statements, and new defaults
 // replace those of columns.
 const freeze = `
 create schema frozen;
@@ -15,9 +15,15 @@ create table frozen.instants (now timestamptz, clock timestamptz);
 insert into frozen.instants default values;
 create function frozen.now() returns timestamptz stable language sql as 'select now from frozen.instants';
 create function frozen.clock_timestamp() returns timestamptz stable language sql as 'select clock from frozen.instants';
-alter table tasks alter created_at set default frozen.now();
-alter table ledger_entries alter created_at set default frozen.now();
-do $$ begin execute format('alter database %I set search_path = frozen, pg_catalog, public', current_database()); end $$`;
+do $$
+declare
+  own record;
+begin
+  for own in select table_name, column_name from information_schema.columns where table_schema = 'public' and column_default = 'now()' loop
+    execute format('alter table %I alter %I set default frozen.now()', own.table_name, own.column_name);
+  end loop;
+  execute format('alter database %I set search_path = frozen, pg_catalog, public', current_database());
+end $$`;
 
 /** A database whose time stands still, so that no test runs across the end of a day. */
 export async function createFrozenDatabase(instants: Instants): Promise<FrozenDatabase> {

@@ -22,7 +22,7 @@ test('after a restore, codes and caps are those of the backup, and agree with wh
   await accept();
 
   const backup = await backUp(database.url);
-  // All of this is lost: a redemption, a batch, its withdrawal, a charge and a lower cap.
+  // All of this is lost: a redemption, a batch, a batch's end, a charge and a lower cap.
   assert.equal((await redeemCode(db, accountId, late)).kind, 'redeemed');
   const newer = await createCodesAs(db, shell, { name: 'summer', credits: 500, codes: 1 });
   await withdrawCodesAs(db, shell, { batchId, reason: 'leaked' });
