@@ -18,7 +18,7 @@ import { eventsSchema, presentEvents } from './security-event-view.ts';
 import { view } from '../http/view.ts';
 import { numberedPage, strictQuery } from '../http/query.ts';
 
-/** The console shows all members at once. */
+/** The console shows all members on one page. */
 const maxMembers = 1000;
 
 const invitationSchema = z.strictObject({

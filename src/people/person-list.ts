@@ -1,7 +1,7 @@
 import type { Role } from './role.ts';
 import { many } from '../platform/database/statement.ts';
 
-/** A person who signs in to the console. Times are Unix milliseconds. */
+/** A person with access to the console. Times are Unix milliseconds. */
 export type ListedPerson = {
   readonly userId: string;
   readonly email: string;
@@ -14,7 +14,7 @@ export type ListedPerson = {
 
 export type ListedMember = ListedPerson & { readonly role: Role; readonly joinedAt: number };
 
-/** What only operators may see. */
+/** Only operators receive this part. */
 export type OperatorsPerson = ListedPerson & {
   readonly isOperator: boolean;
   readonly createdAt: number;
