@@ -1,7 +1,7 @@
 import type { Role } from './role.ts';
 import { many } from '../platform/database/statement.ts';
 
-/** A person with access to the console. Times are Unix milliseconds. */
+/** A user of the console. Times are Unix milliseconds. */
 export type ListedPerson = {
   readonly userId: string;
   readonly email: string;
@@ -14,7 +14,7 @@ export type ListedPerson = {
 
 export type ListedMember = ListedPerson & { readonly role: Role; readonly joinedAt: number };
 
-/** Only operators receive this part. */
+/** A user with the fields that only operators may see. */
 export type OperatorsPerson = ListedPerson & {
   readonly isOperator: boolean;
   readonly createdAt: number;
