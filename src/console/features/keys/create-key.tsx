@@ -10,7 +10,7 @@ import { Plus } from '../../ui/icons.ts';
 import { dayMs } from '../../ui/time.tsx';
 import { CapFields, capsOf, noCaps } from '../credits/cap-fields.tsx';
 import { NewKey } from './key-dialogs.tsx';
-import type { OfAccount } from './key-list.tsx';
+import type { OfAccount } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
 
 /** Creates a key: for the own account, or as an operator for any. */

@@ -4,8 +4,7 @@ import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Button } from '../../ui/button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
-import type { OfAccount } from './key-list.tsx';
-import { stateOf } from './key-state.ts';
+import { type OfAccount, stateOf } from './key-state.ts';
 import { keysText } from './keys-text.ts';
 import { TryKey } from './try-key.tsx';
 

@@ -1,5 +1,5 @@
 import { ordinaryScopes, scopes as allScopes } from '../../../accounts/api-key.ts';
-import type { Account, UsedApiKey } from '../../api/contract.ts';
+import type { UsedApiKey } from '../../api/contract.ts';
 import { Badge, StateDot } from '../../ui/badge.tsx';
 import { KeyRound } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
@@ -7,13 +7,8 @@ import { number } from '../../ui/money.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { KeyActions } from './key-dialogs.tsx';
-import { stateOf } from './key-state.ts';
+import { type OfAccount, stateOf } from './key-state.ts';
 import { keysText, scopeText } from './keys-text.ts';
-
-export type OfAccount = {
-  /** On operators' pages: the account whose keys these are. */
-  readonly account?: Account | undefined;
-};
 
 /** The keys of an account with their use, for its owners and for operators. */
 export function KeyList({ account }: OfAccount) {

@@ -1,4 +1,9 @@
-import type { UsedApiKey } from '../../api/contract.ts';
+import type { Account, UsedApiKey } from '../../api/contract.ts';
+
+export type OfAccount = {
+  /** On operators' pages: the account whose keys these are. */
+  readonly account?: Account | undefined;
+};
 
 /** The state decides if the service accepts a key. */
 export function stateOf({ revokeTime, expireTime }: Pick<UsedApiKey, 'revokeTime' | 'expireTime'>) {

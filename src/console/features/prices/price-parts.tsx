@@ -1,8 +1,16 @@
 import { conditionsOf, type PriceConditions } from '../../../models/price-rows.ts';
+import type { Answer } from '../../api/call.ts';
 import type { ModelPrice } from '../../api/contract.ts';
 import type { CreditAmounts } from '../../ui/money.tsx';
 import { fieldWord, valueWord } from '../models/models-text.ts';
 import { pricesText } from './prices-text.ts';
+
+export type PricedModel = Answer<'/api/admin/v1/prices'>['models'][number];
+/** One of the prices of a model. `isOnly`: it has no other. */
+export type PriceLine = Pick<PricedModel, 'model' | 'title'> & {
+  readonly price: ModelPrice;
+  readonly isOnly: boolean;
+};
 
 /** A model, and which of its prices. */
 export function PriceOf({ model, name }: { readonly model: string; readonly name: string }) {

@@ -1,4 +1,3 @@
-import type { Answer } from '../../api/call.ts';
 import type { Account, ModelPrice } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
@@ -8,17 +7,11 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
-import { Amounts, amountsAt, conditionWords } from './price-parts.tsx';
+import { Amounts, amountsAt, conditionWords, type PricedModel, type PriceLine } from './price-parts.tsx';
 import { pricesText } from './prices-text.ts';
 import { SetPriceDialog } from './set-price-dialog.tsx';
 import { SetPrices } from './set-prices.tsx';
 
-type PricedModel = Answer<'/api/admin/v1/prices'>['models'][number];
-/** One of the prices of a model. `isOnly`: it has no other. */
-export type PriceLine = Pick<PricedModel, 'model' | 'title'> & {
-  readonly price: ModelPrice;
-  readonly isOnly: boolean;
-};
 type Props = { readonly account?: Pick<Account, 'accountId' | 'name'> | undefined };
 
 export function PricesPage() {

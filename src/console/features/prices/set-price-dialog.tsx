@@ -6,8 +6,7 @@ import { useFields } from '../../ui/form.tsx';
 import { amountWords } from '../../ui/money.tsx';
 import { exactTime } from '../../ui/time.tsx';
 import { auditHint } from '../audit/audit-text.ts';
-import { amountsAt } from './price-parts.tsx';
-import type { PriceLine } from './prices-page.tsx';
+import { amountsAt, type PriceLine } from './price-parts.tsx';
 import { pricesText } from './prices-text.ts';
 
 type SetProps = {
