@@ -3,7 +3,7 @@ import type { TaskRecord } from './task-record.ts';
 import type { Task, TaskResult } from './task.ts';
 import type { readTaskDetail } from './task-list.ts';
 import type { Maker } from './task-maker.ts';
-import { stepOf, stepSchema, stepsOf } from './task-steps.ts';
+import { stepOf, stepSchema, stepsOf } from './task-steps-view.ts';
 import { costBases, jobOutcomes, type ProviderJob } from '../providers/provider-jobs.ts';
 import type { UploadPreview } from '../media/upload-previews.ts';
 import { taskWorkflowId } from '../temporal/task-queues.ts';

@@ -81,7 +81,9 @@ export function BarChart({ label, names, series, unit }: ChartProps) {
         )}
         <div class="names" aria-hidden="true">
           {names.map((name, index) => (
-            <span key={name}>{(names.length - 1 - index) % every === 0 ? name : ''}</span>
+            <span key={name} class={(names.length - 1 - index) % (2 * every) === 0 ? undefined : 'spare'}>
+              {(names.length - 1 - index) % every === 0 ? name : ''}
+            </span>
           ))}
         </div>
       </div>

@@ -104,7 +104,7 @@ export function FilterBar<Query>({ state }: BarProps<Query>) {
   const tabs = filters.filter(({ control }) => control === 'tabs');
   const others = filters.filter(({ control }) => control !== 'tabs');
   return (
-    <div class="stack">
+    <div class="filter-bar stack">
       {tabs.map(({ name, label, options = [] }) => (
         <Tabs
           key={name}
