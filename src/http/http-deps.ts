@@ -9,6 +9,7 @@ import type { Task } from '../tasks/task.ts';
 import type { Upload } from '../media/upload.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';
+import { type Moderator, noModerator } from '../moderation/moderator.ts';
 import type { IdentityProvider } from '../people/identity-provider.ts';
 import type { Acceptance, NewTask } from '../tasks/acceptance.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -84,6 +85,8 @@ export type HttpOptions = {
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
+  /** Checks the content of creates before their charge. */
+  readonly moderator: Moderator;
   readonly taskWaiters: TaskWaiters;
   readonly keyTouches: ReturnType<typeof createKeyTouches>;
   /** Lists of tasks can be searched by words of prompts. */
@@ -129,6 +132,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     progressOf: () => Promise.resolve(0),
     isSold: () => true,
     acceptTask: createTaskAcceptor(db),
+    moderator: noModerator,
     taskWaiters: createTaskWaiters(db),
     keyTouches: createKeyTouches(db),
     searchesPrompts: true,

@@ -81,7 +81,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
   const problems: Problem[] = [];
   const built = models.map((one, index): CatalogueModel => {
-    const { model, title, prices, fit, lastFrame, input = standardInput } = one;
+    const { model, title, prices, fit, lastFrame, moderation, input = standardInput } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
     const { tiers, problems: found } = buildTiers(one, ['models', index], { providers, files, reaches });
     problems.push(...found);
@@ -97,6 +97,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
       tiers,
       fit,
       lastFrame,
+      ...(moderation !== undefined && { moderation }),
       isRemote: names.some((provider) => provider !== previewProvider),
     };
   });

@@ -3,6 +3,7 @@ import type { Model } from '../model.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
 import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
 import { modelInput } from './model-input.ts';
+import { type ModelModeration, moderationSchema } from './moderation.ts';
 import { pricesSchema } from './price-rows.ts';
 import { type InputRules, type Rules, rules } from './rules.ts';
 
@@ -67,6 +68,7 @@ const model = z
       description: 'Short for tiers of one provider each that use our name for the model; preview without both.',
     }),
     rules: rules.optional(),
+    moderation: moderationSchema.optional(),
     fit: z
       .enum(['keep', 'convert'])
       .default('keep')
@@ -130,6 +132,8 @@ export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
   readonly fit: 'keep' | 'convert';
   readonly lastFrame: boolean;
+  /** Undefined for the check of the installation. */
+  readonly moderation?: ModelModeration | undefined;
   /** True if upstreams generate it, so that it needs no CPU of ours. */
   readonly isRemote: boolean;
 };

@@ -36,7 +36,8 @@ export type SecretRef = z.output<typeof secretRef>;
 /** Reads a secret for each use, so that a rotated one counts without a restart. */
 export type SecretReader = (ref: SecretRef) => () => string;
 
-const baseUrl = z
+/** An address that the operator chose. */
+export const operatorUrl = z
   .string()
   .max(1000)
   .refine(isBaseUrl, { error: 'must be an http or https URL without user, password, query or fragment' })
@@ -68,7 +69,7 @@ const oneAtATime: Defaults = { limit: 1, onLostAnswer: 'fail' };
 
 function common({ limit, onLostAnswer }: Defaults) {
   return {
-    baseUrl,
+    baseUrl: operatorUrl,
     key: secretRef.optional(),
     limit: jobLimit.default(limit),
     timeouts: z.strictObject({ submitSeconds: z.int().min(1).max(600).default(60) }).prefault({}),

@@ -1,0 +1,97 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { Moderation, ModerationCreateParams, ModerationCreateResponse } from 'openai/resources/moderations';
+
+// A FAKE: it flags by words instead of judging. Its requests and answers have the types of OpenAI's SDK.
+
+export type PlainRequest = { readonly model: string; readonly prompt: string; readonly imageUrls: readonly string[] };
+export type HookRequest =
+  | { readonly shape: 'openai'; readonly headers: IncomingHttpHeaders; readonly body: ModerationCreateParams }
+  | { readonly shape: 'plain'; readonly headers: IncomingHttpHeaders; readonly body: PlainRequest };
+
+export type ModerationHook = {
+  readonly openai: string;
+  readonly plain: string;
+  readonly received: HookRequest[];
+  /** Replaces the answers until it is called without a function. */
+  answerWith(respond?: (response: ServerResponse, request: IncomingMessage) => unknown): void;
+  close(): Promise<void>;
+};
+
+/** Text or an address with such a word is flagged for its category. */
+const words = { blood: 'violence', nude: 'sexual' } as const;
+
+export async function startModerationHook(): Promise<ModerationHook> {
+  const received: HookRequest[] = [];
+  let instead: Parameters<ModerationHook['answerWith']>[0];
+  const serve = async (request: IncomingMessage, response: ServerResponse) => {
+    const sent = await text(request);
+    const { headers, url } = request;
+    const isOpenAI = url === '/v1/moderations';
+    // Tests send what the types of the SDK allow; a test that sends something else fails when it reads it.
+    const one = (
+      isOpenAI
+        ? { shape: 'openai', headers, body: JSON.parse(sent) as unknown }
+        : { shape: 'plain', headers, body: JSON.parse(sent) as unknown }
+    ) as HookRequest;
+    received.push(one);
+    if (instead !== undefined) return void instead(response, request);
+    const answer = one.shape === 'openai' ? moderated(one.body) : plainVerdict(one.body);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+  };
+  const server = createServer((request, response) => {
+    serve(request, response).catch(() => response.destroy());
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo; // a listening TCP server has one
+  return {
+    openai: `http://127.0.0.1:${port}/v1/moderations`,
+    plain: `http://127.0.0.1:${port}/check`,
+    received,
+    answerWith: (respond) => (instead = respond),
+    close: async () => {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+function plainVerdict({ prompt, imageUrls }: PlainRequest): { readonly allow: boolean; readonly reason?: string } {
+  const [category] = categoriesOf([prompt, ...imageUrls].join(' '));
+  return category === undefined ? { allow: true } : { allow: false, reason: category };
+}
+
+/** One result for each text of a list of texts, and one for all parts of a message, as OpenAI answers. */
+function moderated({ input, model = 'omni-moderation-latest' }: ModerationCreateParams): ModerationCreateResponse {
+  const texts = (Array.isArray(input) ? input : [input]).map((part) => {
+    if (typeof part === 'string') return part;
+    return part.type === 'text' ? part.text : part.image_url.url;
+  });
+  const isMessage = Array.isArray(input) && typeof input[0] === 'object';
+  const results = (isMessage ? [texts.join(' ')] : texts).map((one) => resultOf(categoriesOf(one)));
+  return { id: 'modr-1', model, results };
+}
+
+function categoriesOf(content: string): readonly string[] {
+  return Object.entries(words)
+    .filter(([word]) => content.includes(word))
+    .map(([, category]) => category);
+}
+
+const names = ['harassment', 'harassment/threatening', 'hate', 'hate/threatening', 'illicit', 'illicit/violent'].concat(
+  ['self-harm', 'self-harm/instructions', 'self-harm/intent', 'sexual', 'sexual/minors', 'violence', 'violence/graphic'],
+);
+
+function resultOf(flagged: readonly string[]): Moderation {
+  const each = <T>(value: (name: string) => T) => Object.fromEntries(names.map((name) => [name, value(name)]));
+  // `names` are all categories that the types have.
+  return {
+    flagged: flagged.length > 0,
+    categories: each((name) => flagged.includes(name)),
+    category_scores: each((name) => (flagged.includes(name) ? 0.9 : 0.01)),
+    category_applied_input_types: each(() => ['text']),
+  } as unknown as Moderation;
+}
