@@ -26,5 +26,6 @@ export async function moderateCreate(
   if (verdict.kind === 'unchecked') throw new HttpError('moderation_unavailable');
   const { category } = verdict;
   log.info({ accountId, model, category }, 'create refused by moderation');
-  throw new HttpError('content_refused', { data: { category } });
+  const msg = `the content was refused by moderation (${category}); nothing was charged`;
+  throw new HttpError('content_refused', { msg, data: { category } });
 }

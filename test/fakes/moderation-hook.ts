@@ -2,13 +2,18 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Moderation, ModerationCreateParams, ModerationCreateResponse } from 'openai/resources/moderations';
 
-// A FAKE: it flags by words instead of judging. Its requests and answers have the types of OpenAI's SDK.
+// A FAKE: it flags by words instead of judging. test/counterparts/moderation.test.ts holds its requests and answers against the types of
+// OpenAI's SDK, which an installation without the counterparts lacks.
+
+type Part =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'image_url'; readonly image_url: { readonly url: string } };
+export type ModerationRequest = { readonly input: string | Part[]; readonly model?: string };
 
 export type PlainRequest = { readonly model: string; readonly prompt: string; readonly imageUrls: readonly string[] };
 export type HookRequest =
-  | { readonly shape: 'openai'; readonly headers: IncomingHttpHeaders; readonly body: ModerationCreateParams }
+  | { readonly shape: 'openai'; readonly headers: IncomingHttpHeaders; readonly body: ModerationRequest }
   | { readonly shape: 'plain'; readonly headers: IncomingHttpHeaders; readonly body: PlainRequest };
 
 export type ModerationHook = {
@@ -64,15 +69,11 @@ function plainVerdict({ prompt, imageUrls }: PlainRequest): { readonly allow: bo
   return category === undefined ? { allow: true } : { allow: false, reason: category };
 }
 
-/** One result for each text of a list of texts, and one for all parts of a message, as OpenAI answers. */
-function moderated({ input, model = 'omni-moderation-latest' }: ModerationCreateParams): ModerationCreateResponse {
-  const texts = (Array.isArray(input) ? input : [input]).map((part) => {
-    if (typeof part === 'string') return part;
-    return part.type === 'text' ? part.text : part.image_url.url;
-  });
-  const isMessage = Array.isArray(input) && typeof input[0] === 'object';
-  const results = (isMessage ? [texts.join(' ')] : texts).map((one) => resultOf(categoriesOf(one)));
-  return { id: 'modr-1', model, results };
+/** One result for all parts of a message, as OpenAI answers. */
+export function moderated({ input, model = 'omni-moderation-latest' }: ModerationRequest) {
+  const parts = typeof input === 'string' ? [{ type: 'text', text: input } as const] : input;
+  const texts = parts.map((part) => (part.type === 'text' ? part.text : part.image_url.url));
+  return { id: 'modr-1', model, results: [resultOf(categoriesOf(texts.join(' ')))] };
 }
 
 function categoriesOf(content: string): readonly string[] {
@@ -81,17 +82,38 @@ function categoriesOf(content: string): readonly string[] {
     .map(([, category]) => category);
 }
 
-const names = ['harassment', 'harassment/threatening', 'hate', 'hate/threatening', 'illicit', 'illicit/violent'].concat(
-  ['self-harm', 'self-harm/instructions', 'self-harm/intent', 'sexual', 'sexual/minors', 'violence', 'violence/graphic'],
-);
+const textOnly = [
+  'harassment',
+  'harassment/threatening',
+  'hate',
+  'hate/threatening',
+  'illicit',
+  'illicit/violent',
+  'sexual/minors',
+] as const;
+const images = [
+  'self-harm',
+  'self-harm/instructions',
+  'self-harm/intent',
+  'sexual',
+  'violence',
+  'violence/graphic',
+] as const;
+type TextOnly = (typeof textOnly)[number];
+type OfImages = (typeof images)[number];
 
-function resultOf(flagged: readonly string[]): Moderation {
-  const each = <T>(value: (name: string) => T) => Object.fromEntries(names.map((name) => [name, value(name)]));
-  // `names` are all categories that the types have.
+function resultOf(flagged: readonly string[]) {
+  const of = <Name extends string, Value>(names: readonly Name[], value: (name: Name) => Value) =>
+    // `fromEntries` loses the names.
+    Object.fromEntries(names.map((name) => [name, value(name)])) as Record<Name, Value>;
+  const names: readonly (TextOnly | OfImages)[] = [...textOnly, ...images];
   return {
     flagged: flagged.length > 0,
-    categories: each((name) => flagged.includes(name)),
-    category_scores: each((name) => (flagged.includes(name) ? 0.9 : 0.01)),
-    category_applied_input_types: each(() => ['text']),
-  } as unknown as Moderation;
+    categories: of(names, (name) => flagged.includes(name)),
+    category_scores: of(names, (name) => (flagged.includes(name) ? 0.9 : 0.01)),
+    category_applied_input_types: {
+      ...of<TextOnly, 'text'[]>(textOnly, () => ['text']),
+      ...of<OfImages, ('text' | 'image')[]>(images, () => ['text', 'image']),
+    },
+  };
 }
