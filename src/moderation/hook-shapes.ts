@@ -6,7 +6,10 @@ import type { JsonObject } from '../providers/contract.ts';
 export type Content = { readonly prompt: string; readonly imageUrls: readonly string[] };
 
 export type HookShape = {
-  readonly requests: (content: Content, model: { readonly ours: string; readonly hook: string }) => readonly JsonObject[];
+  readonly requests: (
+    content: Content,
+    model: { readonly ours: string; readonly hook: string },
+  ) => readonly JsonObject[];
   /** Returns the category of a refusal, or undefined for content that is allowed. Throws for any other answer. */
   readonly refusalIn: (answer: unknown) => string | undefined;
 };

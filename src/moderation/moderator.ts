@@ -129,7 +129,10 @@ function linked({ linkTo }: ModeratorDeps, { imageUrls, ...content }: Content & 
 }
 
 type OpenHook = {
-  readonly post: (body: JsonObject, how: { readonly timeoutMs: number; readonly signal: AbortSignal }) => Promise<unknown>;
+  readonly post: (
+    body: JsonObject,
+    how: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ) => Promise<unknown>;
   readonly close: () => Promise<void>;
 };
 

@@ -89,8 +89,7 @@ const waysIn: Readonly<Record<string, (account: Account, prompt: string) => Prom
       model: plainRequest.model,
       content: [{ type: 'text', text: prompt }],
     }),
-  mcp: ({ key }, prompt) =>
-    post({ key }, '/mcp', tool(prompt), { accept: 'application/json, text/event-stream' }),
+  mcp: ({ key }, prompt) => post({ key }, '/mcp', tool(prompt), { accept: 'application/json, text/event-stream' }),
   console: async ({ accountId }, prompt) => {
     const person = await newPerson(service, { roles: { [accountId]: 'owner' } });
     const path = '/api/v1/jobs/createTask';

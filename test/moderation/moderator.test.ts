@@ -110,7 +110,10 @@ test('a plain hook gets prompt and images at once, and names its reason', async 
 test('a model has the hook of the installation, its own, or none', async () => {
   const own = { shape: 'plain', url: fake.plain, key: { env: 'HOOK_KEY' } };
   assert.deepEqual(await check(moderatorWith({}, own)), { kind: 'allowed' });
-  assert.deepEqual([fake.received[0]?.shape, fake.received[0]?.headers.authorization], ['plain', 'Bearer secret of HOOK_KEY']);
+  assert.deepEqual(
+    [fake.received[0]?.shape, fake.received[0]?.headers.authorization],
+    ['plain', 'Bearer secret of HOOK_KEY'],
+  );
   const none = moderatorWith({}, { shape: 'none' });
   assert.equal(none.checks('videogen-2.0-fast'), false);
   assert.deepEqual(await check(none, { prompt: 'blood' }), { kind: 'allowed' });
@@ -122,14 +125,16 @@ const json = (value: unknown) => (response: ServerResponse) =>
 
 const broken: Record<string, (response: ServerResponse) => unknown> = {
   'an answer that never comes': () => undefined,
-  'an answer that stops in its middle': (response) => response.writeHead(200, { 'content-length': 99 }).write('{"results":['),
+  'an answer that stops in its middle': (response) =>
+    response.writeHead(200, { 'content-length': 99 }).write('{"results":['),
   'a connection that is cut': (response) => response.destroy(),
   'an error status': (response) => response.writeHead(500).end('{"results":[{"flagged":false}]}'),
   'too many requests': (response) => response.writeHead(429).end(),
   'a redirect to an endpoint that would allow it': (response) =>
     response.writeHead(307, { location: fake.openai }).end('{"results":[{"flagged":false}]}'),
   'a page': (response) => response.end('<html></html>'),
-  'an answer of a megabyte': (response) => response.end(`{"results":[{"flagged":false}],"x":"${'x'.repeat(1024 ** 2)}"}`),
+  'an answer of a megabyte': (response) =>
+    response.end(`{"results":[{"flagged":false}],"x":"${'x'.repeat(1024 ** 2)}"}`),
   'an empty answer': (response) => response.end(),
   'no result': json({ results: [] }),
   'another shape': json({ allow: true }),
