@@ -3,9 +3,10 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
-const nouns = 'accounts callbacks credits ingress mcp media models moderation operators outbound people providers tasks temporal'
-  .split(' ')
-  .map((noun) => `src/${noun}`);
+const nouns =
+  'accounts callbacks credits ingress mcp media models moderation operators outbound people providers tasks temporal'
+    .split(' ')
+    .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
 const programs = ['src/config', 'src/doctor', 'src/http', 'src/main', 'src/metrics', 'src/schema', 'activities'];
 

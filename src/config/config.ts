@@ -153,7 +153,11 @@ const schema = z.object({
   moderationKey: from('MODERATION_KEY', anyText),
   moderationTimeoutMs: from('MODERATION_TIMEOUT_SECONDS', seconds(maxHookSeconds), `${hookDefaults.seconds}`),
   moderationOnError: from('MODERATION_ON_ERROR', hookOnError, hookDefaults.onError),
-  moderationConcurrency: from('MODERATION_CONCURRENCY', wholeNumber(1, maxHookConcurrency), `${hookDefaults.concurrency}`),
+  moderationConcurrency: from(
+    'MODERATION_CONCURRENCY',
+    wholeNumber(1, maxHookConcurrency),
+    `${hookDefaults.concurrency}`,
+  ),
   markVideos: from('MARK_VIDEOS', onOrOff, 'on'),
   trustedProxies: from('TRUSTED_PROXIES', parsedBy(parseNetworks)),
   catalogue: from('VIDEOGEN_MODELS', anyText.transform(catalogueIn)),

@@ -3,7 +3,12 @@ import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import type { ModerationCreateParams, ModerationCreateResponse } from 'openai/resources/moderations';
 import { hookShapeOf } from '../../src/moderation/hook-shapes.ts';
-import { moderated, type ModerationHook, type ModerationRequest, startModerationHook } from '../fakes/moderation-hook.ts';
+import {
+  moderated,
+  type ModerationHook,
+  type ModerationRequest,
+  startModerationHook,
+} from '../fakes/moderation-hook.ts';
 
 // OpenAI's own client judges the fake hook of our tests, and its types judge what we send.
 

@@ -31,10 +31,17 @@ export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: 
   kinds.set(previewProvider, 'preview');
   return [
     ...providers.flatMap(([name, settings]) => providerProblems(name, settings, files, secretProblem)),
-    ...models.flatMap((model, index) => below(['models', index], [
-        ...modelProblems(model, kinds, files),
-        ...keyProblems(['moderation', 'key'], fieldOf(fieldOf(model, 'moderation'), 'key'), { secretProblem, user: 'moderation' }),
-      ]),
+    ...models.flatMap((model, index) =>
+      below(
+        ['models', index],
+        [
+          ...modelProblems(model, kinds, files),
+          ...keyProblems(['moderation', 'key'], fieldOf(fieldOf(model, 'moderation'), 'key'), {
+            secretProblem,
+            user: 'moderation',
+          }),
+        ],
+      ),
     ),
     ...below(['models'], duplicateNames(models)),
   ];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Model } from '../model.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
-import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
+import { jobLimit, onRefusedOutput, providerName, providerSchema, type ProviderSettings } from './providers.ts';
 import { modelInput } from './model-input.ts';
 import { type ModelModeration, moderationSchema } from './moderation.ts';
 import { pricesSchema } from './price-rows.ts';
@@ -25,6 +25,7 @@ const entry = z.strictObject({
   limit: jobLimit.optional(),
   rules: rules.optional(),
   cost: costRule.optional(),
+  onRefusedOutput: onRefusedOutput.optional(),
 });
 
 /** A client reads the bounds of a model in the schema of its input, so no rule of the model may hide another one. */
@@ -126,6 +127,8 @@ export type TierEntry = {
    */
   readonly ignores?: Readonly<Record<string, IgnoredValue>>;
   readonly cost?: CostRule;
+  /** Set if a video that the upstream refused for its content may be made once more. */
+  readonly onRefusedOutput?: 'resubmit';
 };
 
 export type CatalogueModel = Model & {

@@ -6,7 +6,12 @@ import { operatorUrl, secretRef } from './providers.ts';
 export const onErrors = ['allow', 'refuse'] as const;
 export const hookShapes = ['openai', 'plain'] as const;
 
-export const hookDefaults = { seconds: 5, onError: 'refuse', concurrency: 32, model: 'omni-moderation-latest' } as const;
+export const hookDefaults = {
+  seconds: 5,
+  onError: 'refuse',
+  concurrency: 32,
+  model: 'omni-moderation-latest',
+} as const;
 export const maxHookSeconds = 30;
 export const maxHookConcurrency = 1000;
 

@@ -61,6 +61,13 @@ const imageReferenceMeta = {
 /** Concurrent jobs of one provider and upstream model, over all workers. */
 export const jobLimit = z.int().min(1).max(10_000);
 
+/** Whether a video that the upstream made and then refused for its content is made once more. */
+export const onRefusedOutput = z.enum(['fail', 'resubmit']).meta({
+  description:
+    'If the upstream refuses the content of the video that it made: fail and refund the task, or create one more job, which needs ' +
+    '`failedJobs: free`.',
+});
+
 type Defaults = { readonly limit: number; readonly onLostAnswer: 'fail' | 'resubmit' };
 
 const hosted: Defaults = { limit: 20, onLostAnswer: 'fail' };
@@ -80,6 +87,7 @@ function common({ limit, onLostAnswer }: Defaults) {
       .enum(['free', 'billed'])
       .default('billed')
       .meta({ description: 'Whether the upstream bills failed jobs. After a free one the next provider is tried.' }),
+    onRefusedOutput: onRefusedOutput.default('fail'),
     cost: costRule.optional(),
     rules: rules.optional(),
     imageReference: imageReference.optional().meta(imageReferenceMeta),

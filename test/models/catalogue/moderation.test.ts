@@ -47,10 +47,7 @@ for (const [moderation, ...problems] of [
       () => modelWith(moderation),
       (error) => {
         assert.ok(error instanceof ConfigError);
-        assert.deepEqual(
-          [...error.problems].toSorted(),
-          problems.map((problem) => atModel + problem).toSorted(),
-        );
+        assert.deepEqual([...error.problems].toSorted(), problems.map((problem) => atModel + problem).toSorted());
         return true;
       },
     );
