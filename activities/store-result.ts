@@ -105,7 +105,7 @@ type Marking = {
   readonly markedPath: string;
 };
 
-/** Marks a video whose model needs it. The signature of one that is stored as it was signed would break, and its manifest says more. */
+/** Marks a video whose model needs it. The signature of one that is stored as it was signed would break, and its manifest is the better mark. */
 async function marked(taskId: string, { form, videoPath, convertedPath, markedPath }: Marking): Promise<string> {
   if (form?.mark === undefined) return convertedPath;
   const isConverted = convertedPath !== videoPath;

@@ -56,7 +56,7 @@ const scrapeLimitMs = 3_000;
 
 const publishLimitMs = 5_000;
 
-/** A moderation hook reads an uploaded image at once. */
+/** A moderation hook reads an uploaded image immediately. */
 const hookLinkMs = 10 * 60_000;
 
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */

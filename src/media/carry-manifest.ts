@@ -9,7 +9,7 @@ const maxManifestBytes = 16 * 1024 * 1024;
 const maxIndexBytes = 64 * 1024 * 1024;
 
 /**
- * Puts the C2PA manifest of one video into a conversion of it, in its usual place behind `ftyp`. The signature of the manifest stays
+ * Puts the C2PA manifest of one video into a conversion of it, where manifests usually are, behind `ftyp`. The signature of the manifest stays
  * valid; its hash of the video's bytes does not, which validators report.
  */
 export async function carryManifest(fromPath: string, { at, to }: Box, path: string): Promise<void> {
@@ -31,8 +31,8 @@ async function* withManifest(path: string, manifest: Buffer): AsyncGenerator<Buf
   }
 }
 
-/** Lists of the places of the data, which count from the beginning of the file. */
-const placeBytes: Readonly<Record<string, 4 | 8>> = { stco: 4, co64: 8 };
+/** Lists of offsets of the data, which count from the beginning of the file. */
+const offsetBytes: Readonly<Record<string, 4 | 8>> = { stco: 4, co64: 8 };
 const parents = ['moov', 'trak', 'mdia', 'minf', 'stbl'];
 
 /** The index of a video whose data lies further behind. */
@@ -42,19 +42,19 @@ async function movedIndex(file: BoxFile, { at, to }: Box, byBytes: number): Prom
   const move = (from: number, end: number) => {
     for (const box of boxesInMemory(index, { from, to: end })) {
       if (parents.includes(box.type)) move(box.from, box.to);
-      const bytes = placeBytes[box.type];
-      if (bytes !== undefined) movePlaces(index.subarray(box.from, box.to), bytes, byBytes);
+      const bytes = offsetBytes[box.type];
+      if (bytes !== undefined) shiftOffsets(index.subarray(box.from, box.to), bytes, byBytes);
     }
   };
   move(0, index.length);
   return index;
 }
 
-/** Behind version and flags are the number of places and the places. */
-function movePlaces(list: Buffer, bytes: 4 | 8, byBytes: number): void {
+/** Behind version and flags are the number of offsets and the offsets. */
+function shiftOffsets(list: Buffer, bytes: 4 | 8, byBytes: number): void {
   const count = list.readUInt32BE(4);
-  for (let place = 0; place < count; place += 1) {
-    const at = 8 + place * bytes;
+  for (let index = 0; index < count; index += 1) {
+    const at = 8 + index * bytes;
     if (bytes === 4) list.writeUInt32BE(list.readUInt32BE(at) + byBytes, at);
     else list.writeBigUInt64BE(list.readBigUInt64BE(at) + BigInt(byBytes), at);
   }

@@ -38,8 +38,8 @@ async function contentOf(path: string, { from, to }: Box): Promise<string> {
 async function blank(file: FileHandle, { at, from, to }: Box): Promise<void> {
   await file.write(Buffer.from('free', 'latin1'), 0, 4, at + 4);
   const zeros = Buffer.alloc(64 * 1024);
-  for (let place = from; place < to; place += zeros.length)
-    await file.write(zeros, 0, Math.min(zeros.length, to - place), place);
+  for (let offset = from; offset < to; offset += zeros.length)
+    await file.write(zeros, 0, Math.min(zeros.length, to - offset), offset);
 }
 
 /** The size zero means up to the end of the file, which another box now follows. */

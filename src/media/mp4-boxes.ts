@@ -20,7 +20,7 @@ export async function readAt({ handle }: BoxFile, at: number, bytes: number): Pr
   return buffer.subarray(0, bytesRead);
 }
 
-/** Yields the boxes between two places. Throws `BoxError` for a box that does not fit in. */
+/** Yields the boxes between two offsets. Throws `BoxError` for a box that does not fit in. */
 export async function* boxesIn(file: BoxFile, { from, to }: Pick<Box, 'from' | 'to'>): AsyncGenerator<Box> {
   let at = from;
   // QuickTime may end a list with a zero of 32 bits.

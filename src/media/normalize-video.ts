@@ -103,7 +103,7 @@ function planOf(found: Streams | undefined, form: VideoForm) {
   return { isCopy: keepsPicture && keepsSound, args: [...streams, ...picture, ...sound] };
 }
 
-/** A signed video stays as it is also with its index at the end, because its signature covers the places of its boxes. */
+/** A signed video stays as it is also with its index at the end, because its signature covers the offsets of its boxes. */
 function mayStay(layout: VideoLayout | undefined): boolean {
   if (layout?.isWhole !== true) return false;
   return layout.isIndexFirst || (layout.manifest !== undefined && !layout.isFragmented);

@@ -59,7 +59,7 @@ export type ModeratorDeps = {
 
 /** An answer of OpenAI has 3 kB. */
 const maxAnswerBytes = 256 * 1024;
-/** More creates than that are refused or allowed at once while the hook is slow. */
+/** While the hook is slow, `onError` decides immediately about further creates. */
 const maxWaiting = 1_000;
 /** More than any catalogue has, including hooks of earlier versions of its file. */
 const maxOpenHooks = 200;
@@ -82,7 +82,7 @@ export function createModerator(deps: ModeratorDeps): Moderator {
     const finish = (outcome: 'allowed' | 'refused' | 'error') =>
       deps.events.emit({ kind: 'content_checked', outcome, durationMs: performance.now() - startedAt });
     try {
-      const category = await ask(open(hook), { ...hook, signal: closing.signal }, linked(deps, content));
+      const category = await categoryFrom(open(hook), { ...hook, signal: closing.signal }, linked(deps, content));
       finish(category === undefined ? 'allowed' : 'refused');
       return category === undefined ? { kind: 'allowed' } : { kind: 'refused', category };
     } catch (error) {
@@ -154,17 +154,17 @@ function openHook({ url, readKey, concurrency, timeoutMs }: ModerationHook, own:
   return { post, close: client.close };
 }
 
-/** The hook answered, and not as its shape says. The message holds nothing of the answer, which may repeat the prompt. */
+/** The answer of a hook does not have its shape. The message holds nothing of the answer, which may repeat the prompt. */
 class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
 }
 
-type Asking = ModerationHook & { readonly signal: AbortSignal };
+type CheckOptions = ModerationHook & { readonly signal: AbortSignal };
 
 /** Sends all requests within the time limit. A refusal counts also if another request fails. */
-async function ask(
+async function categoryFrom(
   { post }: OpenHook,
-  { shape: name, model: hookModel, timeoutMs, signal: closing }: Asking,
+  { shape: name, model: hookModel, timeoutMs, signal: closing }: CheckOptions,
   content: Content & { readonly model: string },
 ): Promise<string | undefined> {
   const shape = hookShapeOf[name];

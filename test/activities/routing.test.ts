@@ -219,14 +219,14 @@ test('a video that its upstream refuses is made once more at the same provider, 
 test('the second job of a refused video waits for its provider, and does not go to another one', async () => {
   const refused = { kind: 'content', about: 'output', detail: 'The output may be sensitive.' } as const;
   let requests = 0;
-  const busy: FakeOptions = {
+  const busyOnce: FakeOptions = {
     fault: (number) => (number === 1 ? refused : undefined),
     declines: () => {
       requests += 1;
       return requests === 2 ? { kind: 'not_accepted', reason: 'busy', detail: 'try later' } : undefined;
     },
   };
-  const upstreams = [upstreamOf('first', busy), upstreamOf('second')];
+  const upstreams = [upstreamOf('first', busyOnce), upstreamOf('second')];
   const terms = { failedJobs: 'free', onRefusedOutput: 'resubmit' } as const;
   const { end, calls } = await played({ upstreams, terms, betweenAttempts: passTime });
   assert.deepEqual([end, calls], ['success', ['first fail', 'first not_created', 'first success']]);

@@ -42,9 +42,8 @@ export async function startModerationHook(): Promise<ModerationHook> {
         : { shape: 'plain', headers, body: JSON.parse(sent) as unknown }
     ) as HookRequest;
     received.push(one);
-    if (instead !== undefined) return void instead(response, request);
-    const answer = one.shape === 'openai' ? moderated(one.body) : plainVerdict(one.body);
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+    const respond = instead ?? sendVerdict(one);
+    respond(response, request);
   };
   const server = createServer((request, response) => {
     serve(request, response).catch(() => response.destroy());
@@ -62,6 +61,12 @@ export async function startModerationHook(): Promise<ModerationHook> {
       await once(server, 'close');
     },
   };
+}
+
+function sendVerdict(request: HookRequest) {
+  const verdict = request.shape === 'openai' ? moderated(request.body) : plainVerdict(request.body);
+  return (response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(verdict));
 }
 
 function plainVerdict({ prompt, imageUrls }: PlainRequest): { readonly allow: boolean; readonly reason?: string } {

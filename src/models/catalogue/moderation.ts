@@ -40,7 +40,7 @@ export const moderationSchema = z
   ])
   .meta({
     description:
-      'Who checks prompt and images before a create is charged, instead of the check of the installation: an endpoint in the shape of ' +
+      'Checks prompt and images before a create is charged, instead of the check of the installation: an endpoint in the shape of ' +
       "OpenAI's `/v1/moderations`, a `plain` one that answers `{allow, reason}`, or `none`.",
   });
 

@@ -61,7 +61,7 @@ const imageReferenceMeta = {
 /** Concurrent jobs of one provider and upstream model, over all workers. */
 export const jobLimit = z.int().min(1).max(10_000);
 
-/** Whether a video that the upstream made and then refused for its content is made once more. */
+/** The reaction to an upstream that refuses the content of the video that it has made. */
 export const onRefusedOutput = z.enum(['fail', 'resubmit']).meta({
   description:
     'If the upstream refuses the content of the video that it made: fail and refund the task, or create one more job, which needs ' +
