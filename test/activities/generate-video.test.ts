@@ -98,7 +98,7 @@ test('a video of an upstream is staged with the form that its task requires, als
   assert.equal(upstream.jobs.length, 1);
 });
 
-test('videos of upstreams are marked with the name of our model where the setting says so, and never those of the preview', async () => {
+test('videos of upstreams are marked with the name of our model where the setting is on, and never those of the preview', async () => {
   const upstream = createFakeUpstream();
   const world = activityDeps(database.db, folder, [upstream]);
   const remote = modelsAt([upstream.provider.name], { lastFrame: true });

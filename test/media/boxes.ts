@@ -31,14 +31,14 @@ export function boxesOf(file: Buffer): readonly { readonly type: string; readonl
 
 export const typesOf = (file: Buffer) => boxesOf(file).map(({ type }) => type);
 
-/** Puts a box behind `ftyp` without correcting the places of the data, as for a file whose data precedes its index. */
+/** Puts a box behind `ftyp` without correcting the offsets of the data, as for a file whose data precedes its index. */
 export function insertedBehindStart(file: Buffer, inserted: Buffer): Buffer {
   const [start] = boxesOf(file);
   const length = start?.bytes.length ?? 0;
   return Buffer.concat([file.subarray(0, length), inserted, file.subarray(length)]);
 }
 
-/** What the XMP box of a file holds; undefined without one. */
+/** Returns the content of the XMP box of a file; undefined without one. */
 export function xmpIn(file: Buffer): string | undefined {
   const found = boxesOf(file).find(({ type, bytes }) => type === 'uuid' && bytes.toString('hex', 8, 12) === 'be7acfcb');
   return found?.bytes.toString('utf8', 24);

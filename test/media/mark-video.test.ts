@@ -41,7 +41,7 @@ async function marked(bytes: Buffer): Promise<Buffer> {
   return result;
 }
 
-async function normalised(bytes: Buffer, form: VideoForm, runner: Ffmpeg = ffmpeg): Promise<Buffer> {
+async function normalized(bytes: Buffer, form: VideoForm, runner: Ffmpeg = ffmpeg): Promise<Buffer> {
   const videoPath = await written(bytes);
   const targetPath = `${videoPath}.target`;
   return await readFile(await createVideoNormaliser(runner)({ videoPath, targetPath, form, signal }));
@@ -52,7 +52,7 @@ async function measured(bytes: Buffer) {
   return facts;
 }
 
-/** Decodes every picture and sound; a wrong place in the file is an error. */
+/** Decodes every picture and sound; a wrong offset is an error. */
 async function decode(bytes: Buffer): Promise<void> {
   const args = ['-xerror', '-err_detect', 'explode', '-i', await written(bytes), '-f', 'null', '-'];
   await ffmpeg({ args, cwd: folder, signal });
@@ -79,7 +79,7 @@ test('a marked video is not marked again, nor one that its upstream has marked',
   assert.equal(await markVideo(upstream, `${upstream}.again`, mark), upstream);
 });
 
-test('another packet of XMP is blanked in its place, so that the file has one, and nothing moves', async () => {
+test('another packet of XMP is blanked where it is, so that the file has one, and nothing moves', async () => {
   const note = xmpBox('<x:xmpmeta>the prompt of the upstream</x:xmpmeta>');
   const file = await marked(Buffer.concat([clip, note, box('free', Buffer.alloc(9))]));
   assert.deepEqual(typesOf(file), ['ftyp', 'moov', 'free', 'mdat', 'free', 'free', 'uuid']);
@@ -97,7 +97,7 @@ test('data up to the end of the file gets its size, so that the mark is no part 
 
 test('a video that other bytes follow is rewritten first, and can be marked then', async () => {
   for (const rest of [Buffer.alloc(4), Buffer.from('<html>')]) {
-    const whole = await normalised(Buffer.concat([clip, rest]), asIs);
+    const whole = await normalized(Buffer.concat([clip, rest]), asIs);
     assert.equal((await videoLayoutOf(await written(whole))).isWhole, true);
     await decode(await marked(whole));
   }
@@ -105,7 +105,7 @@ test('a video that other bytes follow is rewritten first, and can be marked then
 
 test('a video with a manifest that plays is not touched, also with its index at the end', async () => {
   assert.deepEqual(
-    await normalised(insertedBehindStart(clip, manifestBox()), asIs, never),
+    await normalized(insertedBehindStart(clip, manifestBox()), asIs, never),
     insertedBehindStart(clip, manifestBox()),
   );
   const args = ['-i', fakeVideoPath, '-c', 'copy', 'index-last.mp4'];
@@ -113,11 +113,11 @@ test('a video with a manifest that plays is not touched, also with its index at 
   const last = await readFile(join(folder, 'index-last.mp4'));
   assert.deepEqual(typesOf(last).slice(-2), ['mdat', 'moov']);
   const signed = Buffer.concat([last, manifestBox()]);
-  assert.deepEqual(await normalised(signed, asIs, never), signed);
-  assert.deepEqual(typesOf(await normalised(last, asIs)).slice(0, 2), ['ftyp', 'moov'], 'without one it is rewritten');
+  assert.deepEqual(await normalized(signed, asIs, never), signed);
+  assert.deepEqual(typesOf(await normalized(last, asIs)).slice(0, 2), ['ftyp', 'moov'], 'without one it is rewritten');
 });
 
-test('a conversion carries the manifest behind ftyp, with every picture and sound in its place', async () => {
+test('a conversion carries the manifest behind ftyp, with every picture and sound where its index has it', async () => {
   const manifest = manifestBox('m'.repeat(70_001));
   const conversions: readonly [string, VideoForm, readonly string[]][] = [
     ['the sound removed', { ...asIs, audio: false }, ['-c', 'copy']],
@@ -129,19 +129,19 @@ test('a conversion carries the manifest behind ftyp, with every picture and soun
     const source = `source-${(files += 1)}.mp4`;
     await ffmpeg({ args: ['-i', fakeVideoPath, ...options, source], cwd: folder, signal });
     const signed = Buffer.concat([await readFile(join(folder, source)), manifest]);
-    const file = await normalised(signed, form);
+    const file = await normalized(signed, form);
     assert.deepEqual(typesOf(file).slice(0, 3), ['ftyp', 'uuid', 'moov'], name);
     assert.deepEqual(boxesOf(file)[1]?.bytes, manifest, name);
     await decode(file);
     const { durationSeconds } = await measured(file);
     assert.ok(durationSeconds > 0, name);
     await decode(await marked(file));
-    assert.deepEqual(await normalised(file, form, never), file, 'a repeated step finds it as it is');
+    assert.deepEqual(await normalized(file, form, never), file, 'a repeated step finds it as it is');
   }
 });
 
-test('places of 64 bits are moved, too', async () => {
-  const path = await written(withWidePlaces(clip));
+test('offsets of 64 bits are moved, too', async () => {
+  const path = await written(withWideOffsets(clip));
   const signedPath = await written(Buffer.concat([clip, manifestBox()]));
   const { manifest } = await videoLayoutOf(signedPath);
   assert.ok(manifest);
@@ -153,8 +153,8 @@ test('places of 64 bits are moved, too', async () => {
   assert.deepEqual(await measured(file), await measured(clip));
 });
 
-/** The same video with `co64` instead of `stco`: every list grows by four bytes a place, and so does each box around it. */
-function withWidePlaces(file: Buffer): Buffer {
+/** The same video with `co64` instead of `stco`: every list grows by four bytes an offset, and so does each box around it. */
+function withWideOffsets(file: Buffer): Buffer {
   return rewritten(file, growthOf(file));
 }
 
@@ -172,12 +172,12 @@ function rewritten(bytes: Buffer, movedBy: number): Buffer {
     boxesOf(bytes).map(({ type, bytes: whole }) => {
       if (parents.includes(type)) return box(type, rewritten(whole.subarray(8), movedBy));
       if (type !== 'stco') return whole;
-      const places = Array.from({ length: whole.readUInt32BE(12) }, (_, index) => {
-        const place = Buffer.alloc(8);
-        place.writeBigUInt64BE(BigInt(whole.readUInt32BE(16 + 4 * index) + movedBy));
-        return place;
+      const offsets = Array.from({ length: whole.readUInt32BE(12) }, (_, index) => {
+        const offset = Buffer.alloc(8);
+        offset.writeBigUInt64BE(BigInt(whole.readUInt32BE(16 + 4 * index) + movedBy));
+        return offset;
       });
-      return box('co64', whole.subarray(8, 16), ...places);
+      return box('co64', whole.subarray(8, 16), ...offsets);
     }),
   );
 }

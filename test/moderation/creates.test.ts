@@ -135,7 +135,7 @@ test('422 and 503 of a create at our own API', async () => {
   assert.equal(await spent(account), 0);
 });
 
-test('a repeat of an accepted create is not checked again, and keeps its task whatever the hook says now', async () => {
+test('a repeat of an accepted create is not checked again, and keeps its task although the hook would refuse it now', async () => {
   const { key, ...account } = await service.newAccount(credits);
   const idempotent = { 'idempotency-key': 'k' };
   const marked = (count: number) => ({ 'x-stainless-retry-count': String(count) });

@@ -91,7 +91,7 @@ test('each image goes in a request of its own, uploads as signed links, and one 
   );
 });
 
-test('a plain hook gets prompt and images at once, and names its reason', async () => {
+test('a plain hook gets prompt and images together, and names its reason', async () => {
   const moderator = moderatorWith({ shape: 'plain', url: fake.plain });
   const imageUrls = ['upload:a.jpg', 'upload:b.jpg'];
   assert.deepEqual(await check(moderator, { imageUrls }), { kind: 'allowed' });
@@ -143,7 +143,7 @@ const broken: Record<string, (response: ServerResponse) => unknown> = {
 };
 
 for (const [name, respond] of Object.entries(broken))
-  test(`${name} does what onError says, and the log names neither prompt nor answer`, async () => {
+  test(`${name} is handled as onError requires, and the log names neither prompt nor answer`, async () => {
     const verdicts: Record<ModerationHook['onError'], Verdict> = {
       allow: { kind: 'allowed' },
       refuse: { kind: 'unchecked' },
@@ -166,11 +166,11 @@ for (const [name, respond] of Object.entries(broken))
     assert.doesNotMatch(JSON.stringify(warned), /secret lighthouse|flagged|html/);
   });
 
-test('a hook that cannot be reached, or whose key is missing, does what onError says', async () => {
-  const gone = await startModerationHook();
-  await gone.close();
-  assert.deepEqual(await check(moderatorWith({ url: gone.openai })), { kind: 'unchecked' });
-  assert.deepEqual(await check(moderatorWith({ url: gone.openai, onError: 'allow' })), { kind: 'allowed' });
+test('a hook that cannot be reached, or whose key is missing, is handled as onError requires', async () => {
+  const closed = await startModerationHook();
+  await closed.close();
+  assert.deepEqual(await check(moderatorWith({ url: closed.openai })), { kind: 'unchecked' });
+  assert.deepEqual(await check(moderatorWith({ url: closed.openai, onError: 'allow' })), { kind: 'allowed' });
   const missing = () => {
     throw new Error('is not set');
   };
@@ -190,7 +190,7 @@ test('a refusal counts although another request of the same create fails', async
   assert.deepEqual(verdict, { kind: 'refused', category: 'sexual' });
 });
 
-test('no more requests than the limit run at once, and identical content that is checked at once is sent once', async () => {
+test('no more requests than the limit run concurrently, and identical content that is checked concurrently is sent once', async () => {
   let [running, most] = [0, 0];
   const held: ServerResponse[] = [];
   fake.answerWith((response) => {
