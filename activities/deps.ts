@@ -39,6 +39,8 @@ export type ActivityDeps = {
   >;
   readonly normalizeVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;
+  /** Videos of upstreams are marked as made by a model. */
+  readonly marksVideos: boolean;
   /** Returns undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (deliveryId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;

@@ -116,11 +116,17 @@ function endStage({ events }: ActivityDeps, stage: TaskStage, durationMs: number
   events.emit({ kind: 'stage_ended', stage, durationMs });
 }
 
-/** An upstream's video is converted or refused if it does not fit; the preview delivers exactly the ordered video. */
-function formOf({ models }: ActivityDeps, { param }: GeneratingTask, isRemote: boolean): VideoForm | undefined {
+/** An upstream's video is converted or refused if it does not fit, and marked; the preview delivers exactly the ordered video. */
+function formOf(
+  { models, marksVideos }: ActivityDeps,
+  { param }: GeneratingTask,
+  isRemote: boolean,
+): VideoForm | undefined {
   const { generateAudio: audio, resolution, ratio } = param.input;
   const model = models.get(param.model);
   const { fit = 'keep', lastFrame = false } = model ?? {};
-  const isNeeded = isRemote || model?.isRemote === true || lastFrame;
-  return isNeeded ? { audio, fit, resolution, ratio, lastFrame } : undefined;
+  const isOfUpstream = isRemote || model?.isRemote === true;
+  if (!isOfUpstream && !lastFrame) return undefined;
+  const mark = isOfUpstream && marksVideos ? { mark: { model: param.model } } : {};
+  return { audio, fit, resolution, ratio, lastFrame, ...mark };
 }

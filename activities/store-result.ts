@@ -7,6 +7,8 @@ import type { VideoForm } from '../src/tasks/ports.ts';
 import type { TaskResult } from '../src/tasks/task.ts';
 import { FfmpegError } from '../src/media/ffmpeg.ts';
 import { isBelow } from '../src/media/frame-size.ts';
+import { markVideo } from '../src/media/mark-video.ts';
+import { videoLayoutOf } from '../src/media/video-layout.ts';
 import { measureWhole } from '../src/media/inspect-video.ts';
 import type { VideoFacts } from '../src/media/probe-video.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
@@ -74,7 +76,8 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   if (!hasVideo) throw new TaskError('result_invalid', 'The generated video was lost before it could be stored.');
   const { form } = staged;
   const normalization = { videoPath, targetPath: join(folder, 'normalized.mp4'), signal };
-  const fittingPath = form === undefined ? videoPath : await deps.normalizeVideo({ ...normalization, form });
+  const convertedPath = form === undefined ? videoPath : await deps.normalizeVideo({ ...normalization, form });
+  const fittingPath = await marked(taskId, { form, videoPath, convertedPath, markedPath: join(folder, 'marked.mp4') });
   const deliveredPoster = hasPoster ? join(folder, 'delivered.jpg') : undefined;
   const lastFramePath = form?.lastFrame === true ? join(folder, 'last-frame.jpg') : undefined;
   const inspection = { videoPath: fittingPath, deliveredPoster, posterPath, lastFramePath, signal };
@@ -93,6 +96,21 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   if (staged.posterKey !== undefined && isPosterMade) await media.delete(staged.posterKey);
   deps.events.emit({ kind: 'stage_ended', stage: 'store', durationMs: performance.now() - startedAt });
   return { videoKey, posterKey, ...(lastFramePath !== undefined && { lastFrameKey }), ...measured };
+}
+
+type Marking = {
+  readonly form: VideoForm | undefined;
+  readonly videoPath: string;
+  readonly convertedPath: string;
+  readonly markedPath: string;
+};
+
+/** Marks a video whose model needs it. The signature of one that is stored as it was signed would break, and its manifest is the better mark. */
+async function marked(taskId: string, { form, videoPath, convertedPath, markedPath }: Marking): Promise<string> {
+  if (form?.mark === undefined) return convertedPath;
+  const isConverted = convertedPath !== videoPath;
+  if (!isConverted && (await videoLayoutOf(videoPath)).manifest !== undefined) return videoPath;
+  return await markVideo(convertedPath, isConverted ? convertedPath : markedPath, { taskId, model: form.mark.model });
 }
 
 /**

@@ -16,7 +16,14 @@ const outsideContainers = [
 /** Settings that the chart takes from values of their own, or as files of a Secret. */
 const chartValues = ['PORT', 'METRICS_PORT', 'PUBLIC_URL', 'VIDEOGEN_DATA', 'VIDEOGEN_MODELS', 'RESULT_STORE']
   .concat(['RESULT_STORE_ALSO', 'AWS_ENDPOINT_URL_S3', 'AWS_REGION', 'S3_PATH_STYLE', 'WORKER_QUEUES'])
-  .concat(['SHUTDOWN_DELAY', 'DATABASE_URL', 'VIDEOGEN_SECRET', 'OIDC_CLIENT_SECRET', 'VIDEOGEN_SECRET_PREVIOUS'])
+  .concat([
+    'SHUTDOWN_DELAY',
+    'DATABASE_URL',
+    'VIDEOGEN_SECRET',
+    'OIDC_CLIENT_SECRET',
+    'VIDEOGEN_SECRET_PREVIOUS',
+    'MODERATION_KEY',
+  ])
   .concat([
     'SMTP_URL',
     'TEMPORAL_PAYLOAD_KEYS',

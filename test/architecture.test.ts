@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 const nouns =
-  'accounts callbacks credits ingress mail mcp media models operators outbound payments people providers tasks temporal'
+  'accounts callbacks credits ingress mail mcp media models moderation operators outbound payments people providers tasks temporal'
     .split(' ')
     .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
@@ -25,6 +25,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/models': ['media', 'outbound', 'providers', 'tasks']
     .map((noun) => `src/${noun}`)
     .concat('types:src/credits', 'types:src/temporal', 'types:src/metrics'),
+  'src/moderation': ['src/outbound', 'types:src/metrics', 'types:src/models', 'types:src/providers'],
   'src/operators': ['src/accounts', 'src/people', 'src/tasks'],
   'src/outbound': ['src/callbacks', 'types:src/accounts'],
   'src/people': ['src/accounts', 'src/credits', 'src/mail', 'src/operators'],
@@ -36,7 +37,9 @@ const mayImport: Record<string, readonly string[]> = {
   'src/temporal': ['src/models', 'src/tasks', 'types:src/config', 'types:src/metrics', 'types:workflows'],
   activities: [...nouns.filter((folder) => folder !== 'src/ingress' && folder !== 'src/mcp'), 'types:src/metrics'],
   workflows: ['src/callbacks', 'src/tasks', 'src/temporal', 'types:activities'],
-  'src/config': ['media', 'models', 'outbound', 'tasks', 'temporal'].map((noun) => `src/${noun}`),
+  'src/config': ['media', 'models', 'outbound', 'tasks', 'temporal']
+    .map((noun) => `src/${noun}`)
+    .concat('types:src/moderation'),
   'src/metrics': [...nouns, 'types:src/http', 'activities'],
   'src/http': [...nouns, 'types:src/metrics'],
   'src/schema': nouns,
@@ -72,6 +75,7 @@ const requestFiles = [
   'src/tasks/create-task.ts',
   'src/tasks/delete-task.ts',
   'src/tasks/long-poll.ts',
+  'src/tasks/moderate-create.ts',
   'src/tasks/read-task-request.ts',
   'src/tasks/uncertain-creates.ts',
 ];

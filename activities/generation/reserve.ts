@@ -7,7 +7,7 @@ import { reserveSlot } from '../../src/providers/slots.ts';
 import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
 import { readTiers } from '../../src/providers/task-tiers.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { providerFailures } from './failures.ts';
+import { failureFor, providerFailures } from './failures.ts';
 import type { JobIn, Stop } from './job.ts';
 
 // The rows of a task determine the next step: its end, an open job, or a slot for a new one, and at which provider.
@@ -86,30 +86,41 @@ async function reserveJob(
     if (isFull) break;
   }
   if (pauseMs < Infinity) return { kind: 'waits', why: 'no slot at any provider', pauseMs };
-  return noProvider(failureAfter(last), 'no provider is left');
+  return noProvider(failureAfter(last, task), 'no provider is left');
 }
 
 function noProvider(failure: TaskFailure, detail: string): Stop {
   return { kind: 'task_failed', failure, detail };
 }
 
-function failureAfter(last: ProviderJob | undefined): TaskFailure {
+function failureAfter(last: ProviderJob | undefined, { param }: RoutedTask): TaskFailure {
+  const refused = failureFor({ kind: 'content', about: 'output', detail: '' }, param.input);
+  if (last?.isRepeatable === true && refused !== undefined) return refused;
   if (last?.outcome === 'refused') return providerFailures.rejected;
   return last?.outcome === 'fail' ? providerFailures.failed : providerFailures.unavailable;
 }
 
 type Tiers = CatalogueModel['tiers'];
 
-/** Each provider has one job of a task at most, except where its operator allows another one after a lost one. */
+/** Each provider has one job of a task at most, except where its operator allows another one after a lost or refused one. */
 async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly ProviderJob[]): Promise<Tiers> {
   const { taskId } = task;
   const { model, input } = task.param;
-  const last = jobs.at(-1);
-  const isResubmitted = last?.outcome === 'abandoned';
+  const again = repeatedJob(jobs);
   const spent = new Set(jobs.filter(({ outcome }) => outcome !== 'not_created').map(({ provider }) => provider));
-  if (isResubmitted) spent.delete(last.provider);
+  if (again !== undefined) spent.delete(again.provider);
   const routes = routesOf({ model, tiers: await tiersOf(deps, task) }, { taskId, input, spent });
-  return isResubmitted ? routes.map((tier) => tier.filter(({ provider }) => provider === last.provider)) : routes;
+  return again === undefined
+    ? routes
+    : routes.map((tier) => tier.filter(({ provider }) => provider === again.provider));
+}
+
+/** The job after which its provider makes one more. A refused output stays the reason while creates of that job are not accepted. */
+function repeatedJob(jobs: readonly ProviderJob[]): ProviderJob | undefined {
+  const last = jobs.at(-1);
+  if (last?.outcome === 'abandoned') return last;
+  const made = jobs.findLast(({ outcome }) => outcome !== 'not_created');
+  return made?.isRepeatable === true ? made : undefined;
 }
 
 /** The current order counts, so that an operator can move waiting tasks to another provider; a task of a removed model has its own. */

@@ -83,7 +83,10 @@ export async function settleDeclined(
   return { kind: 'next' };
 }
 
-/** Ends the task whose job has failed upstream, unless failures there are free and another provider may succeed. */
+/**
+ * Ends the task whose job has failed upstream, unless failures there are free and another provider may succeed, or the operator allows
+ * one more job after a refusal of the finished video.
+ */
 export async function settleFailure(
   attempt: Attempt,
   job: JobBase & Submitted,
@@ -95,11 +98,26 @@ export async function settleFailure(
   const isFree = failedJobs === 'free' && cost === undefined;
   if (!isFree) await settleCost(attempt, job, cost);
   const end = { outcome: 'fail', detail: error.detail, cost: isFree ? 'free' : undefined } as const;
+  if (isFree && (await mayRepeat(attempt, job, error))) {
+    deps.log.info(logFields(job), 'job repeated after its output was refused');
+    await endJob(deps, job, { ...end, isRepeatable: true });
+    return { kind: 'next' };
+  }
   const rejection = failureFor(error, task.param.input);
   const failure = rejection ?? (failedJobs === 'billed' ? providerFailures.failed : undefined);
   if (failure !== undefined) return await failTask(attempt, job, failure, end);
   await endJob(deps, job, end);
   return { kind: 'next' };
+}
+
+/** True once in a task: another sample of a model often passes where the first one was refused. */
+async function mayRepeat(
+  { deps, task }: Attempt,
+  { open }: Pick<JobBase, 'open'>,
+  { kind, about }: UpstreamError,
+): Promise<boolean> {
+  if (kind !== 'content' || about !== 'output' || open.terms.onRefusedOutput !== 'resubmit') return false;
+  return !(await listProviderJobs(deps.db, task.taskId)).some(({ isRepeatable }) => isRepeatable);
 }
 
 /** Jobs that may be made again in a task, where the operator allows it. */

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { builtInCatalogue } from '../models/catalogue-file.ts';
+import { hookDefaults, maxHookConcurrency, maxHookSeconds } from '../models/catalogue/moderation.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import { ConfigError, errorCode, messageOf, SetupError } from '../platform/errors.ts';
 import { parsePayloadKeys } from '../temporal/payload-keys.ts';
@@ -17,6 +18,8 @@ import {
   days,
   flag,
   from,
+  hookOnError,
+  hookShape,
   httpUrl,
   issuerUrl,
   level,
@@ -116,6 +119,7 @@ const secretNames = [
   'SMTP_URL',
   'STRIPE_SECRET_KEY',
   'STRIPE_WEBHOOK_SECRET',
+  'MODERATION_KEY',
 ];
 
 // One line for each setting: its variable, what the variable may hold, and its default, written as in the environment. A setting without
@@ -156,6 +160,18 @@ const schema = z.object({
   payloadKeys: from('TEMPORAL_PAYLOAD_KEYS', parsedBy(parsePayloadKeys)),
   callbackAllow: from('CALLBACK_ALLOW', parsedBy(parseAllowList)),
   imageAllow: from('IMAGE_ALLOW', parsedBy(parseAllowList)),
+  moderationUrl: from('MODERATION_URL', baseUrl),
+  moderationShape: from('MODERATION_SHAPE', hookShape, 'openai'),
+  moderationModel: from('MODERATION_MODEL', anyText, hookDefaults.model),
+  moderationKey: from('MODERATION_KEY', anyText),
+  moderationTimeoutMs: from('MODERATION_TIMEOUT_SECONDS', seconds(maxHookSeconds), `${hookDefaults.seconds}`),
+  moderationOnError: from('MODERATION_ON_ERROR', hookOnError, hookDefaults.onError),
+  moderationConcurrency: from(
+    'MODERATION_CONCURRENCY',
+    wholeNumber(1, maxHookConcurrency),
+    `${hookDefaults.concurrency}`,
+  ),
+  markVideos: from('MARK_VIDEOS', onOrOff, 'on'),
   trustedProxies: from('TRUSTED_PROXIES', parsedBy(parseNetworks)),
   catalogue: from('VIDEOGEN_MODELS', anyText.transform(catalogueIn)),
   generationConcurrency: from('GENERATION_CONCURRENCY', wholeNumber(1, 10_000), '2'),

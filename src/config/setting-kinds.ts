@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { dayMs } from '../platform/duration.ts';
 import { readCatalogueFile } from '../models/catalogue-file.ts';
+import { hookShapes, onErrors } from '../models/catalogue/moderation.ts';
 import { ConfigError, messageOf } from '../platform/errors.ts';
 import { parseRate, unitsMs } from '../platform/rate-limit.ts';
 import { parseStoreLocation, type StoreLocation } from '../media/store-location.ts';
@@ -11,6 +12,9 @@ import { parseStoreLocation, type StoreLocation } from '../media/store-location.
 export const anyText = z.string();
 
 export const flag = z.enum(['0', '1'], { error: 'must be 0 or 1' }).transform((value) => value === '1');
+
+export const hookShape = z.enum(hookShapes, { error: `must be ${hookShapes.join(' or ')}` });
+export const hookOnError = z.enum(onErrors, { error: `must be ${onErrors.join(' or ')}` });
 
 export const onOrOff = z.enum(['on', 'off'], { error: 'must be on or off' }).transform((value) => value === 'on');
 

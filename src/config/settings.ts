@@ -6,6 +6,7 @@ import { refuseInput } from '../models/catalogue/route.ts';
 import type { StoreLocation } from '../media/store-location.ts';
 import { createTaskRequestParser, type ParsedTaskRequest } from '../tasks/task-request.ts';
 import { isUploadPreview, uploadFromUrl } from '../media/upload.ts';
+import type { ModerationHook } from '../moderation/moderator.ts';
 import { literalRefusal, type OwnEndpoint } from '../outbound/guard.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
 
@@ -91,6 +92,15 @@ export function createRequestParser(
     catalogue = current;
     return parse(body);
   };
+}
+
+/** The hook that checks the creates of models without moderation of their own. */
+export function installationHook(settings: Config): ModerationHook | undefined {
+  const { moderationUrl: url, moderationShape: shape, moderationModel: model, moderationKey: key } = settings;
+  if (url === undefined) return undefined;
+  const { moderationTimeoutMs: timeoutMs, moderationOnError: onError, moderationConcurrency: concurrency } = settings;
+  const readKey = key === undefined ? undefined : () => key;
+  return { shape, url, model, readKey, timeoutMs, onError, concurrency };
 }
 
 type Sources = Pick<Settings, 'host' | 'port' | 'metricsPort' | 'databaseUrl' | 'temporal' | 'embeddedPorts'> &

@@ -147,6 +147,9 @@ export const errorCatalogue = {
   invalid_request: refusal(422, 'invalid request', {
     data: z.strictObject({ errors: z.array(z.strictObject({ path: z.string(), message: z.string() })) }),
   }),
+  content_refused: refusal(422, 'the content was refused by moderation; nothing was charged', {
+    data: z.strictObject({ category: z.string() }),
+  }),
   too_many_unfinished_tasks: refusal(429, 'the account has too many unfinished tasks', {
     headers: { 'Retry-After': '10' },
     data: z.strictObject({ limit: z.int().nonnegative() }),
@@ -166,6 +169,7 @@ export const errorCatalogue = {
   internal: refusal(500, 'internal error'),
   not_offered: refusal(501, 'this operation is not offered'),
   model_unavailable: refusal(503, 'the model is unavailable; nothing was charged', retrySoon),
+  moderation_unavailable: refusal(503, 'the content could not be checked; nothing was charged', retrySoon),
   database_unavailable: refusal(503, 'the database is unavailable; nothing was charged', retrySoon),
   database_busy: refusal(503, 'too many requests are waiting for the database; nothing was charged', retrySoon),
   payments_unavailable: refusal(503, 'the payment provider is unavailable; nothing was charged', retrySoon),

@@ -12,6 +12,7 @@ import type { Owed } from '../tasks/task-event.ts';
 import type { Upload } from '../media/upload.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';
+import { type Moderator, noModerator } from '../moderation/moderator.ts';
 import type { IdentityProvider } from '../people/identity-provider.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';
 import { closedSignUp, type SignUpPolicy } from '../people/sign-up.ts';
@@ -99,6 +100,8 @@ export type HttpOptions = {
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
   /** Undefined while credits are not for sale. */
   readonly payments: PaymentProvider | undefined;
+  /** Checks the content of creates before their charge. */
+  readonly moderator: Moderator;
   readonly taskWaiters: TaskWaiters;
   readonly keyTouches: ReturnType<typeof createKeyTouches>;
   /** Lists of tasks can be searched by words of prompts. */
@@ -149,6 +152,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     isSold: () => true,
     acceptTask: createTaskAcceptor(db),
     payments: undefined,
+    moderator: noModerator,
     taskWaiters: createTaskWaiters(db),
     keyTouches: createKeyTouches(db),
     searchesPrompts: true,

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine } from '../tasks/ports.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
@@ -32,13 +33,22 @@ import { owedDeliveries } from '../tasks/task-event.ts';
 import { revealSecret, rotateSecret } from '../callbacks/account-secrets.ts';
 import { createLiveCatalogue } from '../models/live-catalogue.ts';
 import { createMediaUploads } from '../media/media-uploads.ts';
+import { createModerator } from '../moderation/moderator.ts';
+import { uploadFromUrl, uploadKey } from '../media/upload.ts';
 import { createTestCallbacks } from '../callbacks/test-callback.ts';
 import { listenError, makePrivateFolder } from '../media/startup-errors.ts';
 import { openStore } from '../media/open-store.ts';
 import { retry } from '../platform/retry.ts';
 import { currentTracing } from './tracing.ts';
 import { watchReadiness } from './readiness.ts';
-import { createRequestParser, type RunningPart, type Settings } from '../config/settings.ts';
+import { secretReader } from '../config/config.ts';
+import {
+  createRequestParser,
+  installationHook,
+  ownEndpoints,
+  type RunningPart,
+  type Settings,
+} from '../config/settings.ts';
 import { watchModels } from '../models/report-models.ts';
 
 /** Applies to running requests, and then to the workflow starts behind them. */
@@ -51,6 +61,9 @@ const scrapeLimitMs = 3_000;
 
 const publishLimitMs = 5_000;
 
+/** A moderation hook reads an uploaded image immediately. */
+const hookLinkMs = 10 * 60_000;
+
 /** Starts the HTTP API in this process. While Temporal is unavailable, tasks are accepted and wait. */
 export async function startApi(settings: Settings, log: Log, metrics = createMetrics()): Promise<RunningPart> {
   const resultStore = await openStore(settings, log, { writes: true });
@@ -59,7 +72,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   });
   const events = metrics.eventsOf(() => catalogue.current());
   const { catalogueFile: path, publicUrl } = settings;
-  const catalogue = createLiveCatalogue({ path, publicUrl, log, part: 'api', events });
+  const readHookSecret = secretReader(dirname(path ?? ''));
+  const catalogue = createLiveCatalogue({ path, publicUrl, readHookSecret, log, part: 'api', events });
   const db = createDatabase({
     url: settings.databaseUrl,
     poolSize: settings.databasePoolSize,
@@ -72,6 +86,18 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   const sales = await watchModels({ db, catalogue: catalogue.current, log });
   readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current));
   const models = () => catalogue.current().models;
+  const moderator = createModerator({
+    installation: installationHook(settings),
+    catalogue: catalogue.current,
+    readSecret: readHookSecret,
+    linkTo: (url) => {
+      const upload = uploadFromUrl(publicUrl, url);
+      return upload === undefined ? url : resultStore.link(uploadKey(upload), hookLinkMs);
+    },
+    own: ownEndpoints(settings),
+    events,
+    log,
+  });
   const testCallbacks = createTestCallbacks({ settings, db, box, log, models });
   metrics.databases.set('api', db.usage);
   const accept = createTaskAcceptor(db);
@@ -126,6 +152,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     payments: openPayments(settings),
     progressOf: createTaskProgress(temporal.client),
     isSold: sales.isSold,
+    moderator,
     acceptTask: async (task) => {
       const startedAt = performance.now();
       const acceptance = await accept(task);
@@ -182,7 +209,8 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await deps.keyTouches.drain();
       await mailing?.close();
-      await Promise.allSettled([testCallbacks.close(), readiness.close(), sales.close(), temporal.close(), db.close()]);
+      const parts = [moderator, testCallbacks, readiness, sales, temporal, db];
+      await Promise.allSettled(parts.map((part) => part.close()));
     },
   };
 }

@@ -103,6 +103,7 @@ export function openWorkerDependencies(
     media,
     normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
+    marksVideos: settings.markVideos,
     postCallback: callbacks.post,
     findCallback: createOwedCallbacks(db, box, media, {
       models: () => catalogue.current().models,

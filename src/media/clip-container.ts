@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
+import { type Box, BoxError, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
 
 /** A clip that is refused; `message` continues the name of the clip: `is cut off`. */
 export class ClipRefusal extends Error {
@@ -15,8 +16,6 @@ export type ClipContainer = {
   readonly extension: 'mp4' | 'mov' | 'webm' | 'mp3' | 'wav' | 'm4a';
 };
 
-type File = { readonly handle: FileHandle; readonly bytes: number };
-
 /**
  * Returns the container of an MP4, MOV, WebM, MP3, WAV or M4A; undefined for every other file, such as a playlist. Reads a few headers
  * only, so that a hostile file costs neither memory nor time. Throws `ClipRefusal` for a file that is empty or that ends too early.
@@ -28,7 +27,8 @@ export async function clipContainerOf(path: string): Promise<ClipContainer | und
   const file = { handle, bytes };
   const start = await readAt(file, 0, startBytes);
   const text = start.toString('latin1');
-  if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide)/.test(text)) return await isoContainer(file, text.slice(4, 12));
+  if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide)/.test(text))
+    return await isoContainer(file, text.slice(4, 12)).catch(refuse);
   if (text.startsWith('\x1aE\xdf\xa3')) return webmContainer(file, start);
   if (/^RIFF[^]{4}WAVE/.test(text)) return wavContainer(file, start);
   return isMp3(start) ? { kind: 'audio', demuxer: 'mp3', extension: 'mp3' } : undefined;
@@ -37,20 +37,17 @@ export async function clipContainerOf(path: string): Promise<ClipContainer | und
 /** It includes the header of a WebM. */
 const startBytes = 256;
 
-async function readAt({ handle }: File, at: number, bytes: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, at);
-  return buffer.subarray(0, bytesRead);
-}
-
 const cutOff = () => new ClipRefusal('is damaged or cut off');
 
-/** A fragmented file of ten minutes has about a thousand boxes. */
-const maxBoxes = 10_000;
+function refuse(error: unknown): never {
+  throw error instanceof BoxError ? cutOff() : error;
+}
+
 /** A larger index describes no clip within our limits, and would fill the memory of its reader. */
 const maxIndexBytes = 32 * 1024 * 1024;
 
 /** `head`: the type of the first box and the brand behind it. */
-async function isoContainer(file: File, head: string): Promise<ClipContainer | undefined> {
+async function isoContainer(file: BoxFile, head: string): Promise<ClipContainer | undefined> {
   let index: Box | undefined;
   for await (const box of boxesIn(file, { from: 0, to: file.bytes })) if (box.type === 'moov') index ??= box;
   if (index === undefined || index.to - index.from > maxIndexBytes) throw cutOff();
@@ -63,30 +60,8 @@ async function isoContainer(file: File, head: string): Promise<ClipContainer | u
   return handlers.has('soun') ? { kind: 'audio', demuxer: 'mov', extension: 'm4a' } : undefined;
 }
 
-/** The content of a box, without its header. */
-type Box = { readonly type: string; readonly from: number; readonly to: number };
-
-/** Throws `ClipRefusal` for a box that does not fit into its parent. */
-async function* boxesIn(file: File, { from, to }: Omit<Box, 'type'>): AsyncGenerator<Box> {
-  let at = from;
-  // QuickTime may end a list with a zero of 32 bits.
-  for (let box = 0; at + 8 <= to; box += 1) {
-    if (box === maxBoxes) throw cutOff();
-    const header = await readAt(file, at, 16);
-    const size = header.length < 8 ? 1 : header.readUInt32BE(0);
-    // One stands for a size of 64 bits behind the type, and zero for the rest of the file.
-    const isLong = size === 1;
-    if (isLong && header.length < 16) throw cutOff();
-    const bytes = isLong ? Number(header.readBigUInt64BE(8)) : size === 0 ? to - at : size;
-    const headerBytes = isLong ? 16 : 8;
-    if (bytes < headerBytes || at + bytes > to) throw cutOff();
-    yield { type: header.toString('latin1', 4, 8), from: at + headerBytes, to: at + bytes };
-    at += bytes;
-  }
-}
-
 /** Returns the types of the tracks, such as `vide` and `soun`. */
-async function handlersIn(file: File, index: Box): Promise<ReadonlySet<string>> {
+async function handlersIn(file: BoxFile, index: Box): Promise<ReadonlySet<string>> {
   const handlers = new Set<string>();
   for await (const track of boxesIn(file, index)) {
     if (track.type !== 'trak') continue;
@@ -101,7 +76,7 @@ async function handlersIn(file: File, index: Box): Promise<ReadonlySet<string>> 
 
 const segmentId = 0x18_53_80_67;
 
-function webmContainer({ bytes }: File, start: Buffer): ClipContainer | undefined {
+function webmContainer({ bytes }: BoxFile, start: Buffer): ClipContainer | undefined {
   if (!start.includes('B\x82\x84webm', 0, 'latin1')) return undefined;
   const header = numberAt(start, 4);
   const segmentAt = header === undefined ? Infinity : header.endsAt + header.value;
@@ -127,7 +102,7 @@ function numberAt(bytes: Buffer, at: number) {
 /** Programs that write to a pipe give a size near 2 or 4 GiB, or none. */
 const unknownWavBytes = 0x7f_00_00_00;
 
-function wavContainer({ bytes }: File, start: Buffer): ClipContainer {
+function wavContainer({ bytes }: BoxFile, start: Buffer): ClipContainer {
   const size = start.readUInt32LE(4);
   if (size < unknownWavBytes && size > bytes) throw cutOff();
   return { kind: 'audio', demuxer: 'wav', extension: 'wav' };

@@ -1,4 +1,4 @@
-import { open, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { FilePathSource, Input, MATROSKA, MP4, MPEG_TS, QTFF, WEBM } from 'mediabunny';
@@ -6,8 +6,10 @@ import pLimit from 'p-limit';
 import { type FrameSize, frameSize } from './frame-size.ts';
 import type { Ffmpeg, VideoForm } from '../tasks/ports.ts';
 import { containerOf } from '../outbound/container.ts';
+import { carryManifest } from './carry-manifest.ts';
 import { blamingFile } from './inspect-video.ts';
 import { VideoFileError } from './probe-video.ts';
+import { type VideoLayout, videoLayoutOf } from './video-layout.ts';
 
 type Normalisation = {
   readonly videoPath: string;
@@ -33,8 +35,9 @@ const limitMs = 10 * 60_000;
 const leastShare = 0.9;
 
 /**
- * Makes an MP4 with H.264 and AAC, its index first, of what an upstream delivered, and answers its path: that of the video itself
- * when it is one already, of the requested size and with the requested sound. A bad file is a `TaskError`, `result_invalid`.
+ * Makes an MP4 with H.264 and AAC, its index first, of what an upstream delivered, and returns its path: that of the video itself
+ * when it is one already, of the requested size and with the requested sound. The C2PA manifest of the video is carried over. A bad file
+ * is a `TaskError`, `result_invalid`.
  */
 export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostBytes) {
   const limited = pLimit(Math.ceil(availableParallelism() / threads));
@@ -44,7 +47,8 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
       if (demuxer === undefined) throw new VideoFileError('the file is in no known container');
       const found = await streamsOf(videoPath);
       const plan = planOf(found, form);
-      if (found?.isMp4 === true && plan.isCopy && (await isIndexFirst(videoPath))) return videoPath;
+      const layout = demuxer === 'mov' ? await videoLayoutOf(videoPath) : undefined;
+      if (found?.isMp4 === true && plan.isCopy && mayStay(layout)) return videoPath;
       // Left to guess, ffmpeg takes a text for a playlist, and reads the files that it names.
       const input = ['-threads', `${threads}`, '-max_pixels', `${mostPixels}`, '-f', demuxer, '-i', videoPath];
       const limits = ['-threads', `${threads}`, '-t', `${mostSeconds}`, '-fs', `${mostBytes}`];
@@ -53,6 +57,7 @@ export function createVideoNormaliser(ffmpeg: Ffmpeg, mostBytes = defaultMostByt
       const args = [...input, ...plan.args, ...limits, ...output];
       await limited(() => ffmpeg({ args, cwd: dirname(targetPath), signal, limitMs }));
       await requireWhole(targetPath, mostBytes, found?.durationSeconds ?? 0);
+      if (layout?.manifest !== undefined) await carryManifest(videoPath, layout.manifest, targetPath);
       return targetPath;
     });
 }
@@ -98,6 +103,12 @@ function planOf(found: Streams | undefined, form: VideoForm) {
   return { isCopy: keepsPicture && keepsSound, args: [...streams, ...picture, ...sound] };
 }
 
+/** A signed video stays as it is also with its index at the end, because its signature covers the offsets of its boxes. */
+function mayStay(layout: VideoLayout | undefined): boolean {
+  if (layout?.isWhole !== true) return false;
+  return layout.isIndexFirst || (layout.manifest !== undefined && !layout.isFragmented);
+}
+
 /**
  * Square pixels and even sides, which H.264 needs; of a given size when there is one, then cut at two sides instead of distorted.
  * Without B-frames: newer ffmpegs keep an uneven rate, and write too short a length where pictures are not in their order.
@@ -109,29 +120,6 @@ function encodedPicture(size: FrameSize | undefined): string[] {
   const cut = `scale=${width}:${height}:force_original_aspect_ratio=increase,crop=${width}:${height},setsar=1`;
   const filters = `scale=iw*sar:ih,setsar=1,${size === undefined ? even : cut}`;
   return ['-vf', filters, '-c:v', 'libx264', '-preset', 'veryfast', '-crf', '18', '-bf', '0', '-pix_fmt', 'yuv420p'];
-}
-
-/** The boxes at the top of an MP4 before its data are a handful. */
-const mostBoxes = 64;
-
-/** True if a player can start with the beginning of the file: `moov` precedes the data and has the times of all pictures. */
-async function isIndexFirst(path: string): Promise<boolean> {
-  await using file = await open(path);
-  const header = Buffer.alloc(16);
-  let hasIndex = false;
-  for (let at = 0, box = 0; box < mostBoxes; box += 1) {
-    if ((await file.read(header, 0, 16, at)).bytesRead < 8) return false;
-    const type = header.toString('latin1', 4, 8);
-    if (type === 'mdat') return hasIndex;
-    if (type === 'moof') return false;
-    hasIndex ||= type === 'moov';
-    const size = header.readUInt32BE(0);
-    // One stands for a size of 64 bits behind the type.
-    const bytes = size === 1 ? Number(header.readBigUInt64BE(8)) : size;
-    if (bytes < 8) return false;
-    at += bytes;
-  }
-  return false;
 }
 
 async function requireWhole(path: string, mostBytes: number, claimedSeconds: number): Promise<void> {

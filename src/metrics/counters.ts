@@ -23,6 +23,7 @@ const findings = [
 const settledOutcomes = ['started', 'refunded'] as const;
 const uncertainOutcomes = ['none', 'refunded', 'too_late'] as const;
 const paymentOutcomes = ['granted', 'granted_late', 'not_granted', 'reversed', 'unknown'] as const;
+const checkOutcomes = ['allowed', 'refused', 'error'] as const;
 const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
 
 export type ServiceEvent =
@@ -47,6 +48,12 @@ export type ServiceEvent =
   | { readonly kind: 'reconcile_finding'; readonly finding: (typeof findings)[number] }
   /** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
   | { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] }
+  | {
+      readonly kind: 'content_checked';
+      /** `error`: the moderation hook gave no usable answer in time. */
+      readonly outcome: (typeof checkOutcomes)[number];
+      readonly durationMs: number;
+    }
   | { readonly kind: 'callback_attempted'; readonly status: number | undefined; readonly durationMs: number }
   | { readonly kind: 'job_ended'; readonly job: EndedCall }
   | ProviderEvent
@@ -157,6 +164,13 @@ export const counters: readonly EventMetric[] = [
     on: on('payment_settled', ({ outcome }) => [{ outcome }, 1]),
   },
   {
+    name: 'videogen_moderation_checks_total',
+    help: 'Checks of content before a charge; error: no usable answer in time, so onError decided',
+    labels: ['outcome'],
+    zeros: checkOutcomes.map((outcome) => ({ outcome })),
+    on: on('content_checked', ({ outcome }) => [{ outcome }, 1]),
+  },
+  {
     name: 'videogen_callback_attempts_total',
     help: "Attempts at callbacks by the receiver's response; unreachable: none",
     labels: ['outcome'],
@@ -236,6 +250,12 @@ export const histograms: readonly EventMetric[] = [
     buckets: stageBuckets,
     // The clocks of two machines may differ a little.
     on: on('stage_ended', ({ stage, durationMs }) => [{ stage }, Math.max(0, durationMs) / 1000]),
+  },
+  {
+    name: 'videogen_moderation_check_duration_seconds',
+    help: 'Duration of checks of content before a charge, with or without a usable answer',
+    buckets: requestBuckets,
+    on: on('content_checked', ({ durationMs }) => [{}, durationMs / 1000]),
   },
   {
     name: 'videogen_callback_attempt_duration_seconds',

@@ -19,8 +19,10 @@ import { type ProviderFile, readProviderFile } from '../providers/http/file-sche
 export type CatalogueSource = {
   /** A file in YAML or JSON. */
   readonly path: string;
-  /** Given, every secret must be there; a process that calls no provider needs none. */
+  /** Given, every secret of providers must be there; a process that calls no provider needs none. */
   readonly readSecret?: SecretReader;
+  /** The same for the secrets of moderation hooks. */
+  readonly readHookSecret?: SecretReader;
   /** Given, what needs an upstream that can reach us is checked against its address. */
   readonly publicUrl?: string;
   readonly readText?: (path: string) => string;
@@ -31,7 +33,7 @@ export type CatalogueSource = {
  * of a file, which could be a misplaced secret.
  */
 export function readCatalogueFile(source: CatalogueSource): Catalogue {
-  const { path, readSecret, publicUrl, readText = readWholeFile } = source;
+  const { path, readSecret, readHookSecret, publicUrl, readText = readWholeFile } = source;
   const { data, problems: unreadable } = parsedFile(() => readText(path));
   if (unreadable.length > 0) throw configError(path, unreadable);
   const { catalogue, problems } = resolveCatalogue(data, {
@@ -45,7 +47,10 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
       return referencedFile(kind, parsed);
     },
     isReachableFrom: (baseUrl) => publicUrl === undefined || canReach(publicUrl, baseUrl),
-    secretProblem: (ref) => (readSecret === undefined ? undefined : secretProblem(readSecret(ref))),
+    secretProblem: (ref, user) => {
+      const read = user === 'provider' ? readSecret : readHookSecret;
+      return read === undefined ? undefined : secretProblem(read(ref));
+    },
   });
   if (catalogue === undefined) throw configError(path, problems);
   return catalogue;

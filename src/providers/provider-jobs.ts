@@ -26,6 +26,8 @@ export type ProviderJob = {
   /** The provider's configuration at the time of the create. */
   readonly config: unknown;
   readonly outcome: ProviderJobOutcome | undefined;
+  /** True if the upstream refused the video that it made, and one more job may be made there. */
+  readonly isRepeatable: boolean;
   /** Set for the job that decided the task's end. */
   readonly failure: TaskFailure | undefined;
   /** Unix milliseconds by the database's clock, like the other times. */
@@ -47,7 +49,7 @@ export const listProviderJobs = many<ProviderJob, [taskId: string]>({
   name: 'list-provider-jobs',
   text: `
 select ordinal, provider, pool, intended_at is not null as "isIntended", job_id as "jobId", handle,
-  sent_input as "sentInput", config, outcome,
+  sent_input as "sentInput", config, outcome, is_repeatable as "isRepeatable",
   case when fail_code is not null then json_build_object('failCode', fail_code, 'failMsg', fail_msg) end as failure,
   intended_at as "intendedAt", submitted_at as "submittedAt", upstream_ended_at as "upstreamEndedAt",
   ended_at as "endedAt",
@@ -174,7 +176,7 @@ const recordEnded = {
   name: 'end-provider-job',
   text: `
 update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
-  settled_at = case when $7 then now() else settled_at end,
+  settled_at = case when $7 then now() else settled_at end, is_repeatable = $9,
   ${replacedCost('$8')}
 where task_id = $1 and ordinal = $2 and outcome is null
 returning ${endedCall}`,
@@ -192,13 +194,15 @@ export type ProviderJobEnd = {
   readonly isSettled?: boolean;
   /** Replaces the estimate that was recorded with the intent. */
   readonly cost?: 'free' | 'unknown' | undefined;
+  /** Allows one more job at the same provider. */
+  readonly isRepeatable?: boolean;
 };
 
 /** Commits the outcome of a job. Returns undefined if an earlier outcome stays. */
 export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise<EndedCall | undefined> {
-  const { taskId, ordinal, outcome, failure, detail, isSettled = false, cost } = end;
+  const { taskId, ordinal, outcome, failure, detail, isSettled = false, cost, isRepeatable = false } = end;
   const values = [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg, detail, isSettled, cost];
-  return readRow<EndedCall>(db, recordEnded, values);
+  return readRow<EndedCall>(db, recordEnded, [...values, isRepeatable]);
 }
 
 /** Ends the task's open job in success; a task has at most one open job. */

@@ -15,6 +15,7 @@ import { type ProviderEvent, reportDownloads } from './provider-events.ts';
 export type JobTerms = FrozenConfig & {
   readonly failedJobs: 'free' | 'billed';
   readonly onLostAnswer: 'fail' | 'resubmit';
+  readonly onRefusedOutput?: 'resubmit';
   readonly cost?: CostRule;
 };
 
@@ -118,8 +119,12 @@ export function createProviders(deps: ProvidersDeps): Providers {
       if (settings.kind === 'preview') return preview;
       const { kind, baseUrl, failedJobs, onLostAnswer } = settings;
       const options = adapterOf(kind).options(entry, settings, deps.catalogue().files);
-      const cost = entry.cost === undefined ? {} : { cost: entry.cost };
-      return open(name, settings, { kind, baseUrl, upstreamModel, options, failedJobs, onLostAnswer, ...cost });
+      const { cost, onRefusedOutput } = entry;
+      const optional = {
+        ...(cost !== undefined && { cost }),
+        ...(onRefusedOutput !== undefined && { onRefusedOutput }),
+      };
+      return open(name, settings, { kind, baseUrl, upstreamModel, options, failedJobs, onLostAnswer, ...optional });
     },
     ofJob: ({ provider: name, config }) => {
       if (name === deps.preview.name) return preview;

@@ -104,6 +104,19 @@ export function acceptAttempt(db: Pick<Database, 'transaction'>, task: NewTask):
   });
 }
 
+/**
+ * Returns what `acceptTask` would return without accepting: the earlier acceptance of a repeat, or a refusal. Undefined if the task can be
+ * accepted now. It takes no lock and changes nothing.
+ */
+export async function foreseeAcceptance(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptance | undefined> {
+  if (task.attempt !== undefined && task.idempotencyKey === undefined) {
+    const other = await findOtherAttempt(db, task);
+    if (other !== undefined) return { kind: 'replayed', ...other };
+  }
+  const refusal = await explainRefusal(db, task, explainCappedTask);
+  return refusal === 'capped' ? undefined : refusal.acceptance;
+}
+
 /** True if another process accepted the same task or idempotency key first. The next read finds its task. */
 export function lostRace(error: unknown): boolean {
   return violatedUniqueConstraint(error) !== undefined || isDeadlock(error);

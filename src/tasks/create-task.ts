@@ -7,6 +7,7 @@ import { idempotencyKeyOf } from '../http/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../http/limits/rate-headers.ts';
 import { acceptWithRetry } from './accept-with-retry.ts';
 import type { Acceptance, Accepted, NewTask, Replayed } from './acceptance.ts';
+import { moderateCreate } from './moderate-create.ts';
 import { readTaskRequest } from './read-task-request.ts';
 import type { TranslateRequest } from './task-request.ts';
 import type { TaskParam } from './task-input.ts';
@@ -37,15 +38,17 @@ export const createFailures = [
   'content_deleted',
   'too_many_unfinished_tasks',
   'model_unavailable',
+  'content_refused',
+  'moderation_unavailable',
   'acceptance_unknown',
   'acceptance_reverted',
 ] as const;
 
-/** Validates a request, accepts and charges its task, and starts the workflow. Sets the headers of the response. */
+/** Validates a request, has its content checked, accepts and charges its task, and starts the workflow. Sets the headers of the response. */
 export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<CreatedTask> {
   const { caller, ctx } = request;
   const task = await newTask(request, deps);
-  const acceptance = accepted(await acceptWithRetry(deps, task));
+  const acceptance = accepted((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
   const { taskId } = acceptance;
   if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
   else if (acceptance.rate) ctx.set(rateHeaders('creates', acceptance.rate.limit, acceptance.rate.left));

@@ -88,6 +88,8 @@ export type VideoForm = {
   readonly ratio: Ratio;
   /** True if the last frame is stored beside the video. */
   readonly lastFrame: boolean;
+  /** Set for a video that is marked as made by a model, which has this name. */
+  readonly mark?: { readonly model: string };
 };
 
 /** One run of ffmpeg. There is no shell: `args` reach it one by one, as they are. */

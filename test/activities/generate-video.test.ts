@@ -98,6 +98,24 @@ test('a video of an upstream is staged with the form that its task requires, als
   assert.equal(upstream.jobs.length, 1);
 });
 
+test('videos of upstreams are marked with the name of our model where the setting is on, and never those of the preview', async () => {
+  const upstream = createFakeUpstream();
+  const world = activityDeps(database.db, folder, [upstream]);
+  const remote = modelsAt([upstream.provider.name], { lastFrame: true });
+  const here = new Map([...remote].map(([name, model]) => [name, { ...model, isRemote: false }]));
+  for (const [models, marksVideos, isRemote, mark] of [
+    [remote, true, true, { model: taskParam('generated').model }],
+    [remote, false, true, undefined],
+    [here, true, false, undefined],
+  ] as const) {
+    const taskId = await accepted();
+    const { form } = await silentActivity({ workflowId: taskId }, () =>
+      createGenerateVideo({ ...world, models, marksVideos })({ taskId, isRemote }),
+    );
+    assert.deepEqual([form?.lastFrame, form?.mark], [true, mark]);
+  }
+});
+
 test('a task of 1080p whose upstream delivers 480p is refunded in full, and no second job is bought', async () => {
   const taskId = await accepted({ resolution: '1080p' });
   const upstream = createFakeUpstream();

@@ -19,7 +19,7 @@ import {
 import { listPools } from '../../src/providers/provider-pools.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { providersOf } from '../support/fake-providers.ts';
+import { type FakeTerms, providersOf } from '../support/fake-providers.ts';
 import { playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import type { FakeOptions } from '../support/fake-upstream.ts';
@@ -182,6 +182,54 @@ test('a failed job leads to the next provider only where failures are free', asy
     );
     assert.equal(rows[0]?.costMicros, failedJobs === 'free' ? 0 : 5_000_000);
   }
+});
+
+test('a video that its upstream refuses is made once more at the same provider, where the operator allows it and refused jobs are free', async () => {
+  const refused = { kind: 'content', about: 'output', detail: 'The output may be sensitive.' } as const;
+  const once: FakeOptions = { fault: (number) => (number === 1 ? refused : undefined) };
+  const repeats = { failedJobs: 'free', onRefusedOutput: 'resubmit' } as const;
+  const cost = { currency: 'USD', perJob: 5_000_000 } as const;
+  const firstFails = { end: 'content_rejected', calls: ['first fail'] };
+  const cases: readonly [FakeOptions, FakeTerms, { readonly end: string; readonly calls: readonly string[] }][] = [
+    [once, { failedJobs: 'free' }, firstFails],
+    [once, { ...repeats, failedJobs: 'billed' }, firstFails],
+    [once, repeats, { end: 'success', calls: ['first fail', 'first success'] }],
+    [{ fault: refused }, repeats, { end: 'content_rejected', calls: ['first fail', 'first fail'] }],
+    [{ fault: { ...refused, about: 'prompt' } }, repeats, firstFails],
+    [
+      { fault: (number) => (number === 1 ? refused : outOfMemory) },
+      repeats,
+      { end: 'success', calls: ['first fail', 'first fail', 'second success'] },
+    ],
+  ];
+  for (const [options, terms, expected] of cases) {
+    renameProviders();
+    const upstreams = [upstreamOf('first', options), upstreamOf('second')];
+    const story = { upstreams, terms: { ...terms, cost }, limit: 1, change: priced(cost) };
+    const { end, calls, rows, taskId } = await played(story);
+    assert.deepEqual({ end, calls }, expected);
+    const names = upstreams[0]?.jobs.map(({ jobKey }) => jobKey) ?? [];
+    assert.deepEqual([names[0], new Set(names).size], [taskId, names.length]);
+    if (terms.failedJobs === 'billed') continue;
+    const paid = rows.filter(({ costMicros }) => (costMicros ?? 0) > 0).map(({ outcome }) => outcome);
+    assert.deepEqual(paid, end === 'success' ? ['success'] : []);
+  }
+});
+
+test('the second job of a refused video waits for its provider, and does not go to another one', async () => {
+  const refused = { kind: 'content', about: 'output', detail: 'The output may be sensitive.' } as const;
+  let requests = 0;
+  const busyOnce: FakeOptions = {
+    fault: (number) => (number === 1 ? refused : undefined),
+    declines: () => {
+      requests += 1;
+      return requests === 2 ? { kind: 'not_accepted', reason: 'busy', detail: 'try later' } : undefined;
+    },
+  };
+  const upstreams = [upstreamOf('first', busyOnce), upstreamOf('second')];
+  const terms = { failedJobs: 'free', onRefusedOutput: 'resubmit' } as const;
+  const { end, calls } = await played({ upstreams, terms, betweenAttempts: passTime });
+  assert.deepEqual([end, calls], ['success', ['first fail', 'first not_created', 'first success']]);
 });
 
 for (const onLostAnswer of ['fail', 'resubmit'] as const) {

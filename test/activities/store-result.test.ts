@@ -18,6 +18,7 @@ import type { VideoForm } from '../../src/tasks/ports.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
+import { manifestBox, typesOf, xmpIn } from '../media/boxes.ts';
 import { silentActivity } from '../support/silent-activity.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
 
@@ -140,6 +141,33 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const form = { ...asIs, fit: 'convert', ratio: '16:9' } as const;
       const { videoKey } = await store({ ...order, staged: { ...order.staged, form } });
       assert.deepEqual(await stored(videoKey), files.video);
+    });
+
+    test('a video is marked before it is measured, also when the step is repeated; one stored as it was signed is not', async () => {
+      const form = { ...asIs, mark: { model: 'studio' } };
+      const silent = { ...form, audio: false };
+      const plain = ['ftyp', 'moov', 'free', 'mdat'];
+      for (const [name, isSigned, ordered, types, isMarked] of [
+        ['marked', false, form, [...plain, 'uuid'], true],
+        ['converted', false, silent, [...plain, 'uuid'], true],
+        ['signed', true, form, [...plain, 'uuid'], false],
+        ['signed-and-converted', true, silent, ['ftyp', 'uuid', ...plain.slice(1), 'uuid'], true],
+      ] as const) {
+        const { order, files } = await staged(name);
+        const delivered = isSigned ? Buffer.concat([files.video, manifestBox()]) : files.video;
+        const path = join(scratch, `${name}.mp4`);
+        await writeFile(path, delivered);
+        await deps.media.put(order.staged.key, path);
+        const marking = { ...order, staged: { ...order.staged, form: ordered } };
+        const first = await store(marking);
+        const video = await stored(first.videoKey);
+        assert.deepEqual(typesOf(video), types, name);
+        assert.equal(xmpIn(video)?.includes(`urn:uuid:${name}"`) ?? false, isMarked, name);
+        if (!isMarked) assert.deepEqual(video, delivered);
+        assert.deepEqual([createHash('sha256').update(video).digest('hex'), video.length], [first.sha256, first.bytes]);
+        assert.deepEqual(await store(marking), first);
+        assert.deepEqual(await stored(first.videoKey), video);
+      }
     });
 
     for (const [size, resolution, isSold] of [

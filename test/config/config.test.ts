@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Environment, readConfig, sealEnvironment } from '../../src/config/config.ts';
+import { installationHook } from '../../src/config/settings.ts';
 import { ConfigError } from '../../src/platform/errors.ts';
 
 describe('readConfig', () => {
@@ -32,6 +33,29 @@ describe('readConfig', () => {
         return true;
       },
     );
+  });
+
+  test('the check of content and the marks of videos have settings of their own', () => {
+    const url = 'https://guard.test/check';
+    const hookOf = (environment: Record<string, string>) => installationHook(readConfig(environment));
+    assert.equal(hookOf({ MODERATION_KEY: 'sk' }), undefined);
+    const { readKey, ...hook } = hookOf({ MODERATION_URL: url, MODERATION_KEY: 'sk' }) ?? assert.fail();
+    const defaults = { timeoutMs: 5_000, onError: 'refuse', concurrency: 32 };
+    assert.deepEqual(hook, { shape: 'openai', url, model: 'omni-moderation-latest', ...defaults });
+    assert.equal(readKey?.(), 'sk');
+    for (const [name, value, message] of [
+      ['URL', 'guard', 'must be an http or https URL'],
+      ['SHAPE', 'openapi', 'must be openai or plain'],
+      ['ON_ERROR', 'ignore', 'must be allow or refuse'],
+      ['TIMEOUT_SECONDS', '31', 'must be a whole number from 1 to 30'],
+      ['CONCURRENCY', '0', 'must be a whole number from 1 to 1000'],
+    ] as const)
+      assert.throws(
+        () => readConfig({ [`MODERATION_${name}`]: value }),
+        (error) => error instanceof ConfigError && error.problems.includes(`MODERATION_${name}: ${message}`),
+        name,
+      );
+    assert.deepEqual([readConfig({}).markVideos, readConfig({ MARK_VIDEOS: 'off' }).markVideos], [true, false]);
   });
 
   test('results lie in a folder, or in a bucket under a prefix', () => {

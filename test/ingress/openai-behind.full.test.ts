@@ -46,7 +46,8 @@ describe('Videogen behind Videogen', () => {
     };
     const resold = { ...sold, model: 'resold', tiers: [[{ provider: 'back', model: 'seeded' }]] };
     const catalogue = { providers: { back: provider }, models: [resold] };
-    front = await startTestService({ VIDEOGEN_MODELS: await write('front.json', catalogue) });
+    // A mark would make its video differ from that of the back.
+    front = await startTestService({ VIDEOGEN_MODELS: await write('front.json', catalogue), MARK_VIDEOS: 'off' });
     api = { baseUrl: front.baseUrl, key: (await createTestAccount(front.database)).key };
   });
   after(async () => {

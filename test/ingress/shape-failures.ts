@@ -6,6 +6,7 @@ import { withUploadSlot } from '../../src/http/limits/upload-slots.ts';
 import { maxUploads } from '../../src/media/upload.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { type Moderator, noModerator, type Verdict } from '../../src/moderation/moderator.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/http-client.ts';
@@ -95,6 +96,14 @@ export function testCreateFailures({ path, success, body }: ShapeCreate): void {
       },
     },
     model_unavailable: { options: { isSold: () => false }, produce: ({ create }) => create() },
+    content_refused: {
+      options: { moderator: moderatorThat({ kind: 'refused', category: 'violence' }) },
+      produce: ({ create }) => create(),
+    },
+    moderation_unavailable: {
+      options: { moderator: moderatorThat({ kind: 'unchecked' }) },
+      produce: ({ create }) => create(),
+    },
     rate_limited: {
       options: { createRate: { quota: 1, windowMs: hourMs } },
       produce: async ({ create }) => {
@@ -206,6 +215,10 @@ export function assertFailure({ status, bytes }: Pick<Answer, 'status' | 'bytes'
   const text = bytes.toString();
   assert.ok(text.includes(`"${failure}"`), text);
   assert.equal(status, new Map(Object.entries(errorCatalogue)).get(failure)?.status, text);
+}
+
+function moderatorThat(verdict: Verdict): Moderator {
+  return { ...noModerator, checks: () => true, check: () => Promise.resolve(verdict) };
 }
 
 /** The first try may have been committed, and the second one fails. */

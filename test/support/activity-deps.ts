@@ -38,6 +38,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       if (deliveredPoster === undefined) await copyFile(videoPath, posterPath);
       return { measured: madeUpMeasures, isPosterMade: deliveredPoster === undefined };
     },
+    marksVideos: false,
     postCallback: noPart,
     findCallback: noPart,
     engine: {

@@ -5,7 +5,7 @@ import type { HeldProvider, Provider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import { type JobTerms, openProvider, type Providers } from '../../src/providers/registry.ts';
 
-export type FakeTerms = Partial<Pick<JobTerms, 'failedJobs' | 'onLostAnswer' | 'cost'>>;
+export type FakeTerms = Partial<Pick<JobTerms, 'failedJobs' | 'onLostAnswer' | 'onRefusedOutput' | 'cost'>>;
 
 /** Providers that need no catalogue; every job stays with the provider of its name. */
 export function providersOf(

@@ -43,7 +43,8 @@ export type FakeOptions = {
   readonly declines?: () => Exclude<SubmitOutcome, { kind: 'accepted' }> | undefined;
   /** Looks a lost create up; by default the upstream finds it. */
   readonly recover?: (job: FakeJob | undefined) => RecoverOutcome;
-  readonly fault?: UpstreamError;
+  /** The error of each job, or of some by their number, which counts from 1. */
+  readonly fault?: UpstreamError | ((number: number) => UpstreamError | undefined);
   /** Reference images reach it as files by default. */
   readonly images?: PolledProvider['images'];
   /** It loses every job that it has accepted, as by a restart. */
@@ -66,7 +67,8 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
     if (job === undefined || options.forgets === true) return { state: 'missing' };
     if (job.state === 'running') return { state: 'running' };
     if (job.state === 'cancelled') return { state: 'failed', error: { kind: 'upstream', detail: 'it was cancelled' } };
-    return fault === undefined ? { state: 'succeeded' } : { state: 'failed', error: fault };
+    const error = typeof fault === 'function' ? fault(1 + jobs.indexOf(job)) : fault;
+    return error === undefined ? { state: 'succeeded' } : { state: 'failed', error };
   };
   const provider: PolledProvider = {
     ...traits,

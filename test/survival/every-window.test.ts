@@ -14,6 +14,7 @@ import { findTask } from '../../src/tasks/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
+import { type FakeTerms, providersOf } from '../support/fake-providers.ts';
 import { type DeathPoint, interruptedDeps } from '../support/interrupted-deps.ts';
 import { playTask } from '../support/play-task.ts';
 import { acceptTestTask, entryKinds, taskParam } from '../support/tasks.ts';
@@ -108,6 +109,25 @@ describe('a process that dies anywhere, before a call or before it receives the 
     });
   });
 
+  const refused = { kind: 'content', about: 'output', detail: 'The output may be sensitive.' } as const;
+  const repeated = { failedJobs: 'free', onRefusedOutput: 'resubmit' } as const;
+  test('leaves a task whose video was refused once with a second job at its provider, and never a third', async () => {
+    const once: FakeOptions = { fault: (number) => (number === 1 ? refused : undefined) };
+    await throughEveryWindow({ fewest: 20, upstream: once, terms: repeated }, async ({ task, upstream, ...rest }) => {
+      assert.deepEqual([task.state, rest.entries], ['success', ['charge']]);
+      assert.deepEqual([upstream.jobs.length, rest.spare.jobs.length], [2, 0]);
+    });
+  });
+
+  test('leaves a task whose video was refused twice refunded, with two jobs at its provider', async () => {
+    const story = { fewest: 14, upstream: { fault: refused }, terms: repeated };
+    await throughEveryWindow(story, async ({ task, upstream, spare, entries }) => {
+      assert.equal(task.failure?.failMsg, 'The generated video was rejected by the content policy.');
+      assert.deepEqual(entries, ['charge', 'refund']);
+      assert.deepEqual([upstream.jobs.length, spare.jobs.length], [2, 0]);
+    });
+  });
+
   test('leaves a task whose create answer was lost upstream with one job, which is found again', async () => {
     await throughEveryWindow({ fewest: 15, upstream: { losesAnswers: true } }, async ({ task, upstream, spare }) => {
       assert.equal(task.state, 'success');
@@ -140,6 +160,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
 
   type Story = {
     readonly upstream?: FakeOptions;
+    readonly terms?: FakeTerms;
     /** The deadline passes while the job is polled. */
     readonly isLate?: true;
     /** Reference images of the task. */
@@ -180,7 +201,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
     assert.ok(windows >= story.fewest, `only ${windows} windows were seen`);
   }
 
-  async function tell({ upstream: options = {}, isLate, images = 0 }: Story, death: DeathPoint) {
+  async function tell({ upstream: options = {}, terms, isLate, images = 0 }: Story, death: DeathPoint) {
     const { db } = database;
     const accountId = await createAccount(db, { name: 'windows', credits });
     const imageUrls = Array.from({ length: images }, (_, index) => `https://client.example/${index}.jpg`);
@@ -192,7 +213,13 @@ describe('a process that dies anywhere, before a call or before it receives the 
     const deadlines = createTestDeadlines();
     const asked = isLate === true ? upstreamAtDeadline(upstream, () => passDeadline(deadlines, taskId)) : upstream;
     const { startDeadline } = deadlines;
-    const clean = { ...activityDeps(db, folder, [asked, spare]), startDeadline, fetchMedia: fetchNothing };
+    const providers = providersOf([asked.provider, spare.provider], () => terms);
+    const clean = {
+      ...activityDeps(db, folder, [asked, spare]),
+      providers,
+      startDeadline,
+      fetchMedia: fetchNothing,
+    };
     const first = interruptedDeps(clean, death);
     let hasDied = false;
     const lives = { next: () => (hasDied ? clean : first.deps) };

@@ -39,6 +39,7 @@ export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> =
     ...ruleProblems(catalogue),
     ...uncovered,
     ...deadlineProblems(catalogue, files),
+    ...paidRepeatProblems(checked),
     ...ownSizeProblems([...catalogue.models.values()], (name) => catalogue.providers.get(name)?.kind),
   ];
   return contradictions.length > 0 ? { problems: contradictions } : { problems: [], catalogue };
@@ -82,7 +83,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
   const problems: Problem[] = [];
   const built = models.map((one, index): CatalogueModel => {
-    const { model, title, prices, fit, lastFrame, input = standardInput } = one;
+    const { model, title, prices, fit, lastFrame, moderation, input = standardInput } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
     const { tiers, problems: found } = buildTiers(one, ['models', index], { providers, files, reaches });
     problems.push(...found);
@@ -98,6 +99,7 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
       tiers,
       fit,
       lastFrame,
+      ...(moderation !== undefined && { moderation }),
       isRemote: names.some((provider) => provider !== previewProvider),
     };
   });
@@ -158,8 +160,9 @@ function buildEntry(
   known: readonly Rules[],
 ): TierEntry {
   const { model: upstreamModel = model.model, provider, weight, parameters } = entry;
-  const shared = settings.kind === 'preview' ? { limit: 10_000, cost: undefined, rules: undefined } : settings;
+  const shared = settings.kind === 'preview' ? noShared : settings;
   const cost = entry.cost ?? shared.cost;
+  const repeats = (entry.onRefusedOutput ?? shared.onRefusedOutput) === 'resubmit';
   return {
     provider,
     upstreamModel,
@@ -169,8 +172,11 @@ function buildEntry(
     parameters: withOwnResolution(settings.kind, parameters, model.input),
     rules: effectiveRules([...known, model.rules, shared.rules, entry.rules], model.input),
     ...(cost !== undefined && { cost }),
+    ...(repeats && { onRefusedOutput: 'resubmit' as const }),
   };
 }
+
+const noShared = { limit: 10_000, cost: undefined, rules: undefined, onRefusedOutput: undefined };
 
 const onlyFrames = { framesWithReferences: false };
 const arkImages = { minPx: 300, maxPx: 6000, minAspect: 0.4, maxAspect: 2.5 };
@@ -217,6 +223,26 @@ function ruleProblems({ models }: Catalogue): readonly Problem[] {
       }),
     ),
   );
+}
+
+/** A second job must not follow a paid one. */
+function paidRepeatProblems({ providers, models }: CatalogueData): readonly Problem[] {
+  const problem = (path: Problem['path']) => ({
+    path: [...path, 'onRefusedOutput'],
+    message: 'must be fail unless the provider has failedJobs: free, because the refused job is paid',
+  });
+  const isFree = (name: string) => providers[name]?.failedJobs === 'free';
+  const ofProviders = Object.entries(providers).flatMap(([name, { onRefusedOutput: repeats }]) =>
+    repeats === 'resubmit' && !isFree(name) ? [problem(['providers', name])] : [],
+  );
+  const ofEntries = models.flatMap(({ tiers = [] }, index) =>
+    tiers.flatMap((tier, row) =>
+      tier.flatMap(({ provider, onRefusedOutput: repeats }, column) =>
+        repeats === 'resubmit' && !isFree(provider) ? [problem(['models', index, 'tiers', row, column])] : [],
+      ),
+    ),
+  );
+  return [...ofProviders, ...ofEntries];
 }
 
 /** An upstream that deletes a job before the task's deadline could lose a paid video. Other kinds keep jobs for a day at least. */

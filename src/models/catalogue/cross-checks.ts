@@ -20,7 +20,9 @@ export type ReferencedFile = {
 };
 
 export type CatalogueFiles = ReadonlyMap<string, ReferencedFile>;
-export type SecretCheck = (ref: SecretRef) => string | undefined;
+/** The API calls moderation hooks, and workers call providers; each process needs the secrets of its own calls. */
+export type SecretUser = 'provider' | 'moderation';
+export type SecretCheck = (ref: SecretRef, user: SecretUser) => string | undefined;
 
 export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: SecretCheck): readonly Problem[] {
   const providers = fieldsOf(fieldOf(data, 'providers'));
@@ -29,7 +31,18 @@ export function crossCheck(data: unknown, files: CatalogueFiles, secretProblem: 
   kinds.set(previewProvider, 'preview');
   return [
     ...providers.flatMap(([name, settings]) => providerProblems(name, settings, files, secretProblem)),
-    ...models.flatMap((model, index) => below(['models', index], modelProblems(model, kinds, files))),
+    ...models.flatMap((model, index) =>
+      below(
+        ['models', index],
+        [
+          ...modelProblems(model, kinds, files),
+          ...keyProblems(['moderation', 'key'], fieldOf(fieldOf(model, 'moderation'), 'key'), {
+            secretProblem,
+            user: 'moderation',
+          }),
+        ],
+      ),
+    ),
     ...below(['models'], duplicateNames(models)),
   ];
 }
@@ -52,16 +65,22 @@ function providerProblems(
 ): readonly Problem[] {
   const secrets = fieldsOf(fieldOf(settings, 'secrets')).map(([secret, ref]) => [['secrets', secret], ref] as const);
   const refs = [[['key'], fieldOf(settings, 'key')] as const, ...secrets];
-  const problems = refs.flatMap(([path, value]) => {
-    const { data: ref } = secretRef.safeParse(value);
-    const message = ref && secretProblem(ref);
-    return message === undefined ? [] : [{ path, message }];
-  });
+  const problems = refs.flatMap(([path, value]) => keyProblems(path, value, { secretProblem, user: 'provider' }));
   const file = fieldOf(settings, 'kind') === 'http' ? fieldOf(settings, 'file') : undefined;
   return [
     ...problemIf(name === previewProvider, ['providers', name], 'is the name of a built-in provider; choose another'),
     ...below(['providers', name], [...problems, ...fileProblems(['file'], file, files)]),
   ];
+}
+
+function keyProblems(
+  path: Problem['path'],
+  value: unknown,
+  { secretProblem, user }: { readonly secretProblem: SecretCheck; readonly user: SecretUser },
+): readonly Problem[] {
+  const { data: ref } = secretRef.safeParse(value);
+  const message = ref && secretProblem(ref, user);
+  return message === undefined ? [] : [{ path, message }];
 }
 
 function fileProblems(path: Problem['path'], file: unknown, files: CatalogueFiles): readonly Problem[] {

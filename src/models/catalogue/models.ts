@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Model } from '../model.ts';
 import { costRule, type CostRule, currency } from './cost.ts';
-import { jobLimit, providerName, providerSchema, type ProviderSettings } from './providers.ts';
+import { jobLimit, onRefusedOutput, providerName, providerSchema, type ProviderSettings } from './providers.ts';
 import { modelInput } from './model-input.ts';
 import { type CreditPackage, packagesSchema } from './packages.ts';
+import { type ModelModeration, moderationSchema } from './moderation.ts';
 import { pricesSchema } from './price-rows.ts';
 import { type InputRules, type Rules, rules } from './rules.ts';
 
@@ -25,6 +26,7 @@ const entry = z.strictObject({
   limit: jobLimit.optional(),
   rules: rules.optional(),
   cost: costRule.optional(),
+  onRefusedOutput: onRefusedOutput.optional(),
 });
 
 /** A client reads the bounds of a model in the schema of its input, so no rule of the model may hide another one. */
@@ -68,6 +70,7 @@ const model = z
       description: 'Short for tiers of one provider each that use our name for the model; preview without both.',
     }),
     rules: rules.optional(),
+    moderation: moderationSchema.optional(),
     fit: z
       .enum(['keep', 'convert'])
       .default('keep')
@@ -126,12 +129,16 @@ export type TierEntry = {
    */
   readonly ignores?: Readonly<Record<string, IgnoredValue>>;
   readonly cost?: CostRule;
+  /** Set if a video that the upstream refused for its content may be made once more. */
+  readonly onRefusedOutput?: 'resubmit';
 };
 
 export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
   readonly fit: 'keep' | 'convert';
   readonly lastFrame: boolean;
+  /** Undefined for the check of the installation. */
+  readonly moderation?: ModelModeration | undefined;
   /** True if upstreams generate it, so that it needs no CPU of ours. */
   readonly isRemote: boolean;
 };

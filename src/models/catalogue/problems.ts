@@ -27,7 +27,7 @@ function messageFor(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_value':
       return choiceMessage(issue.input, issue.values.map(String));
     case 'invalid_union':
-      // The kind of a provider is the only union whose cases a field distinguishes.
+      // The kind of a provider and the shape of a moderation hook distinguish the cases of their unions.
       if (issue.discriminator === undefined) return 'must be plain JSON';
       return choiceMessage(fieldOf(issue.input, issue.discriminator), itemsOf(issue['options']).map(String));
     case 'too_small':

@@ -36,7 +36,8 @@ export type SecretRef = z.output<typeof secretRef>;
 /** Reads a secret for each use, so that a rotated one counts without a restart. */
 export type SecretReader = (ref: SecretRef) => () => string;
 
-const baseUrl = z
+/** An address that the operator chose. */
+export const operatorUrl = z
   .string()
   .max(1000)
   .refine(isBaseUrl, { error: 'must be an http or https URL without user, password, query or fragment' })
@@ -60,6 +61,13 @@ const imageReferenceMeta = {
 /** Concurrent jobs of one provider and upstream model, over all workers. */
 export const jobLimit = z.int().min(1).max(10_000);
 
+/** The reaction to an upstream that refuses the content of the video that it has made. */
+export const onRefusedOutput = z.enum(['fail', 'resubmit']).meta({
+  description:
+    'If the upstream refuses the content of the video that it made: fail and refund the task, or create one more job, which needs ' +
+    '`failedJobs: free`.',
+});
+
 type Defaults = { readonly limit: number; readonly onLostAnswer: 'fail' | 'resubmit' };
 
 const hosted: Defaults = { limit: 20, onLostAnswer: 'fail' };
@@ -68,7 +76,7 @@ const oneAtATime: Defaults = { limit: 1, onLostAnswer: 'fail' };
 
 function common({ limit, onLostAnswer }: Defaults) {
   return {
-    baseUrl,
+    baseUrl: operatorUrl,
     key: secretRef.optional(),
     limit: jobLimit.default(limit),
     timeouts: z.strictObject({ submitSeconds: z.int().min(1).max(600).default(60) }).prefault({}),
@@ -79,6 +87,7 @@ function common({ limit, onLostAnswer }: Defaults) {
       .enum(['free', 'billed'])
       .default('billed')
       .meta({ description: 'Whether the upstream bills failed jobs. After a free one the next provider is tried.' }),
+    onRefusedOutput: onRefusedOutput.default('fail'),
     cost: costRule.optional(),
     rules: rules.optional(),
     imageReference: imageReference.optional().meta(imageReferenceMeta),

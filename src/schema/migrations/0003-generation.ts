@@ -36,6 +36,8 @@ create table provider_jobs (
   -- When it became certain that nothing is left to be stopped upstream.
   settled_at timestamptz,
   outcome text check (outcome in ${literals(jobOutcomes)}),
+  -- The upstream refused the video that it made, and one more job may be made there.
+  is_repeatable boolean not null default false,
   fail_code text,
   fail_msg text,
   detail text check (length(detail) <= 8192),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { knownRules } from '../../../src/models/catalogue/catalogue.ts';
+import { knownRules, resolveCatalogue } from '../../../src/models/catalogue/catalogue.ts';
 import { check } from '../../../src/models/catalogue/problems.ts';
 import {
   parameterSchemas,
@@ -39,6 +39,29 @@ test('hosted upstreams take twenty jobs and never a second one for a task; own s
 
 test('Ark, which bills every job, cannot be told to make a second one', () => {
   assert.deepEqual(faultsOf({ kind: 'ark', onLostAnswer: 'resubmit' }), ['onLostAnswer: must be fail']);
+});
+
+test('a refused video is made once more only where failed jobs are free, at a provider or at an entry', () => {
+  const [free, repeats] = [{ failedJobs: 'free' }, { onRefusedOutput: 'resubmit' }];
+  const resolved = (provider: object, entry: object) =>
+    resolveCatalogue({
+      providers: { ark: { kind: 'ark', baseUrl, ...provider } },
+      models: [{ model: 'm', title: 'M', prices: [{ creditsPerSecond: 1 }], tiers: [[{ provider: 'ark', ...entry }]] }],
+    });
+  const entryOf = (provider: object, entry: object) =>
+    resolved(provider, entry).catalogue?.models.get('m')?.tiers[0]?.[0]?.onRefusedOutput;
+  assert.equal(entryOf(free, {}), undefined);
+  assert.equal(entryOf({ ...free, ...repeats }, {}), 'resubmit');
+  assert.equal(entryOf(free, repeats), 'resubmit');
+  assert.equal(entryOf({ ...free, ...repeats }, { onRefusedOutput: 'fail' }), undefined);
+  const message = 'must be fail unless the provider has failedJobs: free, because the refused job is paid';
+  const problemsOf = (provider: object, entry: object) =>
+    resolved(provider, entry).problems.map((one) => `${one.path.join('.')}: ${one.message}`);
+  assert.deepEqual(problemsOf(repeats, {}), [`providers.ark.onRefusedOutput: ${message}`]);
+  assert.deepEqual(problemsOf({}, repeats), [`models.0.tiers.0.0.onRefusedOutput: ${message}`]);
+  assert.deepEqual(faultsOf({ kind: 'ark', onRefusedOutput: 'retry' }), [
+    'onRefusedOutput: must be one of fail, resubmit',
+  ]);
 });
 
 test('prompts refer to images in Ark’s own way, unless the file says another', () => {

@@ -1,0 +1,60 @@
+import { open } from 'node:fs/promises';
+import { type Box, BoxError, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
+
+/** The `uuid` boxes of C2PA and of XMP. */
+const c2paType = 'd8fec3d61b0e483c92975828877ec481';
+export const xmpType = 'be7acfcb97a942e89c71999491e3afac';
+
+/** The top level of an MP4. */
+export type VideoLayout = {
+  /** A player can start with the beginning of the file: the index precedes the data and has the times of all pictures. */
+  readonly isIndexFirst: boolean;
+  readonly isFragmented: boolean;
+  /** The last box ends where the file does, so that another one can follow it. */
+  readonly isWhole: boolean;
+  /** The C2PA manifest store. */
+  readonly manifest: Box | undefined;
+  readonly xmp: Box | undefined;
+  readonly last: Box | undefined;
+};
+
+/** Reads the layout as far as the file can be read. */
+export async function videoLayoutOf(path: string): Promise<VideoLayout> {
+  await using handle = await open(path);
+  const { size: bytes } = await handle.stat();
+  const file = { handle, bytes };
+  const types: string[] = [];
+  let [manifest, xmp, last]: (Box | undefined)[] = [];
+  let isWhole = true;
+  try {
+    for await (const box of boxesIn(file, { from: 0, to: bytes })) {
+      types.push(box.type);
+      const extended = box.type === 'uuid' ? await extendedType(file, box) : undefined;
+      if (extended === c2paType && (await hasManifest(file, box))) manifest ??= box;
+      if (extended === xmpType) xmp ??= box;
+      last = box;
+    }
+  } catch (error) {
+    if (!(error instanceof BoxError)) throw error;
+    isWhole = false;
+  }
+  const [index, data] = [types.indexOf('moov'), types.findIndex((type) => type === 'mdat' || type === 'moof')];
+  const isFragmented = types.includes('moof');
+  return {
+    isIndexFirst: !isFragmented && index !== -1 && index < data,
+    isFragmented,
+    isWhole: isWhole && last?.to === bytes,
+    manifest,
+    xmp,
+    last,
+  };
+}
+
+async function extendedType(file: BoxFile, { from }: Box): Promise<string> {
+  return (await readAt(file, from, 16)).toString('hex');
+}
+
+/** Other boxes of the type hold hashes of single fragments. Version, flags and purpose follow the type. */
+async function hasManifest(file: BoxFile, { from }: Box): Promise<boolean> {
+  return (await readAt(file, from + 20, 9)).toString('latin1') === 'manifest\0';
+}

@@ -1,0 +1,31 @@
+import { HttpError } from '../http/errors.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { foreseeAcceptance } from './accept-task.ts';
+import type { Acceptance, NewTask } from './acceptance.ts';
+import { mediaUrlsOf } from './task-input.ts';
+
+/**
+ * Has the content of a create checked before its charge, where the model or the installation has a moderation hook. Returns the answer
+ * of a create that needs no check, because it repeats an accepted one or is refused anyway; undefined if the task may be accepted.
+ */
+export async function moderateCreate(
+  { db, log, moderator }: Pick<HttpDeps, 'db' | 'log' | 'moderator'>,
+  task: NewTask,
+): Promise<Acceptance | undefined> {
+  const { accountId, param } = task;
+  const { model, input } = param;
+  if (!moderator.checks(model)) return undefined;
+  const foreseen = await foreseeAcceptance(db, task);
+  if (foreseen !== undefined) return foreseen;
+  const images = mediaUrlsOf(input).filter(({ kind }) => kind === 'image');
+  const verdict = await moderator.check({ model, prompt: input.prompt, imageUrls: images.map(({ url }) => url) });
+  if (verdict.kind === 'allowed') return undefined;
+  // A hook may judge the same content differently. Another attempt at this create may have been accepted meanwhile, and stays so.
+  const earlier = await foreseeAcceptance(db, task);
+  if (earlier?.kind === 'replayed') return earlier;
+  if (verdict.kind === 'unchecked') throw new HttpError('moderation_unavailable');
+  const { category } = verdict;
+  log.info({ accountId, model, category }, 'create refused by moderation');
+  const msg = `the content was refused by moderation (${category}); nothing was charged`;
+  throw new HttpError('content_refused', { msg, data: { category } });
+}
