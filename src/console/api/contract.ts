@@ -17,6 +17,7 @@ export type ErrorCode =
   | 'code_batch_not_found'
   | 'code_invalid'
   | 'content_deleted'
+  | 'content_refused'
   | 'cross_site_request'
   | 'database_busy'
   | 'database_unavailable'
@@ -26,7 +27,6 @@ export type ErrorCode =
   | 'event_endpoint_not_found'
   | 'event_invalid'
   | 'event_not_found'
-  | 'email_domain_not_allowed'
   | 'headers_too_large'
   | 'idempotency_key_reused'
   | 'insufficient_credits'
@@ -44,6 +44,7 @@ export type ErrorCode =
   | 'misdirected_request'
   | 'model_not_allowed'
   | 'model_unavailable'
+  | 'moderation_unavailable'
   | 'not_ready'
   | 'not_signed_in'
   | 'owner_required'
@@ -77,7 +78,6 @@ export type ErrorCode =
   | 'too_many_sign_ins'
   | 'too_many_sign_ups'
   | 'too_many_top_ups'
-  | 'too_many_sign_ups'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
   | 'unauthorized'
@@ -1687,7 +1687,7 @@ export type Reads = {
       /** The price of a credit, in millionths of the currency. */
       readonly creditMicros: number;
       readonly rows: readonly Margin[];
-      /** Credits that accounts got in the period by other than refunds, whatever `model` and `provider` are. */
+      /** Credits that accounts got in the period other than by refunds. `model` and `provider` do not apply. */
       readonly booked: readonly BookedCredits[];
     };
   };
