@@ -6,7 +6,7 @@ import { unknownName } from '../platform/did-you-mean.ts';
 import { unservedModels } from '../models/catalogue/served.ts';
 import { presentBookedCredits, presentMargin } from '../providers/provider-view.ts';
 import { checkWorkflows, type CheckedWorkflow } from '../providers/workflow-checks.ts';
-import { maxMarginMs, readBookedCredits, readMargin } from '../credits/margin.ts';
+import { maxMarginMs, type PaidMoney, readBookedCredits, readMargin, readPaidMoney } from '../credits/margin.ts';
 import { sectionOf } from '../credits/sections.ts';
 import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../providers/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../providers/provider-status.ts';
@@ -102,6 +102,7 @@ async function margin({ db, config }: Context, options: MarginOptions): Promise<
   const booked = (await readBookedCredits(db, { fromMs, toMs })).map((one) =>
     presentBookedCredits(one, config.catalogue),
   );
+  const paid = await readPaidMoney(db, { fromMs, toMs });
   const lines = presented.map((row) => {
     const { creditsCharged, creditsRefunded, revenueMicros, costMicros, marginMicros } = row;
     const { unknownJobs, foreignJobs } = row;
@@ -112,9 +113,18 @@ async function margin({ db, config }: Context, options: MarginOptions): Promise<
     return `${row.model}  ${row.priceName}  ${row.provider}  ${row.tasks} tasks, ${row.jobs} jobs  ${credits}  ${cost}  margin ${gain}`;
   });
   return {
-    json: { currency, creditMicros: creditValue.micros, rows: presented, booked },
-    lines: [...(lines.length > 0 ? lines : ['No tasks.']), ...booked.map((one) => bookedLine(one, currency))],
+    json: { currency, creditMicros: creditValue.micros, rows: presented, booked, paid },
+    lines: [
+      ...(lines.length > 0 ? lines : ['No tasks.']),
+      ...booked.map((one) => bookedLine(one, currency)),
+      ...paid.map(paidLine),
+    ],
   };
+}
+
+function paidLine({ currency, isTest, topUps, minorUnits, returnedMinorUnits }: PaidMoney): string {
+  const mode = isTest ? ' (test mode)' : '';
+  return `paid${mode}  ${topUps} top-ups  ${minorUnits} ${currency} in its smallest unit  ${returnedMinorUnits} returned`;
 }
 
 function bookedLine(booked: ReturnType<typeof presentBookedCredits>, currency: string): string {

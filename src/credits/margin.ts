@@ -83,3 +83,30 @@ where kind not in ('charge', 'refund') and created_at >= to_timestamp($1::float8
 group by 1 order by 1`,
   values: ({ fromMs, toMs }) => [fromMs, toMs],
 });
+
+/** Money that customers paid in a period, in the smallest unit of the currency, and what of it was returned in the period. */
+export type PaidMoney = {
+  readonly currency: string;
+  /** Payments in the provider's test mode move no money. */
+  readonly isTest: boolean;
+  readonly topUps: number;
+  readonly minorUnits: number;
+  readonly returnedMinorUnits: number;
+};
+
+export const readPaidMoney = many<PaidMoney, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
+  name: 'read-paid-money',
+  plannedAnew: true,
+  text: `
+select currency, is_test as "isTest", count(*) filter (where paid > 0)::int as "topUps", sum(paid)::bigint as "minorUnits",
+  sum(returned)::bigint as "returnedMinorUnits"
+from (
+  select currency, is_test, minor_units as paid, 0 as returned from top_ups
+  where paid_at >= to_timestamp($1::float8 / 1000) and paid_at < to_timestamp($2::float8 / 1000)
+  union all
+  select currency, is_test, 0, r.minor_units from top_up_reversals r join top_ups on top_ups.id = top_up_id
+  where is_taken and r.created_at >= to_timestamp($1::float8 / 1000) and r.created_at < to_timestamp($2::float8 / 1000)
+) moved
+group by 1, 2 order by 1, 2`,
+  values: ({ fromMs, toMs }) => [fromMs, toMs],
+});

@@ -1,7 +1,8 @@
 import type { LedgerKind } from './credits.ts';
 import { codeOfKey } from './redemption-codes.ts';
 
-// The sections of statements and reports: the kinds of ledger entries, and redeemed codes, which are grants.
+// The sections of statements and reports: the kinds of ledger entries. Redeemed codes and top-ups are grants, and returned payments are
+// adjustments, with sections of their own.
 
 type Section = {
   readonly title: string;
@@ -10,12 +11,14 @@ type Section = {
 };
 
 const known = {
+  top_up: { title: 'Top-ups', isRevenue: true },
+  top_up_reversal: { title: 'Returned payments', isRevenue: true },
   grant: { title: 'Grants', isRevenue: false },
   code: { title: 'Redeemed codes', isRevenue: false },
   charge: { title: 'Charges', isRevenue: false },
   refund: { title: 'Refunds', isRevenue: false },
   adjustment: { title: 'Adjustments', isRevenue: false },
-} as const satisfies Record<LedgerKind | 'code', Section>;
+} as const satisfies Record<LedgerKind | 'code' | 'top_up' | 'top_up_reversal', Section>;
 
 const sections: ReadonlyMap<string, Section> = new Map(Object.entries(known));
 /** In the order of a statement. */
@@ -28,4 +31,8 @@ export function sectionOf(name: string): Section {
 
 /** SQL: the section of a ledger entry. */
 export const sectionOfEntry = `
-  case when kind = 'grant' and (${codeOfKey('idempotency_key')}) is not null then 'code' else kind end`;
+  case
+    when top_up_id is not null then case kind when 'grant' then 'top_up' else 'top_up_reversal' end
+    when kind = 'grant' and (${codeOfKey('idempotency_key')}) is not null then 'code'
+    else kind
+  end`;

@@ -36,12 +36,9 @@ const options = defineEndpoint({
           'An identity provider. A sign-in begins at `/console/oidc/start`. With `?proof=1&next=PATH` a signed-in person ' +
           'authenticates again and returns to that page of the console.',
       }),
-    signUp: z
-      .enum(signUpModes)
-      .meta({
-        description:
-          'With `code`, sign-up requires a redemption code; with `domain`, an e-mail address of some domains.',
-      }),
+    signUp: z.enum(signUpModes).meta({
+      description: 'With `code`, sign-up requires a redemption code; with `domain`, an e-mail address of some domains.',
+    }),
     needsSetUp: z.boolean().meta({ description: 'The installation has no operator yet. `npm start` prints the link.' }),
   }),
   failures: ['database_unavailable', 'database_busy'],

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { dayMs } from '../platform/duration.ts';
 import { currency } from '../models/catalogue/cost.ts';
 import { unknownName } from '../platform/did-you-mean.ts';
-import { maxMarginMs, readBookedCredits, readMargin } from '../credits/margin.ts';
+import { maxMarginMs, readBookedCredits, readMargin, readPaidMoney } from '../credits/margin.ts';
 import { providerStates, setProviderSwitchAs } from './provider-pools.ts';
 import { readProviderStatuses } from './provider-status.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
@@ -10,6 +10,7 @@ import { invalidRequest } from '../http/errors.ts';
 import { maxUnixMs, oneOf, reasonField, required } from '../http/fields.ts';
 import {
   bookedCreditsSchema,
+  paidMoneySchema,
   marginSchema,
   presentBookedCredits,
   presentMargin,
@@ -59,7 +60,7 @@ const margin = defineEndpoint({
   description:
     `Covers tasks that ended from \`fromTime\` to before \`toTime\`, at most ${maxMarginMs / dayMs} days. Credits count for the provider of ` +
     'the last job, cost for the provider that caused it. Revenue is the value of the credits that tasks used, also of credits that were ' +
-    'not paid for; `booked` shows where credits came from.',
+    'not paid for; `booked` shows where credits came from, and `paid` the money that customers paid for them.',
   query: strictQuery({
     fromTime: wholeParameter(0, maxUnixMs),
     toTime: wholeParameter(0, maxUnixMs),
@@ -74,6 +75,7 @@ const margin = defineEndpoint({
       description:
         'Credits that accounts got in the period other than by refunds. `model` and `provider` do not apply.',
     }),
+    paid: z.array(paidMoneySchema).meta({ description: 'Payments of top-ups in the period, by currency.' }),
   }),
   handler: async ({ query }, { db, catalogue }) => {
     const { fromTime: fromMs, toTime: toMs, model, provider } = query;
@@ -90,6 +92,7 @@ const margin = defineEndpoint({
       creditMicros: micros,
       rows: rows.map((row) => presentMargin(row, sold)),
       booked: booked.map((one) => presentBookedCredits(one, sold)),
+      paid: await readPaidMoney(db, { fromMs, toMs }),
     };
   },
 });

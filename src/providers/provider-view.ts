@@ -61,13 +61,28 @@ export function presentMargin(row: MarginRow, { creditValue }: Pick<Catalogue, '
 
 export const bookedCreditsSchema = z
   .strictObject({
-    section: z.string().meta({ description: '`grant`, `code` (redeemed codes) or `adjustment`.' }),
+    section: z
+      .string()
+      .meta({
+        description:
+          '`top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes) or `adjustment`.',
+      }),
     entries: z.int(),
     credits: z.int(),
     valueMicros: z.int().meta({ description: 'The credits, at the price of a credit.' }),
     isRevenue: z.boolean().meta({ description: 'True if customers paid for these credits.' }),
   })
   .meta({ id: 'BookedCredits' });
+
+export const paidMoneySchema = z
+  .strictObject({
+    currency: z.string(),
+    isTest: z.boolean().meta({ description: "True for payments in the provider's test mode, which move no money." }),
+    topUps: z.int(),
+    minorUnits: z.int().meta({ description: 'In the smallest unit of the currency.' }),
+    returnedMinorUnits: z.int().meta({ description: 'Refunded and disputed in the period.' }),
+  })
+  .meta({ id: 'PaidMoney' });
 
 export function presentBookedCredits(booked: BookedCredits, { creditValue }: Pick<Catalogue, 'creditValue'>) {
   const { isRevenue } = sectionOf(booked.section);

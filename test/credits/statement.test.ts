@@ -133,7 +133,7 @@ describe('no entry is missing from a statement:', () => {
     const accountId = await createAccount(db(), { name: 'a', credits: 0 });
     const empty = await readStatement(db(), { accountId, ...month });
     const sections = sumSections(empty).map(({ section }) => section);
-    assert.deepEqual([...ledgerKinds, 'code'].toSorted(), sections.toSorted());
+    assert.deepEqual([...ledgerKinds, 'code', 'top_up', 'top_up_reversal'].toSorted(), sections.toSorted());
     const page = statementHtml(empty);
     for (const section of statementSections) assert.ok(page.includes(`<td>${sectionOf(section).title}</td>`), section);
   });
