@@ -976,7 +976,7 @@ export type Margin = {
 };
 
 export type BookedCredits = {
-  /** `grant`, `code` (redeemed codes) or `adjustment`. */
+  /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes) or `adjustment`. */
   readonly section: string;
   readonly entries: number;
   readonly credits: number;
@@ -984,6 +984,17 @@ export type BookedCredits = {
   readonly valueMicros: number;
   /** True if customers paid for these credits. */
   readonly isRevenue: boolean;
+};
+
+export type PaidMoney = {
+  readonly currency: string;
+  /** True for payments in the provider's test mode, which move no money. */
+  readonly isTest: boolean;
+  readonly topUps: number;
+  /** In the smallest unit of the currency. */
+  readonly minorUnits: number;
+  /** Refunded and disputed in the period. */
+  readonly returnedMinorUnits: number;
 };
 
 export type NewApiKeyOfAccount = {
@@ -1689,6 +1700,8 @@ export type Reads = {
       readonly rows: readonly Margin[];
       /** Credits that accounts got in the period other than by refunds. `model` and `provider` do not apply. */
       readonly booked: readonly BookedCredits[];
+      /** Payments of top-ups in the period, by currency. */
+      readonly paid: readonly PaidMoney[];
     };
   };
   readonly '/api/admin/v1/keys': {

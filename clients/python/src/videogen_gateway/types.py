@@ -297,6 +297,7 @@ class LedgerEntry(TypedDict):
     amount: int
     """Negative for charges."""
     balanceAfter: int
+    """Below zero after a payment for credits that are spent was returned."""
     taskId: str | None
     priceName: str | None
     """The price of the charge or refund."""
@@ -370,6 +371,7 @@ class TaskPage(TypedDict):
 
 class Credits(TypedDict):
     balance: int
+    """Below zero after a payment for credits that are spent was returned."""
     entries: list[LedgerEntry]
     nextCursor: str | None
     """Pass it as `cursor` to get the next page; null on the last page."""
@@ -397,11 +399,16 @@ ErrorCode: TypeAlias = Literal[
     "code_batch_not_found",
     "code_invalid",
     "content_deleted",
+    "content_refused",
     "cross_site_request",
     "database_busy",
     "database_unavailable",
     "dialect_required",
     "duplicate_json_key",
+    "email_domain_not_allowed",
+    "event_endpoint_not_found",
+    "event_invalid",
+    "event_not_found",
     "headers_too_large",
     "idempotency_key_reused",
     "insufficient_credits",
@@ -419,12 +426,17 @@ ErrorCode: TypeAlias = Literal[
     "misdirected_request",
     "model_not_allowed",
     "model_unavailable",
+    "moderation_unavailable",
     "not_ready",
     "not_signed_in",
     "owner_required",
+    "package_not_found",
+    "package_unavailable",
     "passkey_not_found",
     "passkeys_unavailable",
     "password_sign_in_off",
+    "payments_disabled",
+    "payments_unavailable",
     "person_not_found",
     "price_in_force",
     "price_not_found",
@@ -434,6 +446,8 @@ ErrorCode: TypeAlias = Literal[
     "scope_missing",
     "session_not_found",
     "sign_in_failed",
+    "sign_up_not_found",
+    "sign_up_off",
     "spend_cap_reached",
     "task_not_finished",
     "task_not_found",
@@ -444,6 +458,8 @@ ErrorCode: TypeAlias = Literal[
     "too_many_passkeys",
     "too_many_refused_creates",
     "too_many_sign_ins",
+    "too_many_sign_ups",
+    "too_many_top_ups",
     "too_many_unfinished_tasks",
     "too_many_uploads",
     "unauthorized",
