@@ -54,7 +54,7 @@ test(
     const button = page.getByRole('button', { name: 'Delete content' });
     await button.click();
     const dialog = page.getByRole('dialog', { name: 'Delete this task’s content?' });
-    await dialog.getByText(/^Kept: .*price.*ledger entries/).waitFor();
+    await dialog.getByText(/^Not deleted: .*price.*ledger entries/).waitFor();
     await assertAccessible(page, 'the dialog of the deletion');
     await page.keyboard.press('Escape');
     await focused(button);
