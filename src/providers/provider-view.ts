@@ -61,12 +61,9 @@ export function presentMargin(row: MarginRow, { creditValue }: Pick<Catalogue, '
 
 export const bookedCreditsSchema = z
   .strictObject({
-    section: z
-      .string()
-      .meta({
-        description:
-          '`top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes) or `adjustment`.',
-      }),
+    section: z.string().meta({
+      description: '`top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes) or `adjustment`.',
+    }),
     entries: z.int(),
     credits: z.int(),
     valueMicros: z.int().meta({ description: 'The credits, at the price of a credit.' }),

@@ -5,23 +5,17 @@ import { spawnVideogen, videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Only the requested command is loaded, so a wrong name in the table of src/cli/cli.ts would hide a command.
-const commands = [
-  'start',
-  'worker',
-  'demo',
-  'generate',
-  'follow',
-  'mcp',
-  'account',
-  'credits',
-  'key',
-  'operator',
-  'user',
-].concat(
+const commands = ['start', 'worker', 'demo', 'generate', 'follow', 'mcp', 'account', 'credits', 'key'].concat(
   [
+    'cap',
+    'operator',
+    'user',
+    'sign-up',
     'code',
+    'top-up',
     'price',
     'balance',
+    'statement',
     'task',
     'callback-secret',
     'event',

@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const cli = fileURLToPath(new URL('../../src/cli/cli.js', import.meta.url));
-const groups = ['account', 'credits', 'key', 'operator', 'user', 'price', 'task', 'callback-secret', 'event', 'secret'];
-const groupNames = new Set([...groups, 'provider', 'media']);
+const groups = ['account', 'credits', 'key', 'cap', 'operator', 'user', 'sign-up', 'code', 'top-up', 'price', 'task'];
+const groupNames = new Set([...groups, 'callback-secret', 'event', 'secret', 'provider', 'media']);
 
 /** The commands in the code blocks of all documents: their words, and the options that any document gives them. */
 function documentedCommands(): ReadonlyMap<string, ReadonlySet<string>> {

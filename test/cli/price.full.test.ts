@@ -38,6 +38,7 @@ test('a price is set for one account, announced, ended and withdrawn, and every 
     model: 'videogen-2.0',
     priceName: 'standard',
     accountId,
+    accountName: 'test',
     creditsPerSecond: 29,
     creditsPerVideo: 0,
     fromTime: Date.parse(from),

@@ -12,6 +12,7 @@ import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { listProviderSwitches } from '../../src/providers/provider-pools.ts';
 import { setPrice } from '../../src/credits/prices.ts';
+import { listSignUps, requestSignUp } from '../../src/people/sign-up.ts';
 
 const operatorEndpoints = endpoints.filter(({ scope }) => scope === 'operator');
 
@@ -48,6 +49,15 @@ async function newKeyId(): Promise<string> {
   const created = await createApiKey(service.database.db, { accountId, name: 'a', scopes });
   assert.ok(created);
   return created.keyId;
+}
+
+async function newSignUp(): Promise<string> {
+  const { db } = service.database;
+  const policy = { mode: 'open', domains: [], credits: 0, hourlyLimit: 1_000, hourlyLimitPerAddress: 1_000 } as const;
+  const email = `${randomUUID()}@example.com`;
+  assert.equal(await requestSignUp(db, policy, { email, address: '192.0.2.1' }), 'requested');
+  const found = (await listSignUps(db, 1_000)).find((one) => one.email === email);
+  return found?.linkId ?? assert.fail();
 }
 
 const { model } = plainRequest;
@@ -171,6 +181,11 @@ const examples: Readonly<Record<string, Example>> = {
       return { linkId: json.data['linkId'] };
     },
     refused: { linkId: nobody },
+  },
+  adminCreateSignUpLink: {
+    does: async () => ({ linkId: await newSignUp() }),
+    refused: { linkId: nobody },
+    changesAgain: true,
   },
   adminResetPassword: {
     does: async () => ({ userId: await newUserId() }),

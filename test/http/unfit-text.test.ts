@@ -90,8 +90,10 @@ test('422 a NUL in the name of a query parameter', async () => {
   assert.equal((await ask(first.operation, '?%00=1')).status, 422);
 });
 
-/** Those with a body of JSON: others, such as an image, hold no text. */
-const posted = operations.filter((operation) => jsonOf(operation) !== undefined);
+/** Those with a body of JSON: others, such as an image, hold no text, and events of payment providers are refused by their signature. */
+const posted = operations.filter(
+  (operation) => jsonOf(operation) !== undefined && !operation.path.startsWith('/hooks/'),
+);
 
 for (const operation of posted) {
   const { method, path } = operation;

@@ -214,10 +214,11 @@ test('a person needs an authentication of the last ten minutes to add people and
 
 /** Each of these refuses an older authentication: test/http/outcomes.test.ts. */
 const sensitive = `
-adminAdjustCredits adminCloseAccount adminCreateAccount adminCreateCodes adminCreateKey adminDeleteTask adminDisablePerson adminEnablePerson
-adminEndSessions adminErasePerson adminGrantCredits adminInvitePerson adminResetPassword adminSetOperator adminSetPrice
-adminWithdrawInvitation closeAccount createKey exportAccount inviteMember passkeyRegistrationOptions removeMember removePasskey
-rotateCallbackSecret rotateKey setMemberRole showCallbackSecret`;
+adminAdjustCredits adminCloseAccount adminCreateAccount adminCreateCodes adminCreateKey adminCreateSignUpLink adminDeleteTask
+adminDisablePerson adminEnablePerson adminEndSessions adminErasePerson adminGrantCredits adminInvitePerson adminResetPassword
+adminSetOperator adminSetPrice adminWithdrawInvitation closeAccount createKey exportAccount inviteMember
+passkeyRegistrationOptions removeEventEndpoint removeMember removePasskey rotateCallbackSecret rotateEventSecret rotateKey
+setEventEndpoint setMemberRole showCallbackSecret showEventSecret`;
 
 test('endpoints that move money, show a secret, delete data or change access require a recent authentication', () => {
   const guarded = endpoints.filter(({ failures }) => failures.includes('reauthentication_required'));

@@ -146,6 +146,8 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   name: ['mine'],
   scopes: [['tasks:read']],
   dialect: ['native'],
+  mergeRepeats: [true],
+  days: ['false'],
   expireTime: [Date.now() + 86_400_000],
   password: [goodPassword],
   currentPassword: [goodPassword],
@@ -276,6 +278,8 @@ test('endpoints for operators do not exist for other people', async () => {
 const nameless = [
   'getOverview',
   'listDailyCredits',
+  'getStatementCsv',
+  'getStatementHtml',
   'listModels',
   'kieGetCredit',
   'openaiListModels',

@@ -107,7 +107,7 @@ test('422 a file that is no image, a data URL that is not base64, and text with 
     [await post(formOf(['seconds', '4\0'])), /seconds: must not contain NUL/],
     [
       await post(formOf(['input_reference', 'data:image/png;base64,***'])),
-      /input_reference: must be an http or https URL/,
+      /input_reference\[0\]: must be an http or https URL/,
     ],
   ] as const) {
     assert.equal(answer.status, 422, answer.bytes.toString());
