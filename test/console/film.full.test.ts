@@ -93,33 +93,6 @@ for (const at of pages) {
     },
   );
 
-  test(
-    `the film that ${at.who} sees begins to load when its poster is there, which has the line to itself`,
-    { skip },
-    async () => {
-      const { page, open } = await stage(at);
-      const asked: string[] = [];
-      page.on('request', (one) => {
-        const [file] = /[^/]+\.(?:jpg|mp4)$/.exec(new URL(one.url()).pathname) ?? [];
-        if (file !== undefined) asked.push(file);
-      });
-      let letPosterCome = () => {};
-      const poster = new Promise<void>((resolve) => {
-        letPosterCome = resolve;
-      });
-      await page.route('**/poster.jpg?*', async (route) => {
-        await poster;
-        await route.continue();
-      });
-      await open();
-      await page.getByLabel('The generated video').waitFor();
-      await page.getByRole('heading', { name: 'Ledger' }).waitFor();
-      assert.deepEqual([...new Set(asked)], ['poster.jpg']);
-      letPosterCome();
-      await waitFor('the film', () => (asked.includes('video.mp4') ? true : undefined));
-    },
-  );
-
   test(`a film that does not play gets a fresh link once, for ${at.who}`, { skip }, async () => {
     const { page, open } = await stage(at);
     const asked: string[] = [];
