@@ -13,7 +13,7 @@ import { statementHeaders, statementHtml } from './statement-view.ts';
 const monthError = 'must be a month that has begun, such as 2026-01';
 const month = textParameter(monthError)
   .regex(/^\d{4}-\d\d$/, { error: monthError })
-  .meta({ description: 'A month in UTC, such as 2026-01.' });
+  .meta({ description: 'A month in UTC.', example: '2026-01' });
 
 type Given = { readonly ctx: Context; readonly accountId: string; readonly query: { readonly month: string } };
 
