@@ -108,7 +108,7 @@ describe('an operator who books credits', { skip }, () => {
     await alert().getByText('No connection').waitFor();
     await close();
     await page.context().setOffline(false);
-    await page.getByText('The service does not answer.').waitFor({ state: 'detached' });
+    await page.getByText('The service is not responding.').waitFor({ state: 'detached' });
     await fillGrant('20');
     await press();
     await isGranted(120);

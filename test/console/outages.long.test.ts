@@ -104,7 +104,7 @@ test(
     await generate(page).click();
     const taskId = await followTask(page);
     await killApi();
-    const banner = page.getByRole('status').filter({ hasText: 'The service does not answer' });
+    const banner = page.getByRole('status').filter({ hasText: 'The service is not responding' });
     await banner.waitFor();
     await page.getByText('a lighthouse').first().waitFor();
     await assertAccessible(page, 'a task while the service is away');
@@ -161,7 +161,7 @@ test(
     await page.getByText('a lighthouse').first().waitFor();
     const other = await context.newPage();
     await other.goto(page.url());
-    await other.getByRole('alert').filter({ hasText: 'Its database does not answer' }).waitFor();
+    await other.getByRole('alert').filter({ hasText: 'Its database is unavailable' }).waitFor();
     await assertAccessible(other, 'a page that is opened while the database is away');
     postgres.restore();
     await other.getByRole('heading', { name: 'Task Generating' }).waitFor();
@@ -177,7 +177,7 @@ test('one failure of a whole page is said once, with one way to try again', { sk
   postgres.cut();
   for (const name of ['Credits', 'Members']) {
     await page.getByRole('link', { name, exact: true }).click();
-    await page.getByRole('alert').filter({ hasText: 'Its database does not answer' }).first().waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Its database is unavailable' }).first().waitFor();
     await settled(page);
     assert.equal(await page.getByRole('alert').count(), 1, name);
     assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 1, name);

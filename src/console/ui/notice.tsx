@@ -1,5 +1,6 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from './icons.ts';
 import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Failure } from '../api/problem.ts';
 import { CopyButton } from './copy.tsx';
 import { Button } from './button.tsx';
@@ -28,15 +29,19 @@ export function Notice({ tone = 'calm', title, children, isAlert }: NoticeProps)
   );
 }
 
-/** An error with its remedy. */
-export function ErrorBox({ failure, onRetry }: { readonly failure: Failure; readonly onRetry?: () => void }) {
+type ErrorProps = { readonly failure: Failure; readonly onRetry?: () => void };
+
+/** An error with its remedy. Parts of a page that fail alike are reported by the first, whose button retries all. */
+export function ErrorBox({ failure, onRetry }: ErrorProps) {
+  const { isFirst, retryAll } = useSameFailures(failure.title, onRetry);
+  if (!isFirst) return <p class="soft">{failure.title}</p>;
   return (
     <Notice tone="bad" title={failure.title} isAlert>
       <p>{failure.sentence}</p>
       {(onRetry !== undefined || failure.requestId !== undefined) && (
         <div class="row">
           {onRetry !== undefined && (
-            <Button size="small" onClick={onRetry}>
+            <Button size="small" onClick={retryAll}>
               Try again
             </Button>
           )}
@@ -52,4 +57,32 @@ export function ErrorBox({ failure, onRetry }: { readonly failure: Failure; read
       )}
     </Notice>
   );
+}
+
+type Shown = { title: string; retry: (() => void) | undefined; readonly update: () => void };
+/** Every error that can be retried, in the order of its appearance. */
+const shown: Shown[] = [];
+
+function useSameFailures(title: string, retry: (() => void) | undefined) {
+  const [, setCount] = useState(0);
+  const own = useRef<Shown>();
+  own.current ??= { title, retry, update: () => setCount((count) => count + 1) };
+  const box = own.current;
+  box.title = title;
+  box.retry = retry;
+  const canRetry = retry !== undefined;
+  useLayoutEffect(() => {
+    if (!canRetry) return undefined;
+    shown.push(box);
+    for (const { update } of shown) update();
+    return () => {
+      shown.splice(shown.indexOf(box), 1);
+      for (const { update } of shown) update();
+    };
+  }, [box, canRetry, title]);
+  const alike = shown.filter((one) => one.title === title);
+  return {
+    isFirst: !canRetry || alike.length === 0 || alike[0] === box,
+    retryAll: () => alike.forEach((one) => one.retry?.()),
+  };
 }
