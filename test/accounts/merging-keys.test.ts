@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { holdRepeatWindow } from '../support/merging-key.ts';
 import { useKeys } from './keys-stage.ts';
 
 // Clients that repeat a create whose response was lost and cannot mark it get an API key that merges repeats.
@@ -19,6 +20,7 @@ async function tasksOf(create: () => Promise<readonly string[]>): Promise<number
 }
 
 test('identical creates by a key that merges repeats are one task, one after another and at the same time', async () => {
+  await holdRepeatWindow(service().database.db);
   const account = await owner();
   const { key } = await made(post(account.key, '', { name: 'player', mergeRepeats: true }));
   const sequential = async () => [await idOf(key, 'a lighthouse'), await idOf(key, 'a lighthouse')];
