@@ -56,7 +56,7 @@ with endpoint as (
 select exists (select from endpoint) as "wasRemoved"`,
 });
 
-/** Removes the account's event endpoint, and fails its pending events. Returns false if there is none. */
+/** Removes the account's event endpoint, and fails its pending events. Returns false for an account without an endpoint. */
 export function removeEventEndpoint(db: Database, accountId: string): Promise<boolean> {
   return db.transaction(async (run) => {
     await lockOpenAccount({ run }, accountId);

@@ -23,7 +23,7 @@ export function ClosingEffects() {
     <>
       <p>
         <strong>Immediately:</strong> its keys are revoked, its members and invitations removed. Unfinished tasks are
-        cancelled and refunded within minutes. No more callbacks are sent.
+        cancelled and refunded within minutes. Callbacks stop.
       </p>
       <p>
         <strong>Deleted:</strong> prompts, images, videos and callbacks of all its tasks, and the callback secret.
