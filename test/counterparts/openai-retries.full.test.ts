@@ -6,7 +6,7 @@ import { readBooks } from '../../src/credits/credits.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { type Fate, startLossyProxy } from '../support/lossy-proxy.ts';
-import { holdRepeatWindow } from '../support/merging-key.ts';
+import { allowManyTasks, holdRepeatWindow } from '../support/merging-key.ts';
 
 const model = 'videogen-2.0-fast';
 
@@ -26,8 +26,7 @@ test('200 creates of which most answers are lost: each yields its own video, and
   });
   t.after(() => proxy.close());
   const { accountId, key } = await service.newAccount(200 * 165);
-  const allow = 'update accounts set max_unfinished_tasks = 1000 where id = $1';
-  await service.database.db.run({ name: 'test-allow-many-tasks', text: allow }, [accountId]);
+  await allowManyTasks(service.database.db, accountId);
   await holdRepeatWindow(service.database.db);
   const openai = new OpenAI({ apiKey: key, baseURL: `${proxy.url}/v1` });
   const input_reference = await toFile(await plainImage(300, 300).png().toBuffer(), 'first.png', { type: 'image/png' });

@@ -9,6 +9,7 @@ import { startLosingProxy } from '../support/losing-proxy.ts';
 import { createFolderStore } from '../support/folder-store.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
+import { allowManyTasks } from '../support/merging-key.ts';
 
 /** A service behind a proxy that can lose responses. Each task ends as soon as it is accepted, with a stored video. */
 export async function startFinishingService() {
@@ -39,8 +40,7 @@ export async function startFinishingService() {
     /** An account that may have this many unfinished tasks. */
     newAccount: async (credits: number) => {
       const account = await service.newAccount(credits);
-      const text = 'update accounts set max_unfinished_tasks = 100000 where id = $1';
-      await db.run({ name: 'test-allow-many-tasks', text }, [account.accountId]);
+      await allowManyTasks(db, account.accountId);
       return account;
     },
     booksOf: async (accountId: string) => {

@@ -13,7 +13,7 @@ import { listTasks } from '../../src/tasks/task-list.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { startLossyProxy } from '../support/lossy-proxy.ts';
-import { holdRepeatWindow, mergeRepeats } from '../support/merging-key.ts';
+import { allowManyTasks, holdRepeatWindow, mergeRepeats } from '../support/merging-key.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -35,8 +35,7 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
   before(async () => {
     service = await startTestService();
     account = await createTestAccount(service.database, 1_000_000);
-    const text = 'update accounts set max_unfinished_tasks = 1000 where id = $1';
-    await service.database.db.run({ name: 'test-allow-many-tasks', text }, [account.accountId]);
+    await allowManyTasks(service.database.db, account.accountId);
     folder = await mkdtemp(join(tmpdir(), 'videogen-openai-'));
     await writeFile(join(folder, 'first.png'), await plainImage(640, 360).png().toBuffer());
   });
@@ -77,8 +76,7 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
 
   test('openai repeats 200 creates whose answers are lost without a second charge', async (t) => {
     const own = await createTestAccount(service.database, 200 * 165);
-    const text = 'update accounts set max_unfinished_tasks = 1000 where id = $1';
-    await service.database.db.run({ name: 'test-allow-many-tasks', text }, [own.accountId]);
+    await allowManyTasks(service.database.db, own.accountId);
     await holdRepeatWindow(service.database.db);
     let [sent, lost] = [0, 0];
     const proxy = await startLossyProxy(service.baseUrl, ({ headers }) => {

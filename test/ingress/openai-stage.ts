@@ -6,6 +6,7 @@ import { completeTask, findTask } from '../../src/tasks/tasks.ts';
 import type { Answer } from '../support/http-client.ts';
 import { catalogueOf, type HttpService, startHttpService } from '../support/http-service.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
+import { allowManyTasks } from '../support/merging-key.ts';
 
 const [standard] = defaultModels;
 assert.ok(standard);
@@ -43,8 +44,7 @@ export function useOpenAI() {
     const catalogue = catalogueOf([rich, plain]);
     service = await startHttpService({ catalogue: () => catalogue });
     account = await service.newAccount(1_000_000);
-    const text = 'update accounts set max_unfinished_tasks = 100000 where id = $1';
-    await service.database.db.run({ name: 'test-allow-many-tasks', text }, [account.accountId]);
+    await allowManyTasks(service.database.db, account.accountId);
   });
   after(() => service.close());
 

@@ -140,11 +140,15 @@ export function useAction<Result, Input = void>(
   run: (input: Input) => Promise<Result>,
   { onDone, onError }: ActionOptions<Result> = {},
 ) {
+  // The mutation takes on its new options a frame after they are rendered; a form that is filled and submitted at once, as password
+  // managers do, must send what was filled in.
+  const latest = useRef(run);
+  latest.current = run;
   return useMutation<Result, ApiProblem, Input>({
     // Secrets that are shown once do not outlive the dialog that shows them.
     gcTime: 0,
     mutationFn: (input) =>
-      withSudo(() => run(input)).catch((error: unknown) => {
+      withSudo(() => latest.current(input)).catch((error: unknown) => {
         throw problemOf(error);
       }),
     onSuccess: (result) => onDone?.(result),
