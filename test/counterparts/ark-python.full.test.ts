@@ -9,6 +9,7 @@ import { mergeRepeats } from '../support/merging-key.ts';
 import { pythonWith } from '../support/installed-packages.ts';
 import { bytePlusPackages } from './ark-packages.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { lostCreates } from '../support/tier.ts';
 
 // The SDKs of BytePlus and Volcengine, from PyPI, in front of our shape of Ark.
 
@@ -51,7 +52,7 @@ for (const [sdk, packages] of Object.entries(sdks)) {
     });
 
     // docs/clients.md warns of the second charge: each of its tries has another X-Client-Request-Id, and nothing marks a repeat.
-    test('200 creates with an Idempotency-Key and 200 by an API key that merges repeats are charged once each although the first responses are lost, one with neither is charged twice', async (t) => {
+    test(`${lostCreates} creates with an Idempotency-Key and ${lostCreates} by an API key that merges repeats are charged once each although the first responses are lost, one with neither is charged twice`, async (t) => {
       const lossy = await startHttpService();
       const proxy = await startLosingProxy();
       proxy.forwardTo(lossy.url);
@@ -73,13 +74,13 @@ for (const [sdk, packages] of Object.entries(sdks)) {
         const { balance } = await readBooks(lossy.database.db, { accountId, before: undefined, limit: 1 });
         return (1_000_000 - balance) / 165;
       };
-      await created(plain.key, 'keyed', 200);
-      assert.equal(await spent(plain), 200);
-      await created(merging.key, 'unkeyed', 200);
-      assert.equal(await spent(merging), 200);
+      await created(plain.key, 'keyed', lostCreates);
+      assert.equal(await spent(plain), lostCreates);
+      await created(merging.key, 'unkeyed', lostCreates);
+      assert.equal(await spent(merging), lostCreates);
       proxy.loseFirst('POST', '/api/v3/contents/generations/tasks');
       await created(plain.key, 'unkeyed', 1);
-      assert.equal(await spent(plain), 202);
+      assert.equal(await spent(plain), lostCreates + 2);
     });
   });
 }

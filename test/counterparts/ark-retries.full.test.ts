@@ -7,6 +7,7 @@ import { startLosingProxy } from '../support/losing-proxy.ts';
 import { mergeRepeats } from '../support/merging-key.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
 import { generate } from './ark-sdk.ts';
+import { lostCreates } from '../support/tier.ts';
 
 // The AI SDK with its provider for Ark repeats a create whose response was lost.
 
@@ -39,22 +40,22 @@ async function lossy(t: TestContext) {
   return { create, charges, proxy, merge };
 }
 
-test('200 creates with an Idempotency-Key yield 200 videos and 200 charges, although each first response is lost', async (t) => {
+test(`${lostCreates} creates with an Idempotency-Key yield as many videos and charges, although each first response is lost`, async (t) => {
   const { create, charges, proxy } = await lossy(t);
-  const names = Array.from({ length: 200 }, (_, index) => `video-${index}`);
+  const names = Array.from({ length: lostCreates }, (_, index) => `video-${index}`);
   const results = await Promise.all(names.map((name) => create(name, { 'Idempotency-Key': name })));
-  assert.equal(new Set(results.map(({ providerMetadata }) => JSON.stringify(providerMetadata))).size, 200);
-  assert.equal(await charges(), 200);
-  assert.equal(proxy.lost(), 200);
+  assert.equal(new Set(results.map(({ providerMetadata }) => JSON.stringify(providerMetadata))).size, lostCreates);
+  assert.equal(await charges(), lostCreates);
+  assert.equal(proxy.lost(), lostCreates);
 });
 
-test('200 creates by an API key that merges repeats yield 200 videos and 200 charges, although each first response is lost', async (t) => {
+test(`${lostCreates} creates by an API key that merges repeats yield as many videos and charges, although each first response is lost`, async (t) => {
   const { create, charges, proxy, merge } = await lossy(t);
   await merge();
-  const results = await Promise.all(Array.from({ length: 200 }, (_, index) => create(`video-${index}`)));
-  assert.equal(new Set(results.map(({ providerMetadata }) => JSON.stringify(providerMetadata))).size, 200);
-  assert.equal(await charges(), 200);
-  assert.equal(proxy.lost(), 200);
+  const results = await Promise.all(Array.from({ length: lostCreates }, (_, index) => create(`video-${index}`)));
+  assert.equal(new Set(results.map(({ providerMetadata }) => JSON.stringify(providerMetadata))).size, lostCreates);
+  assert.equal(await charges(), lostCreates);
+  assert.equal(proxy.lost(), lostCreates);
 });
 
 // docs/clients.md warns of it. Nothing distinguishes its repeats from further creates of the same video.

@@ -7,6 +7,7 @@ import type * as sdk6 from 'ai';
 import { type FinishingService, startFinishingService } from '../ingress/finished-videos.ts';
 import { nodeModulesWith } from '../support/installed-packages.ts';
 import { mergeRepeats } from '../support/merging-key.ts';
+import { lostCreates } from '../support/tier.ts';
 
 // The AI SDK 7 and its provider ask for Node.js 22, which not every machine of contributors has; they run on 20, too.
 
@@ -48,14 +49,14 @@ test('the AI SDK 7 generates a video', async () => {
   assert.deepEqual(await stage.booksOf(accountId), { tasks: 1, balance: 1000 - price });
 });
 
-test('the AI SDK 7, given an API key that merges repeats, gets a video for each of 200 creates and is charged for no second one', async () => {
-  const { accountId, key } = await stage.newAccount(200 * price);
+test(`the AI SDK 7, given an API key that merges repeats, gets a video for each of ${lostCreates} creates and is charged for no second one`, async () => {
+  const { accountId, key } = await stage.newAccount(lostCreates * price);
   await mergeRepeats(stage.service.database.db, accountId);
   stage.proxy.loseFirst('POST', '/api/v1/videos');
-  const prompts = Array.from({ length: 200 }, (_, index) => `A lighthouse, view ${index}`);
+  const prompts = Array.from({ length: lostCreates }, (_, index) => `A lighthouse, view ${index}`);
   await Promise.all(prompts.map((prompt) => generate(key, prompt)));
-  assert.equal(stage.proxy.lost(), 200);
-  assert.deepEqual(await stage.booksOf(accountId), { tasks: 200, balance: 0 });
+  assert.equal(stage.proxy.lost(), lostCreates);
+  assert.deepEqual(await stage.booksOf(accountId), { tasks: lostCreates, balance: 0 });
 });
 
 test('the AI SDK 7 sends no Idempotency-Key of its own here, so that a lost create becomes two tasks', async () => {

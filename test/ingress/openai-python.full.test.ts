@@ -15,7 +15,7 @@ import { plainImage } from '../support/hostile-images.ts';
 import { startLossyProxy } from '../support/lossy-proxy.ts';
 import { allowManyTasks, holdRepeatWindow, mergeRepeats } from '../support/merging-key.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
-import { runsWholeMatrix } from '../support/tier.ts';
+import { lostCreates } from '../support/tier.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 // Python clients of OpenAI's API with nothing changed but base URL and key. ops/ci/provision.sh installs them.
@@ -74,8 +74,8 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
     assert.deepEqual([task?.state, task?.creditsCharged, task?.creditsRefunded], ['success', 132, 0]);
   });
 
-  test('openai repeats 200 creates whose answers are lost without a second charge', async (t) => {
-    const own = await createTestAccount(service.database, 200 * 165);
+  test(`openai repeats ${lostCreates} creates whose answers are lost without a second charge`, async (t) => {
+    const own = await createTestAccount(service.database, lostCreates * 165);
     await allowManyTasks(service.database.db, own.accountId);
     await holdRepeatWindow(service.database.db);
     let [sent, lost] = [0, 0];
@@ -87,12 +87,17 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
       return sent % 3 === 0 ? 'break_answer' : 'lose_answer';
     });
     t.after(() => proxy.close());
-    const ids = (await run('openai_client.py', ['creates'], proxy.url, own.key)) as readonly string[];
-    assert.ok(lost >= 200, `${lost} answers were lost`);
-    assert.equal(new Set(ids).size, 200);
+    const ids = (await run(
+      'openai_client.py',
+      ['creates', String(lostCreates)],
+      proxy.url,
+      own.key,
+    )) as readonly string[];
+    assert.ok(lost >= lostCreates, `${lost} answers were lost`);
+    assert.equal(new Set(ids).size, lostCreates);
     const { entries } = await readBooks(service.database.db, { accountId: own.accountId, limit: 1000 });
     const charged = entries.filter(({ kind }) => kind === 'charge').map(({ taskId }) => taskId);
-    assert.equal(charged.length, 200);
+    assert.equal(charged.length, lostCreates);
     assert.deepEqual(new Set(charged), new Set(ids));
   });
 
@@ -111,15 +116,19 @@ describe('Python clients of OpenAI’s API', { skip }, () => {
   });
 
   test('LiteLLM’s router repeats creates whose answers are lost; by an API key that merges repeats there is no second charge', async (t) => {
-    const creates = runsWholeMatrix ? 200 : 20;
-    const own = await createTestAccount(service.database, creates * 165);
+    const own = await createTestAccount(service.database, lostCreates * 165);
     await mergeRepeats(service.database.db, own.accountId);
     let sent = 0;
-    const proxy = await startLossyProxy(service.baseUrl, () => ((sent += 1) <= creates ? 'lose_answer' : 'pass'));
+    const proxy = await startLossyProxy(service.baseUrl, () => ((sent += 1) <= lostCreates ? 'lose_answer' : 'pass'));
     t.after(() => proxy.close());
-    const ids = (await run('litellm_client.py', ['creates', String(creates)], proxy.url, own.key)) as readonly string[];
-    assert.equal(new Set(ids).size, creates);
-    assert.ok(sent >= 2 * creates, String(sent));
+    const ids = (await run(
+      'litellm_client.py',
+      ['creates', String(lostCreates)],
+      proxy.url,
+      own.key,
+    )) as readonly string[];
+    assert.equal(new Set(ids).size, lostCreates);
+    assert.ok(sent >= 2 * lostCreates, String(sent));
     const { balance } = await readBooks(service.database.db, { accountId: own.accountId, limit: 1 });
     assert.equal(balance, 0);
   });

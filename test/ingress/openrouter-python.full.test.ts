@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { pythonWith } from '../support/installed-packages.ts';
 import { mergeRepeats } from '../support/merging-key.ts';
 import { type FinishingService, startFinishingService } from './finished-videos.ts';
+import { lostCreates } from '../support/tier.ts';
 
 const run = promisify(execFile);
 const program = resolve('test/ingress/openrouter_client.py'); // tests run in the root of the project
@@ -43,14 +44,14 @@ describe('openrouter from PyPI, given another server URL and key', () => {
     ['keyed', 'an Idempotency-Key'],
     ['plain', 'an API key that merges repeats'],
   ] as const) {
-    test(`repeats a create that a proxy answered with 502; with ${means} it is charged for no second one in 200`, async () => {
-      const { accountId, key } = await stage.newAccount(200 * price);
+    test(`repeats a create that a proxy answered with 502; with ${means} it is charged for no second one in ${lostCreates}`, async () => {
+      const { accountId, key } = await stage.newAccount(lostCreates * price);
       if (mode === 'plain') await mergeRepeats(stage.service.database.db, accountId);
       const lostBefore = stage.proxy.lost();
       stage.proxy.loseFirst('POST', create, 502);
-      assert.equal(await printed(mode, key, 200), 200);
-      assert.equal(stage.proxy.lost() - lostBefore, 200);
-      assert.deepEqual(await stage.booksOf(accountId), { tasks: 200, balance: 0 });
+      assert.equal(await printed(mode, key, lostCreates), lostCreates);
+      assert.equal(stage.proxy.lost() - lostBefore, lostCreates);
+      assert.deepEqual(await stage.booksOf(accountId), { tasks: lostCreates, balance: 0 });
     });
   }
 

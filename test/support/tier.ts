@@ -14,6 +14,9 @@ export const seedVariable = 'VIDEOGEN_TEST_SEED';
 /** Matrices run in full in `long` only. The other tiers take a sample of each class of a matrix. */
 export const runsWholeMatrix = process.env[tierVariable] === 'long';
 
+/** How many creates of one SDK lose their first response. */
+export const lostCreates = runsWholeMatrix ? 200 : 20;
+
 /** The tier in which a file starts to run. */
 export function tierOf(file: string): Tier {
   return tiers.find((tier) => new RegExp(`\\.${tier}\\.test\\.[jt]s$`).test(file)) ?? 'fast';
