@@ -261,6 +261,9 @@ describe('pages', { skip }, () => {
     }
   });
 
+  // Axe walks through a whole reference for many seconds. One template writes all endpoints, so outside `long` some stand for them.
+  const leaveSome = `for (const article of document.querySelectorAll('article.operation:nth-of-type(n + 4)'))
+  if (article.querySelector('#adminSetPrice') === null) article.remove();`;
   // Colors of the dark window are checked on the tokens by console/contrast.test.ts.
   for (const [name, options] of Object.entries(runsWholeMatrix ? windows : { light: windows.light })) {
     test(`are accessible, fit the window and follow the policy: ${name}`, async () => {
@@ -268,11 +271,12 @@ describe('pages', { skip }, () => {
       const paths = ['/docs', '/docs/api', '/docs/readme', '/docs/dialect-kie', '/docs/operations/runbooks'];
       for (const path of [...paths, '/docs/reference', '/docs/reference/operators']) {
         await tab.page.goto(service.url + path);
-        await assertAccessible(tab.page, path);
         await assertNoSidewaysScroll(tab.page, path);
         await tab.page.setViewportSize(windows.narrow.viewport);
         await assertNoSidewaysScroll(tab.page, `${path}, narrow`);
         await tab.page.setViewportSize(options.viewport);
+        if (!runsWholeMatrix) await tab.page.evaluate(leaveSome);
+        await assertAccessible(tab.page, path);
       }
       await openForm(tab.page, 'adminSetPrice');
       await assertAccessible(tab.page, 'an open form');
