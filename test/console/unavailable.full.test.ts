@@ -90,6 +90,12 @@ for (const [name, { start, banner, alert }] of Object.entries(outages)) {
     const message = page.getByRole('alert').filter({ hasText: alert });
     await whilePolling(page, 'the alert', () => message.isVisible());
     await assertAccessible(page, `a page that is opened while ${name}`);
+    // Requests without a response; the end of this route sends them on.
+    let tries = 0;
+    await page.unroute(requests);
+    await page.route(requests, () => void (tries += 1));
+    await whilePolling(page, 'another try', () => Promise.resolve(tries > 0));
+    assert.equal(await message.count(), 1, 'the message stays while the page tries again');
     await page.unroute(requests);
     const heading = page.getByRole('heading', { name: 'Task Generating' });
     await whilePolling(page, 'the task', () => heading.isVisible());

@@ -6,6 +6,7 @@ import {
   useMutation,
   useQuery,
   useQueryClient,
+  type UseQueryResult,
 } from '@tanstack/preact-query';
 import { createContext } from 'preact';
 import { useContext, useRef } from 'preact/hooks';
@@ -84,7 +85,7 @@ export function useRead<Path extends ReadPath>(
 ) {
   const account = useContext(AccountContext);
   const { everyMs = false, isEnabled = true, keeps = false } = options;
-  return useQuery({
+  const result = useQuery({
     ...readQuery(account, path, query),
     enabled: isEnabled,
     ...(keeps && { placeholderData: keepPreviousData }),
@@ -96,6 +97,15 @@ export function useRead<Path extends ReadPath>(
     refetchIntervalInBackground: false,
     refetchOnWindowFocus: everyMs !== false,
   });
+  return useLastingError(result);
+}
+
+/** A query without data forgets its error when it is tried again; here the error stays until there is a new result. */
+export function useLastingError<Result extends UseQueryResult<unknown, ApiProblem>>(result: Result) {
+  const last = useRef<ApiProblem | null>(null);
+  const isTriedAgain = result.error === null && result.data === undefined && result.isFetching;
+  last.current = isTriedAgain ? last.current : result.error;
+  return last.current === result.error ? result : { ...result, error: last.current };
 }
 
 type SendOptions<Path extends SendPath> = {

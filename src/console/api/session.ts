@@ -3,7 +3,7 @@ import { useContext } from 'preact/hooks';
 import { read, send } from './call.ts';
 import type { Me } from './contract.ts';
 import { type ApiProblem, problemOf } from './problem.ts';
-import { AccountContext, isPassing, passingFailureMs } from './queries.ts';
+import { AccountContext, isPassing, passingFailureMs, useLastingError } from './queries.ts';
 
 type Role = Me['accounts'][number]['role'];
 
@@ -31,11 +31,12 @@ export function forgetMe(client: QueryClient): void {
 
 /** The signed-in person; null without a session. */
 export function useMe() {
-  return useQuery({
+  const result = useQuery({
     ...meQuery,
     // An open tab shows a new role or a suspension soon.
     refetchInterval: ({ state }) => (isPassing(state.error) ? passingFailureMs : 60_000),
   });
+  return useLastingError(result);
 }
 
 /** Replaces the session, and drops everything that was read for the previous person. */
