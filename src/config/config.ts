@@ -39,6 +39,7 @@ import {
   wholeNumber,
   withOurName,
 } from './setting-kinds.ts';
+import { brandFields, brandSettings } from './brand-settings.ts';
 import { signUpFields, signUpProblems, signUpSettings } from './sign-up-settings.ts';
 import { temporalProblems, temporalSettings } from './temporal-settings.ts';
 
@@ -140,6 +141,7 @@ const schema = z.object({
   oidcClientSecret: from('OIDC_CLIENT_SECRET', anyText),
   oidcName: from('OIDC_NAME', anyText.max(100, { error: 'must be at most 100 characters' })),
   ...signUpFields,
+  ...brandFields,
   stripeSecretKey: from('STRIPE_SECRET_KEY', stripeKey),
   stripeWebhookSecret: from('STRIPE_WEBHOOK_SECRET', stripeWebhookSecret),
   stripeApiUrl: from('STRIPE_API_URL', baseUrl, 'https://api.stripe.com'),
@@ -241,6 +243,7 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
             name: settings.oidcName ?? new URL(issuer).hostname,
           },
     ...signUpSettings(settings),
+    ...brandSettings(settings),
     callbackAllow: settings.callbackAllow ?? defaultAllow,
     imageAllow: settings.imageAllow ?? defaultAllow,
     trustedProxies: settings.trustedProxies ?? parseNetworks(isEmbedded ? '127.0.0.0/8,::1' : ''),

@@ -1,6 +1,5 @@
 /** Every string of the frame around the pages. */
 export const shellText = {
-  product: 'Videogen',
   skip: 'Skip to the content',
   menu: 'Menu',
   closeMenu: 'Close the menu',
@@ -24,8 +23,6 @@ export const shellText = {
   themeOn: 'on',
   profile: 'Profile and security',
   signOut: 'Sign out',
-  suspended: 'This account is suspended: it can’t create tasks or keys.',
-  reason: 'Reason:',
   offline: 'The service is not responding.',
   recovering: 'The service is recovering.',
   stale: 'This page may be out of date. Retrying automatically.',

@@ -85,6 +85,7 @@ const events: Readonly<Record<SecurityEvent['kind'], string>> = {
   passkey_added: 'Passkey added',
   passkey_removed: 'Passkey removed',
   identity_linked: 'Linked to single sign-on',
+  account_renamed: 'Account renamed',
   account_closed: 'Account closed',
 };
 
