@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { brand, titleOf } from '../api/brand.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Mark } from './mark.tsx';
+import { shellText } from './shell-text.ts';
 import './gate.css';
 
 type GateProps = { readonly title: string; readonly lead?: ComponentChildren; readonly children: ComponentChildren };
@@ -22,7 +23,23 @@ export function Gate({ title, lead, children }: GateProps) {
         {lead !== undefined && <p class="soft">{lead}</p>}
         {children}
       </div>
+      <BrandLinks />
     </main>
+  );
+}
+
+/** What a customer may want to read before they sign up. */
+function BrandLinks() {
+  const links = [
+    [shellText.terms, brand.terms],
+    [shellText.privacy, brand.privacy],
+    [shellText.support, brand.support],
+  ] as const;
+  if (links.every(([, href]) => href === undefined)) return null;
+  return (
+    <nav class="brand-links" aria-label={shellText.links}>
+      {links.map(([label, href]) => href !== undefined && <a href={href}>{label}</a>)}
+    </nav>
   );
 }
 

@@ -1,9 +1,22 @@
 import { minPasswordLength } from '../../../people/user.ts';
 import type { SecurityEvent } from '../../api/contract.ts';
 
-/** Every string of a person's own security settings, and of security events. */
+/** Every string of a person's own settings, and of security events. */
 export const securityText = {
-  title: 'Profile and security',
+  personal: { tabs: 'Your settings', profile: 'Profile', security: 'Security' },
+  profile: {
+    title: 'Profile',
+    lead: 'You, in every account of this service.',
+    person: 'You',
+    email: 'E-mail',
+    access: 'Access',
+    operator: 'Operator of this service',
+    accounts: 'Your accounts',
+    account: 'Account',
+    role: 'Role',
+    noAccounts: 'You are not a member of any account.',
+  },
+  title: 'Security',
   lead: (email: string) => `You are signed in as ${email}.`,
   password: {
     title: 'Password',
