@@ -1,7 +1,9 @@
 // The shades that the console derives from one accent color. Contrasts are those of WCAG 2: 4.5 for text.
 
 /** Colors as `#rrggbb`, for light and dark pages. */
-export type AccentShades = Readonly<Record<'text' | 'fill' | 'fillHover' | 'soft', readonly [light: string, dark: string]>>;
+export type AccentShades = Readonly<
+  Record<'text' | 'fill' | 'fillHover' | 'soft', readonly [light: string, dark: string]>
+>;
 
 type Rgb = readonly [red: number, green: number, blue: number];
 

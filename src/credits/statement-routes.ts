@@ -17,7 +17,11 @@ const month = textParameter(monthError)
 
 type Given = { readonly ctx: Context; readonly accountId: string; readonly query: { readonly month: string } };
 
-async function statementOf({ ctx, accountId, query }: Given, { db, now, brand }: HttpDeps, format: keyof typeof formats) {
+async function statementOf(
+  { ctx, accountId, query }: Given,
+  { db, now, brand }: HttpDeps,
+  format: keyof typeof formats,
+) {
   const requested = monthOf(query.month);
   if (requested === undefined || requested.fromMs > now())
     throw invalidRequest([{ path: 'month', message: monthError }]);

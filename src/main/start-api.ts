@@ -196,7 +196,13 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
   });
   const mailing =
     settings.smtp &&
-    watchMails({ db, box: mailBox, mailer: createMailer(settings.smtp), service: mailServiceOf(settings.brand, publicUrl), log });
+    watchMails({
+      db,
+      box: mailBox,
+      mailer: createMailer(settings.smtp),
+      service: mailServiceOf(settings.brand, publicUrl),
+      log,
+    });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
   if (isCookieExposed(settings.publicUrl))
     log.warn({ publicUrl: settings.publicUrl }, 'PUBLIC_URL is plain http; console sessions travel unencrypted');

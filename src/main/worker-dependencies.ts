@@ -69,7 +69,11 @@ export function openWorkerDependencies(
   const reports = reportModels({ catalogue, workerQueues: settings.workerQueues, db });
   const temporal = connectTemporal(settings.temporal, { interceptors: currentTracing()?.client });
   const own = ownEndpoints(settings);
-  const imageClient = createGuardedClient({ allow: settings.imageAllow, own, userAgent: brandToken(settings.brand.name) });
+  const imageClient = createGuardedClient({
+    allow: settings.imageAllow,
+    own,
+    userAgent: brandToken(settings.brand.name),
+  });
   const callbacks = openCallbacks(settings, own, log);
   const workflows = followsUpstreams
     ? watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log })

@@ -14,7 +14,8 @@ test('a color on which white text is hard to read is refused with a shade that i
     const [, shade = ''] = /(#[\da-f]{6}) has enough/.exec(messageOf(color)) ?? [];
     assert.doesNotThrow(() => parseAccent(shade), color);
   }
-  for (const text of ['red', '#12345', '#12345g', 'rgb(1,2,3)']) assert.throws(() => parseAccent(text), /such as #2456d6/);
+  for (const text of ['red', '#12345', '#12345g', 'rgb(1,2,3)'])
+    assert.throws(() => parseAccent(text), /such as #2456d6/);
 });
 
 test('every derived shade is readable where the console uses it, in light and dark', () => {

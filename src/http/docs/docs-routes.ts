@@ -51,7 +51,9 @@ export function docsRoutes(
   };
   for (const [route, make] of pages) {
     router.get(route === '/docs' ? [route, '/docs/quickstart'] : route, (ctx) =>
-      serve(ctx, route, async (offer) => assetOf(htmlType, fillTemplate(template, brand, partsOf(served, route, await make(offer))))),
+      serve(ctx, route, async (offer) =>
+        assetOf(htmlType, fillTemplate(template, brand, partsOf(served, route, await make(offer)))),
+      ),
     );
   }
   router.get('/docs/search.json', (ctx) =>

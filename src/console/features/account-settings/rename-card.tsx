@@ -24,12 +24,15 @@ export function RenameCard() {
   });
   return (
     <Card title={text.title}>
-      <Form
-        class="stack narrow"
-        submission={rename}
-        onSubmit={() => rename.mutate({ name: values.name.trim() })}
-      >
-        <TextField label={text.name} hint={text.nameHint} maxLength={200} required autocomplete="organization" {...field('name')} />
+      <Form class="stack narrow" submission={rename} onSubmit={() => rename.mutate({ name: values.name.trim() })}>
+        <TextField
+          label={text.name}
+          hint={text.nameHint}
+          maxLength={200}
+          required
+          autocomplete="organization"
+          {...field('name')}
+        />
         <div>
           <p class="soft">{text.id}</p>
           <p class="row">

@@ -69,9 +69,7 @@ function Rows({ limits }: { readonly limits: Limits }) {
         <Usage name={text.uploadedBytes} {...uploadedBytes} shown={bytes} />
         <Usage name={text.keys} {...activeKeys} />
       </ul>
-      <p class="card-note">
-        {brand.support === undefined ? text.more : <a href={brand.support}>{text.support}</a>}
-      </p>
+      <p class="card-note">{brand.support === undefined ? text.more : <a href={brand.support}>{text.support}</a>}</p>
     </>
   );
 }

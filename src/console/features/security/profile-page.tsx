@@ -20,9 +20,7 @@ export function ProfilePage() {
         <Facts
           facts={[
             [text.email, <bdi>{user.email}</bdi>],
-            ...(user.isOperator
-              ? [[text.access, <Link href={opsPaths.overview}>{text.operator}</Link>] as const]
-              : []),
+            ...(user.isOperator ? [[text.access, <Link href={opsPaths.overview}>{text.operator}</Link>] as const] : []),
           ]}
         />
       </Card>
