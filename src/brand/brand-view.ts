@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { escapeHtml, html, type Html } from '../http/docs/html.ts';
 import { accentStyle } from './accent.ts';
-import type { Brand } from './brand.ts';
+import { type Brand, isWhiteLabel } from './brand.ts';
 
 // Parts of pages that the server writes. Each page escapes the rest itself.
 
@@ -32,7 +32,10 @@ export function brandLinks({ terms, privacy, support }: Brand): Html {
 /** What the console's code needs to know, as the content of an attribute. */
 export function brandAttribute(brand: Brand): string {
   const { name, support, terms, privacy, buyCredits } = brand;
-  return escapeHtml(JSON.stringify({ name, logo: logoAddress(brand), support, terms, privacy, buyCredits }));
+  // Our own clients read their key from this variable.
+  const keyVariable = isWhiteLabel(brand) ? 'API_KEY' : 'VIDEOGEN_API_KEY';
+  const known = { name, keyVariable, logo: logoAddress(brand), support, terms, privacy, buyCredits };
+  return escapeHtml(JSON.stringify(known));
 }
 
 /** Replaces each `{{name}}` of a page; `brand…` are those of the brand. */

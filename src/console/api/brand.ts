@@ -1,6 +1,8 @@
 /** What the server says about the service in the page. Addresses are complete. */
 type Brand = {
   readonly name: string;
+  /** The variable of the environment that holds a key, in samples. */
+  readonly keyVariable: string;
   readonly logo?: string;
   readonly support?: string;
   readonly terms?: string;

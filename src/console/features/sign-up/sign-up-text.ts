@@ -5,6 +5,8 @@ export const signUpText = {
   email: 'E-mail',
   code: 'Invitation code',
   submit: 'Send link',
+  agree: 'By continuing, you agree to the',
+  terms: 'terms of service',
   sent: 'Check your e-mail',
   sentNotice: (email: string) => `If ${email} can sign up, a link is on its way`,
   sentAdvice:
