@@ -103,7 +103,15 @@ test('logo, colors and links come from the settings, with the policy of the cons
   const [, attribute = ''] = /<meta name="brand" content="([^"]*)"/.exec(page) ?? [];
   const known: unknown = JSON.parse(attribute.replaceAll('&#34;', '"').replaceAll('&#38;', '&'));
   const { name, support, terms, privacy, buyCredits } = brand;
-  assert.deepEqual(known, { name, keyVariable: 'API_KEY', logo: '/brand/logo?v=abc', support, terms, privacy, buyCredits });
+  assert.deepEqual(known, {
+    name,
+    keyVariable: 'API_KEY',
+    logo: '/brand/logo?v=abc',
+    support,
+    terms,
+    privacy,
+    buyCredits,
+  });
 });
 
 test('mails, statements, passkeys and the server of the Model Context Protocol have the name', async () => {

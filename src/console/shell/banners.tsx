@@ -58,14 +58,7 @@ function Notices() {
   const isLow = balance < (lowBalance ?? 1);
   return (
     <>
-      {models.length > 0 && (
-        <Banner tone="warn">
-          {models.slice(0, shownModels).map((model) => (
-            <span key={model.model}>{text.trouble(model)} </span>
-          ))}
-          {models.length > shownModels && text.moreModels(models.length - shownModels)}
-        </Banner>
-      )}
+      {models.length > 0 && <Banner tone="warn">{text.trouble(models)}</Banner>}
       {isLow && (
         <Banner
           tone="warn"
@@ -79,8 +72,6 @@ function Notices() {
     </>
   );
 }
-
-const shownModels = 2;
 
 function BuyCredits({ sells, href }: { readonly sells: boolean; readonly href: string }) {
   if (sells) {

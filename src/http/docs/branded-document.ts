@@ -18,7 +18,7 @@ const marked = new Marked();
  * catalogue replaces one that is not in it.
  */
 export function brandedMarkdown(markdown: string, name: string, models: readonly string[]): string {
-  const token = brandToken(name);
+  const token = brandToken(name).toLowerCase();
   return marked
     .lexer(markdown)
     .map(partsForCustomers)

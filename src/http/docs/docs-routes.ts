@@ -35,7 +35,9 @@ export function docsRoutes(
 ): void {
   const template = readFileSync(frame, 'utf8');
   const pages = pageMakers({ publicUrl, brand });
-  const served = new Set(pages.keys());
+  // Customers of a service under another name are not shown how it is run.
+  const isShown = (route: string) => !isWhiteLabel(brand) || route !== referenceRoutes.operators;
+  const served = new Set([...pages.keys()].filter(isShown));
   const made = new WeakMap<Offer, Map<string, Promise<Asset>>>();
   const serve = async (ctx: Context, route: string, make: (offer: Offer) => Promise<Asset>) => {
     const offer = catalogue();

@@ -31,11 +31,13 @@ const groups: readonly { readonly title: string; readonly links: readonly Link[]
 
 /** The pages with these routes, and the outline of the current one. */
 export function navigation(served: ReadonlySet<string>, current: string, outline: Outline): Html {
-  return html`${groups.map(
+  const shown = groups.map(({ title, links }) => ({ title, links: links.filter(({ href }) => served.has(href)) }));
+  return html`${shown.map(
     ({ title, links }) =>
+      links.length > 0 &&
       html`<p class="group">${title}</p>
         <ul>
-          ${links.filter(({ href }) => served.has(href)).map((link) => pageItem(link, current, outline))}
+          ${links.map((link) => pageItem(link, current, outline))}
         </ul>`,
   )}`;
 }

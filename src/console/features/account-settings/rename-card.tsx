@@ -7,6 +7,7 @@ import { Form, useFields } from '../../ui/form.tsx';
 import { Card } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { accountSettingsText } from './account-settings-text.tsx';
+import './account-settings.css';
 
 const text = accountSettingsText.general;
 
@@ -33,19 +34,16 @@ export function RenameCard() {
           autocomplete="organization"
           {...field('name')}
         />
-        <div>
-          <p class="soft">{text.id}</p>
-          <p class="row">
-            <code>{accountId}</code>
-            <CopyButton text={accountId} label={text.copyId} />
-          </p>
-        </div>
         <div class="row">
           <Button type="submit" busy={rename.isPending}>
             {text.save}
           </Button>
         </div>
       </Form>
+      <p class="account-id">
+        <span class="soft">{text.id}</span> <code>{accountId}</code>
+        <CopyButton text={accountId} label={text.copyId} />
+      </p>
     </Card>
   );
 }
