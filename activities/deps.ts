@@ -41,6 +41,8 @@ export type ActivityDeps = {
   readonly inspectVideo: VideoInspector;
   /** Videos of upstreams are marked as made by a model. */
   readonly marksVideos: boolean;
+  /** The name of the service, which marks of videos contain. */
+  readonly serviceName: string;
   /** Returns undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (deliveryId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;

@@ -77,7 +77,8 @@ async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, fo
   const { form } = staged;
   const normalization = { videoPath, targetPath: join(folder, 'normalized.mp4'), signal };
   const convertedPath = form === undefined ? videoPath : await deps.normalizeVideo({ ...normalization, form });
-  const fittingPath = await marked(taskId, { form, videoPath, convertedPath, markedPath: join(folder, 'marked.mp4') });
+  const markedPath = join(folder, 'marked.mp4');
+  const fittingPath = await marked(deps, taskId, { form, videoPath, convertedPath, markedPath });
   const deliveredPoster = hasPoster ? join(folder, 'delivered.jpg') : undefined;
   const lastFramePath = form?.lastFrame === true ? join(folder, 'last-frame.jpg') : undefined;
   const inspection = { videoPath: fittingPath, deliveredPoster, posterPath, lastFramePath, signal };
@@ -106,11 +107,16 @@ type Marking = {
 };
 
 /** Marks a video whose model needs it. The signature of one that is stored as it was signed would break, and its manifest is the better mark. */
-async function marked(taskId: string, { form, videoPath, convertedPath, markedPath }: Marking): Promise<string> {
+async function marked(
+  { serviceName: service }: Pick<ActivityDeps, 'serviceName'>,
+  taskId: string,
+  { form, videoPath, convertedPath, markedPath }: Marking,
+): Promise<string> {
   if (form?.mark === undefined) return convertedPath;
   const isConverted = convertedPath !== videoPath;
   if (!isConverted && (await videoLayoutOf(videoPath)).manifest !== undefined) return videoPath;
-  return await markVideo(convertedPath, isConverted ? convertedPath : markedPath, { taskId, model: form.mark.model });
+  const { model } = form.mark;
+  return await markVideo(convertedPath, isConverted ? convertedPath : markedPath, { taskId, model, service });
 }
 
 /**

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 const nouns =
-  'accounts callbacks credits ingress mail mcp media models moderation operators outbound payments people providers tasks temporal'
+  'accounts brand callbacks credits ingress mail mcp media models moderation operators outbound payments people providers tasks temporal'
     .split(' ')
     .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
@@ -14,7 +14,8 @@ const programs = ['src/config', 'src/doctor', 'src/http', 'src/main', 'src/metri
 const mayImport: Record<string, readonly string[]> = {
   'src/platform': ['types:src/tasks'],
   'src/accounts': ['callbacks', 'credits', 'media', 'operators', 'people', 'tasks'].map((noun) => `src/${noun}`),
-  'src/callbacks': ['accounts', 'config', 'ingress', 'media', 'operators', 'outbound', 'tasks']
+  'src/brand': [],
+  'src/callbacks': ['accounts', 'brand', 'config', 'ingress', 'media', 'operators', 'outbound', 'tasks']
     .map((noun) => `src/${noun}`)
     .concat('types:src/models', 'types:activities'),
   'src/credits': ['src/accounts', 'src/operators', 'src/tasks', 'types:src/models', 'types:src/temporal'],
@@ -37,7 +38,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/temporal': ['src/models', 'src/tasks', 'types:src/config', 'types:src/metrics', 'types:workflows'],
   activities: [...nouns.filter((folder) => folder !== 'src/ingress' && folder !== 'src/mcp'), 'types:src/metrics'],
   workflows: ['src/callbacks', 'src/tasks', 'src/temporal', 'types:activities'],
-  'src/config': ['media', 'models', 'outbound', 'tasks', 'temporal']
+  'src/config': ['brand', 'media', 'models', 'outbound', 'tasks', 'temporal']
     .map((noun) => `src/${noun}`)
     .concat('types:src/moderation'),
   'src/metrics': [...nouns, 'types:src/http', 'activities'],

@@ -163,7 +163,7 @@ function limitsOf({ maxUnfinishedTasks, createRate }: Limits) {
   return { maxUnfinishedTasks, creates: createRate ?? null };
 }
 
-const setName = maybeOne<Account, [accountId: string, name: string]>({
+export const setAccountName = maybeOne<Account, [accountId: string, name: string]>({
   name: 'rename-account',
   text: `update accounts set name = $2 where id = $1 returning ${accountColumns}`,
 });
@@ -179,7 +179,7 @@ export function renameAccountAs(
   return recordAction(db, actor, async (transaction) => {
     const before = await lockOpenAccount(transaction, accountId);
     if (before === undefined || before.name === name) return { answer: before };
-    const answer = await setName(transaction, accountId, name);
+    const answer = await setAccountName(transaction, accountId, name);
     const details = { from: { name: before.name }, to: { name } };
     return { answer, done: { action: 'accounts.rename', accountId, details } };
   });

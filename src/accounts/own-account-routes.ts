@@ -1,11 +1,28 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
+import { renameOwnAccount } from './account-name.ts';
 import { closeOwnAccount } from './account-closure.ts';
 import { exportAccount } from './account-export.ts';
+import { maxAccountNameLength } from '../people/confirm-sign-up.ts';
 import { originOf } from '../people/authenticate-session.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { invalidRequest } from '../http/errors.ts';
-import { opaqueId } from '../http/fields.ts';
+import { opaqueId, plainText } from '../http/fields.ts';
+
+const rename = defineEndpoint({
+  operationId: 'renameAccount',
+  route: 'POST /api/console/v1/account/rename',
+  scope: 'owner',
+  summary: 'Rename the account',
+  description: 'All members see the name, and statements have it. Names need not be unique.',
+  body: z.strictObject({ name: plainText(maxAccountNameLength) }),
+  data: z.strictObject({ accountId: z.string(), name: z.string() }),
+  failures: ['account_closed'],
+  handler: async ({ session, accountId, input: { name }, ctx }, { db }) => {
+    await renameOwnAccount(db, { session, accountId, origin: originOf(ctx) }, name);
+    return { accountId, name };
+  },
+});
 
 const close = defineEndpoint({
   operationId: 'closeAccount',
@@ -46,4 +63,4 @@ const exportAll = defineEndpoint({
   },
 });
 
-export const ownAccountEndpoints = [exportAll, close];
+export const ownAccountEndpoints = [rename, exportAll, close];

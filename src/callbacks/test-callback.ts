@@ -7,6 +7,7 @@ import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { withDefaults } from '../tasks/task-input.ts';
 import type { Task, TaskFailure } from '../tasks/task.ts';
 import type { Log } from '../platform/log.ts';
+import { brandToken } from '../brand/brand.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
@@ -28,6 +29,7 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
   const client = createGuardedClient({
     allow: settings.callbackAllow,
     own: ownEndpoints(settings),
+    userAgent: brandToken(settings.brand.name),
     maxPerHost: 8,
     maxWaitingPerHost: 0,
   });

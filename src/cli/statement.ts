@@ -25,11 +25,11 @@ export function addStatementCommand(program: Command, run: RunOnDatabase): void 
     .action(run(print));
 }
 
-async function print({ db }: Context, accountId: string, options: Options): Promise<Answer> {
+async function print({ db, config }: Context, accountId: string, options: Options): Promise<Answer> {
   const { month: chosen, format } = options;
   await requireAccount(db, accountId);
   const statement = await readStatement(db, { accountId, ...chosen });
-  return { json: statement, lines: formats[format](statement).trimEnd().split(/\r?\n/) };
+  return { json: statement, lines: formats[format](statement, config.brand).trimEnd().split(/\r?\n/) };
 }
 
 function month(text: string): Month {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { builtInCatalogue } from '../models/catalogue-file.ts';
 import { hookDefaults, maxHookConcurrency, maxHookSeconds } from '../models/catalogue/moderation.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
-import { ConfigError, errorCode, messageOf, SetupError } from '../platform/errors.ts';
+import { ConfigError, messageOf, SetupError } from '../platform/errors.ts';
 import { parsePayloadKeys } from '../temporal/payload-keys.ts';
 import { parseQueueNames, queueNames } from '../temporal/worker-queues.ts';
 import { loopbackAllowance, parseAllowList, parseNetworks } from '../outbound/allow-list.ts';
@@ -39,6 +39,8 @@ import {
   wholeNumber,
   withOurName,
 } from './setting-kinds.ts';
+import { brandFields, brandSettings } from './brand-settings.ts';
+import { jsonOnOneLine, secretInFile } from './secret-files.ts';
 import { signUpFields, signUpProblems, signUpSettings } from './sign-up-settings.ts';
 import { temporalProblems, temporalSettings } from './temporal-settings.ts';
 
@@ -140,6 +142,7 @@ const schema = z.object({
   oidcClientSecret: from('OIDC_CLIENT_SECRET', anyText),
   oidcName: from('OIDC_NAME', anyText.max(100, { error: 'must be at most 100 characters' })),
   ...signUpFields,
+  ...brandFields,
   stripeSecretKey: from('STRIPE_SECRET_KEY', stripeKey),
   stripeWebhookSecret: from('STRIPE_WEBHOOK_SECRET', stripeWebhookSecret),
   stripeApiUrl: from('STRIPE_API_URL', baseUrl, 'https://api.stripe.com'),
@@ -241,6 +244,7 @@ function configOf(settings: z.output<typeof schema>, env: Record<string, string>
             name: settings.oidcName ?? new URL(issuer).hostname,
           },
     ...signUpSettings(settings),
+    ...brandSettings(settings),
     callbackAllow: settings.callbackAllow ?? defaultAllow,
     imageAllow: settings.imageAllow ?? defaultAllow,
     trustedProxies: settings.trustedProxies ?? parseNetworks(isEmbedded ? '127.0.0.0/8,::1' : ''),
@@ -280,21 +284,4 @@ export function secretReader(folder: string, environment: Environment = process.
     if (!/^[\x20-\x7e]{1,10000}$/.test(secret)) throw new SetupError('must be one line of ASCII where this refers to');
     return secret;
   };
-}
-
-/** Key files of service accounts have several lines. */
-function jsonOnOneLine(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text));
-  } catch {
-    return text;
-  }
-}
-
-function secretInFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    throw new SetupError(`refers to a file that cannot be read (${errorCode(error) ?? 'unknown'})`);
-  }
 }

@@ -4,10 +4,12 @@ import { AccountSettingsPage } from './features/account-settings/account-setting
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { CreditsPage } from './features/credits/credits-page.tsx';
 import { KeysPage } from './features/keys/keys-page.tsx';
+import { LimitsPage } from './features/limits/limits-page.tsx';
 import { OverviewPage } from './features/overview/overview-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
+import { SecurityPage } from './features/security/security-page.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
 import { NotFound } from './shell/page-states.tsx';
@@ -22,7 +24,9 @@ const pages: Readonly<Record<string, FunctionComponent>> = {
   '/keys': KeysPage,
   '/members': MembersPage,
   '/settings': AccountSettingsPage,
+  '/limits': LimitsPage,
   '/profile': ProfilePage,
+  '/security': SecurityPage,
 };
 
 export function AccountPages({ accountId }: { readonly accountId: string }) {

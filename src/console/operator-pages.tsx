@@ -3,6 +3,7 @@ import { opsPaths } from './paths.ts';
 import { CodesPage } from './features/credits/codes-page.tsx';
 import { NotFound } from './shell/page-states.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
+import { SecurityPage } from './features/security/security-page.tsx';
 import { AccountPage } from './features/accounts/account-page.tsx';
 import { AccountsPage } from './features/accounts/accounts-page.tsx';
 import { AuditPage } from './features/audit/audit-page.tsx';
@@ -32,6 +33,7 @@ export function OperatorPages() {
       <Route path={opsPaths.audit} component={AuditPage} />
       <Route path={opsPaths.people} component={PeoplePage} />
       <Route path={opsPaths.profile} component={ProfilePage} />
+      <Route path={opsPaths.security} component={SecurityPage} />
       <Route component={NotFound} />
     </Switch>
   );

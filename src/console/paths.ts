@@ -20,9 +20,11 @@ export const paths = {
   callbacks: (account: string) => `${inAccount(account)}/callbacks`,
   keys: (account: string) => `${inAccount(account)}/keys`,
   members: (account: string) => `${inAccount(account)}/members`,
+  limits: (account: string) => `${inAccount(account)}/limits`,
   settings: (account: string) => `${inAccount(account)}/settings`,
-  /** A person's own page, in the frame of the account they came from. */
+  /** A person's own pages, in the frame of the account they came from. */
   profile: (account: string) => `${inAccount(account)}/profile`,
+  security: (account: string) => `${inAccount(account)}/security`,
 } as const;
 
 /** Pages of operators belong to no account. */
@@ -39,6 +41,7 @@ export const opsPaths = {
   audit: '/ops/audit',
   people: '/ops/people',
   profile: '/ops/profile',
+  security: '/ops/security',
 } as const;
 
 /** Outside of the console. */

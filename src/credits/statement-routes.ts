@@ -17,12 +17,16 @@ const month = textParameter(monthError)
 
 type Given = { readonly ctx: Context; readonly accountId: string; readonly query: { readonly month: string } };
 
-async function statementOf({ ctx, accountId, query }: Given, { db, now }: HttpDeps, format: keyof typeof formats) {
+async function statementOf(
+  { ctx, accountId, query }: Given,
+  { db, now, brand }: HttpDeps,
+  format: keyof typeof formats,
+) {
   const requested = monthOf(query.month);
   if (requested === undefined || requested.fromMs > now())
     throw invalidRequest([{ path: 'month', message: monthError }]);
   const { render, headers, disposition } = formats[format];
-  const text = render(await readStatement(db, { accountId, ...requested }));
+  const text = render(await readStatement(db, { accountId, ...requested }), brand);
   ctx.set({ ...headers, 'Content-Disposition': `${disposition}; filename="statement-${requested.month}.${format}"` });
   return Readable.from([text]);
 }

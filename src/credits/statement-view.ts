@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Brand } from '../brand/brand.ts';
 import { consoleHeaders } from '../http/console/console-headers.ts';
 import { html, trusted } from '../http/docs/html.ts';
 import { sectionOf } from './sections.ts';
@@ -22,6 +23,7 @@ th:last-child, td:last-child { padding-right: 0; }
 .date { width: 6.5rem; white-space: nowrap; }
 .balance td { border-bottom: 2px solid #111; font-weight: 600; }
 .note { color: #555; }
+.from { margin: 0 0 0.2rem; font-weight: 600; }
 tr { break-inside: avoid; }
 h2 { break-after: avoid; }
 @media print { body { max-width: none; margin: 0; padding: 0; font-size: 10.5pt; } }
@@ -42,7 +44,7 @@ export const statementHeaders = {
   ].join('; '),
 };
 
-export function statementHtml(statement: AccountStatement): string {
+export function statementHtml(statement: AccountStatement, { name, support }: Pick<Brand, 'name' | 'support'>): string {
   const { accountName, accountId, month, fromMs, toMs, createdAt, isFinal } = statement;
   const title = `Statement for ${monthName(fromMs)}`;
   const page = html`<!doctype html>
@@ -54,6 +56,7 @@ export function statementHtml(statement: AccountStatement): string {
         ${styleElement}
       </head>
       <body>
+        <p class="from">${name}</p>
         <h1>${title}</h1>
         <dl>
           <dt>Account</dt>
@@ -73,6 +76,7 @@ export function statementHtml(statement: AccountStatement): string {
             statement.lines.filter((line) => line.section === section),
           ),
         )}
+        ${support !== undefined && html`<p class="note">Questions: ${support.replace(/^mailto:/, '')}</p>`}
       </body>
     </html> `;
   return page.html;

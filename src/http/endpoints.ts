@@ -24,7 +24,9 @@ import { shapes } from '../ingress/shapes.ts';
 import { modelEndpoints, operatorPriceEndpoints } from '../models/model-routes.ts';
 import { healthEndpoints } from './monitoring-routes.ts';
 import { peopleEndpoints } from '../people/people-routes.ts';
+import { showLimits } from '../accounts/limits-routes.ts';
 import { showOverview } from '../accounts/overview-routes.ts';
+import { showStatus } from '../accounts/status-routes.ts';
 import { operatorProviderEndpoints } from '../providers/provider-routes.ts';
 import { testCallback, testEvent } from '../callbacks/test-callback-routes.ts';
 import { uploadMedia } from '../media/upload-routes.ts';
@@ -50,7 +52,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'account',
     description: 'Credits, models and limits.',
-    endpoints: [showOverview, ...creditEndpoints, ...statementEndpoints, ...modelEndpoints],
+    endpoints: [showOverview, showStatus, showLimits, ...creditEndpoints, ...statementEndpoints, ...modelEndpoints],
   },
   {
     tag: 'callbacks',

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { type Brand, ownBrand } from '../brand/brand.ts';
 import type { Dialect } from '../accounts/api-key.ts';
 import type { SecretPurpose } from '../callbacks/callback-secrets.ts';
 import type { EventType } from '../callbacks/event.ts';
@@ -98,6 +99,8 @@ export type HttpOptions = {
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
+  /** How the service presents itself to customers. */
+  readonly brand: Brand;
   /** Undefined while credits are not for sale. */
   readonly payments: PaymentProvider | undefined;
   /** Checks the content of creates before their charge. */
@@ -108,6 +111,8 @@ export type HttpOptions = {
   readonly searchesPrompts: boolean;
   /** The rate of creates of accounts without a rate of their own. No rate means no limit, here and below. */
   readonly createRate: Rate | undefined;
+  /** Until the content of a finished task is deleted; undefined if it is kept. */
+  readonly promptRetentionMs: number | undefined;
   /** Limits all other requests of an account or person. */
   readonly reads: RateLimiter | undefined;
   /** Limits refused creates of an account or person. */
@@ -151,12 +156,14 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     progressOf: () => Promise.resolve(0),
     isSold: () => true,
     acceptTask: createTaskAcceptor(db),
+    brand: ownBrand,
     payments: undefined,
     moderator: noModerator,
     taskWaiters: createTaskWaiters(db),
     keyTouches: createKeyTouches(db),
     searchesPrompts: true,
     createRate: undefined,
+    promptRetentionMs: undefined,
     reads: undefined,
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),

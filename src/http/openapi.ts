@@ -1,5 +1,6 @@
 import { OpenAPIRegistry, OpenApiGeneratorV31, type RouteConfig } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
+import { ownName } from '../brand/brand.ts';
 import type { Offer } from '../models/model.ts';
 import { documentedTaskRequest } from '../tasks/task-request.ts';
 import { endpoints, sections } from './endpoints.ts';
@@ -7,7 +8,7 @@ import { type Access, everyRequest, isForClients, type Operation, type Shape } f
 import { errorCatalogue, type ErrorCode } from './errors.ts';
 
 /** Made from the schemas that the routes validate with. */
-export function openApiDocument(offer: Offer) {
+export function openApiDocument(offer: Offer, name = ownName) {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',
@@ -29,7 +30,7 @@ export function openApiDocument(offer: Offer) {
   const document = new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
-      title: 'Videogen',
+      title: name,
       version: 'v1',
       description: introduction,
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },

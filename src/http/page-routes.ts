@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brandRoutes } from '../brand/brand-routes.ts';
 import type { Offer } from '../models/model.ts';
 import { answer, type AppRouter } from './context.ts';
 import { docsHeaders, docsRoutes } from './docs/docs-routes.ts';
@@ -8,12 +9,12 @@ import { openApiDocument } from './openapi.ts';
 import { sendFile } from './server/send-file.ts';
 
 /** Serves the documentation, its OpenAPI document and the icon; `/` redirects browsers to the console. */
-export function pageRoutes(router: AppRouter, deps: Pick<HttpDeps, 'catalogue' | 'publicUrl'>): void {
+export function pageRoutes(router: AppRouter, deps: Pick<HttpDeps, 'brand' | 'catalogue' | 'publicUrl'>): void {
   router.get('/', async (ctx) => {
     ctx.set('Vary', 'Accept');
     // Programs send `*/*`, which selects the first.
     if (ctx.accepts(['json', 'html']) !== 'html') {
-      const data = { name: 'Videogen', documentation: '/docs', openapi: '/openapi.json' };
+      const data = { name: deps.brand.name, documentation: '/docs', openapi: '/openapi.json' };
       return answer(ctx, { code: 200, msg: 'success', data });
     }
     ctx.redirect('/console');
@@ -23,11 +24,12 @@ export function pageRoutes(router: AppRouter, deps: Pick<HttpDeps, 'catalogue' |
     ctx.set({ ...docsHeaders, 'Cache-Control': 'no-cache' });
     await sendFile(ctx, { root: dirname(icon), path: basename(icon) });
   });
+  brandRoutes(router, deps.brand);
   docsRoutes(router, deps);
   const texts = new WeakMap<Offer, string>();
   router.get('/openapi.json', (ctx) => {
     const offer = deps.catalogue();
-    const text = texts.get(offer) ?? JSON.stringify(openApiDocument(offer));
+    const text = texts.get(offer) ?? JSON.stringify(openApiDocument(offer, deps.brand.name));
     texts.set(offer, text);
     ctx.set({ 'Content-Type': 'application/json', 'Cache-Control': 'no-cache', 'Access-Control-Allow-Origin': '*' });
     ctx.body = text;

@@ -33,10 +33,18 @@ const words: Readonly<Record<MailKind, Words>> = {
 
 export type MailText = { readonly subject: string; readonly text: string };
 
-/** Writes a mail in plain text. `url` leads to the service at `publicUrl`. */
-export function writeMail(kind: MailKind, publicUrl: string, url: string, expiresAt: number): MailText {
+/** `support` is an address that the signature names. */
+export type MailService = { readonly name: string; readonly publicUrl: string; readonly support?: string | undefined };
+
+/** Writes a mail in plain text. `url` leads to the service. */
+export function writeMail(kind: MailKind, service: MailService, url: string, expiresAt: number): MailText {
   const { subject, before, after } = words[kind];
   const until = `The link works once, until ${new Date(expiresAt).toISOString().slice(0, 16).replace('T', ' ')} UTC.`;
-  const lines = [before, url, ...(kind === 'registered' ? [] : [until]), after];
-  return { subject: `${subject} (${new URL(publicUrl).hostname})`, text: `${lines.join('\n\n')}\n` };
+  const lines = [before, url, ...(kind === 'registered' ? [] : [until]), after, signatureOf(service)];
+  return { subject: `${subject} (${service.name})`, text: `${lines.join('\n\n')}\n` };
+}
+
+function signatureOf({ name, publicUrl, support }: MailService): string {
+  const lines = [name, publicUrl, ...(support === undefined ? [] : [`Support: ${support.replace(/^mailto:/, '')}`])];
+  return `-- \n${lines.join('\n')}`;
 }

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { writeMail } from './mail.ts';
+import { type MailService, writeMail } from './mail.ts';
 import { type DueMail, endMail, maxAttempts, takeDueMails } from './mail-queue.ts';
 import { type Mailer, MailRefused } from './mailer.ts';
 import type { SecretBox } from '../outbound/secrets.ts';
@@ -12,7 +12,7 @@ export type MailSender = {
   readonly db: Database;
   readonly box: SecretBox;
   readonly mailer: Mailer;
-  readonly publicUrl: string;
+  readonly service: MailService;
   readonly log: Log;
 };
 
@@ -46,13 +46,13 @@ export async function sendDueMails(sender: MailSender, signal = new AbortControl
   }
 }
 
-async function sendMail({ db, box, mailer, publicUrl, log }: MailSender, mail: DueMail): Promise<void> {
+async function sendMail({ db, box, mailer, service, log }: MailSender, mail: DueMail): Promise<void> {
   const { mailId, kind, recipient, sealedPath, attempts, linkId, expiresAt } = mail;
   const fields = { mailId, linkId, kind, attempts };
   try {
     if (Date.now() >= expiresAt) throw new MailRefused('the link has expired');
-    const url = publicUrl + box.open(sealedPath, mailId);
-    await mailer(recipient, writeMail(kind, publicUrl, url, expiresAt));
+    const url = service.publicUrl + box.open(sealedPath, mailId);
+    await mailer(recipient, writeMail(kind, service, url, expiresAt));
   } catch (error) {
     const isOver = error instanceof MailRefused || attempts >= maxAttempts;
     if (isOver) await endMail(db, mailId, 'failed');

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { mailServiceOf } from '../brand/brand.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Engine } from '../tasks/ports.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
@@ -147,6 +148,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       passwordSignIn: settings.passwordSignIn,
       oidc: settings.oidc && createIdentityProvider(settings.oidc, publicUrl + oidcCallbackPath),
     },
+    brand: settings.brand,
     signUp: settings.signUp,
     mails: settings.smtp && createMailQueue(mailBox),
     payments: openPayments(settings),
@@ -163,6 +165,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       return acceptance;
     },
     searchesPrompts: settings.promptSearch,
+    promptRetentionMs: settings.promptRetentionMs,
     createRate,
     reads: settings.readRate && createRateLimiter(settings.readRate),
     refusedCreates: settings.refusedCreateRate && createRateLimiter(settings.refusedCreateRate),
@@ -192,7 +195,14 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     throw listenError(error, settings, 'PORT');
   });
   const mailing =
-    settings.smtp && watchMails({ db, box: mailBox, mailer: createMailer(settings.smtp), publicUrl, log });
+    settings.smtp &&
+    watchMails({
+      db,
+      box: mailBox,
+      mailer: createMailer(settings.smtp),
+      service: mailServiceOf(settings.brand, publicUrl),
+      log,
+    });
   log.info({ port: server.port, publicUrl: settings.publicUrl }, 'api started');
   if (isCookieExposed(settings.publicUrl))
     log.warn({ publicUrl: settings.publicUrl }, 'PUBLIC_URL is plain http; console sessions travel unencrypted');

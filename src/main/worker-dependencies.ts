@@ -17,6 +17,7 @@ import { fetchReferenceMedia } from '../media/reference-media.ts';
 import type { ResultStore } from '../media/result-store.ts';
 import type { Events } from '../metrics/counters.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { brandToken } from '../brand/brand.ts';
 import { createGuardedClient } from '../outbound/client.ts';
 import type { OwnEndpoint } from '../outbound/guard.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
@@ -68,7 +69,11 @@ export function openWorkerDependencies(
   const reports = reportModels({ catalogue, workerQueues: settings.workerQueues, db });
   const temporal = connectTemporal(settings.temporal, { interceptors: currentTracing()?.client });
   const own = ownEndpoints(settings);
-  const imageClient = createGuardedClient({ allow: settings.imageAllow, own });
+  const imageClient = createGuardedClient({
+    allow: settings.imageAllow,
+    own,
+    userAgent: brandToken(settings.brand.name),
+  });
   const callbacks = openCallbacks(settings, own, log);
   const workflows = followsUpstreams
     ? watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log })
@@ -104,6 +109,7 @@ export function openWorkerDependencies(
     normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
     marksVideos: settings.markVideos,
+    serviceName: settings.brand.name,
     postCallback: callbacks.post,
     findCallback: createOwedCallbacks(db, box, media, {
       models: () => catalogue.current().models,
@@ -130,9 +136,10 @@ export function openWorkerDependencies(
   return { deps, close };
 }
 
-function openCallbacks({ callbackAllow: allow }: Settings, own: readonly OwnEndpoint[], log: Log) {
+function openCallbacks({ callbackAllow: allow, brand }: Settings, own: readonly OwnEndpoint[], log: Log) {
   // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
-  const client = createGuardedClient({ allow, own, maxPerHost: 32, maxWaitingPerHost: 0 });
+  const userAgent = brandToken(brand.name);
+  const client = createGuardedClient({ allow, own, userAgent, maxPerHost: 32, maxWaitingPerHost: 0 });
   const post = createCallbackPoster({
     client,
     onUnreachable: ({ deliveryId, error }) => {

@@ -1,3 +1,4 @@
+import { brandToken } from '../brand/brand.ts';
 import type { CallToolResult, Tool as Description } from '@modelcontextprotocol/server';
 import { createMcpHandler, ProtocolError, Server } from '@modelcontextprotocol/server';
 import { z } from 'zod';
@@ -29,7 +30,7 @@ export async function answerMcp({ body, ...arrival }: Arrival & { readonly body:
 }
 
 function createServer(arrival: Arrival): Server {
-  const server = new Server({ name: 'videogen', version: '1' }, { capabilities: { tools: {} }, instructions });
+  const server = new Server(serverInfo(arrival.deps.brand.name), { capabilities: { tools: {} }, instructions });
   const { models } = arrival.deps.catalogue();
   server.setRequestHandler('tools/list', () => ({ tools: tools.map((tool) => describeTool(tool, models)) }));
   server.setRequestHandler('tools/call', ({ params }) => {
@@ -38,6 +39,11 @@ function createServer(arrival: Arrival): Server {
     return callTool(tool, params.arguments ?? {}, arrival);
   });
   return server;
+}
+
+/** Clients show the title, and use the name as a key. */
+function serverInfo(brandName: string) {
+  return { name: brandToken(brandName).toLowerCase(), title: brandName, version: '1' };
 }
 
 function describeTool(tool: Tool, models: ModelCatalogue): Description {

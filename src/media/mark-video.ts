@@ -5,7 +5,8 @@ import { videoLayoutOf, xmpType } from './video-layout.ts';
 /** The code of IPTC for media that a trained model made. */
 export const aiSourceType = 'http://cv.iptc.org/newscodes/digitalsourcetype/trainedAlgorithmicMedia';
 
-export type VideoMark = { readonly taskId: string; readonly model: string };
+/** `service` is the name that the service has for its customers. */
+export type VideoMark = { readonly taskId: string; readonly model: string; readonly service: string };
 
 /**
  * Writes into a video that a model made it, as XMP behind its last box, so that nothing in front of it moves. Returns the path of the
@@ -58,7 +59,7 @@ function xmpBox(mark: VideoMark): Buffer {
   return Buffer.concat([header, content]);
 }
 
-function xmpPacket({ taskId, model }: VideoMark): string {
+function xmpPacket({ taskId, model, service }: VideoMark): string {
   return `<?xpacket begin="\uFEFF" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
 <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
@@ -67,7 +68,7 @@ function xmpPacket({ taskId, model }: VideoMark): string {
  xmlns:xmp="http://ns.adobe.com/xap/1.0/"
  xmlns:Iptc4xmpExt="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
  dc:identifier="urn:uuid:${escaped(taskId)}"
- xmp:CreatorTool="Videogen"
+ xmp:CreatorTool="${escaped(service)}"
  Iptc4xmpExt:AISystemUsed="${escaped(model)}"
  Iptc4xmpExt:DigitalSourceType="${aiSourceType}"/>
 </rdf:RDF>

@@ -17,6 +17,8 @@ export type GuardedClientOptions = {
   readonly maxPerHost?: number;
   readonly maxWaitingPerHost?: number;
   readonly maxWaitMs?: number;
+  /** What receivers see. */
+  readonly userAgent?: string;
   /** Replaces DNS, in tests. */
   readonly lookup?: HostLookup;
   readonly lookupTimeoutMs?: number;
@@ -119,7 +121,7 @@ export function createGuardedClient(options: GuardedClientOptions) {
 }
 
 function createSend(options: GuardedClientOptions): Send {
-  const { allow, own = [], lookup = createHostLookup(allow), lookupTimeoutMs = 5000, ca } = options;
+  const { allow, own = [], lookup = createHostLookup(allow), lookupTimeoutMs = 5000, ca, userAgent = 'Videogen' } = options;
   const guard = { allow, own, lookup, lookupTimeoutMs };
   const { maxPerHost = 16, maxWaitingPerHost = 64, maxWaitMs = 5000 } = options;
   const slots = createSlots({ maxHeld: maxPerHost, maxWaiting: maxWaitingPerHost, maxWaitMs });
@@ -133,7 +135,7 @@ function createSend(options: GuardedClientOptions): Send {
     // The look-up needs the slot too, because it queries a server of the same host.
     return await slots.hold(target.hostname, signal, async () => {
       const addresses = await checkedAddresses(target, guard, signal);
-      const checked = { ...request, url, headers: { 'user-agent': 'Videogen', ...headers }, addresses, ca, signal };
+      const checked = { ...request, url, headers: { 'user-agent': userAgent, ...headers }, addresses, ca, signal };
       return await traced(checked.method, url, (onResponse) =>
         exchange(checked, (response) => {
           onResponse(response);

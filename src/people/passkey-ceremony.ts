@@ -34,13 +34,18 @@ export const browserOptions = z
   .record(z.string(), z.unknown())
   .meta({ description: 'WebAuthn options for `@simplewebauthn/browser`.' });
 
-type Registering = { readonly email: string; readonly challenge: string; readonly known: readonly Credential[] };
+type Registering = {
+  readonly service: string;
+  readonly email: string;
+  readonly challenge: string;
+  readonly known: readonly Credential[];
+};
 
 /** Requires a key that stays on the device and verifies its user, so that it replaces a password and a second factor. */
-export async function registrationOptions({ id: rpID }: Party, { email, challenge, known }: Registering) {
+export async function registrationOptions({ id: rpID }: Party, { service, email, challenge, known }: Registering) {
   const { generateRegistrationOptions } = await import('@simplewebauthn/server');
   const options = await generateRegistrationOptions({
-    rpName: 'Videogen',
+    rpName: service,
     rpID,
     userName: email,
     challenge: Buffer.from(challenge, 'base64url'),

@@ -66,7 +66,7 @@ const registerOptions = defineEndpoint({
     const known = await listPasskeys(deps.db, userId);
     if (known.length >= maxPasskeys) throw new HttpError('too_many_passkeys', { data: { limit: maxPasskeys } });
     const challenge = await newChallenge(deps, 'passkey_registration', userId);
-    return registrationOptions(party, { email, challenge, known });
+    return registrationOptions(party, { service: deps.brand.name, email, challenge, known });
   },
 });
 

@@ -37,6 +37,7 @@ export const securityEventKinds = [
   'passkey_added',
   'passkey_removed',
   'identity_linked',
+  'account_renamed',
   'account_closed',
 ] as const;
 export type SecurityEventKind = (typeof securityEventKinds)[number];

@@ -158,7 +158,7 @@ test(
   async () => {
     const { accountId } = await service.newAccount(0);
     const { page, email } = await visitor.signedIn({ [accountId]: 'member' });
-    const settings = `${service.url}/console/a/${accountId}/profile`;
+    const settings = `${service.url}/console/a/${accountId}/security`;
     const elsewhere = async () => {
       const other = await visitor.tabOf(email);
       await other.open();
@@ -191,6 +191,6 @@ test(
     await page.getByText('Password changed').waitFor();
     await isOut(third);
     await page.reload();
-    await page.getByRole('heading', { name: 'Profile and security' }).waitFor();
+    await page.getByRole('heading', { name: 'Security' }).waitFor();
   },
 );

@@ -83,7 +83,7 @@ async function attachDevice({ page, context }: Tab) {
 
 /** Adds a passkey in the settings, up to the prompt of the device. Returns the dialog. */
 async function addPasskey(page: Page, accountId: string, name: string): Promise<Locator> {
-  await page.goto(`${address()}/console/a/${accountId}/profile`);
+  await page.goto(`${address()}/console/a/${accountId}/security`);
   await page.getByRole('button', { name: 'Add passkey' }).click();
   const dialog = page.getByRole('dialog', { name: 'Add a passkey' });
   await dialog.getByLabel('Name').fill(name);
@@ -127,7 +127,7 @@ test('a passkey is added in the settings, signs in, confirms an action, and is r
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 
   await ageProofs();
-  await page.goto(`${address()}/console/a/${accountId}/profile`);
+  await page.goto(`${address()}/console/a/${accountId}/security`);
   await page.getByRole('button', { name: 'Remove work laptop' }).click();
   await page.getByRole('button', { name: 'Remove passkey' }).click();
   await page
@@ -255,7 +255,7 @@ test(
     await page.getByRole('button', { name: 'Export data' }).click();
     await page.getByRole('dialog').getByRole('link', { name: 'Confirm with Acme' }).click();
     await page.getByRole('heading', { name: 'Not confirmed' }).waitFor();
-    await page.getByRole('alert').filter({ hasText: 'did not confirm who you are' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'did not confirm your identity' }).waitFor();
     await assertAccessible(page, 'a proof that failed');
     await page.getByRole('link', { name: 'Go back to the page' }).click();
     await page.waitForURL(settings);
@@ -275,7 +275,7 @@ test('a sign-in at the identity provider leads to the requested page', { skip },
 
 test('a user without an invitation returns to the sign-in with a message', { skip }, async () => {
   const { page, errors } = await continueAs({ sub: 'eve', email: 'eve@example.com', email_verified: true });
-  await page.getByRole('alert').filter({ hasText: 'You are not invited yet' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'You don’t have an invitation yet' }).waitFor();
   await assertAccessible(page, 'a sign-in that was refused');
   await page.goto(`${address()}/console`);
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -290,7 +290,7 @@ test('an unavailable identity provider is named, and the other ways to sign in s
     const { page } = await visitor.open();
     await page.goto(`${address()}/console/sign-in`);
     await page.getByRole('link', { name: 'Continue with Acme' }).click();
-    await page.getByRole('alert').filter({ hasText: 'Your identity provider did not answer' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'Your identity provider did not respond' }).waitFor();
     await page.getByLabel('Password').waitFor();
     await settled(page);
   } finally {

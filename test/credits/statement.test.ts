@@ -6,6 +6,7 @@ import { bookCredits, ledgerKinds } from '../../src/credits/credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
 import { sectionOf, statementSections } from '../../src/credits/sections.ts';
 import { maxBookingLines, monthOf, readStatement, requireSum, sumSections } from '../../src/credits/statement.ts';
+import { ownBrand } from '../../src/brand/brand.ts';
 import { statementHtml } from '../../src/credits/statement-view.ts';
 import { refundTask } from '../../src/tasks/tasks.ts';
 import { createTestDatabase } from '../support/database.ts';
@@ -134,7 +135,7 @@ describe('no entry is missing from a statement:', () => {
     const empty = await readStatement(db(), { accountId, ...month });
     const sections = sumSections(empty).map(({ section }) => section);
     assert.deepEqual([...ledgerKinds, 'code', 'top_up', 'top_up_reversal'].toSorted(), sections.toSorted());
-    const page = statementHtml(empty);
+    const page = statementHtml(empty, ownBrand);
     for (const section of statementSections) assert.ok(page.includes(`<td>${sectionOf(section).title}</td>`), section);
   });
 
@@ -152,7 +153,7 @@ describe('no entry is missing from a statement:', () => {
     await database.close();
     assert.equal(read.closing, 5);
     assert.deepEqual(sumSections(read).at(-1), { section: 'cashback', entries: 1, credits: 5 });
-    assert.match(statementHtml(read), /<h2>cashback<\/h2>[^]*from tomorrow/);
+    assert.match(statementHtml(read, ownBrand), /<h2>cashback<\/h2>[^]*from tomorrow/);
   });
 
   test('bookings beyond the limit are one line with their sum', async () => {

@@ -27,10 +27,11 @@ const video = { content: { 'application/json': { schema: { $ref: '#/components/s
 
 function shown(method: string, path: string, described: DescribedOperation) {
   const entry: Entry = { operationId: 'one', method, path, scope: 'tasks:read', isCharged: false, described };
+  const options = { baseUrl, usesOwnClients: true };
   const samples = Object.fromEntries(
-    samplesOf(description, entry, baseUrl).map(({ language, text }) => [language, text] as const),
+    samplesOf(description, entry, options).map(({ language, text }) => [language, text] as const),
   );
-  const section = operationSection(description, entry, baseUrl).html.replaceAll(/\s+/g, ' ');
+  const section = operationSection(description, entry, options).html.replaceAll(/\s+/g, ' ');
   return { samples, section };
 }
 

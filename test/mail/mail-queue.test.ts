@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createMailQueue, mailSecrets, maxAttempts } from '../../src/mail/mail-queue.ts';
+import { mailServiceOf, ownBrand } from '../../src/brand/brand.ts';
 import { sendDueMails, watchMails } from '../../src/mail/send-mails.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import type { SignUpPolicy } from '../../src/people/sign-up.ts';
@@ -45,7 +46,7 @@ const senderTo = (url: string, silentMs?: number) => ({
   db: service.database.db,
   box,
   mailer: createMailer({ url, from }, silentMs === undefined ? {} : { silentMs }),
-  publicUrl: service.url,
+  service: mailServiceOf(ownBrand, service.url),
   log: service.deps.log,
 });
 const sendAll = () => sendDueMails(senderTo(mailServer.url));

@@ -14,7 +14,7 @@ import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 import { box, boxesOf, insertedBehindStart, manifestBox, typesOf, xmpBox, xmpIn } from './boxes.ts';
 
 const signal = new AbortController().signal;
-const mark = { taskId: '018f0000-0000-7000-8000-000000000001', model: 'studio/a&b<"c">' };
+const mark = { taskId: '018f0000-0000-7000-8000-000000000001', model: 'studio/a&b<"c">', service: 'Harbour & Sons' };
 const asIs: VideoForm = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
 const never: Ffmpeg = async () => assert.fail('ffmpeg was not to be run');
 const ffmpeg = pinnedFfmpeg();
@@ -65,7 +65,7 @@ test('the mark stands behind the video, whose bytes stay, and has source type, g
   const xmp = xmpIn(file) ?? assert.fail();
   assert.ok(xmp.includes(`Iptc4xmpExt:DigitalSourceType="${aiSourceType}"`));
   assert.ok(xmp.includes(`dc:identifier="urn:uuid:${mark.taskId}"`));
-  assert.ok(xmp.includes('xmp:CreatorTool="Videogen"'));
+  assert.ok(xmp.includes('xmp:CreatorTool="Harbour &amp; Sons"'));
   assert.ok(xmp.includes('Iptc4xmpExt:AISystemUsed="studio/a&amp;b&lt;&quot;c&quot;>"'));
   assert.deepEqual(await measured(file), await measured(clip));
   assert.equal((await videoLayoutOf(await written(file))).isIndexFirst, true);

@@ -4,6 +4,7 @@ import { createCodesAs, withdrawCodesAs } from '../../src/credits/redemption-cod
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { createMailer } from '../../src/mail/mailer.ts';
 import { createMailQueue, mailSecrets } from '../../src/mail/mail-queue.ts';
+import { mailServiceOf, ownBrand } from '../../src/brand/brand.ts';
 import { sendDueMails } from '../../src/mail/send-mails.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { inviteAs } from '../../src/people/people.ts';
@@ -42,7 +43,7 @@ const request = (email: string, { browser = newBrowser(service), code }: { brows
 async function mailsTo(email: string) {
   const { db, log } = service.deps;
   const mailer = createMailer({ url: mailServer.url, from: 'Videogen <no-reply@example.com>' });
-  await sendDueMails({ db, box, mailer, publicUrl: service.url, log });
+  await sendDueMails({ db, box, mailer, service: mailServiceOf(ownBrand, service.url), log });
   return mailServer.received.filter(({ to }) => to === email);
 }
 

@@ -39,6 +39,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
       return { measured: madeUpMeasures, isPosterMade: deliveredPoster === undefined };
     },
     marksVideos: false,
+    serviceName: 'Videogen',
     postCallback: noPart,
     findCallback: noPart,
     engine: {

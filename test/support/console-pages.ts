@@ -7,8 +7,10 @@ export const accountPages = {
   callbacks: '/callbacks',
   keys: '/keys',
   members: '/members',
+  limits: '/limits',
   settings: '/settings',
   profile: '/profile',
+  security: '/security',
 } as const;
 
 export const windows = {
@@ -29,4 +31,5 @@ export const operatorPages = {
   'ops-people': '/ops/people',
   'ops-events': '/ops/people?tab=events',
   'ops-profile': '/ops/profile',
+  'ops-security': '/ops/security',
 } as const;

@@ -17,7 +17,7 @@ export type ReferenceSample = {
 export function referenceSamples(offer: Offer, baseUrl: string): readonly ReferenceSample[] {
   const description = JSON.parse(JSON.stringify(openApiDocument(offer))) as Description; // our own generator wrote it
   return endpoints.map((endpoint) => {
-    const samples = samplesOf(description, entryOf(endpoint, description), baseUrl);
+    const samples = samplesOf(description, entryOf(endpoint, description), { baseUrl, usesOwnClients: true });
     const textOf = (language: string) => samples.find((one) => one.language === language)?.text ?? '';
     const { operationId, path } = endpoint;
     return { operationId, path, sh: textOf('sh'), ts: textOf('ts'), python: textOf('python') };

@@ -456,6 +456,68 @@ export type UsageDay = {
   readonly tasks: number;
 };
 
+export type Status = {
+  /** Below zero after a payment for credits that are spent was returned. */
+  readonly balance: number;
+  /** The threshold of the event `balance.low`; null without one. */
+  readonly lowBalance: number | null;
+  /** True if owners can buy credits in the console. */
+  readonly sellsCredits: boolean;
+  readonly models: readonly {
+    readonly model: string;
+    readonly title: string;
+    /** `slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded. */
+    readonly state: 'slow' | 'unavailable';
+    /** The next attempt; null if none is planned. When the trouble ends is not known. */
+    readonly retryTime: number | null;
+  }[];
+};
+
+export type Limits = {
+  /** Tasks that wait or run. */
+  readonly unfinishedTasks: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  /** `remaining` requests are allowed now. Null without a limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+    readonly remaining: number;
+  } | null;
+  /** `remaining` requests are allowed now. Null without a limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+    readonly remaining: number;
+  } | null;
+  /** Those of the whole account. Keys and members may have others. */
+  readonly spendCaps: readonly {
+    readonly period: 'day' | 'month' | 'total';
+    readonly cap: number;
+    readonly spent: number;
+    readonly resetTime: number | null;
+  }[];
+  readonly uploads: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly uploadedBytes: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly activeKeys: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly retention: {
+    /** Until videos and uploaded files are deleted. */
+    readonly mediaDays: number;
+    /** Until prompts are deleted; null if they are kept. */
+    readonly promptDays: number | null;
+  };
+};
+
 export type Model = {
   readonly model: string;
   readonly title: string;
@@ -491,21 +553,6 @@ export type ModelPrice = {
     readonly creditsPerVideo: number;
     readonly fromTime: number;
   }[];
-};
-
-export type Limits = {
-  /** Null: no limit. */
-  readonly creates: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-  } | null;
-  /** Null: no limit. */
-  readonly reads: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-  } | null;
-  readonly unfinishedTasks: number;
-  readonly maxUnfinishedTasks: number;
 };
 
 export type EventEndpoint = {
@@ -744,6 +791,7 @@ export type SecurityEvent = {
     | 'passkey_added'
     | 'passkey_removed'
     | 'identity_linked'
+    | 'account_renamed'
     | 'account_closed';
   /** The person whom the event concerns. */
   readonly userId: string | null;
@@ -1380,6 +1428,14 @@ export type Reads = {
       readonly days?: boolean | undefined;
     };
     readonly answer: Overview;
+  };
+  readonly '/api/v1/status': {
+    readonly query: {};
+    readonly answer: Status;
+  };
+  readonly '/api/v1/limits': {
+    readonly query: {};
+    readonly answer: Limits;
   };
   readonly '/api/v1/credits': {
     readonly query: {
@@ -2161,6 +2217,15 @@ export type Sends = {
     };
     readonly answer: {
       readonly linkId: string;
+    };
+  };
+  readonly '/api/console/v1/account/rename': {
+    readonly body: {
+      readonly name: string;
+    };
+    readonly answer: {
+      readonly accountId: string;
+      readonly name: string;
     };
   };
   readonly '/api/console/v1/account/close': {

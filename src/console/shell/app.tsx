@@ -1,5 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter-preact';
+import { brand } from '../api/brand.ts';
 import { AccountContext } from '../api/queries.ts';
 import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
@@ -52,7 +53,7 @@ function SignedIn() {
   const search = useSearch();
   if (me === undefined && error !== null) {
     return (
-      <Gate title={shellText.product}>
+      <Gate title={brand.name}>
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
       </Gate>
     );

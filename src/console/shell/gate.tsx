@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { brand, titleOf } from '../api/brand.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Mark } from './mark.tsx';
 import { shellText } from './shell-text.ts';
@@ -10,19 +11,35 @@ type GateProps = { readonly title: string; readonly lead?: ComponentChildren; re
 /** The frame of pages before a sign-in. */
 export function Gate({ title, lead, children }: GateProps) {
   useEffect(() => {
-    document.title = `${title} · ${shellText.product}`;
+    document.title = titleOf(title);
   }, [title]);
   return (
     <main class="gate" id="main" tabIndex={-1}>
       <div class="card">
         <p class="brand">
-          <Mark /> {shellText.product}
+          <Mark /> {brand.name}
         </p>
         <h1>{title}</h1>
         {lead !== undefined && <p class="soft">{lead}</p>}
         {children}
       </div>
+      <BrandLinks />
     </main>
+  );
+}
+
+/** What a customer may want to read before they sign up. */
+function BrandLinks() {
+  const links = [
+    [shellText.terms, brand.terms],
+    [shellText.privacy, brand.privacy],
+    [shellText.support, brand.support],
+  ] as const;
+  if (links.every(([, href]) => href === undefined)) return null;
+  return (
+    <nav class="brand-links" aria-label={shellText.links}>
+      {links.map(([label, href]) => href !== undefined && <a href={href}>{label}</a>)}
+    </nav>
   );
 }
 
@@ -30,7 +47,7 @@ export function GateLoading() {
   return (
     <main class="gate" aria-busy="true">
       <div class="card stack">
-        <h1 class="visually-hidden">{shellText.product}</h1>
+        <h1 class="visually-hidden">{brand.name}</h1>
         <Skeleton width="50%" height="26px" />
         <Skeleton height="34px" />
         <Skeleton height="34px" />

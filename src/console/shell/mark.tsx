@@ -1,5 +1,8 @@
-/** The sign of the service: a frame of film that plays. */
+import { brand } from '../api/brand.ts';
+
+/** The logo of the service, else a frame of film that plays. */
 export function Mark() {
+  if (brand.logo !== undefined) return <img class="brand-mark" src={brand.logo} alt="" />;
   return (
     <svg class="brand-mark" viewBox="0 0 26 26" aria-hidden="true">
       <rect width="26" height="26" rx="7" fill="var(--accent-fill)" />

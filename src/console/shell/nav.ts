@@ -5,6 +5,7 @@ import {
   Clapperboard,
   Coins,
   Film,
+  Gauge,
   KeyRound,
   LayoutGrid,
   ScrollText,
@@ -47,6 +48,7 @@ export function accountNav(account: string, role: string | undefined): readonly 
       title: words.configure,
       links: [
         { href: paths.members(account), label: words.members, icon: Users },
+        { href: paths.limits(account), label: words.limits, icon: Gauge },
         ...(isOwner ? [{ href: paths.settings(account), label: words.settings, icon: Settings }] : []),
       ],
     },

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/preact-query';
 import { WifiOff } from '../ui/icons.ts';
 import { useEffect, useState } from 'preact/hooks';
 import { problemOf } from '../api/problem.ts';
+import { Banner } from '../ui/banner.tsx';
 import { shellText } from './shell-text.ts';
 
 /** A failing poll means that the page may be out of date. */
@@ -24,10 +25,9 @@ export function OfflineBanner() {
   return (
     <div role="status">
       {trouble !== undefined && (
-        <p class="banner">
-          <WifiOff size={16} aria-hidden="true" />
+        <Banner tone="warn" icon={WifiOff}>
           {shellText[trouble]} {shellText.stale}
-        </p>
+        </Banner>
       )}
     </div>
   );

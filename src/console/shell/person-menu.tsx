@@ -1,6 +1,7 @@
-import { ChevronsUpDown, CircleUser, LogOut, Monitor, Moon, Settings, Sun } from '../ui/icons.ts';
+import { ChevronsUpDown, CircleUser, LifeBuoy, LogOut, Monitor, Moon, ShieldCheck, Sun } from '../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
+import { brand } from '../api/brand.ts';
 import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { signOut, useSignedIn } from '../api/session.ts';
@@ -17,7 +18,13 @@ const themes = [
 
 type Theme = (typeof themes)[number][0];
 
-export function PersonMenu({ me, profile }: { readonly me: Me; readonly profile: string | undefined }) {
+type PersonMenuProps = {
+  readonly me: Me;
+  /** Undefined for someone without any page. */
+  readonly pages: { readonly profile: string; readonly security: string } | undefined;
+};
+
+export function PersonMenu({ me, pages }: PersonMenuProps) {
   const [theme, setTheme] = useState(themeOf);
   const signedIn = useSignedIn();
   const [, navigate] = useLocation();
@@ -50,10 +57,20 @@ export function PersonMenu({ me, profile }: { readonly me: Me; readonly profile:
         </button>
       ))}
       <hr />
-      {profile !== undefined && (
-        <Link href={profile}>
-          <Settings size={16} aria-hidden="true" /> {shellText.profile}
-        </Link>
+      {pages !== undefined && (
+        <>
+          <Link href={pages.profile}>
+            <CircleUser size={16} aria-hidden="true" /> {shellText.profile}
+          </Link>
+          <Link href={pages.security}>
+            <ShieldCheck size={16} aria-hidden="true" /> {shellText.security}
+          </Link>
+        </>
+      )}
+      {brand.support !== undefined && (
+        <a href={brand.support}>
+          <LifeBuoy size={16} aria-hidden="true" /> {shellText.support}
+        </a>
       )}
       <button type="button" onClick={leave}>
         <LogOut size={16} aria-hidden="true" /> {shellText.signOut}

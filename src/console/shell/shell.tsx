@@ -1,11 +1,12 @@
-import { Ban, Menu as MenuIcon } from '../ui/icons.ts';
+import { Menu as MenuIcon } from '../ui/icons.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
-import { useAccount } from '../api/session.ts';
+import { brand } from '../api/brand.ts';
 import { Button } from '../ui/button.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
+import { AccountBanners, OperatorBanners } from './banners.tsx';
 import { Mark } from './mark.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
 import { shellText } from './shell-text.ts';
@@ -17,38 +18,21 @@ type ShellProps = { readonly me: Me; readonly children: ComponentChildren };
 
 export function AccountShell({ me, children }: ShellProps) {
   return (
-    <Frame sidebar={<AccountSidebar me={me} />} banner={<SuspensionBanner me={me} />}>
+    <Frame sidebar={<AccountSidebar me={me} />} banner={<AccountBanners me={me} />}>
       {children}
     </Frame>
   );
 }
 
-/** Otherwise people learn of a suspension only from a refused request. */
-function SuspensionBanner({ me }: { readonly me: Me }) {
-  const { accountId } = useAccount();
-  const suspension = me.accounts.find((account) => account.accountId === accountId)?.suspension ?? null;
-  if (suspension === null) return null;
+export function OpsShell({ me, children }: ShellProps) {
   return (
-    <p class="banner" role="status">
-      <Ban size={16} aria-hidden="true" />
-      <span>
-        {shellText.suspended}
-        {suspension.reason !== null && (
-          <>
-            {' '}
-            {shellText.reason} <bdi>{suspension.reason}</bdi>
-          </>
-        )}
-      </span>
-    </p>
+    <Frame sidebar={<OpsSidebar me={me} />} banner={<OperatorBanners />}>
+      {children}
+    </Frame>
   );
 }
 
-export function OpsShell({ me, children }: ShellProps) {
-  return <Frame sidebar={<OpsSidebar me={me} />}>{children}</Frame>;
-}
-
-type FrameProps = Readonly<Record<'sidebar' | 'children', ComponentChildren>> & { readonly banner?: ComponentChildren };
+type FrameProps = Readonly<Record<'sidebar' | 'children', ComponentChildren>> & { readonly banner: ComponentChildren };
 
 /** Sidebar and content. A new page is announced, begins at its top and takes the focus, as a new document would. */
 function Frame({ sidebar, banner, children }: FrameProps) {
@@ -100,7 +84,7 @@ function Frame({ sidebar, banner, children }: FrameProps) {
             <MenuIcon size={18} />
           </Button>
           <Mark />
-          <span class="title">{shellText.product}</span>
+          <span class="title">{brand.name}</span>
         </header>
         {isOpen && (
           <button type="button" class="scrim" aria-label={shellText.closeMenu} onClick={() => setOpen(false)} />

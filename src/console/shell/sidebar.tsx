@@ -20,7 +20,7 @@ export function AccountSidebar({ me }: { readonly me: Me }) {
       <div class="foot">
         <Balance />
         <Documentation />
-        <PersonMenu me={me} profile={paths.profile(accountId)} />
+        <PersonMenu me={me} pages={{ profile: paths.profile(accountId), security: paths.security(accountId) }} />
       </div>
     </>
   );
@@ -33,7 +33,7 @@ export function OpsSidebar({ me }: { readonly me: Me }) {
       {me.user.isOperator && <Groups groups={operatorNav} root={opsPaths.overview} />}
       <div class="foot">
         <Documentation />
-        <PersonMenu me={me} profile={me.user.isOperator ? opsPaths.profile : undefined} />
+        <PersonMenu me={me} pages={me.user.isOperator ? opsPaths : undefined} />
       </div>
     </>
   );

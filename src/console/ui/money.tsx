@@ -32,7 +32,8 @@ export function moneyOf(micros: number, currency: string): string {
 export function bytes(count: number): string {
   if (count < 1000) return `${count}\u00A0B`;
   if (count < 1_000_000) return `${(count / 1000).toFixed(0)}\u00A0kB`;
-  return `${(count / 1_000_000).toFixed(1)}\u00A0MB`;
+  if (count < 1_000_000_000) return `${(count / 1_000_000).toFixed(1)}\u00A0MB`;
+  return `${(count / 1_000_000_000).toFixed(1)}\u00A0GB`;
 }
 
 export type CreditAmounts = { readonly creditsPerSecond: number; readonly creditsPerVideo: number };

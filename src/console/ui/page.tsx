@@ -2,6 +2,7 @@ import { ChevronLeft } from './icons.ts';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
+import { titleOf } from '../api/brand.ts';
 import './facts.css';
 import './page.css';
 
@@ -18,7 +19,7 @@ type PageProps = {
 /** A page: one h1, what it is for, its actions, its content. */
 export function Page({ title, heading, lead, actions, back, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · Videogen`;
+    document.title = titleOf(title);
   }, [title]);
   return (
     <div class="page">

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findConsoleAsset, publishConsoleAssets } from './console-assets.ts';
+import { fillTemplate } from '../../brand/brand-view.ts';
 import type { Database } from '../../platform/database/database.ts';
 import type { AppRouter, Context } from '../context.ts';
 import { HttpError } from '../errors.ts';
@@ -38,8 +39,8 @@ export async function publishConsole(db: Database): Promise<void> {
  * Serves the console: one page for every path below `/console`, and its files, from memory. Files of other releases come from the
  * database, because during and after a rolling upgrade a page of one release loads code from the API of another.
  */
-export function consoleRoutes(router: AppRouter, { db, consoleMediaOrigins }: HttpDeps): void {
-  const page = readFileSync(join(folder, 'index.html'));
+export function consoleRoutes(router: AppRouter, { db, brand, consoleMediaOrigins }: HttpDeps): void {
+  const page = fillTemplate(readFileSync(join(folder, 'index.html'), 'utf8'), brand);
   const assets = readAssets(join(folder, 'assets'));
   const headers = consoleHeaders(consoleMediaOrigins);
   const showPage = (ctx: Context) => {

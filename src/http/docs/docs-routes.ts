@@ -3,13 +3,15 @@ import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { fillTemplate } from '../../brand/brand-view.ts';
+import { isWhiteLabel } from '../../brand/brand.ts';
 import type { Offer } from '../../models/model.ts';
 import { consoleHeaders } from '../console/console-headers.ts';
 import { type Asset, sendAsset } from '../console/serve-console.ts';
 import type { AppRouter, Context } from '../context.ts';
 import type { HttpDeps } from '../http-deps.ts';
 import { sendFile } from '../server/send-file.ts';
-import { documents, documentsForClients, type Page, renderDocument } from './documents.ts';
+import { documentsForClients, documentsOf, type Page, renderDocument, type Service } from './documents.ts';
 import { html } from './html.ts';
 import { navigation } from './navigation.ts';
 import { type Audience, referencePage } from './reference.ts';
@@ -29,10 +31,13 @@ const referenceRoutes: Readonly<Record<Audience, string>> = {
 /** Serves the API reference and the documents, without internet access. */
 export function docsRoutes(
   router: AppRouter,
-  { catalogue, publicUrl }: Pick<HttpDeps, 'catalogue' | 'publicUrl'>,
+  { brand, catalogue, publicUrl }: Pick<HttpDeps, 'brand' | 'catalogue' | 'publicUrl'>,
 ): void {
   const template = readFileSync(frame, 'utf8');
-  const pages = pageMakers(publicUrl);
+  const pages = pageMakers({ publicUrl, brand });
+  // Customers of a service under another name are not shown how it is run.
+  const isShown = (route: string) => !isWhiteLabel(brand) || route !== referenceRoutes.operators;
+  const served = new Set([...pages.keys()].filter(isShown));
   const made = new WeakMap<Offer, Map<string, Promise<Asset>>>();
   const serve = async (ctx: Context, route: string, make: (offer: Offer) => Promise<Asset>) => {
     const offer = catalogue();
@@ -48,7 +53,9 @@ export function docsRoutes(
   };
   for (const [route, make] of pages) {
     router.get(route === '/docs' ? [route, '/docs/quickstart'] : route, (ctx) =>
-      serve(ctx, route, async (offer) => assetOf(htmlType, framed(template, route, await make(offer)))),
+      serve(ctx, route, async (offer) =>
+        assetOf(htmlType, fillTemplate(template, brand, partsOf(served, route, await make(offer)))),
+      ),
     );
   }
   router.get('/docs/search.json', (ctx) =>
@@ -56,6 +63,8 @@ export function docsRoutes(
       assetOf('application/json', JSON.stringify(await index(pages, offer))),
     ),
   );
+  if (isWhiteLabel(brand)) return;
+  // A picture in our README.
   router.get('/docs/console.png', async (ctx) => {
     const file = fileURLToPath(import.meta.resolve('#docs/console.png'));
     ctx.set({ ...docsHeaders, 'Cache-Control': 'no-cache' });
@@ -66,11 +75,12 @@ export function docsRoutes(
 type PageMakers = ReadonlyMap<string, (offer: Offer) => Promise<Page>>;
 
 /** By route; pages for clients first, which is their order among results of a search. */
-function pageMakers(publicUrl: string): PageMakers {
+function pageMakers(service: Service): PageMakers {
+  const documents = documentsOf(service.brand);
   const ofDocument = ([path, route]: readonly [path: string, route: string]) =>
-    [route, () => renderDocument(path, publicUrl)] as const;
+    [route, (offer: Offer) => renderDocument(path, service, offer)] as const;
   const ofReference = (audience: Audience) =>
-    [referenceRoutes[audience], (offer: Offer) => Promise.resolve(referencePage(audience, offer, publicUrl))] as const;
+    [referenceRoutes[audience], (offer: Offer) => Promise.resolve(referencePage(audience, offer, service))] as const;
   const isForClients = ([path]: readonly [path: string, route: string]) => documentsForClients.includes(path);
   return new Map([
     ...[...documents].filter(isForClients).map(ofDocument),
@@ -87,16 +97,15 @@ async function assetOf(type: string, text: string): Promise<Asset> {
   return { type, plain, br: undefined, gzip: await promisify(gzip)(plain) };
 }
 
-/** Replaces each `{{name}}` in the frame. */
-function framed(template: string, route: string, { title, main, outline }: Page): string {
+/** By the name that the frame gives to the part. */
+function partsOf(served: ReadonlySet<string>, route: string, { title, main, outline }: Page) {
   const isReference = Object.values(referenceRoutes).includes(route);
-  const parts: Readonly<Record<string, string>> = {
+  return {
     title: html`${title}`.html,
     kind: isReference ? 'reference' : 'document',
-    navigation: navigation(route, outline).html,
+    navigation: navigation(served, route, outline).html,
     main: main.html,
   };
-  return template.replaceAll(/\{\{(\w+)\}\}/g, (_match, name: string) => parts[name] ?? '');
 }
 
 async function index(pages: PageMakers, offer: Offer): Promise<readonly SearchEntry[]> {

@@ -1,6 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { type Brand, isWhiteLabel } from '../../brand/brand.ts';
+import type { Offer } from '../../models/model.ts';
 import { sections } from '../endpoints.ts';
+import { brandedMarkdown, documentsForCustomers } from './branded-document.ts';
 import type { Html } from './html.ts';
 import { anchorOf, documentMarkdown } from './markdown.ts';
 
@@ -25,6 +28,12 @@ function docsFiles(): readonly string[] {
   if (!existsSync(folder)) return [];
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return names.filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+}
+
+/** The documents of a service with this brand. */
+export function documentsOf(brand: Brand): ReadonlyMap<string, string> {
+  if (!isWhiteLabel(brand)) return documents;
+  return new Map([...documents].filter(([path]) => documentsForCustomers.includes(path)));
 }
 
 function routeOf(path: string): string {
@@ -52,12 +61,16 @@ const serviceTargets: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-export async function renderDocument(path: string, publicUrl: string): Promise<Page> {
-  const text = await readFile(new URL(path, readme), 'utf8');
+export type Service = { readonly publicUrl: string; readonly brand: Brand };
+
+export async function renderDocument(path: string, { publicUrl, brand }: Service, { models }: Offer): Promise<Page> {
+  const own = await readFile(new URL(path, readme), 'utf8');
+  const text = isWhiteLabel(brand) ? brandedMarkdown(own, brand.name, [...models.keys()]) : own;
   const markdown = documentsForClients.includes(path) ? text.replaceAll(sampleUrl, publicUrl) : text;
-  const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? 'Videogen';
+  const title = /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll('`', '') ?? brand.name;
+  const served = documentsOf(brand);
   const targets = {
-    link: (href: string) => targetOf(href, path),
+    link: (href: string) => targetOf(href, path, served),
     image: (href: string) => pathFrom(path, href),
     code: (code: string) => serviceTargets.get(code),
   };
@@ -73,10 +86,10 @@ function headingsOf(markdown: string): readonly Link[] {
 }
 
 /** Links between documents become routes; undefined for a file that is not served. */
-function targetOf(href: string, path: string): string | undefined {
+function targetOf(href: string, path: string, served: ReadonlyMap<string, string>): string | undefined {
   if (/^(?:https?:|#|\/)/.test(href)) return href;
   const [file = '', anchor] = href.split('#');
-  const route = documents.get(pathFrom(path, file).slice(1));
+  const route = served.get(pathFrom(path, file).slice(1));
   return anchor === undefined || route === undefined ? route : `${route}#${anchor}`;
 }
 

@@ -1,4 +1,4 @@
-import { documents, type Link, type Outline } from './documents.ts';
+import type { Link, Outline } from './documents.ts';
 import { type Html, html } from './html.ts';
 
 const groups: readonly { readonly title: string; readonly links: readonly Link[] }[] = [
@@ -29,15 +29,15 @@ const groups: readonly { readonly title: string; readonly links: readonly Link[]
   },
 ];
 
-const served = new Set(['/docs/reference', '/docs/reference/operators', ...documents.values()]);
-
-/** The pages that this installation serves, and the outline of the current one. */
-export function navigation(current: string, outline: Outline): Html {
-  return html`${groups.map(
+/** The pages with these routes, and the outline of the current one. */
+export function navigation(served: ReadonlySet<string>, current: string, outline: Outline): Html {
+  const shown = groups.map(({ title, links }) => ({ title, links: links.filter(({ href }) => served.has(href)) }));
+  return html`${shown.map(
     ({ title, links }) =>
+      links.length > 0 &&
       html`<p class="group">${title}</p>
         <ul>
-          ${links.filter(({ href }) => served.has(href)).map((link) => pageItem(link, current, outline))}
+          ${links.map((link) => pageItem(link, current, outline))}
         </ul>`,
   )}`;
 }

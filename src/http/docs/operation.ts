@@ -11,7 +11,7 @@ import { tryIt } from './try-it.ts';
 import { typeScriptSample } from './typescript-sample.ts';
 
 /** One endpoint: its purpose and contract, beside its samples. */
-export function operationSection(description: Description, entry: Entry, baseUrl: string): Html {
+export function operationSection(description: Description, entry: Entry, options: SampleOptions): Html {
   const { operationId, method, path, described } = entry;
   const { summary = operationId, description: text } = described;
   return html`<article class="operation" aria-labelledby="${operationId}">
@@ -21,7 +21,7 @@ export function operationSection(description: Description, entry: Entry, baseUrl
       ${text !== undefined && blockMarkdown(text)}
     </div>
     <div class="use">
-      ${samplesBlock(samplesOf(description, entry, baseUrl), summary)} ${tryIt(description, entry)}
+      ${samplesBlock(samplesOf(description, entry, options), summary)} ${tryIt(description, entry)}
       ${responseExample(description, entry)}
     </div>
     <div class="contract">
@@ -30,13 +30,20 @@ export function operationSection(description: Description, entry: Entry, baseUrl
   </article>`;
 }
 
-export function samplesOf(description: Description, entry: Entry, baseUrl: string) {
+/** Customers of a service under another name have no clients of ours. */
+export type SampleOptions = { readonly baseUrl: string; readonly usesOwnClients: boolean };
+
+export function samplesOf(description: Description, entry: Entry, { baseUrl, usesOwnClients }: SampleOptions) {
   const request = exampleRequest(description, entry, baseUrl);
-  return [
+  const client = usesOwnClients ? entry.operationId : undefined;
+  const samples = [
     { language: 'sh', text: curlSample(request) },
-    { language: 'ts', text: typeScriptSample(entry.operationId, request) },
-    { language: 'python', text: pythonSample(entry.operationId, request) },
+    { language: 'ts', text: typeScriptSample(client, request) },
+    { language: 'python', text: pythonSample(client, request) },
   ];
+  if (usesOwnClients) return samples;
+  // Only our clients read the variable by its name.
+  return samples.map(({ language, text }) => ({ language, text: text.replaceAll('VIDEOGEN_', '') }));
 }
 
 const parameterTitles = { path: 'Path', query: 'Query', header: 'Headers' } as const;

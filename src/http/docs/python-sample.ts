@@ -18,8 +18,8 @@ const clientStatements: Readonly<Record<string, (request: ClientRequest) => stri
 type ClientRequest = { readonly taskId: string; readonly task: string };
 
 /** An example with our client if it has a method for the endpoint, else with httpx. */
-export function pythonSample(operationId: string, request: ExampleRequest): string {
-  const statement = clientStatements[operationId];
+export function pythonSample(operationId: string | undefined, request: ExampleRequest): string {
+  const statement = operationId === undefined ? undefined : clientStatements[operationId];
   return statement === undefined ? httpxSample(request) : clientSample(request, statement);
 }
 

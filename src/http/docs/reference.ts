@@ -1,9 +1,10 @@
+import { isWhiteLabel } from '../../brand/brand.ts';
 import type { Offer } from '../../models/model.ts';
 import type { Endpoint } from '../define-endpoint.ts';
 import { type Section, sections } from '../endpoints.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { Description } from './description.ts';
-import type { Page } from './documents.ts';
+import type { Page, Service } from './documents.ts';
 import { type Html, html } from './html.ts';
 import { blockMarkdown } from './markdown.ts';
 import { operationSection } from './operation.ts';
@@ -17,10 +18,11 @@ const titles: Readonly<Record<Audience, string>> = {
 };
 
 /** The endpoints for these readers, with the models of this installation. */
-export function referencePage(audience: Audience, offer: Offer, publicUrl: string): Page {
+export function referencePage(audience: Audience, offer: Offer, { publicUrl, brand }: Service): Page {
   // Our own generator wrote it; the way through JSON drops what is undefined.
-  const description = JSON.parse(JSON.stringify(openApiDocument(offer))) as Description;
+  const description = JSON.parse(JSON.stringify(openApiDocument(offer, brand.name))) as Description;
   const shown = sectionsFor(audience);
+  const samples = { baseUrl: publicUrl, usesOwnClients: !isWhiteLabel(brand) };
   const main = html`<h1 id="top">${titles[audience]}</h1>
     <div class="lead">${introductions[audience](description, publicUrl)}</div>
     ${shown.map(
@@ -28,7 +30,7 @@ export function referencePage(audience: Audience, offer: Offer, publicUrl: strin
         html`<section class="tag" aria-labelledby="tag-${tag}">
           <h2 id="tag-${tag}">${titleOf(tag)}</h2>
           <div class="lead">${blockMarkdown(text)}</div>
-          ${endpoints.map((endpoint) => operationSection(description, entryOf(endpoint, description), publicUrl))}
+          ${endpoints.map((endpoint) => operationSection(description, entryOf(endpoint, description), samples))}
         </section>`,
     )}`;
   return { title: titles[audience], main, outline: shown.map(outlineOf) };

@@ -17,8 +17,8 @@ const clientCalls: Readonly<Record<string, (body: unknown, query: URLSearchParam
 };
 
 /** An example with our client if it has a method for the endpoint, else with the function of the web platform. */
-export function typeScriptSample(operationId: string, request: ExampleRequest): string {
-  const call = clientCalls[operationId];
+export function typeScriptSample(operationId: string | undefined, request: ExampleRequest): string {
+  const call = operationId === undefined ? undefined : clientCalls[operationId];
   return call === undefined ? webSample(request) : clientSample(request, call);
 }
 

@@ -27,6 +27,13 @@ test('200 every path of the console is its page, which is revalidated each time'
   }
 });
 
+test('without a brand of its own, the page has our name and our icon, and there are no files of a brand', async () => {
+  for (const path of ['/brand/logo', '/brand/colors.css']) assert.equal((await get(path)).status, 404);
+  const page = await pageOf('/console');
+  assert.match(page, /<title>Videogen<\/title>[^]*href="\/favicon\.ico"/);
+  assert.doesNotMatch(page, /\/brand\//);
+});
+
 test('301 one spelling: /console/ leads to /console', async () => {
   const { status, headers } = await get('/console/?a=b');
   assert.deepEqual([status, headers['location']], [301, '/console?a=b']);

@@ -11,6 +11,7 @@ import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { accountSettingsText as text, ClosingEffects } from './account-settings-text.tsx';
+import { RenameCard } from './rename-card.tsx';
 
 /** For owners: the data of the account, and its end. */
 export function AccountSettingsPage() {
@@ -18,6 +19,7 @@ export function AccountSettingsPage() {
   if (role !== 'owner') return <Forbidden what={text.ownersOnly} />;
   return (
     <Page title={text.title} lead={text.lead(name)}>
+      <RenameCard />
       <ExportCard accountId={accountId} />
       <ClosingCard accountId={accountId} name={name} />
     </Page>

@@ -1,8 +1,17 @@
 /** Every string of the settings of an account. */
 export const accountSettingsText = {
   title: 'Settings',
-  lead: (name: string) => `Data and closing of ${name}.`,
+  lead: (name: string) => `General settings of ${name}, for all of its members.`,
   ownersOnly: 'Owners of this account manage its settings.',
+  general: {
+    title: 'General',
+    name: 'Account name',
+    nameHint: 'Members see it in the console, and statements have it.',
+    id: 'Account ID',
+    copyId: 'Copy the account ID',
+    save: 'Save',
+    saved: 'Name saved',
+  },
   data: {
     title: 'Export',
     lead: 'One file with everything we store about the account: tasks with links to their videos, ledger, callbacks, keys without their secrets, members, invitations and security events. Each line is one JSON object.',

@@ -20,7 +20,7 @@ export function TestCallback() {
           label={callbacksText.testUrl}
           type="url"
           required
-          placeholder="https://example.com/videogen"
+          placeholder="https://example.com/callbacks"
           hint={callbacksText.testHint}
           {...field('url')}
         />

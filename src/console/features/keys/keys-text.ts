@@ -3,7 +3,7 @@ import type { Scope } from '../../../accounts/api-key.ts';
 /** Every text of the pages about API keys. */
 export const keysText = {
   title: 'API keys',
-  lead: (account: string) => `Your programs use a key to call the API for ${account}.`,
+  lead: (account: string) => `Keys authenticate your programs’ API requests for ${account}.`,
   forOwnersOnly: 'Only owners of this account can view and create keys.',
   operatorsNote: 'Owners create their own keys. Create one here only to hand it over.',
   noun: ['key', 'keys'],
@@ -46,7 +46,7 @@ export const keysText = {
   rotateKey: (name: string) => `Rotate ${name}`,
   rotateAction: 'Create new key',
   rotateText: (hint: string) =>
-    `Creates a key with the same name and permissions. ${hint} keeps working for a while, so that programs can switch.`,
+    `Creates a key with the same name and permissions. ${hint} keeps working during the overlap, so you can switch your programs.`,
   overlap: 'Keep the old key valid for',
   overlaps: { 86400: 'One day', 3600: 'One hour', 604800: 'One week', 0: 'Revoke immediately' },
   revoke: 'Revoke',
@@ -57,7 +57,7 @@ export const keysText = {
   revokeAdvice: 'To replace it without downtime, rotate it instead.',
   revoked: (name: string) => `${name} was revoked`,
   newKey: (name: string) => `Key “${name}”`,
-  secretAdvice: 'The service stores only a hash. If you lose the key, create a new one.',
+  secretAdvice: 'Only a hash is stored, so the key can’t be shown again. If you lose it, create a new one.',
   tryIt: 'Try it',
 } as const;
 

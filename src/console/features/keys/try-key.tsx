@@ -1,3 +1,4 @@
+import { brand } from '../../api/brand.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { useFirstRequest } from '../playground/request-samples.ts';
 import { keysText } from './keys-text.ts';
@@ -8,7 +9,7 @@ export function TryKey({ secret }: { readonly secret: string }) {
   return (
     <CodeBlock
       wraps
-      samples={[{ title: keysText.tryIt, text: `export VIDEOGEN_API_KEY=${secret}\n\n${first.text}` }]}
+      samples={[{ title: keysText.tryIt, text: `export ${brand.keyVariable}=${secret}\n\n${first.text}` }]}
     />
   );
 }

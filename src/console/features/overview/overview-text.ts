@@ -1,3 +1,4 @@
+import { brand } from '../../api/brand.ts';
 import { number } from '../../ui/money.tsx';
 
 /** Every text of both overviews. */
@@ -37,7 +38,7 @@ export const overviewText = {
   recent: 'Recent tasks',
   allTasks: 'All tasks',
   terminal: 'Or start from your terminal',
-  terminalText: 'With a key in VIDEOGEN_API_KEY, this creates your first video:',
+  terminalText: `With a key in ${brand.keyVariable}, this creates your first video:`,
   booksChecked: 'Ledger checked',
   booksAgree: 'every charge, refund and balance matches.',
   booksDiffer: (count: number) => `operators are reviewing ${number(count)} ${count === 1 ? 'entry' : 'entries'}.`,

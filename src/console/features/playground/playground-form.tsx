@@ -65,7 +65,7 @@ export function PlaygroundForm(props: FormProps) {
             label="callBackUrl"
             name="callBackUrl"
             inputMode="url"
-            placeholder="https://example.com/videogen"
+            placeholder="https://example.com/callbacks"
             value={draft.callBackUrl}
             hint={playgroundText.callbackHint}
             onValue={(value) => onChange({ callBackUrl: value.trim() })}

@@ -1,3 +1,4 @@
+import { brand } from '../../api/brand.ts';
 import { useRead } from '../../api/queries.ts';
 import type { Sample } from '../../ui/code-block.tsx';
 import { playgroundText } from './playground-text.ts';
@@ -27,7 +28,7 @@ function createUrl(): string {
 function curlSample(url: string, json: string): string {
   return [
     `curl ${url} \\`,
-    `  -H "Authorization: Bearer $VIDEOGEN_API_KEY" \\`,
+    `  -H "Authorization: Bearer $${brand.keyVariable}" \\`,
     `  -H "Content-Type: application/json" \\`,
     // Small Linux images have no uuidgen.
     `  -H "Idempotency-Key: $(date +%s)-$$" \\`,
@@ -41,7 +42,7 @@ function typeScriptSample(url: string, json: string): string {
 const answer = await fetch('${url}', {
   method: 'POST',
   headers: {
-    Authorization: \`Bearer \${env.VIDEOGEN_API_KEY}\`,
+    Authorization: \`Bearer \${env.${brand.keyVariable}}\`,
     'Content-Type': 'application/json',
     'Idempotency-Key': crypto.randomUUID(),
   },
@@ -60,7 +61,7 @@ body = r'''${json.replaceAll("'", String.raw`\u0027`)}'''
 request = urllib.request.Request(
     "${url}",
     headers={
-        "Authorization": f"Bearer {os.environ['VIDEOGEN_API_KEY']}",
+        "Authorization": f"Bearer {os.environ['${brand.keyVariable}']}",
         "Content-Type": "application/json",
         "Idempotency-Key": str(uuid.uuid4()),
     },

@@ -1,65 +1,52 @@
-import { useRead, useSend } from '../../api/queries.ts';
+import { Link } from 'wouter-preact';
 import { useMe } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { TextField } from '../../ui/field.tsx';
-import { Form, useFields } from '../../ui/form.tsx';
-import { Card, Page } from '../../ui/page.tsx';
-import { toast } from '../../ui/toast.tsx';
-import { Passkeys } from './passkeys.tsx';
+import { opsPaths, paths } from '../../paths.ts';
+import { Card, Facts } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { roleWord } from '../people/role-text.ts';
+import { PersonalPage } from './personal-page.tsx';
 import { securityText } from './security-text.ts';
-import { Sessions } from './sessions.tsx';
 
-/** A person's own settings, the same in every account. */
+const text = securityText.profile;
+
+/** Who the person is here, and what they have access to. */
 export function ProfilePage() {
   const { data: me } = useMe();
-  const { data: options } = useRead('/api/console/v1/options', {});
+  if (me === undefined || me === null) return null;
+  const { user, accounts } = me;
   return (
-    <Page title={securityText.title} lead={securityText.lead(me?.user.email ?? '')}>
-      {options?.passwordSignIn !== false && <PasswordCard />}
-      {options?.passkeys === true && <Passkeys />}
-      <Sessions />
-    </Page>
-  );
-}
-
-const text = securityText.password;
-const empty = { currentPassword: '', newPassword: '' };
-
-function PasswordCard() {
-  const { data: me } = useMe();
-  const { values, field, setValues } = useFields(empty);
-  const change = useSend('/api/console/v1/password', {
-    changes: ['/api/console/v1/sessions'],
-    onDone: () => {
-      setValues(empty);
-      toast(text.changed);
-    },
-  });
-  return (
-    <Card title={text.title}>
-      <Form class="stack narrow" submission={change} onSubmit={() => change.mutate(values)}>
-        <input type="email" name="email" autocomplete="username" value={me?.user.email ?? ''} hidden readOnly />
-        <TextField
-          label={text.current}
-          type="password"
-          autocomplete="current-password"
-          required
-          {...field('currentPassword')}
+    <PersonalPage title={text.title} lead={text.lead}>
+      <Card title={text.person}>
+        <Facts
+          facts={[
+            [text.email, <bdi>{user.email}</bdi>],
+            ...(user.isOperator ? [[text.access, <Link href={opsPaths.overview}>{text.operator}</Link>] as const] : []),
+          ]}
         />
-        <TextField
-          label={text.new}
-          type="password"
-          autocomplete="new-password"
-          hint={text.hint}
-          required
-          {...field('newPassword')}
-        />
-        <div class="row">
-          <Button type="submit" busy={change.isPending}>
-            {text.action}
-          </Button>
-        </div>
-      </Form>
-    </Card>
+      </Card>
+      <Card title={text.accounts} isFlush>
+        {accounts.length === 0 ? (
+          <p class="card-note">{text.noAccounts}</p>
+        ) : (
+          <Table
+            caption={text.accounts}
+            rows={accounts}
+            rowKey={({ accountId }) => accountId}
+            columns={[
+              {
+                title: text.account,
+                kind: 'head',
+                cell: ({ accountId, name }) => (
+                  <Link href={paths.overview(accountId)}>
+                    <bdi>{name}</bdi>
+                  </Link>
+                ),
+              },
+              { title: text.role, cell: ({ role }) => roleWord(role) },
+            ]}
+          />
+        )}
+      </Card>
+    </PersonalPage>
   );
 }

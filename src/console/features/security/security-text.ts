@@ -1,9 +1,22 @@
 import { minPasswordLength } from '../../../people/user.ts';
 import type { SecurityEvent } from '../../api/contract.ts';
 
-/** Every string of a person's own security settings, and of security events. */
+/** Every string of a person's own settings, and of security events. */
 export const securityText = {
-  title: 'Profile and security',
+  personal: { tabs: 'Your settings', profile: 'Profile', security: 'Security' },
+  profile: {
+    title: 'Profile',
+    lead: 'You, in every account of this service.',
+    person: 'You',
+    email: 'E-mail',
+    access: 'Access',
+    operator: 'Operator of this service',
+    accounts: 'Your accounts',
+    account: 'Account',
+    role: 'Role',
+    noAccounts: 'You are not a member of any account.',
+  },
+  title: 'Security',
   lead: (email: string) => `You are signed in as ${email}.`,
   password: {
     title: 'Password',
@@ -26,14 +39,14 @@ export const securityText = {
     nameHint: 'Shown in your list of passkeys.',
     added: 'Passkey added',
     none: 'No passkeys yet',
-    why: 'Sign in with the lock of your device. There is no password to guess, phish or leak.',
+    why: 'Sign in with your fingerprint, face or device PIN. Passkeys can’t be guessed or phished.',
     columns: { name: 'Name', added: 'Added', used: 'Last used', actions: 'Actions' },
     never: 'Never',
     remove: 'Remove',
     removeNamed: (name: string) => `Remove ${name}`,
     removeTitle: (name: string) => `Remove ${name}?`,
     removeAction: 'Remove passkey',
-    removeLead: 'You can no longer sign in with it. Remove it from your device, too.',
+    removeLead: 'You can no longer sign in with it. Remove it from your device as well.',
     removed: 'Passkey removed',
   },
   sessions: {
@@ -85,6 +98,7 @@ const events: Readonly<Record<SecurityEvent['kind'], string>> = {
   passkey_added: 'Passkey added',
   passkey_removed: 'Passkey removed',
   identity_linked: 'Linked to single sign-on',
+  account_renamed: 'Account renamed',
   account_closed: 'Account closed',
 };
 

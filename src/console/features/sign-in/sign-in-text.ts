@@ -1,9 +1,10 @@
 import { minPasswordLength } from '../../../people/user.ts';
+import { brand } from '../../api/brand.ts';
 
 /** Every string of the pages before a sign-in. */
 export const signInText = {
   signIn: 'Sign in',
-  byInvitation: 'Accounts are by invitation. Ask an owner or operator for one.',
+  byInvitation: 'You need an invitation to create an account. Ask an account owner or the operator.',
   email: 'E-mail',
   password: 'Password',
   accountName: 'Account name',
@@ -23,20 +24,20 @@ export const signInText = {
     notice: 'Open the set-up link',
     where:
       'The service printed it in its terminal when it started. It is valid for 30 minutes; a restart prints a new one.',
-    canSignIn: 'I can sign in already',
+    canSignIn: 'Sign in with a password',
   },
   oidcFailures: {
-    oidc_unavailable: 'Your identity provider did not answer. Try again later, or sign in another way.',
+    oidc_unavailable: 'Your identity provider did not respond. Try again later, or sign in another way.',
     oidc_expired: 'Signing in at your identity provider took too long. Try again.',
-    oidc_failed: 'Your identity provider did not confirm who you are. Try again.',
-    oidc_not_invited: 'You are not invited yet. Ask an owner or operator for an invitation, then try again.',
+    oidc_failed: 'Your identity provider did not confirm your identity. Try again.',
+    oidc_not_invited: 'You don’t have an invitation yet. Ask an account owner or the operator for one, then try again.',
   } as Readonly<Record<string, string>>,
   links: {
     setup: {
-      title: 'Set up Videogen',
+      title: `Set up ${brand.name}`,
       action: 'Create the first account',
-      lead: 'You become the first operator, and the owner of the first account.',
-      expired: 'Restart the service. It prints a new link until one is used.',
+      lead: 'Creates the first account. You’ll own it, and operate the service.',
+      expired: 'Restart the service to print a new link.',
     },
     invite: {
       title: 'You are invited',
@@ -53,12 +54,12 @@ export const signInText = {
     confirm: {
       title: 'Create your account',
       action: 'Create account',
-      lead: 'Choose a password. You become the owner of a new account.',
+      lead: 'Choose a password to open your account.',
       expired: 'Sign up again to get a new link, or sign in if you have an account already.',
     },
   },
   invalidLink: 'This link is no longer valid',
-  invalidReason: 'It was used, has expired, or is incomplete',
+  invalidReason: 'It has expired, was already used, or is incomplete',
   byProvider: (provider: string) => `Sign in with ${provider} to accept this invitation.`,
   yourProvider: 'your identity provider',
   invited: (hasPassword: boolean, account: string | null, role: string | null) => {
@@ -66,6 +67,6 @@ export const signInText = {
     if (account === null) return `${which} to operate this service.`;
     return `${which} to join ${account}${role === null ? '' : ` as ${role}`}.`;
   },
-  existingHint: 'You already have a password here. It stays the same.',
+  existingHint: 'Your existing password.',
   passwordHint: `At least ${minPasswordLength} characters of any kind. A few random words make a good password.`,
 } as const;

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { brand } from '../../api/brand.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { signInPaths } from '../../paths.ts';
@@ -74,6 +75,13 @@ function RequestForm({ needsCode, onSent }: RequestProps) {
       <Button variant="primary" size="wide" type="submit" busy={request.isPending}>
         {text.submit}
       </Button>
+      {brand.terms !== undefined && (
+        <p class="faint">
+          <small>
+            {text.agree} <a href={brand.terms}>{text.terms}</a>.
+          </small>
+        </p>
+      )}
     </Form>
   );
 }

@@ -1,10 +1,12 @@
 /** Every text of sign-up, for customers and operators. */
 export const signUpText = {
   title: 'Create an account',
-  lead: 'Enter your e-mail, and open the link that you get.',
+  lead: 'We’ll e-mail you a link to confirm your address.',
   email: 'E-mail',
   code: 'Invitation code',
   submit: 'Send link',
+  agree: 'By continuing, you agree to the',
+  terms: 'terms of service',
   sent: 'Check your e-mail',
   sentNotice: (email: string) => `If ${email} can sign up, a link is on its way`,
   sentAdvice:
@@ -12,7 +14,7 @@ export const signUpText = {
   another: 'Use another e-mail',
   signIn: 'I have an account',
   off: 'Sign-up is not available',
-  offAdvice: 'Accounts are by invitation. Ask an owner or operator for one.',
+  offAdvice: 'You need an invitation to create an account. Ask an account owner or the operator.',
   open: 'Open sign-ups',
   requested: 'Requested',
   mail: 'E-mail with the link',

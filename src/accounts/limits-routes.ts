@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { unixMs } from '../http/fields.ts';
+import { rateKeyOf } from '../http/limits/rate-limits.ts';
+import { capPeriods, listSpendCaps } from '../credits/spend-caps.ts';
+import { dayMs } from '../platform/duration.ts';
+import { type Rate, rateLeft } from '../platform/rate-limit.ts';
+import { findAccountUsage, fixedLimits } from './account-usage.ts';
+import { presentRate } from './account-view.ts';
+
+const count = z.int().nonnegative();
+const usage = z.strictObject({ used: count, limit: count });
+const rate = z
+  .strictObject({ quota: z.int().positive(), windowSeconds: z.number().positive(), remaining: count })
+  .nullable()
+  .meta({ description: '`remaining` requests are allowed now. Null without a limit.' });
+const days = z.number().positive();
+
+const limitsSchema = z
+  .strictObject({
+    unfinishedTasks: usage.meta({ description: 'Tasks that wait or run.' }),
+    creates: rate,
+    reads: rate,
+    spendCaps: z
+      .array(z.strictObject({ period: z.enum(capPeriods), cap: count, spent: count, resetTime: unixMs.nullable() }))
+      .meta({ description: 'Those of the whole account. Keys and members may have others.' }),
+    uploads: usage,
+    uploadedBytes: usage,
+    activeKeys: usage,
+    retention: z.strictObject({
+      mediaDays: days.meta({ description: 'Until videos and uploaded files are deleted.' }),
+      promptDays: days.nullable().meta({ description: 'Until prompts are deleted; null if they are kept.' }),
+    }),
+  })
+  .meta({ id: 'Limits' });
+
+export const showLimits = defineEndpoint({
+  operationId: 'getLimits',
+  route: 'GET /api/v1/limits',
+  scope: 'credits:read',
+  summary: 'Get the limits of the account, and what is left',
+  description:
+    'What may refuse a request of the account besides its balance. The rest of `reads` is that of the caller, in the process that answered.',
+  data: limitsSchema,
+  handler: async ({ caller }, { db, createRate, reads, retentionMs, promptRetentionMs }) => {
+    const { accountId } = caller;
+    const [used, caps] = await Promise.all([findAccountUsage(db, accountId), listSpendCaps(db, accountId)]);
+    if (used === undefined) throw new Error(`account ${accountId} of a caller not found`);
+    const limited = (name: keyof typeof fixedLimits) => ({ used: used[name], limit: fixedLimits[name] });
+    return {
+      unfinishedTasks: { used: used.unfinishedTasks, limit: used.maxUnfinishedTasks },
+      creates: presentLeft(used.createRate ?? createRate, (own) => rateLeft(own, used.createDueInMs).remaining),
+      reads: presentLeft(reads?.rate, () => reads?.peek(rateKeyOf(caller)).remaining ?? 0),
+      spendCaps: caps
+        .filter(({ subject }) => subject === 'account')
+        .map(({ period, credits: cap, spent, resetsAt }) => ({ period, cap, spent, resetTime: resetsAt ?? null })),
+      uploads: limited('uploads'),
+      uploadedBytes: limited('uploadedBytes'),
+      activeKeys: limited('activeKeys'),
+      retention: {
+        mediaDays: retentionMs / dayMs,
+        promptDays: promptRetentionMs === undefined ? null : promptRetentionMs / dayMs,
+      },
+    };
+  },
+});
+
+function presentLeft(limit: Rate | undefined, remainingOf: (limit: Rate) => number) {
+  const shown = presentRate(limit);
+  return limit === undefined || shown === null ? null : { ...shown, remaining: remainingOf(limit) };
+}

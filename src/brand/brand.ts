@@ -1,0 +1,44 @@
+import type { AccentShades } from './accent.ts';
+import type { Logo } from './logo.ts';
+
+/** How the service presents itself to its customers. Addresses are complete: `https://…` or `mailto:…`. */
+export type Brand = {
+  readonly name: string;
+  /** Undefined for our own sign, and our own colors. */
+  readonly logo: Logo | undefined;
+  readonly accent: AccentShades | undefined;
+  readonly support: string | undefined;
+  readonly terms: string | undefined;
+  readonly privacy: string | undefined;
+  /** Where customers buy credits if this service does not sell them itself. */
+  readonly buyCredits: string | undefined;
+};
+
+export const ownName = 'Videogen';
+
+/** The brand without settings. */
+export const ownBrand: Brand = {
+  name: ownName,
+  logo: undefined,
+  accent: undefined,
+  support: undefined,
+  terms: undefined,
+  privacy: undefined,
+  buyCredits: undefined,
+};
+
+/** Under another name the documents for operators are not served, and those for customers do not mention ours. */
+export function isWhiteLabel({ name }: Pick<Brand, 'name'>): boolean {
+  return name !== ownName;
+}
+
+/** The name as a token of ASCII, for headers and for the configuration of programs. */
+export function brandToken(name: string): string {
+  const ascii = name.normalize('NFKD').replaceAll(/[^\w\s-]/gu, '');
+  return ascii.trim().replaceAll(/[\s_-]+/g, '-') || 'video-api';
+}
+
+/** The sender in mails. Customers of a service without a name of its own know its address. */
+export function mailServiceOf({ name, support }: Brand, publicUrl: string) {
+  return { name: isWhiteLabel({ name }) ? name : new URL(publicUrl).hostname, publicUrl, support };
+}

@@ -1,0 +1,49 @@
+import { useSend } from '../../api/queries.ts';
+import { useAccount, useMe } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, useFields } from '../../ui/form.tsx';
+import { Card } from '../../ui/page.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { accountSettingsText } from './account-settings-text.tsx';
+import './account-settings.css';
+
+const text = accountSettingsText.general;
+
+/** The name of the account, which its owners choose, and its id, which stays. */
+export function RenameCard() {
+  const { accountId, name } = useAccount();
+  const { refetch } = useMe();
+  const { values, field } = useFields({ name });
+  const rename = useSend('/api/console/v1/account/rename', {
+    changes: ['/api/console/v1/events'],
+    onDone: () => {
+      toast(text.saved);
+      void refetch();
+    },
+  });
+  return (
+    <Card title={text.title}>
+      <Form class="stack narrow" submission={rename} onSubmit={() => rename.mutate({ name: values.name.trim() })}>
+        <TextField
+          label={text.name}
+          hint={text.nameHint}
+          maxLength={200}
+          required
+          autocomplete="organization"
+          {...field('name')}
+        />
+        <div class="row">
+          <Button type="submit" busy={rename.isPending}>
+            {text.save}
+          </Button>
+        </div>
+      </Form>
+      <p class="account-id">
+        <span class="soft">{text.id}</span> <code>{accountId}</code>
+        <CopyButton text={accountId} label={text.copyId} />
+      </p>
+    </Card>
+  );
+}

@@ -1,0 +1,143 @@
+import type { ComponentChildren } from 'preact';
+import type { Answer } from '../../api/call.ts';
+import { brand } from '../../api/brand.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { useAccount } from '../../api/session.ts';
+import { bytes, number } from '../../ui/money.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card, Facts, Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Time } from '../../ui/time.tsx';
+import { limitsText as text } from './limits-text.ts';
+import './limits.css';
+
+type Limits = Answer<'/api/v1/limits'>;
+
+/** What may refuse requests of the account, and how much of it is left. */
+export function LimitsPage() {
+  const { name } = useAccount();
+  const { data, error, refetch } = useRead('/api/v1/limits', {}, { everyMs: 10_000 });
+  return (
+    <Page title={text.title} lead={text.lead(name)}>
+      {data === undefined && error !== null && <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />}
+      {(data !== undefined || error === null) && (
+        <Card title={text.card} isFlush>
+          {data === undefined ? <Loading /> : <Rows limits={data} />}
+        </Card>
+      )}
+      {data !== undefined && <Retention retention={data.retention} />}
+    </Page>
+  );
+}
+
+function Loading() {
+  return (
+    <div class="body stack" aria-busy="true">
+      {[0, 1, 2, 3, 4, 5].map((row) => (
+        <Skeleton key={row} height="40px" />
+      ))}
+    </div>
+  );
+}
+
+function Rows({ limits }: { readonly limits: Limits }) {
+  const { unfinishedTasks, creates, reads, spendCaps, uploads, uploadedBytes, activeKeys } = limits;
+  return (
+    <>
+      <ul class="limits">
+        <Usage name={text.unfinished} help={text.unfinishedHelp} {...unfinishedTasks} />
+        <Rate name={text.creates} rate={creates} />
+        <Rate name={text.reads} help={text.readsHelp} rate={reads} />
+        {spendCaps.length === 0 && <Row name={text.noCaps} help={text.noCapsHelp} figure={text.unlimited} />}
+        {spendCaps.map(({ period, cap, spent, resetTime }) => (
+          <Usage
+            key={period}
+            name={text.caps[period] ?? period}
+            used={spent}
+            limit={cap}
+            note={
+              resetTime !== null && (
+                <>
+                  {text.resets} <Time ms={resetTime} />
+                </>
+              )
+            }
+          />
+        ))}
+        <Usage name={text.uploads} {...uploads} />
+        <Usage name={text.uploadedBytes} {...uploadedBytes} shown={bytes} />
+        <Usage name={text.keys} {...activeKeys} />
+      </ul>
+      <p class="card-note">{brand.support === undefined ? text.more : <a href={brand.support}>{text.support}</a>}</p>
+    </>
+  );
+}
+
+type Named = { readonly name: string; readonly help?: string };
+
+type UsageProps = Named & {
+  readonly used: number;
+  readonly limit: number;
+  readonly shown?: (value: number) => string;
+  readonly note?: ComponentChildren;
+};
+
+function Usage({ used, limit, shown = number, ...rest }: UsageProps) {
+  return <Row {...rest} figure={text.usedOf(shown(used), shown(limit))} share={limit === 0 ? 1 : used / limit} />;
+}
+
+function Rate({ rate, ...named }: Named & { readonly rate: Limits['creates'] }) {
+  if (rate === null) return <Row {...named} figure={text.unlimited} />;
+  const { quota, windowSeconds, remaining } = rate;
+  const share = 1 - remaining / quota;
+  return <Row {...named} figure={text.rate(quota, windowSeconds)} note={text.remaining(remaining)} share={share} />;
+}
+
+type RowProps = Named & {
+  readonly figure: string;
+  readonly note?: ComponentChildren;
+  /** Used, from 0 to 1; undefined without a bar. */
+  readonly share?: number;
+};
+
+function Row({ name, help, figure, note, share }: RowProps) {
+  return (
+    <li>
+      <span class="name">
+        {name}
+        {help !== undefined && <small>{help}</small>}
+      </span>
+      {share === undefined ? <span /> : <Bar share={Math.min(1, Math.max(0, share))} />}
+      <span class="figure">
+        {figure}
+        {note !== undefined && note !== false && <small>{note}</small>}
+      </span>
+    </li>
+  );
+}
+
+/** The figure beside it says the same. */
+function Bar({ share }: { readonly share: number }) {
+  const level = share >= 1 ? ' full' : share >= 0.8 ? ' near' : '';
+  return (
+    <span class={`bar${level}`} aria-hidden="true">
+      <span style={{ width: `${share * 100}%` }} />
+    </span>
+  );
+}
+
+function Retention({ retention: { mediaDays, promptDays } }: Pick<Limits, 'retention'>) {
+  const { title, media, prompts, records, days, kept, recordsKept } = text.retention;
+  return (
+    <Card title={title}>
+      <Facts
+        facts={[
+          [media, days(mediaDays)],
+          [prompts, promptDays === null ? kept : days(promptDays)],
+          [records, recordsKept],
+        ]}
+      />
+    </Card>
+  );
+}

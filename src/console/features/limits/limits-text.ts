@@ -1,0 +1,40 @@
+import type { Answer } from '../../api/call.ts';
+import { number } from '../../ui/money.tsx';
+
+type Limits = Answer<'/api/v1/limits'>;
+type Period = Limits['spendCaps'][number]['period'];
+
+/** Every string of the limits of an account. */
+export const limitsText = {
+  title: 'Limits',
+  lead: (account: string) =>
+    `What ${account} may use, and what is left. Requests beyond a limit are refused and cost nothing.`,
+  card: 'Limits and usage',
+  unfinished: 'Unfinished tasks',
+  unfinishedHelp: 'Waiting or running at the same time.',
+  creates: 'New tasks',
+  reads: 'Other requests',
+  readsHelp: 'For you in this console. The account’s API keys share a rate of the same size.',
+  rate: (quota: number, seconds: number) => `${number(quota)} per ${seconds === 1 ? 'second' : `${number(seconds)} s`}`,
+  remaining: (count: number) => `${number(count)} left now`,
+  unlimited: 'No limit',
+  caps: { day: 'Spend per day', month: 'Spend per month', total: 'Spend in total' } as Readonly<Record<Period, string>>,
+  noCaps: 'Spend caps',
+  noCapsHelp: 'The account has none. Owners set them on the page Credits.',
+  resets: 'Resets',
+  uploads: 'Uploaded files',
+  uploadedBytes: 'Size of uploaded files',
+  keys: 'Active API keys',
+  usedOf: (used: string, limit: string) => `${used} of ${limit}`,
+  more: 'Need more? Ask the operator of this service.',
+  support: 'Contact support',
+  retention: {
+    title: 'Storage',
+    media: 'Videos and uploaded files',
+    prompts: 'Prompts and inputs',
+    records: 'Task records and the ledger',
+    days: (days: number) => `Deleted after ${number(days)} ${days === 1 ? 'day' : 'days'}`,
+    kept: 'Stored until you delete them',
+    recordsKept: 'Stored',
+  },
+} as const;

@@ -1,0 +1,100 @@
+import type { ComponentChildren } from 'preact';
+import type { Me } from '../api/contract.ts';
+import { brand } from '../api/brand.ts';
+import { useRead } from '../api/queries.ts';
+import { useAccount } from '../api/session.ts';
+import { paths } from '../paths.ts';
+import { Banner } from '../ui/banner.tsx';
+import { LinkButton } from '../ui/button.tsx';
+import { ExternalLink } from '../ui/icons.ts';
+import { bannerText as text } from './banner-text.ts';
+
+/** What everyone in the account should know, above each of its pages: at most one banner of a kind, the most urgent first. */
+export function AccountBanners({ me }: { readonly me: Me }) {
+  return (
+    <Banners>
+      <Suspended me={me} />
+      <Notices />
+    </Banners>
+  );
+}
+
+/** The banners of operators' pages. */
+export function OperatorBanners() {
+  return <Banners>{null}</Banners>;
+}
+
+/** The element is always there, so that a new banner is announced. */
+function Banners({ children }: { readonly children: ComponentChildren }) {
+  return <div role="status">{children}</div>;
+}
+
+/** Otherwise people learn of a suspension only from a refused request. */
+function Suspended({ me }: { readonly me: Me }) {
+  const { accountId } = useAccount();
+  const suspension = me.accounts.find((account) => account.accountId === accountId)?.suspension ?? null;
+  if (suspension === null) return null;
+  return (
+    <Banner tone="bad" action={<SupportLink />}>
+      {text.suspended}
+      {suspension.reason !== null && (
+        <>
+          {' '}
+          {text.reason} <bdi>{suspension.reason}</bdi>
+        </>
+      )}
+    </Banner>
+  );
+}
+
+const everyMs = 60_000;
+
+/** The trouble of models, and a low balance. Both are silent while they are unknown. */
+function Notices() {
+  const { accountId, role } = useAccount();
+  const { data } = useRead('/api/v1/status', {}, { everyMs });
+  if (data === undefined) return null;
+  const { balance, lowBalance, models } = data;
+  const isLow = balance < (lowBalance ?? 1);
+  return (
+    <>
+      {models.length > 0 && <Banner tone="warn">{text.trouble(models)}</Banner>}
+      {isLow && (
+        <Banner
+          tone="warn"
+          // A new threshold, or an empty account, is another warning.
+          dismissal={{ name: `balance-${accountId}`, id: balance <= 0 ? 'empty' : `${lowBalance}` }}
+          action={role === 'owner' && <BuyCredits sells={data.sellsCredits} href={paths.credits(accountId)} />}
+        >
+          {text.lowBalance(balance)}
+        </Banner>
+      )}
+    </>
+  );
+}
+
+function BuyCredits({ sells, href }: { readonly sells: boolean; readonly href: string }) {
+  if (sells) {
+    return (
+      <LinkButton href={href} size="small">
+        {text.buyCredits}
+      </LinkButton>
+    );
+  }
+  if (brand.buyCredits === undefined) return null;
+  return <OutsideButton href={brand.buyCredits}>{text.buyCredits}</OutsideButton>;
+}
+
+function SupportLink() {
+  if (brand.support === undefined) return null;
+  return <OutsideButton href={brand.support}>{text.support}</OutsideButton>;
+}
+
+function OutsideButton({ href, children }: { readonly href: string; readonly children: string }) {
+  return (
+    <a class="button small" href={href} {...(href.startsWith('http') && { target: '_blank', rel: 'noopener' })}>
+      {children}
+      {href.startsWith('http') && <ExternalLink size={14} aria-hidden="true" />}
+    </a>
+  );
+}
