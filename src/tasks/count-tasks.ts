@@ -6,7 +6,7 @@ import type { Database } from '../platform/database/database.ts';
 import { many } from '../platform/database/statement.ts';
 
 /** Tasks are counted by state, and failed ones by what their failure means to the client. */
-export const taskGroups = [...unfinishedStates, 'success', ...failOutcomes] as const;
+const taskGroups = [...unfinishedStates, 'success', ...failOutcomes] as const;
 export type TaskGroup = Exclude<TaskState, 'fail'> | FailOutcome;
 
 /** `isExact` is false if there may be more, because older tasks were not read. */

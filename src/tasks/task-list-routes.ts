@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { countTasks, maxCountedTasks, taskGroups } from './count-tasks.ts';
+import { countTasks, maxCountedTasks, type TaskGroup } from './count-tasks.ts';
 import { failOutcome, failOutcomes } from './fail-code.ts';
 import { listTasks } from './task-list.ts';
 import { type TaskSearch, taskSearch } from './task-search.ts';
@@ -143,11 +143,18 @@ const taskCountSchema = z
   })
   .meta({ id: 'TaskCount' });
 
-const [firstGroup, ...otherGroups] = taskGroups;
+const ofEachGroup = {
+  waiting: taskCountSchema,
+  queuing: taskCountSchema,
+  generating: taskCountSchema,
+  success: taskCountSchema,
+  cancelled: taskCountSchema,
+  rejected: taskCountSchema,
+  failed: taskCountSchema,
+} satisfies Record<TaskGroup, typeof taskCountSchema>;
+
 const taskCountsSchema = z.strictObject({
-  counts: z
-    .record(z.enum([firstGroup, ...otherGroups]), taskCountSchema)
-    .meta({ description: 'By state; failed tasks by `outcome`.' }),
+  counts: z.strictObject(ofEachGroup).meta({ description: 'By state; failed tasks by `outcome`.' }),
 });
 
 const counted =

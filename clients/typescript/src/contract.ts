@@ -515,7 +515,6 @@ export type NewApiKey = {
 
 export type TaskQuery = {
   readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-  readonly model?: string | undefined;
   /** Failed tasks with this code. */
   readonly failCode?:
     | 'content_rejected'
@@ -533,9 +532,10 @@ export type TaskQuery = {
     | undefined;
   /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
   readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+  readonly model?: string | undefined;
   /** The key or person that created the task. */
   readonly createdBy?: string | undefined;
-  /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+  /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
   readonly search?: string | undefined;
   /** Created at this Unix millisecond or later. */
   readonly from?: number | undefined;

@@ -328,6 +328,12 @@ export type ListedTask = {
   readonly contentDeleteTime: number | null;
 };
 
+export type TaskCount = {
+  readonly tasks: number;
+  /** False: there are at least this many. */
+  readonly isExact: boolean;
+};
+
 export type DeletedTask = {
   readonly taskId: string;
   readonly contentDeleteTime: number;
@@ -1333,7 +1339,6 @@ export type Reads = {
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -1351,9 +1356,10 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+      readonly model?: string | undefined;
       /** The key or person that created the task. */
       readonly createdBy?: string | undefined;
-      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1366,6 +1372,31 @@ export type Reads = {
       readonly tasks: readonly ListedTask[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/jobs/countTasks': {
+    readonly query: {
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+    };
+    readonly answer: {
+      /** By state; failed tasks by `outcome`. */
+      readonly counts: {
+        readonly waiting: TaskCount;
+        readonly queuing: TaskCount;
+        readonly generating: TaskCount;
+        readonly success: TaskCount;
+        readonly cancelled: TaskCount;
+        readonly rejected: TaskCount;
+        readonly failed: TaskCount;
+      };
     };
   };
   readonly '/api/v1/jobs/timeline': {
@@ -1714,9 +1745,7 @@ export type Reads = {
   };
   readonly '/api/admin/v1/tasks': {
     readonly query: {
-      readonly accountId?: string | undefined;
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -1734,9 +1763,13 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+      readonly accountId?: string | undefined;
       /** Tasks with a job at this provider. */
       readonly provider?: string | undefined;
-      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1749,6 +1782,34 @@ export type Reads = {
       readonly tasks: readonly OperatorListedTask[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/tasks/counts': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      /** Tasks with a job at this provider. */
+      readonly provider?: string | undefined;
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+    };
+    readonly answer: {
+      /** By state; failed tasks by `outcome`. */
+      readonly counts: {
+        readonly waiting: TaskCount;
+        readonly queuing: TaskCount;
+        readonly generating: TaskCount;
+        readonly success: TaskCount;
+        readonly cancelled: TaskCount;
+        readonly rejected: TaskCount;
+        readonly failed: TaskCount;
+      };
     };
   };
   readonly '/api/admin/v1/tasks/show': {
@@ -1847,6 +1908,17 @@ export type Sends = {
       readonly taskId: string;
     };
     readonly answer: CancelledTask;
+  };
+  readonly '/api/v1/jobs/cancelTasks': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly CancelledTask[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
   };
   readonly '/api/v1/jobs/deleteTask': {
     readonly body: {
@@ -2367,6 +2439,19 @@ export type Sends = {
       readonly reason: string;
     };
     readonly answer: CancelledTask;
+  };
+  readonly '/api/admin/v1/tasks/cancel-many': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly CancelledTask[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
   };
   readonly '/api/admin/v1/tasks/delete': {
     readonly body: {
