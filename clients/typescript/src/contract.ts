@@ -426,6 +426,15 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+  /** What it is good for, in plain text. */
+  readonly description: string | null;
+  /** What the model makes; null without a sample in the catalogue. */
+  readonly sample: {
+    readonly videoUrl: string | null;
+    readonly posterUrl: string | null;
+    /** True: made by the built-in preview, which is no AI model. */
+    readonly isPreview: boolean;
+  } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
   readonly lastFrame: boolean;
 };

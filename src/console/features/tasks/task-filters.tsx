@@ -21,7 +21,10 @@ export function useTaskFilters(): readonly TaskFilter[] {
   const others = useOtherFilters();
   const counts = useCounts(others);
   const state = useAddress().get('state');
-  return useMemo(() => [stateFilter(counts), ...others, failureFilter(state)], [counts, others, state]);
+  return useMemo(() => {
+    const days = others.findIndex(({ name }) => name === 'since');
+    return [stateFilter(counts), ...others.toSpliced(days, 0, failureFilter(state))];
+  }, [counts, others, state]);
 }
 
 /** Of all accounts the service searches without an index within seven days only. */

@@ -13,7 +13,7 @@ import { accountColumn, makerColumn, taskColumns } from './task-table.tsx';
 import { tasksText } from './tasks-text.ts';
 import { isLive, type TaskRow } from './use-task.ts';
 
-const [headColumn, ...otherColumns] = [...taskColumns, makerColumn];
+const [headColumn, ...otherColumns] = taskColumns;
 const columns = [...taskColumns, makerColumn];
 const columnsOfOperators = [...(headColumn === undefined ? [] : [headColumn]), accountColumn, ...otherColumns];
 

@@ -24,10 +24,20 @@ export const taskColumns: readonly Column<TaskRow>[] = [
 
 export const accountColumn: Column<TaskRow> = {
   title: tasksText.account,
-  cell: ({ operator }) => operator && <AccountLink accountId={operator.accountId} name={operator.accountName} />,
+  cell: ({ operator, createdBy }) =>
+    operator && (
+      <>
+        <AccountLink accountId={operator.accountId} name={operator.accountName} />
+        {createdBy && (
+          <small class="under">
+            <MakerLink of={createdBy} />
+          </small>
+        )}
+      </>
+    ),
 };
 
-/** Its link leads to all tasks of the same key or person. */
+/** Links lead to all tasks of the same key or person. */
 export const makerColumn: Column<TaskRow> = {
   title: titles.createdBy,
   isMinor: true,

@@ -157,7 +157,7 @@ export const tasksText = {
   allModels: 'All models',
   provider: 'Provider',
   allProviders: 'All providers',
-  anyone: 'Anyone',
+  anyone: 'Created by anyone',
   onlyOf: (name: string) => `Show only tasks created by ${name}`,
   keyNamed: (name: string) => `Key ${name}`,
   createdByOne: (id: string) => `Created by ${id}`,
