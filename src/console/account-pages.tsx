@@ -5,6 +5,8 @@ import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { CreditsPage } from './features/credits/credits-page.tsx';
 import { KeysPage } from './features/keys/keys-page.tsx';
 import { LimitsPage } from './features/limits/limits-page.tsx';
+import { ModelPage } from './features/models/model-page.tsx';
+import { ModelsPage } from './features/models/models-page.tsx';
 import { OverviewPage } from './features/overview/overview-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
@@ -18,6 +20,7 @@ import { NotFound } from './shell/page-states.tsx';
 const pages: Readonly<Record<string, FunctionComponent>> = {
   '': OverviewPage,
   '/playground': PlaygroundPage,
+  '/models': ModelsPage,
   '/tasks': TasksPage,
   '/credits': CreditsPage,
   '/callbacks': CallbacksPage,
@@ -36,6 +39,7 @@ export function AccountPages({ accountId }: { readonly accountId: string }) {
         <Route key={path} path={`/a/${accountId}${path}`} component={Page} />
       ))}
       <Route path={`/a/${accountId}/tasks/:taskId`}>{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>
+      <Route path={`/a/${accountId}/models/:name`}>{({ name }) => <ModelPage key={name} name={name} />}</Route>
       <Route component={NotFound} />
     </Switch>
   );

@@ -14,6 +14,11 @@ export const paths = {
   overview: (account: string) => inAccount(account),
   playground: (account: string, from?: string) =>
     `${inAccount(account)}/playground${from === undefined ? '' : `?from=${encodeURIComponent(from)}`}`,
+  /** The playground with this model chosen. */
+  playgroundOf: (account: string, model: string) =>
+    `${inAccount(account)}/playground?model=${encodeURIComponent(model)}`,
+  models: (account: string) => `${inAccount(account)}/models`,
+  model: (account: string, model: string) => `${inAccount(account)}/models/${encodeURIComponent(model)}`,
   tasks: (account: string) => `${inAccount(account)}/tasks`,
   task: (account: string, taskId: string) => `${inAccount(account)}/tasks/${encodeURIComponent(taskId)}`,
   credits: (account: string) => `${inAccount(account)}/credits`,

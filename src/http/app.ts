@@ -17,6 +17,7 @@ import { refuseUnlessReady } from './monitoring-routes.ts';
 import { oidcRoutes } from '../people/oidc-routes.ts';
 import { mcpRoutes } from '../mcp/mcp-routes.ts';
 import { mediaRoute } from '../media/media-routes.ts';
+import { sampleRoute } from '../models/sample-routes.ts';
 import { pageRoutes } from './page-routes.ts';
 
 export type HttpApp = Koa<RequestState, Extras>;
@@ -60,6 +61,7 @@ export function createRouter(deps: HttpDeps): AppRouter {
   oidcRoutes(router, deps);
   pageRoutes(router, deps);
   consoleRoutes(router, deps);
+  sampleRoute(router, deps);
   mediaRoute(router, deps);
   return router;
 }

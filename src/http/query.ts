@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxSearchLength } from '../tasks/task-search.ts';
+import { maxSearchLength, minIdPartLength } from '../tasks/task-search.ts';
 import { type FieldMessage, maxUnixMs } from './fields.ts';
 
 const maxLimit = 100;
@@ -38,8 +38,9 @@ export const taskSearchParameter = textParameter('must be text')
   .max(maxSearchLength, { error: `must be at most ${maxSearchLength} characters` })
   .meta({
     description:
-      'Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the ' +
-      'installation disables prompt search.',
+      `Part of the id, at least ${minIdPartLength} characters, or words that the prompt contains; the last word may be incomplete. Parts ` +
+      'of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables ' +
+      'prompt search.',
   });
 
 export const dayParameter = z.iso.date({ error: onceOnly('must be a day, such as 2026-01-31') });
@@ -70,10 +71,9 @@ export function pageFrom<Cursor extends z.ZodType>(cursor: Cursor) {
 
 export const idPage = pageFrom(z.uuid({ error: cursorError }));
 
-export const createdBetweenPage = {
+export const createdBetween = {
   from: wholeParameter(0, maxUnixMs).meta({ description: 'Created at this Unix millisecond or later.' }).optional(),
   to: wholeParameter(0, maxUnixMs).meta({ description: 'Created before this Unix millisecond.' }).optional(),
-  ...idPage,
 };
 
 export const numberedPage = pageFrom(

@@ -16,7 +16,8 @@ import { taskAfterWait } from '../tasks/long-poll.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { mediaFields } from '../tasks/task-input.ts';
 import { findMaker } from '../tasks/task-maker.ts';
-import { cancelTask, listTasksOfAccount } from '../tasks/task-routes.ts';
+import { cancelTask } from '../tasks/cancel-routes.ts';
+import { listTasksOfAccount } from '../tasks/task-list-routes.ts';
 import { listedTaskSchema, presentListedTask } from '../tasks/task-view.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { accessSync, constants, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
@@ -46,6 +46,7 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
       );
       return referencedFile(kind, parsed);
     },
+    locate: (name) => locateFile(resolve(dirname(path), name)),
     isReachableFrom: (baseUrl) => publicUrl === undefined || canReach(publicUrl, baseUrl),
     secretProblem: (ref, user) => {
       const read = user === 'provider' ? readSecret : readHookSecret;
@@ -54,6 +55,15 @@ export function readCatalogueFile(source: CatalogueSource): Catalogue {
   });
   if (catalogue === undefined) throw configError(path, problems);
   return catalogue;
+}
+
+function locateFile(path: string): { readonly path: string; readonly problem?: string } {
+  try {
+    accessSync(path, constants.R_OK);
+    return { path };
+  } catch (error) {
+    return { path, problem: `this file cannot be read (${errorCode(error) ?? 'unknown'})` };
+  }
 }
 
 /** Reads a single file of the kind `http`, by path or as `builtin:NAME`. Throws a `ConfigError` with every problem. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { presentSample, sampleViewSchema } from './sample-routes.ts';
 import { findPrice, type ModelCatalogue, unknownModel } from './model.ts';
 import { maxPriceCredits, maxPriceNameLength } from './price-rows.ts';
 import { inputJsonSchema, sampleRequest } from '../tasks/task-request.ts';
@@ -33,6 +34,8 @@ const modelSchema = z
     sampleRequest: z
       .strictObject({ model: z.string(), input: z.record(z.string(), z.unknown()) })
       .meta({ description: 'The smallest body of `createTask`, with sample values.' }),
+    description: z.string().nullable().meta({ description: 'What it is good for, in plain text.' }),
+    sample: sampleViewSchema,
     lastFrame: z.boolean().meta({
       description: 'True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link.',
     }),
@@ -55,9 +58,16 @@ export const listModels = defineEndpoint({
       models: prices
         .filter(({ model }) => deps.isSold(model))
         .map((price) => {
-          const { input, lastFrame } = existing(models.get(price.model), 'model_unavailable');
-          const sample = sampleRequest(price.model, input);
-          return { ...price, inputSchema: inputJsonSchema(input), sampleRequest: sample, lastFrame };
+          const model = existing(models.get(price.model), 'model_unavailable');
+          const { input, lastFrame, description = null } = model;
+          return {
+            ...price,
+            description,
+            inputSchema: inputJsonSchema(input),
+            sampleRequest: sampleRequest(price.model, input),
+            sample: presentSample(model, deps),
+            lastFrame,
+          };
         }),
       limits: { creates, reads: presentRate(deps.reads?.rate), unfinishedTasks, maxUnfinishedTasks },
     };

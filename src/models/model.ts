@@ -6,6 +6,8 @@ import { type PriceRow, standardPriceName } from './price-rows.ts';
 export type Model = {
   readonly model: string;
   readonly title: string;
+  /** What it is good for, in plain text. */
+  readonly description?: string | undefined;
   /** Further names that clients of the dialect `kie` may use; their records show the first one. */
   readonly aliases?: readonly string[];
   readonly input: ModelInput;
@@ -31,11 +33,15 @@ function perSecond(creditsPerSecond: number): PriceRow {
   return { name: standardPriceName, when: {}, amounts: [{ creditsPerSecond, creditsPerVideo: 0, fromMs: 0 }] };
 }
 
+const previewDescription =
+  'The built-in preview: a renderer that draws your prompt on a landscape, for trying out the API. It is no AI model.';
+
 /** The catalogue of an installation that has no file of its own. */
 export const defaultModels: readonly Model[] = [
   {
     model: 'videogen-2.0',
     title: 'Standard video generation',
+    description: previewDescription,
     aliases: [
       'bytedance/seedance-2',
       'bytedance/seedance-2-5',
@@ -50,6 +56,7 @@ export const defaultModels: readonly Model[] = [
   {
     model: 'videogen-2.0-fast',
     title: 'Faster video generation',
+    description: previewDescription,
     aliases: ['bytedance/seedance-2-fast', 'bytedance/seedance-2-mini', 'bytedance/v1-lite-text-to-video'],
     input: standardInput,
     prices: [perSecond(33)],

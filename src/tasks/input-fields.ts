@@ -197,7 +197,12 @@ export const inputFields = {
       })
       .refine(rightOrder, maxIsLess),
     request: (bounds, rules) =>
-      urlsSchema(bounds, rules, 'video', `Reference videos of at most ${bounds.maxSeconds} seconds each.`),
+      urlsSchema(
+        bounds,
+        rules,
+        'video',
+        `Reference videos of at most ${bounds.maxSeconds} seconds and ${bounds.maxMegabytes} MB each.`,
+      ),
     record: z.array(z.string()),
     kie: 'reference_video_urls',
     media: 'video',
@@ -208,7 +213,12 @@ export const inputFields = {
       .strictObject({ ...clips, maxSeconds: clipSeconds.default(60), maxMegabytes: megabytes(30) })
       .refine(rightOrder, maxIsLess),
     request: (bounds, rules) =>
-      urlsSchema(bounds, rules, 'audio', `Reference audio of at most ${bounds.maxSeconds} seconds each.`),
+      urlsSchema(
+        bounds,
+        rules,
+        'audio',
+        `Reference audio of at most ${bounds.maxSeconds} seconds and ${bounds.maxMegabytes} MB each.`,
+      ),
     record: z.array(z.string()),
     kie: 'reference_audio_urls',
     media: 'audio',

@@ -1,4 +1,4 @@
-import type { TaskSearch } from './task-search.ts';
+import { createdFrom, createdTo, filterValues, isOfAccount, matchesFilter, type TaskFilter } from './task-filter.ts';
 import type { FailCode, Task, TaskState } from './task.ts';
 import { listTaskEntries } from '../credits/credits.ts';
 import type { Database } from '../platform/database/database.ts';
@@ -10,26 +10,10 @@ import { makerColumn, type Maker } from './task-maker.ts';
 import { taskColumns } from './tasks.ts';
 import { isUnfinished } from './task-states.ts';
 
-/** The words of prompts. The account is a lexeme among them, so that a search reads the index entries of one account only. */
-export const promptLexemes = `(array_to_tsvector(array[account_id::text]) || to_tsvector('simple', param->'input'->>'prompt'))`;
-
-export type TaskFilter = {
-  /** Without it, tasks of all accounts are listed. */
-  readonly accountId?: string | undefined;
-  /** This and `provider` have no index: without an account they need a bounded time. */
-  readonly model?: string | undefined;
-  /** A provider that has a job of the task. */
-  readonly provider?: string | undefined;
+export type ListFilter = TaskFilter & {
   readonly state?: TaskState | undefined;
   /** Failed tasks with one of these codes. */
   readonly failCodes?: readonly FailCode[] | undefined;
-  /** The UUID of a key or person. */
-  readonly createdBy?: string | undefined;
-  /** A part of the id, or words of the prompt. It needs an account, because no index covers parts of ids. */
-  readonly search?: TaskSearch | undefined;
-  /** Unix milliseconds of creation, from (inclusive) and to (exclusive). */
-  readonly fromMs?: number | undefined;
-  readonly toMs?: number | undefined;
   /** The UUID of the last task of the page before. A task of another account leads to an empty page. */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -41,45 +25,21 @@ export type ListedTask = Task & { readonly createdBy: Maker | undefined; readonl
  * Lists tasks, newest first. The page begins at one row, that of the cursor or of `toMs`: with two conditions PostgreSQL would begin at
  * the less selective one and read the index from there.
  */
-export const listTasks = many<ListedTask, [filter: TaskFilter]>({
+export const listTasks = many<ListedTask, [filter: ListFilter]>({
   name: 'list-tasks',
   plannedAnew: true,
   text: `
 select ${taskColumns}, ${makerColumn}, (select name from accounts where accounts.id = account_id) as "accountName" from tasks
-where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2) and ($3::text is null or model = $3)
-  and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
+where ${isOfAccount} and created_at >= ${createdFrom}
   and (created_at, id) < (
-    case when $6::uuid is null then coalesce(to_timestamp($5::float8 / 1000), 'infinity')
-      else (select created_at from tasks where id = $6 and ($1 is null or account_id = $1)) end,
-    coalesce($6, ${leastId}))
-  and ($5 is null or created_at < to_timestamp($5 / 1000))
-  and ($8::text[] is null or (state = 'fail' and fail_code = any($8)))
-  and ($9::uuid is null or key_id = $9 or user_id = $9)
-  and (not $10::boolean or id in (
-    select id from tasks
-    where $11::text is not null and ($1 is null or account_id = $1) and strpos(id::text, $11) > 0
-      and created_at >= coalesce(to_timestamp($4::float8 / 1000), '-infinity')
-    union all
-    select id from tasks
-    where $13::text is not null and account_id = $1
-      and ${promptLexemes} @@ (('''' || $1::text || '''')::tsquery && to_tsquery('simple', $13))))
-  and ($12::text is null or (select 1 from provider_jobs where task_id = tasks.id and provider = $12 limit 1) = 1)
-order by created_at desc, id desc limit $7`,
-  values: ({ accountId, state, model, fromMs, toMs, after, limit, failCodes, createdBy, search, provider }) => [
-    accountId,
-    state,
-    model,
-    fromMs,
-    toMs,
-    after,
-    limit,
-    failCodes,
-    createdBy,
-    search !== undefined,
-    search?.idPart,
-    provider,
-    search?.words,
-  ],
+    case when $11::uuid is null then ${createdTo} else (select created_at from tasks where id = $11 and ${isOfAccount}) end,
+    coalesce($11, ${leastId}))
+  and ($3 is null or created_at < to_timestamp($3 / 1000))
+  and ($12::text is null or state = $12)
+  and ($13::text[] is null or (state = 'fail' and fail_code = any($13)))
+  and ${matchesFilter}
+order by created_at desc, id desc limit $14`,
+  values: ({ after, state, failCodes, limit, ...filter }) => [...filterValues(filter), after, state, failCodes, limit],
 });
 
 type ContentPage = {

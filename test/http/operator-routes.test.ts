@@ -158,6 +158,10 @@ const examples: Readonly<Record<string, Example>> = {
     does: async () => ({ taskId: await newTaskId(), reason }),
     refused: { taskId: nobody, reason },
   },
+  adminCancelTasks: {
+    does: async () => ({ taskIds: [await newTaskId()], reason }),
+    refused: { taskIds: [], reason },
+  },
   adminDeleteTask: {
     does: async () => {
       const { taskId } = await owedCallback(service.database.db, await newAccountId(), 'http://receiver.test/');

@@ -112,6 +112,7 @@ async function fillOther(): Promise<Other> {
     values: {
       accountId: [accountId],
       taskId: [live, failed, succeeded],
+      taskIds: [[live, failed, succeeded]],
       eventId: eventIds,
       // Videos of other APIs are tasks.
       id: [live, failed, succeeded],

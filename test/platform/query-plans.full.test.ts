@@ -16,6 +16,7 @@ import { listOwnEvents, redeliverFailedEvents } from '../../src/callbacks/own-de
 import { listPendingDeliveries } from '../../src/callbacks/deliveries.ts';
 import { intendProviderJob, listUnsettledJobs } from '../../src/providers/provider-jobs.ts';
 import { reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
+import { countTasks } from '../../src/tasks/count-tasks.ts';
 import * as lists from '../../src/tasks/task-list.ts';
 import { taskEventIdOf } from '../../src/tasks/task-event.ts';
 import * as tasks from '../../src/tasks/tasks.ts';
@@ -130,11 +131,21 @@ for (const state of [undefined, ...taskStates]) {
 }
 for (const [name, filter] of Object.entries({
   model: { model: 'videogen-2.0' },
-  failure: { failCode: 'timeout' },
-  words: { search: { idPart: undefined, words: 'boat:*' } },
-} as const))
+  failure: { failCodes: ['timeout'] },
+  words: { search: { taskId: undefined, idPart: undefined, words: 'boat:*' } },
+  'part of an id': { search: { taskId: undefined, idPart: '4a5b', words: undefined } },
+  'a whole id': { search: { taskId: uuidv7(), idPart: undefined, words: undefined } },
+} as const)) {
   cases[`list tasks by ${name}`] = ({ watched, account: { accountId } }) =>
     lists.listTasks(watched, { accountId, ...filter, limit: 50 });
+  cases[`count tasks by ${name}`] = ({ watched, account: { accountId } }) =>
+    countTasks(watched, { accountId, ...filter });
+}
+cases['count tasks'] = async ({ watched, account: { accountId } }) => {
+  await countTasks(watched, { accountId });
+  await assertPlans();
+  await countTasks(watched, {});
+};
 for (const kind of [undefined, 'charge', 'refund', 'grant'] as const)
   cases[`list ${kind ?? 'all'} entries`] = ({ watched, account: { accountId } }) =>
     readBooks(watched, { accountId, kind, before: 1_000, limit: 50 });

@@ -471,6 +471,15 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+  /** What it is good for, in plain text. */
+  readonly description: string | null;
+  /** What the model makes; null without a sample in the catalogue. */
+  readonly sample: {
+    readonly videoUrl: string | null;
+    readonly posterUrl: string | null;
+    /** True: made by the built-in preview, which is no AI model. */
+    readonly isPreview: boolean;
+  } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
   readonly lastFrame: boolean;
 };
@@ -545,7 +554,6 @@ export type NewApiKey = {
 
 export type TaskQuery = {
   readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-  readonly model?: string | undefined;
   /** Failed tasks with this code. */
   readonly failCode?:
     | 'content_rejected'
@@ -563,9 +571,10 @@ export type TaskQuery = {
     | undefined;
   /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
   readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+  readonly model?: string | undefined;
   /** The key or person that created the task. */
   readonly createdBy?: string | undefined;
-  /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+  /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
   readonly search?: string | undefined;
   /** Created at this Unix millisecond or later. */
   readonly from?: number | undefined;

@@ -328,6 +328,12 @@ export type ListedTask = {
   readonly contentDeleteTime: number | null;
 };
 
+export type TaskCount = {
+  readonly tasks: number;
+  /** False: there are at least this many. */
+  readonly isExact: boolean;
+};
+
 export type DeletedTask = {
   readonly taskId: string;
   readonly contentDeleteTime: number;
@@ -530,6 +536,15 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+  /** What it is good for, in plain text. */
+  readonly description: string | null;
+  /** What the model makes; null without a sample in the catalogue. */
+  readonly sample: {
+    readonly videoUrl: string | null;
+    readonly posterUrl: string | null;
+    /** True: made by the built-in preview, which is no AI model. */
+    readonly isPreview: boolean;
+  } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
   readonly lastFrame: boolean;
 };
@@ -1381,7 +1396,6 @@ export type Reads = {
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -1399,9 +1413,10 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+      readonly model?: string | undefined;
       /** The key or person that created the task. */
       readonly createdBy?: string | undefined;
-      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1414,6 +1429,31 @@ export type Reads = {
       readonly tasks: readonly ListedTask[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/jobs/countTasks': {
+    readonly query: {
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+    };
+    readonly answer: {
+      /** By state; failed tasks by `outcome`. */
+      readonly counts: {
+        readonly waiting: TaskCount;
+        readonly queuing: TaskCount;
+        readonly generating: TaskCount;
+        readonly success: TaskCount;
+        readonly cancelled: TaskCount;
+        readonly rejected: TaskCount;
+        readonly failed: TaskCount;
+      };
     };
   };
   readonly '/api/v1/jobs/timeline': {
@@ -1770,9 +1810,7 @@ export type Reads = {
   };
   readonly '/api/admin/v1/tasks': {
     readonly query: {
-      readonly accountId?: string | undefined;
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -1790,9 +1828,13 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+      readonly accountId?: string | undefined;
       /** Tasks with a job at this provider. */
       readonly provider?: string | undefined;
-      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1805,6 +1847,34 @@ export type Reads = {
       readonly tasks: readonly OperatorListedTask[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/tasks/counts': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      /** Tasks with a job at this provider. */
+      readonly provider?: string | undefined;
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+    };
+    readonly answer: {
+      /** By state; failed tasks by `outcome`. */
+      readonly counts: {
+        readonly waiting: TaskCount;
+        readonly queuing: TaskCount;
+        readonly generating: TaskCount;
+        readonly success: TaskCount;
+        readonly cancelled: TaskCount;
+        readonly rejected: TaskCount;
+        readonly failed: TaskCount;
+      };
     };
   };
   readonly '/api/admin/v1/tasks/show': {
@@ -1903,6 +1973,17 @@ export type Sends = {
       readonly taskId: string;
     };
     readonly answer: CancelledTask;
+  };
+  readonly '/api/v1/jobs/cancelTasks': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly CancelledTask[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
   };
   readonly '/api/v1/jobs/deleteTask': {
     readonly body: {
@@ -2432,6 +2513,19 @@ export type Sends = {
       readonly reason: string;
     };
     readonly answer: CancelledTask;
+  };
+  readonly '/api/admin/v1/tasks/cancel-many': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly CancelledTask[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
   };
   readonly '/api/admin/v1/tasks/delete': {
     readonly body: {

@@ -3,7 +3,7 @@ import { ApiProblem } from './problem.ts';
 import { withSudo } from './sudo.ts';
 
 /** A plain link cannot send the account in a header, so the file is fetched and then saved. */
-export async function download(address: string, account: string, name: string): Promise<void> {
+export async function download(address: string, account: string | undefined, name: string): Promise<void> {
   const file = await withSudo(async () => {
     const response = await fetch(address, { headers: headersOf(account), credentials: 'same-origin' });
     if (response.ok) return response.blob();

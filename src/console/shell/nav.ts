@@ -7,6 +7,7 @@ import {
   Film,
   Gauge,
   KeyRound,
+  Layers,
   LayoutGrid,
   ScrollText,
   Server,
@@ -33,6 +34,7 @@ export function accountNav(account: string, role: string | undefined): readonly 
       links: [
         { href: paths.overview(account), label: words.overview, icon: LayoutGrid, key: 'o' },
         { href: paths.playground(account), label: words.playground, icon: Clapperboard, key: 'p' },
+        { href: paths.models(account), label: words.models, icon: Layers, key: 'm' },
         ...(isOwner ? [{ href: paths.keys(account), label: words.keys, icon: KeyRound, key: 'k' }] : []),
       ],
     },

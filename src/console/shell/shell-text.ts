@@ -41,6 +41,7 @@ export const shellText = {
     operate: 'Operate',
     overview: 'Overview',
     playground: 'Playground',
+    models: 'Models',
     keys: 'API keys',
     tasks: 'Tasks',
     credits: 'Credits',

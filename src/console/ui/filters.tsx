@@ -12,12 +12,15 @@ type Control = ComponentType<{
   readonly onValue: (value: string) => void;
 }>;
 
+/** Tabs show how many rows each of them has. */
+type CountedOption = Option<string> & { readonly count?: string | undefined };
+
 /** Declared once per filter: its parameter in the address, its part of the query, its control. */
 export type Filter<Query> = {
   readonly name: string;
   readonly label: string;
   /** The first option is the default, and has the value ''. Without `options` and `control` it is a text to search for. */
-  readonly options?: readonly Option<string>[];
+  readonly options?: readonly CountedOption[];
   readonly control?: 'tabs' | 'chip' | Control;
   /** The text of a chip, which only shows that a link from elsewhere narrowed the list. */
   readonly chip?: (value: string) => string;
@@ -112,6 +115,7 @@ export function FilterBar<Query>({ state }: BarProps<Query>) {
           tabs={options.map((option) => ({
             href: hrefWith({ [name]: option.value }),
             label: option.label,
+            count: option.count,
             isCurrent: values[name] === option.value,
           }))}
         />

@@ -12,6 +12,7 @@ import { ArrowUp, SearchX } from './icons.ts';
 import { ErrorBox } from './notice.tsx';
 import { Page } from './page.tsx';
 import { Pager } from './pager.tsx';
+import { type Selection, useSelection } from './selection.tsx';
 import { type Column, Table } from './table.tsx';
 import './list.css';
 
@@ -31,6 +32,7 @@ export type ListProps<Path extends ReadPath, Row> = {
   readonly isEnabled?: boolean;
   readonly isLinked?: boolean;
   readonly expected?: number;
+  readonly selection?: Selection<Row> | undefined;
   /** Beside the filters. */
   readonly caption?: string;
 };
@@ -52,6 +54,7 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
   const shownFor = everyMs === undefined ? undefined : JSON.stringify([state.values, cursor]);
   const { rows, added, showAdded } = useSteadyRows({ latest, isPlaceholderData, dataUpdatedAt, rowKey, shownFor });
   const nextCursor = nextCursorOf(data);
+  const selected = useSelection({ selection: props.selection, rows, rowKey });
   return (
     <>
       {filters.length > 0 && <FilterBar state={state} />}
@@ -78,10 +81,11 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
             caption={props.caption ?? capitalized(noun[1])}
             rows={rows}
             rowKey={rowKey}
-            columns={columns}
+            columns={[...selected.columns, ...columns]}
             {...(isLinked !== undefined && { isLinked })}
             {...(props.expected !== undefined && { expected: props.expected })}
           />
+          {selected.bar}
         </div>
       )}
       <Pager nextCursor={nextCursor} what={noun[1]} />

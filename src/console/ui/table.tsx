@@ -6,7 +6,9 @@ export type Column<Row> = {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
   /** Numbers end at one edge; actions have no title in sight; the head leads the card on a narrow screen. */
-  readonly kind?: 'end' | 'actions' | 'head' | 'shrink';
+  readonly kind?: 'end' | 'actions' | 'head' | 'shrink' | 'select';
+  /** Stands in place of the title. */
+  readonly head?: ComponentChildren;
   /** Left out of the card on a narrow screen. */
   readonly isMinor?: boolean;
   /** Has a line of the card for itself, as an address needs it. */
@@ -33,9 +35,9 @@ export function Table<Row>({ caption, columns, rows, rowKey, isLinked, expected 
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ title, kind }) => (
-              <th key={title} scope="col" class={kind === 'end' ? 'end' : undefined}>
-                {kind === 'actions' ? <span class="visually-hidden">{title}</span> : title}
+            {columns.map(({ title, kind, head = title }) => (
+              <th key={title} scope="col" class={kind === 'end' || kind === 'select' ? kind : undefined}>
+                {kind === 'actions' ? <span class="visually-hidden">{title}</span> : head}
               </th>
             ))}
           </tr>
@@ -46,7 +48,7 @@ export function Table<Row>({ caption, columns, rows, rowKey, isLinked, expected 
                 <tr key={index} class="late">
                   {columns.map(({ title, kind }) => (
                     <td key={title} class={kind} data-label={title}>
-                      <Skeleton width={kind === 'end' ? '50%' : '70%'} />
+                      {kind !== 'select' && <Skeleton width={kind === 'end' ? '50%' : '70%'} />}
                     </td>
                   ))}
                 </tr>

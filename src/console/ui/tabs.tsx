@@ -4,7 +4,7 @@ import './tabs.css';
 export type Tab = {
   readonly href: string;
   readonly label: string;
-  readonly count?: number | undefined;
+  readonly count?: number | string | undefined;
   readonly isCurrent: boolean;
 };
 

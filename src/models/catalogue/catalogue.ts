@@ -9,11 +9,13 @@ import { priceProblems } from './price-problems.ts';
 import { priceRowsOf } from './price-rows.ts';
 import { check, fieldOf, fieldsOf, itemsOf, type Problem } from './problems.ts';
 import { arkCreatePath, previewProvider, type ProviderSettings } from './providers.ts';
+import { type Locate, locateSample } from './sample.ts';
 import { contradictionIn, effectiveRules, type Rules, rulesOfModel } from './rules.ts';
 
 // From the data of a catalogue file to the catalogue: schema, checks between its parts, value, checks of the value.
 
 export type CatalogueWorld = {
+  readonly locate: Locate;
   readonly readFile: (kind: 'workflow' | 'http', name: string) => ReferencedFile;
   readonly secretProblem: SecretCheck;
   /** True if the upstream at this address can fetch images from us. */
@@ -24,11 +26,12 @@ export type Resolved = { readonly problems: readonly Problem[]; readonly catalog
 
 export function resolveCatalogue(data: unknown, world: Partial<CatalogueWorld> = {}): Resolved {
   const { readFile = () => ({}), secretProblem = () => undefined, isReachableFrom = () => true } = world;
+  const { locate = (path: string) => ({ path }) } = world;
   const files = readFiles(data, readFile);
   const { data: checked, problems } = check(catalogueSchema, data);
   const all = [...problems, ...crossCheck(data, files, secretProblem)];
   if (checked === undefined || all.length > 0) return { problems: all };
-  const { catalogue, problems: uncovered } = buildCatalogue(checked, files, isReachableFrom);
+  const { catalogue, problems: uncovered } = buildCatalogue(checked, files, { reaches: isReachableFrom, locate });
   const contradictions = [
     ...checked.models.flatMap(({ prices, input = standardInput }, index) =>
       priceProblems(prices, input).map(({ path, message }) => ({
@@ -73,7 +76,9 @@ type Reaches = CatalogueWorld['isReachableFrom'];
 
 type Built = { readonly catalogue: Catalogue; readonly problems: readonly Problem[] };
 
-function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Reaches): Built {
+type Surroundings = { readonly reaches: Reaches; readonly locate: Locate };
+
+function buildCatalogue(data: CatalogueData, files: CatalogueFiles, { reaches, locate }: Surroundings): Built {
   const { creditValue, models } = data;
   const packages = new Map(Object.entries(data.packages));
   const providers: Providers = new Map<string, ProviderSettings>([
@@ -83,14 +88,20 @@ function buildCatalogue(data: CatalogueData, files: CatalogueFiles, reaches: Rea
   const taken = new Set(models.flatMap(({ model, aliases = [] }) => [model, ...aliases]));
   const problems: Problem[] = [];
   const built = models.map((one, index): CatalogueModel => {
-    const { model, title, prices, fit, lastFrame, moderation, input = standardInput } = one;
+    const { model, title, description, prices, fit, lastFrame, moderation, input = standardInput } = one;
     const defaultAliases = defaultModels.find((other) => other.model === model)?.aliases ?? [];
     const { tiers, problems: found } = buildTiers(one, ['models', index], { providers, files, reaches });
-    problems.push(...found);
+    const { sample, problems: unreadable } = locateSample(one.sample, locate);
+    problems.push(
+      ...found,
+      ...unreadable.map(({ file, message }) => ({ path: ['models', index, 'sample', file], message })),
+    );
     const names = [...new Set(tiers.flat().map(({ provider }) => provider))];
     return {
       model,
       title,
+      ...(description !== undefined && { description }),
+      ...(sample !== undefined && { sample }),
       aliases: one.aliases ?? defaultAliases.filter((alias) => !taken.has(alias)),
       input,
       prices: priceRowsOf(prices),

@@ -7,6 +7,7 @@ import { type CreditPackage, packagesSchema } from './packages.ts';
 import { type ModelModeration, moderationSchema } from './moderation.ts';
 import { pricesSchema } from './price-rows.ts';
 import { type InputRules, type Rules, rules } from './rules.ts';
+import { type ModelSample, sampleSchema } from './sample.ts';
 
 // The schema of the catalogue's file, and the values that it becomes.
 
@@ -56,6 +57,8 @@ const model = z
   .strictObject({
     model: modelName,
     title: z.string().min(1).max(200),
+    description: z.string().min(1).max(1000).optional().meta({ description: 'What it is good for, in plain text.' }),
+    sample: sampleSchema.optional(),
     aliases: z.array(modelName).max(50).optional(),
     input: modelInput.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
     prices: pricesSchema,
@@ -137,6 +140,7 @@ export type CatalogueModel = Model & {
   readonly tiers: readonly (readonly TierEntry[])[];
   readonly fit: 'keep' | 'convert';
   readonly lastFrame: boolean;
+  readonly sample?: ModelSample | undefined;
   /** Undefined for the check of the installation. */
   readonly moderation?: ModelModeration | undefined;
   /** True if upstreams generate it, so that it needs no CPU of ours. */

@@ -7,7 +7,7 @@ import { eventTypes } from '../../callbacks/event.ts';
 import { literals } from '../../platform/database/sql.ts';
 import { maxReasonLength } from '../../credits/prices.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../models/price-rows.ts';
-import { promptLexemes } from '../../tasks/task-list.ts';
+import { promptLexemes } from '../../tasks/task-filter.ts';
 import { isFinished, isUnfinished } from '../../tasks/task-states.ts';
 
 /** Tasks, the ledger, prices and callbacks. */

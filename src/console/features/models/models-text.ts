@@ -23,3 +23,53 @@ export function valueWord(name: string, value: unknown): string {
   const text = String(value);
   return name === 'duration' ? `${text}\u00A0s` : (ratioWords[text] ?? text);
 }
+
+export const modelsText = {
+  title: 'Models',
+  lead: 'What you can generate with, what it costs, and what it takes.',
+  none: 'No models available',
+  noneAdvice: 'No worker can generate a model at present. This page updates automatically.',
+  notFoundTitle: 'Model not found',
+  notFound: 'It doesn’t exist, or no worker can generate it at present.',
+  seeAll: 'View all models',
+  tryIt: 'Try it',
+  sample: 'Sample',
+  sampleOf: (title: string) => `Sample of ${title}`,
+  noSample: 'No sample',
+  madeByPreview: 'Rendered by the built-in preview. No AI model made this video.',
+  from: 'from',
+  prices: 'Prices',
+  pricesCaption: (title: string) => `Prices of ${title}`,
+  appliesTo: 'Applies to',
+  now: 'Now',
+  announced: 'Announced',
+  notYet: 'not yet',
+  fromTime: 'from',
+  priceNote: 'The first row that fits a request applies. A task keeps the price of its creation.',
+  limits: 'Input',
+  lastFrame: 'Last frame',
+  lastFrameStored: 'Stored with each video, as a JPEG',
+  request: 'Request',
+  copyName: 'Copy model name',
+
+  required: 'required',
+  standard: (value: string) => `default ${value}`,
+  onOrOff: 'On or off',
+  text: 'Text',
+  number: 'A number',
+  span: (least: string, most: string) => `${least} to ${most}`,
+  characters: (max: string) => `Up to ${max} characters`,
+  uploadsUpTo: (megabytes: number) => `uploads up to ${megabytes}\u00A0MB`,
+  oneFile: { image: '1 image', video: '1 video', audio: '1 audio file' },
+  files: {
+    image: (min: number, max: number) => filesWord(min, max, 'image', 'images'),
+    video: (min: number, max: number) => filesWord(min, max, 'video', 'videos'),
+    audio: (min: number, max: number) => filesWord(min, max, 'audio file', 'audio files'),
+  },
+} as const;
+
+function filesWord(min: number, max: number, one: string, many: string): string {
+  const word = max === 1 ? one : many;
+  if (min === 0) return `Up to ${max} ${word}`;
+  return min === max ? `${max} ${word}` : `${min} to ${max} ${word}`;
+}

@@ -96,6 +96,12 @@ function useDraft(models: readonly Model[]) {
     setDraft(draftOf(source.task));
     set({ from: undefined });
   }, [from, source]);
+  const wanted = get('model');
+  useEffect(() => {
+    if (wanted === undefined) return;
+    setDraft((current) => ({ ...current, model: wanted }));
+    set({ model: undefined });
+  }, [wanted]);
   useEffect(() => {
     const store = () => storeDraft(accountId, latest.current);
     addEventListener('pagehide', store);

@@ -5,28 +5,57 @@ import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { Ban, Download, ExternalLink, RefreshCw, Trash2 } from '../../ui/icons.ts';
+import { credits } from '../../ui/money.tsx';
+import { duration, Time } from '../../ui/time.tsx';
 import { tasksText } from './tasks-text.ts';
+import './task.css';
 import { isLive, type TaskView } from './use-task.ts';
 
-export function TaskActions({ view }: { readonly view: TaskView }) {
+/** Below the video: what it cost, how long it took, and what can be done with it. */
+export function TaskBar({ view }: { readonly view: TaskView }) {
+  const { state, costTime, createTime, creditsCharged } = view.task;
+  const hasFailed = state === 'fail';
+  return (
+    <div class="task-bar">
+      <p>
+        {/* The receipt of a failure shows what was charged and refunded. */}
+        {!hasFailed && <strong>{credits(creditsCharged)}</strong>}
+        <span class="soft">
+          {costTime === null ? (
+            <>
+              {tasksText.columns.created} <Time ms={createTime} />
+            </>
+          ) : (
+            (hasFailed ? tasksText.endedAfter : tasksText.generatedIn)(duration(costTime))
+          )}
+        </span>
+      </p>
+      <div class="row">
+        <TaskActions view={view} />
+      </div>
+    </div>
+  );
+}
+
+function TaskActions({ view }: { readonly view: TaskView }) {
   const { accountId } = useAccount();
   const { task, operator, contentDeleteTime } = view;
   const { resultUrls, lastFrameUrl } = task.resultJson;
   const isOwn = operator === undefined && contentDeleteTime === null;
   return (
     <>
-      {typeof operator?.temporalUrl === 'string' && (
-        <a class="button" href={operator.temporalUrl} target="_blank" rel="noopener">
-          <ExternalLink size={16} aria-hidden="true" /> {tasksText.temporal}
-        </a>
-      )}
-      <CancelButton view={view} />
       <DownloadLink url={resultUrls[0]} label={tasksText.download} />
       <DownloadLink url={lastFrameUrl} label={tasksText.lastFrame} />
+      <CancelButton view={view} />
       {isOwn && (
         <LinkButton href={paths.playground(accountId, task.taskId)}>
           <RefreshCw size={16} aria-hidden="true" /> {tasksText.runAgain}
         </LinkButton>
+      )}
+      {typeof operator?.temporalUrl === 'string' && (
+        <a class="button" href={operator.temporalUrl} target="_blank" rel="noopener">
+          <ExternalLink size={16} aria-hidden="true" /> {tasksText.temporal}
+        </a>
       )}
       {isOwn && !isLive(task) && <DeleteButton taskId={task.taskId} />}
     </>

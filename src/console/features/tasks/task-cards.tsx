@@ -1,8 +1,8 @@
 import type { TaskTimeline } from '../../api/contract.ts';
-import { bytes, Change, credits, number, priceNameOf } from '../../ui/money.tsx';
+import { bytes, Change, number, priceNameOf } from '../../ui/money.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
-import { duration, ExactTime } from '../../ui/time.tsx';
+import { ExactTime } from '../../ui/time.tsx';
 import { kindWord } from '../credits/credits-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { tasksText } from './tasks-text.ts';
@@ -28,7 +28,7 @@ export function LedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
 
 export function DetailsCard({ view }: { readonly view: TaskView }) {
   const { task, video, createdBy, priceName, mediaDeleteTime, operator } = view;
-  const { model, costTime, createTime, completeTime } = task;
+  const { model, createTime, completeTime } = task;
   return (
     <Card title={tasksText.details}>
       <Facts
@@ -36,11 +36,9 @@ export function DetailsCard({ view }: { readonly view: TaskView }) {
           [tasksText.account, operator && <AccountLink accountId={operator.accountId} name={operator.accountName} />],
           [tasksText.createdBy, createdBy && <Creator of={createdBy} />],
           [tasksText.model, <code>{model}</code>],
-          [tasksText.cost, credits(task.creditsCharged - task.creditsRefunded)],
           [tasksText.price, priceNameOf(priceName)],
           [tasksText.video, video && measured(video)],
           [tasksText.file, video && `MP4, ${bytes(video.bytes)}`],
-          [tasksText.generatedIn, costTime && duration(costTime)],
           [tasksText.columns.created, <ExactTime ms={createTime} />],
           [tasksText.ended, completeTime && <ExactTime ms={completeTime} />],
           [tasksText.availableUntil, mediaDeleteTime && <ExactTime ms={mediaDeleteTime} />],

@@ -11,7 +11,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { CallbackCard } from '../callbacks/callback-card.tsx';
 import { storePreview } from './media-thumbnail.tsx';
 import { RequestCard } from './request-card.tsx';
-import { TaskActions } from './task-actions.tsx';
+import { TaskBar } from './task-actions.tsx';
 import { DetailsCard, LedgerCard } from './task-cards.tsx';
 import { TaskJobs } from './task-jobs.tsx';
 import { TaskResult } from './task-result.tsx';
@@ -71,11 +71,13 @@ function TaskContent({ view, back, onExpired }: ContentProps) {
         </span>
       }
       back={back}
-      actions={<TaskActions view={view} />}
     >
       <div class="columns wide-left">
         <div class="stack">
-          <TaskResult view={view} onExpired={onExpired} />
+          <section class="stack tight" aria-label={tasksText.video}>
+            <TaskResult view={view} onExpired={onExpired} />
+            <TaskBar view={view} />
+          </section>
           <RequestCard view={view} />
           {operator !== undefined && <TaskJobs jobs={operator.providerJobs} />}
           {callback !== null && <CallbackCard callback={callback} />}

@@ -1,7 +1,9 @@
 import { Link } from 'wouter-preact';
 import type { TaskRecord } from '../../api/contract.ts';
 import { StateDot } from '../../ui/badge.tsx';
+import { shortId } from '../../ui/copy.tsx';
 import { number } from '../../ui/money.tsx';
+import { useAddress } from '../../ui/filters.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
@@ -22,8 +24,34 @@ export const taskColumns: readonly Column<TaskRow>[] = [
 
 export const accountColumn: Column<TaskRow> = {
   title: tasksText.account,
-  cell: ({ operator }) => operator && <AccountLink accountId={operator.accountId} name={operator.accountName} />,
+  cell: ({ operator, createdBy }) =>
+    operator && (
+      <>
+        <AccountLink accountId={operator.accountId} name={operator.accountName} />
+        {createdBy && (
+          <small class="under">
+            <MakerLink of={createdBy} />
+          </small>
+        )}
+      </>
+    ),
 };
+
+/** Links lead to all tasks of the same key or person. */
+export const makerColumn: Column<TaskRow> = {
+  title: titles.createdBy,
+  isMinor: true,
+  cell: ({ createdBy }) => createdBy && <MakerLink of={createdBy} />,
+};
+
+function MakerLink({ of: { id, name } }: { readonly of: NonNullable<TaskRow['createdBy']> }) {
+  const { hrefWith } = useAddress();
+  return (
+    <Link href={hrefWith({ createdBy: id })} class="above maker" title={tasksText.onlyOf(name ?? id)}>
+      <bdi>{name ?? shortId(id)}</bdi>
+    </Link>
+  );
+}
 
 /** Tasks that were read elsewhere, such as the latest ones on an overview. */
 export function TaskTable({ tasks }: { readonly tasks: readonly TaskRow[] | undefined }) {

@@ -3,25 +3,31 @@ import { paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { Plus } from '../../ui/icons.ts';
 import { Page } from '../../ui/page.tsx';
+import { ExportTasks } from './export-tasks.tsx';
+import { useTaskFilters } from './task-filters.tsx';
 import { TaskList } from './task-list.tsx';
 import { tasksText } from './tasks-text.ts';
 
 export function TasksPage() {
   const { accountId } = useAccount();
   const isOperator = useIsOperator();
+  const filters = useTaskFilters();
   return (
     <Page
       title={tasksText.title}
       lead={isOperator ? tasksText.leadOfOperators : tasksText.lead}
       actions={
-        !isOperator && (
-          <LinkButton href={paths.playground(accountId)} variant="primary">
-            <Plus size={16} aria-hidden="true" /> {tasksText.newVideo}
-          </LinkButton>
-        )
+        <>
+          <ExportTasks filters={filters} />
+          {!isOperator && (
+            <LinkButton href={paths.playground(accountId)} variant="primary">
+              <Plus size={16} aria-hidden="true" /> {tasksText.newVideo}
+            </LinkButton>
+          )}
+        </>
       }
     >
-      <TaskList />
+      <TaskList filters={filters} />
     </Page>
   );
 }

@@ -1,0 +1,77 @@
+import { maxUploadMegabytes } from '../../../media/upload.ts';
+import type { Model } from '../../api/contract.ts';
+import { number } from '../../ui/money.tsx';
+import { isObject } from './input-values.ts';
+import { fieldWord, modelsText, valueWord } from './models-text.ts';
+
+// What a model takes, in words, from the JSON Schema of its input. A field that is newer than this code is described as well.
+
+/** `hint`: the service's own description of the field. */
+export type Limit = { readonly name: string; readonly value: string; readonly hint: string | undefined };
+
+export function limitsOf({ inputSchema }: Model): readonly Limit[] {
+  return limitsBelow(inputSchema);
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+function limitsBelow(holder: Schema): readonly Limit[] {
+  const required = listOf(holder['required']);
+  const properties = isObject(holder['properties']) ? holder['properties'] : {};
+  return Object.entries(properties).flatMap(([name, schema]): readonly Limit[] => {
+    if (!isObject(schema)) return [];
+    if (isObject(schema['properties'])) return limitsBelow(schema);
+    const value = valueOf(name, schema);
+    if (value === undefined) return [];
+    const { description } = schema;
+    const parts = [value, ...(required.includes(name) ? [modelsText.required] : []), ...standardOf(name, schema)];
+    // The default stands among the words already.
+    const hint = typeof description === 'string' ? description.replace(/^Default [^;]*?[.;]\s*/, '') : '';
+    return [{ name: fieldWord(name), value: parts.join(', '), hint: hint === '' ? undefined : hint }];
+  });
+}
+
+/** Undefined for a field that takes nothing. */
+function valueOf(name: string, schema: Schema): string | undefined {
+  const media = mediaOf(schema);
+  if (media !== undefined) return mediaWords(media, schema);
+  const values = listOf(schema['enum'] ?? (schema['const'] === undefined ? undefined : [schema['const']]));
+  if (values.length > 0) return values.map((value) => valueWord(name, value)).join(', ');
+  if (schema['type'] === 'boolean') return modelsText.onOrOff;
+  if (schema['type'] === 'number' || schema['type'] === 'integer') return spanOf(name, schema);
+  const { maxLength } = schema;
+  return typeof maxLength === 'number' ? modelsText.characters(number(maxLength)) : modelsText.text;
+}
+
+/** The duration takes fractions, which are rounded: half a second below the least whole number is its bound. */
+function spanOf(name: string, { minimum, maximum, exclusiveMaximum }: Schema): string {
+  const least = typeof minimum === 'number' ? Math.ceil(minimum) : undefined;
+  const most = typeof exclusiveMaximum === 'number' ? Math.ceil(exclusiveMaximum) - 1 : maximum;
+  if (least === undefined || typeof most !== 'number') return modelsText.number;
+  const words = least === most ? number(least) : modelsText.span(number(least), number(most));
+  return name === 'duration' ? `${words}\u00A0s` : words;
+}
+
+type Media = keyof typeof maxUploadMegabytes;
+
+function mediaOf({ type, items, contentMediaType }: Schema): Media | undefined {
+  const given = type === 'array' && isObject(items) ? items['contentMediaType'] : contentMediaType;
+  const kind = typeof given === 'string' ? given.split('/')[0] : undefined;
+  return (['image', 'video', 'audio'] as const).find((one) => one === kind);
+}
+
+function mediaWords(media: Media, { type, minItems, maxItems }: Schema): string | undefined {
+  const [min, max] = type === 'array' ? [Number(minItems ?? 0), Number(maxItems ?? 1)] : [1, 1];
+  if (max === 0) return undefined;
+  const count = type === 'array' ? modelsText.files[media](min, max) : modelsText.oneFile[media];
+  return `${count}, ${modelsText.uploadsUpTo(maxUploadMegabytes[media])}`;
+}
+
+function standardOf(name: string, { default: standard, enum: values }: Schema): readonly string[] {
+  const isOnly = Array.isArray(values) && values.length === 1;
+  return standard === undefined || isOnly ? [] : [modelsText.standard(valueWord(name, standard))];
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}

@@ -1,0 +1,164 @@
+import type { Model } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { useAccount } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { LinkButton } from '../../ui/button.tsx';
+import { CodeBlock } from '../../ui/code-block.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { Clapperboard, Layers } from '../../ui/icons.ts';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card, type Fact, Facts, Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { ExactTime, useNow } from '../../ui/time.tsx';
+import { requestSamples } from '../playground/request-samples.ts';
+import { Amounts, amountsAt, conditionWords } from '../prices/price-parts.tsx';
+import { limitsOf } from './model-limits.ts';
+import { ModelSample } from './model-sample.tsx';
+import { modelsMs } from './models-page.tsx';
+import { modelsText } from './models-text.ts';
+import './models.css';
+
+/** One model. `name` is the part of the address, whose special characters may be escaped. */
+export function ModelPage({ name }: { readonly name: string }) {
+  const { accountId } = useAccount();
+  const { data, error, refetch } = useRead('/api/v1/models', {}, { everyMs: modelsMs });
+  const back = { href: paths.models(accountId), label: modelsText.title };
+  const model = data?.models.find((one) => one.model === name || encodeURIComponent(one.model) === name);
+  if (model !== undefined) return <ModelContent model={model} back={back} />;
+  return (
+    <Page title={modelsText.title} back={back}>
+      {data !== undefined ? (
+        <Empty icon={Layers} title={modelsText.notFoundTitle}>
+          <p>{modelsText.notFound}</p>
+          <div class="row">
+            <LinkButton href={back.href}>{modelsText.seeAll}</LinkButton>
+          </div>
+        </Empty>
+      ) : error !== null ? (
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      ) : (
+        <div class="columns wide-left" aria-busy="true">
+          <Skeleton height="320px" />
+          <Skeleton height="240px" />
+        </div>
+      )}
+    </Page>
+  );
+}
+
+type ContentProps = { readonly model: Model; readonly back: { readonly href: string; readonly label: string } };
+
+function ModelContent({ model, back }: ContentProps) {
+  const { accountId } = useAccount();
+  return (
+    <Page
+      title={model.title}
+      lead={
+        <span class="id">
+          <code>{model.model}</code>
+          <CopyButton text={model.model} label={modelsText.copyName} />
+        </span>
+      }
+      back={back}
+      actions={
+        <LinkButton href={paths.playgroundOf(accountId, model.model)} variant="primary">
+          <Clapperboard size={16} aria-hidden="true" /> {modelsText.tryIt}
+        </LinkButton>
+      }
+    >
+      {model.description !== null && <p class="model-description">{model.description}</p>}
+      <div class="columns wide-left">
+        <div class="stack">
+          {model.sample !== null && (
+            <section class="stack tight" aria-label={modelsText.sample}>
+              <ModelSample model={model} hasControls />
+              {model.sample.isPreview && <p class="soft">{modelsText.madeByPreview}</p>}
+            </section>
+          )}
+          <Card title={modelsText.request} isFlush>
+            <CodeBlock samples={requestSamples(model.sampleRequest)} />
+          </Card>
+        </div>
+        <div class="stack">
+          <Prices model={model} />
+          <Limits model={model} />
+        </div>
+      </div>
+    </Page>
+  );
+}
+
+function Prices({ model: { title, prices } }: { readonly model: Model }) {
+  const now = useNow(modelsMs);
+  const isAnnounced = prices.some((price) => amountsAt(price, now).announced.length > 0);
+  return (
+    <Card title={modelsText.prices} isFlush>
+      <Table
+        caption={modelsText.pricesCaption(title)}
+        rows={prices}
+        rowKey={({ name }) => name}
+        columns={[
+          {
+            title: modelsText.appliesTo,
+            kind: 'head',
+            cell: ({ when }) => <span class="words">{conditionWords(when, prices.length === 1)}</span>,
+          },
+          {
+            title: modelsText.now,
+            kind: 'end',
+            cell: (price) => {
+              const { current } = amountsAt(price, now);
+              return current === undefined ? <span class="faint">{modelsText.notYet}</span> : <Amounts of={current} />;
+            },
+          },
+          ...(isAnnounced
+            ? [
+                {
+                  title: modelsText.announced,
+                  kind: 'end' as const,
+                  cell: (price: Price) => <Announced price={price} now={now} />,
+                },
+              ]
+            : []),
+        ]}
+      />
+      {prices.length > 1 && <p class="card-note">{modelsText.priceNote}</p>}
+    </Card>
+  );
+}
+
+type Price = Model['prices'][number];
+
+function Announced({ price, now }: { readonly price: Price; readonly now: number }) {
+  return (
+    <>
+      {amountsAt(price, now).announced.map((amounts) => (
+        <div key={amounts.fromTime}>
+          <Amounts of={amounts} />
+          <small class="under">
+            {modelsText.fromTime} <ExactTime ms={amounts.fromTime} />
+          </small>
+        </div>
+      ))}
+    </>
+  );
+}
+
+function Limits({ model }: { readonly model: Model }) {
+  const facts = limitsOf(model).map(({ name, value, hint }): Fact => [
+    name,
+    <>
+      {value}
+      {hint !== undefined && <small class="under">{hint}</small>}
+    </>,
+  ]);
+  const lastFrame: Fact = [modelsText.lastFrame, modelsText.lastFrameStored];
+  return (
+    <Card title={modelsText.limits}>
+      <Facts facts={model.lastFrame ? [...facts, lastFrame] : facts} />
+    </Card>
+  );
+}

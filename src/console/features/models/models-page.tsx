@@ -1,0 +1,94 @@
+import { Link } from 'wouter-preact';
+import type { Model } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { useAccount } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { Layers } from '../../ui/icons.ts';
+import { amountWords } from '../../ui/money.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { useNow } from '../../ui/time.tsx';
+import { amountsAt } from '../prices/price-parts.tsx';
+import { ModelSample } from './model-sample.tsx';
+import { modelsText } from './models-text.ts';
+import './models.css';
+
+/** The pace at which models that workers report, and announced prices, appear. */
+export const modelsMs = 15_000;
+
+/** All models of the service as cards. */
+export function ModelsPage() {
+  const { data, error, refetch } = useRead('/api/v1/models', {}, { everyMs: modelsMs });
+  return (
+    <Page title={modelsText.title} lead={modelsText.lead}>
+      {data === undefined ? (
+        error === null ? (
+          <div class="model-cards" aria-busy="true">
+            {[0, 1, 2].map((one) => (
+              <Skeleton key={one} height="300px" />
+            ))}
+          </div>
+        ) : (
+          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+        )
+      ) : data.models.length === 0 ? (
+        <Empty icon={Layers} title={modelsText.none}>
+          <p>{modelsText.noneAdvice}</p>
+        </Empty>
+      ) : (
+        <ul class="model-cards">
+          {data.models.map((model) => (
+            <ModelCard key={model.model} model={model} />
+          ))}
+        </ul>
+      )}
+    </Page>
+  );
+}
+
+function ModelCard({ model }: { readonly model: Model }) {
+  const { accountId } = useAccount();
+  const now = useNow(modelsMs);
+  const price = leastPrice(model, now);
+  return (
+    <li
+      class="card model-card linked"
+      // The video is decoration here; its page has one with controls.
+      onPointerEnter={({ currentTarget }) =>
+        void currentTarget
+          .querySelector('video')
+          ?.play()
+          .catch(() => undefined)
+      }
+      onPointerLeave={({ currentTarget }) => currentTarget.querySelector('video')?.pause()}
+    >
+      <ModelSample model={model} />
+      <div class="body">
+        <h2>
+          <Link href={paths.model(accountId, model.model)} class="row-link">
+            {model.title}
+          </Link>
+        </h2>
+        <code>{model.model}</code>
+        {model.description !== null && <p class="soft">{model.description}</p>}
+        {price !== undefined && (
+          <p class="price">
+            {model.prices.length > 1 && `${modelsText.from} `}
+            {amountWords(price)}
+          </p>
+        )}
+      </div>
+    </li>
+  );
+}
+
+/** The cheapest second; of a model without prices per second, the cheapest video. */
+function leastPrice({ prices }: Model, nowMs: number) {
+  const current = prices.flatMap((price) => amountsAt(price, nowMs).current ?? []);
+  return current.toSorted(
+    (a, b) => a.creditsPerSecond - b.creditsPerSecond || a.creditsPerVideo - b.creditsPerVideo,
+  )[0];
+}

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { cancelTaskFor, stopEndedTask } from './cancel-task.ts';
+import { failCodes, finalStates } from './task.ts';
+import { cancelTaskAs, findTask } from './tasks.ts';
+import { ownTask } from '../http/authentication.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { existing } from '../http/errors.ts';
+import { idField, opaqueId, reasonField } from '../http/fields.ts';
+
+const cancelledTaskSchema = z
+  .strictObject({
+    taskId: z.string(),
+    cancelled: z.boolean().meta({ description: 'False if the task had already ended in another way.' }),
+    state: z.enum(finalStates),
+    failCode: z.enum(failCodes).nullable(),
+    creditsRefunded: z.int().nonnegative(),
+  })
+  .meta({ id: 'CancelledTask' });
+
+export const cancelTask = defineEndpoint({
+  operationId: 'cancelTask',
+  route: 'POST /api/v1/jobs/cancelTask',
+  // Suspended accounts may cancel, too.
+  scope: 'tasks:write',
+  summary: 'Cancel a task',
+  description:
+    'Ends an unfinished task with `cancelled`, refunds it in full and stops its generation. A task that has ended stays unchanged. ' +
+    'Idempotent.',
+  body: z.strictObject(
+    { taskId: opaqueId.min(1, { error: 'is required' }) },
+    { error: 'must have only the field taskId' },
+  ),
+  data: cancelledTaskSchema,
+  failures: ['task_not_found'],
+  handler: async ({ caller, input }, deps) => {
+    const { taskId } = await ownTask(deps.db, input.taskId, caller.accountId);
+    return await cancelTaskFor(deps, taskId);
+  },
+});
+
+const adminCancel = defineEndpoint({
+  operationId: 'adminCancelTask',
+  route: 'POST /api/admin/v1/tasks/cancel',
+  summary: 'Cancel a task of any account',
+  description:
+    'Ends an unfinished task with `cancelled`, refunds it in full, stops its generation and sends its callback. A task that has ended ' +
+    'stays unchanged. The account does not see the reason.',
+  body: z.strictObject({ taskId: idField('a task'), reason: reasonField }),
+  data: cancelledTaskSchema,
+  failures: ['task_not_found'],
+  handler: async ({ actor, input }, deps) => {
+    existing(await findTask(deps.db, input.taskId), 'task_not_found');
+    return stopEndedTask(deps, await cancelTaskAs(deps.db, actor, input));
+  },
+});
+
+const maxTasks = 100;
+const taskIdsError = `must be an array of 1 to ${maxTasks} task ids`;
+const taskIds = z
+  .array(idField('a task'), { error: taskIdsError })
+  .min(1, { error: taskIdsError })
+  .max(maxTasks, { error: taskIdsError });
+
+const cancelledTasksSchema = z.strictObject({
+  tasks: z.array(cancelledTaskSchema).meta({ description: 'One for each task that was found.' }),
+  notFound: z.int().nonnegative().meta({ description: 'The number of ids that no task has.' }),
+});
+
+type CancelledTask = Awaited<ReturnType<typeof cancelTaskFor>>;
+
+/** One by one: each task has a refund of its own, and a request that is cut off is repeated without harm. */
+async function cancelEach(ids: readonly string[], cancel: (taskId: string) => Promise<CancelledTask | undefined>) {
+  const unique = [...new Set(ids)];
+  const tasks: CancelledTask[] = [];
+  for (const taskId of unique) {
+    const cancelled = await cancel(taskId);
+    if (cancelled !== undefined) tasks.push(cancelled);
+  }
+  return { tasks, notFound: unique.length - tasks.length };
+}
+
+const each =
+  'Each task is cancelled on its own: those that have ended stay unchanged and have `cancelled: false`. Idempotent, so a request that ' +
+  'failed can be sent again.';
+
+const cancelTasks = defineEndpoint({
+  operationId: 'cancelTasks',
+  route: 'POST /api/v1/jobs/cancelTasks',
+  scope: 'tasks:write',
+  summary: 'Cancel several tasks',
+  description: `Ends unfinished tasks as \`cancelTask\` does. ${each}`,
+  body: z.strictObject({ taskIds }),
+  data: cancelledTasksSchema,
+  handler: ({ caller, input }, deps) =>
+    cancelEach(input.taskIds, async (taskId) => {
+      const task = await findTask(deps.db, taskId);
+      return task?.accountId === caller.accountId ? cancelTaskFor(deps, taskId) : undefined;
+    }),
+});
+
+const adminCancelTasks = defineEndpoint({
+  operationId: 'adminCancelTasks',
+  route: 'POST /api/admin/v1/tasks/cancel-many',
+  summary: 'Cancel several tasks of any account',
+  description: `Ends unfinished tasks as \`adminCancelTask\` does. The audit log has an entry for each. ${each}`,
+  body: z.strictObject({ taskIds, reason: reasonField }),
+  data: cancelledTasksSchema,
+  handler: ({ actor, input: { taskIds: ids, reason } }, deps) =>
+    cancelEach(ids, async (taskId) => {
+      const task = await findTask(deps.db, taskId);
+      return task && stopEndedTask(deps, await cancelTaskAs(deps.db, actor, { taskId, reason }));
+    }),
+});
+
+export const cancelEndpoints = [cancelTask, cancelTasks];
+export const operatorCancelEndpoints = [adminCancel, adminCancelTasks];

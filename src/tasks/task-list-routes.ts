@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import { countTasks, maxCountedTasks, type TaskGroup } from './count-tasks.ts';
+import { failOutcome, failOutcomes } from './fail-code.ts';
+import { listTasks } from './task-list.ts';
+import { type TaskSearch, taskSearch } from './task-search.ts';
+import {
+  listedTaskSchema,
+  operatorListedTaskSchema,
+  presentListedTask,
+  presentOperatorListedTask,
+} from './task-view.ts';
+import { type FailCode, failCodes, taskStates } from './task.ts';
+import { defineEndpoint } from '../http/define-endpoint.ts';
+import { oneOf } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import {
+  createdBetween,
+  cutPage,
+  idPage,
+  idParameter,
+  nextCursorSchema,
+  strictQuery,
+  taskSearchParameter,
+  textParameter,
+} from '../http/query.ts';
+import { dayMs } from '../platform/duration.ts';
+
+// Lists, counts and exports take the same filters, so that all three are about the same tasks.
+
+const stateFilter = {
+  state: oneOf(taskStates).optional(),
+  failCode: oneOf(failCodes).meta({ description: 'Failed tasks with this code.' }).optional(),
+  outcome: oneOf(failOutcomes)
+    .meta({
+      description:
+        'Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that ' +
+        'failed for any other reason (`failed`).',
+    })
+    .optional(),
+};
+
+const sharedFilter = {
+  model: textParameter('must be the name of a model').max(100, { error: 'must be at most 100 characters' }).optional(),
+  createdBy: idParameter('a key or a person')
+    .meta({ description: 'The key or person that created the task.' })
+    .optional(),
+  search: taskSearchParameter.optional(),
+  ...createdBetween,
+};
+
+const operatorFilter = {
+  accountId: idParameter('an account').optional(),
+  provider: textParameter('must be the name of a provider')
+    .max(100)
+    .meta({ description: 'Tasks with a job at this provider.' })
+    .optional(),
+  ...sharedFilter,
+};
+
+/** The filters of a client, and those of an operator. */
+export const ownTaskFilter = { ...stateFilter, ...sharedFilter };
+export const operatorTaskFilter = { ...stateFilter, ...operatorFilter };
+
+type StateFilter = z.output<z.ZodObject<typeof stateFilter>>;
+type SharedFilter = z.output<z.ZodObject<typeof sharedFilter>>;
+
+export function stateFilterOf({ state, failCode, outcome }: StateFilter) {
+  return { state, failCodes: failCodesOf(failCode, outcome) };
+}
+
+function failCodesOf(failCode: FailCode | undefined, outcome: StateFilter['outcome']): readonly FailCode[] | undefined {
+  if (failCode === undefined && outcome === undefined) return undefined;
+  return failCodes.filter(
+    (code) => (failCode ?? code) === code && (outcome === undefined || failOutcome(code) === outcome),
+  );
+}
+
+export function ownFilterOf(accountId: string, query: SharedFilter, deps: Pick<HttpDeps, 'searchesPrompts'>) {
+  const { model, createdBy, search, from: fromMs, to: toMs } = query;
+  return { accountId, model, createdBy, search: searchFor(search, deps), fromMs, toMs };
+}
+
+function searchFor(text: string | undefined, deps: Pick<HttpDeps, 'searchesPrompts'>): TaskSearch | undefined {
+  return text === undefined ? undefined : taskSearch(text, deps);
+}
+
+/** Bounds searches without an index. */
+const maxScanMs = 7 * dayMs;
+
+export const aboutOperatorFilter =
+  `Without \`accountId\`, filters by \`model\`, \`createdBy\`, \`provider\` or \`search\` cover only the ${maxScanMs / dayMs} days before ` +
+  '`to`, or before now. Words of prompts require an `accountId`.';
+
+export function operatorFilterOf(
+  query: z.output<z.ZodObject<typeof operatorFilter>>,
+  deps: Pick<HttpDeps, 'searchesPrompts' | 'now'>,
+) {
+  const { accountId, model, createdBy, provider, from = 0, to: toMs } = query;
+  const search = searchFor(query.search, deps);
+  const isSearch = search !== undefined && search.taskId === undefined;
+  const isScan = accountId === undefined && (isSearch || (model ?? createdBy ?? provider) !== undefined);
+  const fromMs = isScan ? Math.max(from, (toMs ?? deps.now()) - maxScanMs) : from;
+  return { accountId, model, createdBy, provider, search, fromMs, toMs };
+}
+
+const listed = 'Lists tasks newest first. Tasks created while you page do not shift later pages.';
+
+export const listTasksOfAccount = defineEndpoint({
+  operationId: 'listTasks',
+  route: 'GET /api/v1/jobs/listTasks',
+  scope: 'tasks:read',
+  summary: "List the account's tasks",
+  description: listed,
+  query: strictQuery({ ...ownTaskFilter, ...idPage }),
+  data: z.strictObject({ tasks: z.array(listedTaskSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ caller: { accountId }, query }, deps) => {
+    const { cursor: after, limit } = query;
+    const filter = { ...ownFilterOf(accountId, query, deps), ...stateFilterOf(query), after, limit: limit + 1 };
+    const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
+    return { tasks: await Promise.all(page.map((task) => presentListedTask(deps, task))), nextCursor };
+  },
+});
+
+const adminList = defineEndpoint({
+  operationId: 'adminListTasks',
+  route: 'GET /api/admin/v1/tasks',
+  summary: 'List tasks of all accounts',
+  description: `${listed} ${aboutOperatorFilter}`,
+  query: strictQuery({ ...operatorTaskFilter, ...idPage }),
+  data: z.strictObject({ tasks: z.array(operatorListedTaskSchema), nextCursor: nextCursorSchema }),
+  handler: async ({ query }, deps) => {
+    const { cursor: after, limit } = query;
+    const filter = { ...operatorFilterOf(query, deps), ...stateFilterOf(query), after, limit: limit + 1 };
+    const { page, nextCursor } = cutPage(await listTasks(deps.db, filter), limit, ({ taskId }) => taskId);
+    return { tasks: await Promise.all(page.map((task) => presentOperatorListedTask(deps, task))), nextCursor };
+  },
+});
+
+const taskCountSchema = z
+  .strictObject({
+    tasks: z.int().nonnegative(),
+    isExact: z.boolean().meta({ description: 'False: there are at least this many.' }),
+  })
+  .meta({ id: 'TaskCount' });
+
+const ofEachGroup = {
+  waiting: taskCountSchema,
+  queuing: taskCountSchema,
+  generating: taskCountSchema,
+  success: taskCountSchema,
+  cancelled: taskCountSchema,
+  rejected: taskCountSchema,
+  failed: taskCountSchema,
+} satisfies Record<TaskGroup, typeof taskCountSchema>;
+
+const taskCountsSchema = z.strictObject({
+  counts: z.strictObject(ofEachGroup).meta({ description: 'By state; failed tasks by `outcome`.' }),
+});
+
+const counted =
+  `Counts tasks by state. Reads no more than the newest ${maxCountedTasks} unfinished tasks, failed tasks and tasks in general; a count ` +
+  'that this limit may have cut is not exact.';
+
+const count = defineEndpoint({
+  operationId: 'countTasks',
+  route: 'GET /api/v1/jobs/countTasks',
+  scope: 'tasks:read',
+  summary: "Count the account's tasks",
+  description: counted,
+  query: strictQuery(sharedFilter),
+  data: taskCountsSchema,
+  handler: async ({ caller: { accountId }, query }, deps) => ({
+    counts: await countTasks(deps.db, ownFilterOf(accountId, query, deps)),
+  }),
+});
+
+const adminCount = defineEndpoint({
+  operationId: 'adminCountTasks',
+  route: 'GET /api/admin/v1/tasks/counts',
+  summary: 'Count tasks of all accounts',
+  description: `${counted} ${aboutOperatorFilter}`,
+  query: strictQuery(operatorFilter),
+  data: taskCountsSchema,
+  handler: async ({ query }, deps) => ({ counts: await countTasks(deps.db, operatorFilterOf(query, deps)) }),
+});
+
+export const taskListEndpoints = [listTasksOfAccount, count];
+export const operatorTaskListEndpoints = [adminList, adminCount];
