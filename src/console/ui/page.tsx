@@ -7,6 +7,8 @@ import './page.css';
 
 type PageProps = {
   readonly title: string;
+  /** Replaces the title in the browser's tab, for example with progress. */
+  readonly tabTitle?: string | undefined;
   /** Replaces the title in the page, for example to add a state. */
   readonly heading?: ComponentChildren;
   readonly lead?: ComponentChildren;
@@ -16,10 +18,10 @@ type PageProps = {
 };
 
 /** A page: one h1, what it is for, its actions, its content. */
-export function Page({ title, heading, lead, actions, back, children }: PageProps) {
+export function Page({ title, tabTitle = title, heading, lead, actions, back, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · Videogen`;
-  }, [title]);
+    document.title = `${tabTitle} · Videogen`;
+  }, [tabTitle]);
   return (
     <div class="page">
       <header class="page-head">

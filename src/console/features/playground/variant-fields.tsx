@@ -1,0 +1,97 @@
+import type { Model } from '../../api/contract.ts';
+import { CheckField, Segmented } from '../../ui/field.tsx';
+import { credits } from '../../ui/money.tsx';
+import { type Draft, type DraftChange, maxVariants, variantChoices } from './draft.ts';
+import { playgroundText } from './playground-text.ts';
+import { otherModelsOf, seedField, type Variant } from './variants.ts';
+
+type FieldsProps = {
+  readonly models: readonly Model[];
+  readonly model: Model;
+  readonly draft: Draft;
+  readonly variants: readonly Variant[];
+  readonly onChange: (change: DraftChange) => void;
+};
+
+/** How many videos of one prompt are made, what differs between them, and what each costs. */
+export function VariantFields({ models, model, draft, variants, onChange }: FieldsProps) {
+  const choices = variantChoices.filter((choice) => choice !== 'models' || models.length > 1);
+  const chosen = otherModelsOf(draft, model, models);
+  return (
+    <>
+      <Segmented
+        label={playgroundText.variants}
+        value={draft.variants}
+        options={choices.map((value) => ({ value, label: playgroundText.variantChoice[value] }))}
+        hint={hintOf(draft, model)}
+        onValue={(value) => {
+          const next = models.find((one) => one !== model);
+          const needsOne = value === 'models' && chosen.length === 0 && next !== undefined;
+          onChange({ variants: value, ...(needsOne && { otherModels: [next.model] }) });
+        }}
+      />
+      {draft.variants === 'models' && (
+        <OtherModels
+          models={models.filter((one) => one !== model)}
+          chosen={chosen}
+          onChosen={(otherModels) => onChange({ otherModels })}
+        />
+      )}
+      {variants.length > 1 && <PriceRows variants={variants} />}
+    </>
+  );
+}
+
+function hintOf({ variants }: Draft, model: Model): string {
+  const { one, seeds, repeats, models } = playgroundText.variantHint;
+  if (variants === '1') return one;
+  if (variants === 'models') return models;
+  return seedField(model) === undefined ? repeats : seeds;
+}
+
+type OthersProps = {
+  readonly models: readonly Model[];
+  readonly chosen: readonly Model[];
+  readonly onChosen: (models: readonly string[]) => void;
+};
+
+function OtherModels({ models, chosen, onChosen }: OthersProps) {
+  const isFull = chosen.length >= maxVariants - 1;
+  return (
+    <fieldset class="field other-models">
+      <legend>{playgroundText.compareWith}</legend>
+      {models.map((one) => (
+        <CheckField
+          key={one.model}
+          label={one.title}
+          isChecked={chosen.includes(one)}
+          onValue={(isChecked) => {
+            const others = chosen.filter((other) => other !== one);
+            // One more than the limit takes the place of the last.
+            const kept = isFull ? others.slice(0, maxVariants - 2) : others;
+            onChosen((isChecked ? [...kept, one] : others).map(({ model }) => model));
+          }}
+        />
+      ))}
+      {isFull && <p class="hint">{playgroundText.atMostModels}</p>}
+    </fieldset>
+  );
+}
+
+function PriceRows({ variants }: { readonly variants: readonly Variant[] }) {
+  return (
+    <dl class="variant-prices" aria-label={playgroundText.prices}>
+      {variants.map(({ label, price, changes }, index) => (
+        // Two videos of a model without a seed differ in nothing else.
+        // oxlint-disable-next-line react/no-array-index-key
+        <div key={index}>
+          <dt>
+            {label}
+            {changes.length > 0 && <small class="soft"> {changes.join(', ')}</small>}
+          </dt>
+          <dd>{price.now === undefined ? playgroundText.noPrice : credits(price.total)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
