@@ -27,7 +27,7 @@ export function GenerateButton({ variants, balance, isBusy, disabledReason }: Ge
       price.next !== undefined && variants.findIndex((other) => other.model === model) === index,
   );
   return (
-    <div class="stack tight generate">
+    <>
       <Button
         variant="primary"
         size="wide"
@@ -45,7 +45,7 @@ export function GenerateButton({ variants, balance, isBusy, disabledReason }: Ge
           {playgroundText.priceFrom} {next !== undefined && <ExactTime ms={next.fromMs} />}: {priceWords(next, model)}.
         </p>
       ))}
-    </div>
+    </>
   );
 }
 

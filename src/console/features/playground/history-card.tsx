@@ -5,6 +5,7 @@ import { Card } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
 import { Poster } from '../tasks/poster.tsx';
+import { isLive } from '../tasks/use-task.ts';
 import { playgroundText } from './playground-text.ts';
 
 type HistoryProps = { readonly models: readonly Model[]; readonly onChosen: (task: ListedTask) => void };
@@ -15,7 +16,12 @@ const maxPrompts = 20;
 
 /** The latest prompts of the account, each with its latest video. A click fills the form with that task's input. */
 export function HistoryCard({ models, onChosen }: HistoryProps) {
-  const { data, error } = useRead('/api/v1/jobs/listTasks', { limit: readTasks });
+  const { data, error } = useRead(
+    '/api/v1/jobs/listTasks',
+    { limit: readTasks },
+    // Posters of running tasks follow.
+    { everyMs: (page) => (page?.tasks.some(isLive) === true ? 5000 : false) },
+  );
   // The page has nothing to say about a list that is a shortcut only.
   if (error !== null && data === undefined) return null;
   const tasks = data === undefined ? undefined : latestByPrompt(data.tasks);

@@ -9,7 +9,7 @@ import { GenerateButton, priceWords } from './generate-button.tsx';
 import { hasError, InputFields } from './input-fields.tsx';
 import { fieldsOf } from './input-schema.ts';
 import { playgroundText } from './playground-text.ts';
-import { VariantFields } from './variant-fields.tsx';
+import { OtherModels, VariantFields } from './variant-fields.tsx';
 import type { Variant } from './variants.ts';
 import './playground.css';
 
@@ -51,6 +51,7 @@ export function PlaygroundForm(props: FormProps) {
           hint={priceWords(variants[0]?.price.now, model)}
           onValue={(value) => onChange({ model: value })}
         />
+        {draft.variants === 'models' && <OtherModels models={models} model={model} draft={draft} onChange={onChange} />}
         <InputFields fields={fields} draft={draft} problem={error} onChange={onChange} />
         <Fold
           title={playgroundText.callback}
@@ -67,8 +68,10 @@ export function PlaygroundForm(props: FormProps) {
             onValue={(value) => onChange({ callBackUrl: value.trim() })}
           />
         </Fold>
-        <VariantFields models={models} model={model} draft={draft} variants={variants} onChange={onChange} />
-        <GenerateButton {...props} isBusy={submission.isPending} />
+        <div class="stack tight generate">
+          <VariantFields models={models} model={model} draft={draft} variants={variants} onChange={onChange} />
+          <GenerateButton {...props} isBusy={submission.isPending} />
+        </div>
       </Form>
     </section>
   );

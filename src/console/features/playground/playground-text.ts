@@ -56,10 +56,9 @@ export const playgroundText = {
   variants: 'Variants',
   variantChoice: { 1: '1', 2: '2', 3: '3', 4: '4', models: 'By model' },
   variantHint: {
-    one: 'Make up to four videos of one prompt, and compare them side by side.',
-    seeds: 'One task per seed. Each is charged separately, and refunded if it fails.',
-    repeats: 'This model takes no seed, so each video differs by itself. Each is charged separately.',
-    models: 'The same input for each model. Each task is charged separately, and refunded if it fails.',
+    seeds: 'One task per seed, each charged separately.',
+    repeats: 'This model takes no seed. Each task is charged separately.',
+    models: 'One task per model, each charged separately.',
   },
   compareWith: 'Compare with',
   atMostModels: `At most ${maxVariants} models at once`,
@@ -120,7 +119,8 @@ export const playgroundText = {
         ? 'Your video is ready'
         : 'Your video failed and was refunded'
       : `${succeeded} of ${count} videos are ready`,
-  notifiedBody: (failed: number) => (failed === 0 ? '' : `${failed} failed and ${failed === 1 ? 'was' : 'were'} refunded.`),
+  notifiedBody: (failed: number) =>
+    failed === 0 ? '' : `${failed} failed and ${failed === 1 ? 'was' : 'were'} refunded.`,
 
   history: 'History',
   historyHint: 'Click an entry to fill in the form.',

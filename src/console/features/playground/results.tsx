@@ -50,6 +50,12 @@ export function Results(props: ResultsProps) {
     <section class="stack tight" aria-label={isMany ? playgroundText.results : playgroundText.result}>
       <ResultsHead views={views} count={taskIds.length} onClear={onClear} />
       {partly !== undefined && refused.length > 0 && <PartlyNotice partly={partly} />}
+      {isMany && films.length > 0 && (
+        <PlaybackBar
+          playback={playback}
+          onSound={() => setAudible(audible === undefined ? films[0]?.task.taskId : undefined)}
+        />
+      )}
       <div class={isMany || refused.length > 0 ? 'variants' : 'stack'}>
         {taskIds.map((taskId, index) => {
           const { data: view, error, refetch } = reads[index] ?? {};
@@ -77,12 +83,6 @@ export function Results(props: ResultsProps) {
           <RefusedCard key={one.key} refused={one} onAccepted={(accepted) => onRetried(one, accepted)} />
         ))}
       </div>
-      {isMany && films.length > 0 && (
-        <PlaybackBar
-          playback={playback}
-          onSound={() => setAudible(audible === undefined ? films[0]?.task.taskId : undefined)}
-        />
-      )}
       {!isMany && views[0] !== undefined && <TaskJson view={views[0]} />}
     </section>
   );
@@ -116,12 +116,14 @@ function PartlyNotice({ partly: { accepted, refused } }: { readonly partly: Batc
   );
 }
 
-/** What differs between the videos: the model, else the seed, else only their order. */
+/** What differs between the videos: the model, the seed, or only their order. */
 function labelOf({ task }: TaskView, all: readonly TaskView[], index: number, models: readonly Model[]): string {
-  const title = models.find(({ model }) => model === task.model)?.title ?? task.model;
-  if (new Set(all.map(({ task: { model } }) => model)).size > 1) return title;
+  const alike = all.filter((one) => one.task.model === task.model).length;
   const { seed } = task.param.input;
-  return seed === undefined ? playgroundText.variant(index + 1) : playgroundText.seed(seed);
+  const variant = seed === undefined ? playgroundText.variant(index + 1) : playgroundText.seed(seed);
+  if (alike === all.length) return variant;
+  const title = models.find(({ model }) => model === task.model)?.title ?? task.model;
+  return alike === 1 ? title : `${title} · ${variant}`;
 }
 
 function TaskJson({ view }: { readonly view: TaskView }) {

@@ -33,7 +33,11 @@ export function RunAgain({ view, models, onAccepted, onEdit }: AgainProps) {
   const viewerReason = useRoleReason('member');
   const reason =
     viewerReason ??
-    (contentDeleteTime !== null ? playgroundText.contentDeleted : model === undefined ? playgroundText.modelGone : undefined);
+    (contentDeleteTime !== null
+      ? playgroundText.contentDeleted
+      : model === undefined
+        ? playgroundText.modelGone
+        : undefined);
   if (reason !== undefined || model === undefined || create.isPending) {
     return (
       <Button disabledReason={reason} busy={create.isPending}>

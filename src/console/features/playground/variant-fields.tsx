@@ -13,66 +13,57 @@ type FieldsProps = {
   readonly onChange: (change: DraftChange) => void;
 };
 
-/** How many videos of one prompt are made, what differs between them, and what each costs. */
+/** How many videos of one prompt are made, and what each costs. */
 export function VariantFields({ models, model, draft, variants, onChange }: FieldsProps) {
   const choices = variantChoices.filter((choice) => choice !== 'models' || models.length > 1);
-  const chosen = otherModelsOf(draft, model, models);
   return (
     <>
       <Segmented
         label={playgroundText.variants}
         value={draft.variants}
         options={choices.map((value) => ({ value, label: playgroundText.variantChoice[value] }))}
-        hint={hintOf(draft, model)}
+        {...(draft.variants !== '1' && { hint: hintOf(draft, model) })}
         onValue={(value) => {
           const next = models.find((one) => one !== model);
-          const needsOne = value === 'models' && chosen.length === 0 && next !== undefined;
+          const needsOne = value === 'models' && otherModelsOf(draft, model, models).length === 0 && next !== undefined;
           onChange({ variants: value, ...(needsOne && { otherModels: [next.model] }) });
         }}
       />
-      {draft.variants === 'models' && (
-        <OtherModels
-          models={models.filter((one) => one !== model)}
-          chosen={chosen}
-          onChosen={(otherModels) => onChange({ otherModels })}
-        />
-      )}
       {variants.length > 1 && <PriceRows variants={variants} />}
     </>
   );
 }
 
 function hintOf({ variants }: Draft, model: Model): string {
-  const { one, seeds, repeats, models } = playgroundText.variantHint;
-  if (variants === '1') return one;
+  const { seeds, repeats, models } = playgroundText.variantHint;
   if (variants === 'models') return models;
   return seedField(model) === undefined ? repeats : seeds;
 }
 
-type OthersProps = {
-  readonly models: readonly Model[];
-  readonly chosen: readonly Model[];
-  readonly onChosen: (models: readonly string[]) => void;
-};
+type OthersProps = Omit<FieldsProps, 'variants'>;
 
-function OtherModels({ models, chosen, onChosen }: OthersProps) {
+/** The models whose videos are compared with that of the chosen one. */
+export function OtherModels({ models, model, draft, onChange }: OthersProps) {
+  const chosen = otherModelsOf(draft, model, models);
   const isFull = chosen.length >= maxVariants - 1;
   return (
     <fieldset class="field other-models">
       <legend>{playgroundText.compareWith}</legend>
-      {models.map((one) => (
-        <CheckField
-          key={one.model}
-          label={one.title}
-          isChecked={chosen.includes(one)}
-          onValue={(isChecked) => {
-            const others = chosen.filter((other) => other !== one);
-            // One more than the limit takes the place of the last.
-            const kept = isFull ? others.slice(0, maxVariants - 2) : others;
-            onChosen((isChecked ? [...kept, one] : others).map(({ model }) => model));
-          }}
-        />
-      ))}
+      {models
+        .filter((one) => one !== model)
+        .map((one) => (
+          <CheckField
+            key={one.model}
+            label={one.title}
+            isChecked={chosen.includes(one)}
+            onValue={(isChecked) => {
+              const others = chosen.filter((other) => other !== one);
+              // One more than the limit takes the place of the last.
+              const kept = isFull ? others.slice(0, maxVariants - 2) : others;
+              onChange({ otherModels: (isChecked ? [...kept, one] : others).map((other) => other.model) });
+            }}
+          />
+        ))}
       {isFull && <p class="hint">{playgroundText.atMostModels}</p>}
     </fieldset>
   );

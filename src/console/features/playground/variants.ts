@@ -2,7 +2,7 @@ import type { Model, TaskRequest } from '../../api/contract.ts';
 import type { Values } from '../models/input-values.ts';
 import { fieldWord, valueWord } from '../models/models-text.ts';
 import { type Draft, fitted, maxVariants, requestOf } from './draft.ts';
-import { type Field, fieldsOf, isGiven, valueOf, withValue } from './input-schema.ts';
+import { type Field, fieldsOf, isGiven, standardsOf, valueOf, withValue } from './input-schema.ts';
 import { type LivePrice, livePrice } from './live-price.ts';
 import { playgroundText } from './playground-text.ts';
 
@@ -20,7 +20,9 @@ type Form = { readonly draft: Draft; readonly model: Model; readonly models: rea
 
 /** The variants of a fitted draft. `seeds`: random ones, for videos of one model when no seed is given. */
 export function variantsOf(form: Form, seeds: readonly number[]): readonly Variant[] {
-  return form.draft.variants === 'models' ? modelVariants(form) : seedVariants(form, Number(form.draft.variants), seeds);
+  return form.draft.variants === 'models'
+    ? modelVariants(form)
+    : seedVariants(form, Number(form.draft.variants), seeds);
 }
 
 /** The chosen model, and the others that are compared with it. */
@@ -34,9 +36,7 @@ function modelVariants({ draft, model, models, now }: Form): readonly Variant[] 
 }
 
 export function otherModelsOf({ otherModels }: Draft, model: Model, models: readonly Model[]): readonly Model[] {
-  return models
-    .filter((one) => one.model !== model.model && otherModels.includes(one.model))
-    .slice(0, maxVariants - 1);
+  return models.filter((one) => one.model !== model.model && otherModels.includes(one.model)).slice(0, maxVariants - 1);
 }
 
 function seedVariants({ draft, model, now }: Form, count: number, seeds: readonly number[]): readonly Variant[] {
@@ -74,16 +74,24 @@ function seedOf(field: Field, input: Values, seeds: readonly number[], index: nu
 function changesOf(draft: Draft, model: Model, other: Model): readonly string[] {
   const { input } = fitted(draft, other);
   const fields = fieldsOf(other);
+  const standards = standardsOf(other);
   return fieldsOf(model).flatMap((field) => {
-    const { name, standard, control } = field;
+    const { name, parent, control } = field;
+    const word = fieldWord(name);
     const value = valueOf(draft.input, field);
-    if (!fields.some(({ path }) => path === field.path))
-      return isGiven(value) && value !== standard ? [playgroundText.without(fieldWord(name))] : [];
-    const taken = valueOf(input, field);
-    if (JSON.stringify(taken) === JSON.stringify(value)) return [];
-    if (!isGiven(taken)) return [playgroundText.without(fieldWord(name))];
-    return control.kind === 'media' || control.kind === 'text'
-      ? [playgroundText.shortened(fieldWord(name))]
-      : [`${fieldWord(name)} ${valueWord(name, taken)}`];
+    // A field that leaves no choice is not among the fields, but has a value.
+    const taken = fields.some(({ path }) => path === field.path)
+      ? valueOf(input, field)
+      : parent
+        ? undefined
+        : standards[name];
+    if (isSame(taken, value)) return [];
+    if (!isGiven(taken)) return [playgroundText.without(word)];
+    const isText = control.kind === 'media' || control.kind === 'text';
+    return [isText ? playgroundText.shortened(word) : `${word} ${valueWord(name, taken)}`];
   });
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return isGiven(one) ? JSON.stringify(one) === JSON.stringify(other) : !isGiven(other);
 }
