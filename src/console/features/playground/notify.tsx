@@ -4,7 +4,7 @@ import { Bell } from '../../ui/icons.ts';
 import { isLive, type TaskView } from '../tasks/use-task.ts';
 import { playgroundText } from './playground-text.ts';
 
-const storageKey = 'videogen-notify';
+const storageKey = 'console-notify';
 
 /** Permission alone is not enough: who turned notifications off again keeps the permission. */
 function isWanted(): boolean {
@@ -67,7 +67,7 @@ function notify(ended: readonly TaskView[]): void {
   const succeeded = ended.filter(({ task }) => task.state === 'success').length;
   const notification = new Notification(playgroundText.notifiedTitle(succeeded, ended.length), {
     body: playgroundText.notifiedBody(ended.length - succeeded),
-    tag: 'videogen-playground',
+    tag: 'console-playground',
   });
   notification.addEventListener('click', () => {
     window.focus();

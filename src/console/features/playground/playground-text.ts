@@ -90,7 +90,7 @@ export const playgroundText = {
   notCharged: 'Not charged.',
   retry: 'Try again',
   dismiss: 'Dismiss',
-  took: (time: string) => `in ${time}`,
+  took: (time: string, hasSucceeded: boolean) => `${hasSucceeded ? 'in' : 'after'} ${time}`,
   running: (time: string) => `${time} so far`,
   refunded: 'refunded',
 

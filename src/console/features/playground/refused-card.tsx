@@ -20,7 +20,7 @@ export function RefusedCard({ refused, onAccepted }: RefusedProps) {
   return (
     <article class="variant" aria-label={label}>
       <header>
-        <h3>{label}</h3>
+        <h2>{label}</h2>
       </header>
       <Notice tone="bad" title={failure.title}>
         <p>

@@ -6,7 +6,7 @@ import { useTask } from '../tasks/use-task.ts';
 import { type Draft, type DraftChange, draftOf, fitted } from './draft.ts';
 import { storedDraft, storeDraft } from './draft-store.ts';
 
-/** The draft, which begins with the task of `?from=` if one is run again, else with what was typed last in this browser. */
+/** The draft, which begins with the task of `?from=` or the model of `?model=`, else with what was typed last in this browser. */
 export function useDraft(models: readonly Model[]) {
   const owner = useDraftOwner();
   const { get, set } = useAddress();
@@ -23,6 +23,12 @@ export function useDraft(models: readonly Model[]) {
     fill(source.task);
     set({ from: undefined });
   }, [from, source]);
+  const wanted = get('model');
+  useEffect(() => {
+    if (wanted === undefined) return;
+    setDraft((current) => ({ ...current, model: wanted }));
+    set({ model: undefined });
+  }, [wanted]);
   const isFirst = useRef(true);
   useEffect(() => {
     if (!isFirst.current) storeDraft(owner, draft);

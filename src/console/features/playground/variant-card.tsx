@@ -34,7 +34,7 @@ export function VariantCard(props: CardProps) {
     <article class="variant" aria-label={label}>
       {!isAlone && (
         <header>
-          <h3>{label}</h3>
+          <h2>{label}</h2>
           {shared !== undefined && url !== undefined && video?.hasAudio === true && (
             <Button
               variant="quiet"
@@ -49,8 +49,11 @@ export function VariantCard(props: CardProps) {
         </header>
       )}
       <TaskResult view={view} onExpired={onExpired} shared={shared} />
-      <p class="soft number">
-        <CostAndTime view={view} />
+      <p class="cost soft number">
+        <span>
+          <CostAndTime view={view} />
+        </span>
+        <Link href={of(task.taskId)}>{playgroundText.toTask}</Link>
       </p>
       <div class="row">
         <CancelButton view={view} />
@@ -61,7 +64,6 @@ export function VariantCard(props: CardProps) {
           onAccepted={(taskId) => onRunAgain(task.taskId, taskId)}
           onEdit={() => onEdit(view)}
         />
-        <Link href={of(task.taskId)}>{playgroundText.toTask}</Link>
       </div>
     </article>
   );
@@ -83,7 +85,7 @@ function CostAndTime({ view: { task } }: { readonly view: TaskView }) {
       {isLive(task) || completeTime === null ? (
         <Elapsed sinceMs={createTime} />
       ) : (
-        playgroundText.took(duration(completeTime - createTime))
+        playgroundText.took(duration(completeTime - createTime), task.state === 'success')
       )}
     </>
   );
