@@ -6,6 +6,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { findAccount, limitAccountAs } from '../../src/accounts/accounts.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
+import { post } from '../support/api.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import {
   assertAccessible,
@@ -184,8 +185,7 @@ test(
   'what is refused beside accepted videos is named and not charged, a retry starts it, and a hidden tab notifies at the end',
   { skip },
   async () => {
-    const { page, errors, accountId, context } = await openPlayground();
-    await context.addInitScript(recordNotifications);
+    const { page, errors, accountId, key } = await openPlayground();
     const operator = { kind: 'command_line', name: 'ada' } as const;
     await limitAccountAs(service.database.db, operator, { accountId, maxUnfinishedTasks: 2 });
     await page.reload();
@@ -219,12 +219,7 @@ test(
     await page.clock.install();
     await page.evaluate(hide);
     const last = shownTasks(page).at(-1) ?? '';
-    const { baseUrl } = service;
-    const answer = await page.request.post(`${baseUrl}/api/v1/jobs/cancelTask`, {
-      headers: { 'Videogen-Console': '1', 'Videogen-Account': accountId },
-      data: { taskId: last },
-    });
-    assert.equal(answer.status(), 200);
+    assert.equal((await post({ ...service, key }, '/api/v1/jobs/cancelTask', { taskId: last })).status, 200);
     await waitFor('the notification', async () => {
       await page.clock.fastForward(5_000);
       return (await page.evaluate<string[]>('window.shown')).length > 0 || undefined;
@@ -236,7 +231,7 @@ test(
 );
 
 test(
-  'a prompt for two models: what each takes is said before; run again with a new seed; the history fills the form',
+  'a prompt for two models: the form shows the values of each; run again with a new seed; the history fills the form',
   { skip },
   async () => {
     const { page, errors, accountId } = await openPlayground();
@@ -279,7 +274,7 @@ test(
 const imageWidth = 'document.querySelector(".chosen-media img")?.naturalWidth ?? 0';
 
 test(
-  'a draft with an uploaded image survives the tab, says when the file has expired, and ends with the session',
+  'a draft with an uploaded image survives the tab, reports a file that has expired, and is deleted at sign-out',
   { skip },
   async () => {
     const { page, open, context, accountId } = await openPlayground();

@@ -6,7 +6,7 @@ type PlayerProps = {
   readonly posterUrl: string | null;
   /** Links are signed for some hours: a film that no longer plays gets a fresh one. */
   readonly onExpired: () => void;
-  /** Controls elsewhere on the page play it, together with others; it is loaded at once so that they start together. */
+  /** Controls elsewhere on the page play it, together with others; it is loaded early, so that they start together. */
   readonly shared?: SharedPlayback | undefined;
 };
 

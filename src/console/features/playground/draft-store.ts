@@ -31,9 +31,9 @@ export function storedDraft(owner: DraftOwner): Draft {
 export function storeDraft(owner: DraftOwner, draft: Draft): void {
   const others = storedDrafts().filter((one) => one.owner !== nameOf(owner));
   const isStorable = JSON.stringify(draft).length <= maxDraftLetters;
-  const kept = [...(isStorable ? [{ owner: nameOf(owner), draft }] : []), ...others].slice(0, maxDrafts);
+  const drafts = [...(isStorable ? [{ owner: nameOf(owner), draft }] : []), ...others].slice(0, maxDrafts);
   try {
-    localStorage.setItem(storageKey, JSON.stringify(kept));
+    localStorage.setItem(storageKey, JSON.stringify(drafts));
   } catch {
     // A browser that blocks storage keeps no draft.
   }

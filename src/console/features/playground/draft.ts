@@ -7,7 +7,7 @@ export type Draft = {
   readonly model: string;
   readonly input: Values;
   readonly callBackUrl: string;
-  /** How many videos of one model, or one of each of several models. */
+  /** The number of videos of one model, or one of each of several models. */
   readonly variants: VariantChoice;
   /** The models beside the chosen one. */
   readonly otherModels: readonly string[];

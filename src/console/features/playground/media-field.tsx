@@ -134,7 +134,7 @@ function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'on
   );
 }
 
-/** The address of an uploaded file says nothing to a person. */
+/** People recognize the address of a file elsewhere, and nothing in that of an upload. */
 function nameOf(url: string, media: UploadKind): string {
   if (!isUpload(url)) return url.split('?')[0] ?? url;
   const name = playgroundText.uploaded[media];

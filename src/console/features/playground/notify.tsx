@@ -7,19 +7,19 @@ import { playgroundText } from './playground-text.ts';
 const storageKey = 'console-notify';
 
 /** Permission alone is not enough: who turned notifications off again keeps the permission. */
-function isWanted(): boolean {
+function isTurnedOn(): boolean {
   return Notification.permission === 'granted' && localStorage.getItem(storageKey) === 'on';
 }
 
 /** Turns notifications on and off. The browser requests the permission at the click, never before. */
 export function NotifyButton() {
-  const [isOn, setOn] = useState(isSupported && isWanted());
+  const [isOn, setOn] = useState(isSupported && isTurnedOn());
   const [isBlocked, setBlocked] = useState(isSupported && Notification.permission === 'denied');
   if (!isSupported) return null;
   const toggle = async () => {
     const permission = isOn ? 'default' : await Notification.requestPermission();
     localStorage.setItem(storageKey, permission === 'granted' ? 'on' : 'off');
-    setOn(isWanted());
+    setOn(isTurnedOn());
     setBlocked(permission === 'denied');
   };
   return (
@@ -63,7 +63,7 @@ function isHidden(): boolean {
 }
 
 function notify(ended: readonly TaskView[]): void {
-  if (!isSupported || !isWanted()) return;
+  if (!isSupported || !isTurnedOn()) return;
   const succeeded = ended.filter(({ task }) => task.state === 'success').length;
   const notification = new Notification(playgroundText.notifiedTitle(succeeded, ended.length), {
     body: playgroundText.notifiedBody(ended.length - succeeded),

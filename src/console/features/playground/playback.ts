@@ -6,23 +6,23 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 const driftSeconds = 0.12;
 const endSeconds = 0.05;
 
-type Moment = { readonly isPlaying: boolean; readonly seconds: number; readonly lengthSeconds: number };
+type PlaybackState = { readonly isPlaying: boolean; readonly seconds: number; readonly lengthSeconds: number };
 
-export type Playback = Moment & {
-  /** The `ref` of the film of this name; the same function each time, so that the film stays in its place. */
+export type Playback = PlaybackState & {
+  /** The `ref` of the film of this name; the same function each time, so that a film is added once. */
   readonly filmOf: (name: string) => (film: HTMLVideoElement | null) => void;
   readonly toggle: () => void;
   readonly seek: (seconds: number) => void;
 };
 
 export function usePlayback(): Playback {
-  const [moment, setMoment] = useState<Moment>({ isPlaying: false, seconds: 0, lengthSeconds: 0 });
-  const { current: films } = useRef(createFilms(setMoment));
+  const [state, setState] = useState<PlaybackState>({ isPlaying: false, seconds: 0, lengthSeconds: 0 });
+  const { current: films } = useRef(createFilms(setState));
   useEffect(() => films.stop, [films]);
-  return { ...moment, ...films };
+  return { ...state, ...films };
 }
 
-function createFilms(onMoment: (moment: Moment) => void) {
+function createFilms(onState: (state: PlaybackState) => void) {
   const films = new Map<string, HTMLVideoElement>();
   const refs = new Map<string, (film: HTMLVideoElement | null) => void>();
   const listening = new Map<string, AbortController>();
@@ -32,16 +32,16 @@ function createFilms(onMoment: (moment: Moment) => void) {
   const longest = () => loaded().toSorted((a, b) => b.duration - a.duration)[0];
   const show = () => {
     const clock = longest();
-    onMoment({ isPlaying, seconds: clock?.currentTime ?? 0, lengthSeconds: clock?.duration ?? 0 });
+    onState({ isPlaying, seconds: clock?.currentTime ?? 0, lengthSeconds: clock?.duration ?? 0 });
   };
-  const place = (seconds: number) => {
+  const moveTo = (seconds: number) => {
     for (const film of loaded()) film.currentTime = Math.min(seconds, film.duration);
   };
   const pause = () => {
     isPlaying = false;
     for (const film of films.values()) film.pause();
     // Each stopped a little later than the one before.
-    place(longest()?.currentTime ?? 0);
+    moveTo(longest()?.currentTime ?? 0);
     show();
   };
   const play = (film: HTMLVideoElement) => {
@@ -59,11 +59,11 @@ function createFilms(onMoment: (moment: Moment) => void) {
     show();
   };
   const restart = () => {
-    place(0);
+    moveTo(0);
     for (const film of loaded()) play(film);
   };
   const seek = (seconds: number) => {
-    place(Math.max(0, Math.min(seconds, longest()?.duration ?? 0)));
+    moveTo(Math.max(0, Math.min(seconds, longest()?.duration ?? 0)));
     if (isPlaying) for (const film of loaded()) play(film);
     show();
   };
@@ -72,7 +72,7 @@ function createFilms(onMoment: (moment: Moment) => void) {
     if (clock === undefined) return;
     if (isPlaying) return pause();
     isPlaying = true;
-    place(clock.currentTime >= clock.duration - endSeconds ? 0 : clock.currentTime);
+    moveTo(clock.currentTime >= clock.duration - endSeconds ? 0 : clock.currentTime);
     for (const film of loaded()) play(film);
     show();
   };

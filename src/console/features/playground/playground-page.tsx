@@ -119,7 +119,7 @@ function useShownTasks() {
       );
       setTasks([...taskIds, accepted.taskId]);
     },
-    /** A new task stands beside its source, or in its place if that failed or there is no room. */
+    /** A new task stands beside its source, or replaces it if that failed or the row is full. */
     ranAgain: (source: string, taskId: string) => {
       const hasFailed = views.some(({ task }) => task.taskId === source && !isLive(task) && task.state === 'fail');
       const isReplaced = hasFailed || taskIds.length >= maxVariants;

@@ -61,7 +61,7 @@ export const playgroundText = {
     models: 'One task per model, each charged separately.',
   },
   compareWith: 'Compare with',
-  atMostModels: `At most ${maxVariants} models at once`,
+  atMostModels: `At most ${maxVariants} models`,
   variant: (position: number) => `Video ${position}`,
   seed: (seed: unknown) => `Seed ${String(seed)}`,
   without: (field: string) => `without ${field.toLowerCase()}`,
@@ -98,7 +98,7 @@ export const playgroundText = {
   sameInput: 'Same input',
   newSeed: 'New seed',
   edit: 'Edit in the form',
-  modelGone: 'This model is no longer offered',
+  modelMissing: 'This model is no longer offered',
   contentDeleted: 'The content of this task was deleted',
 
   playback: 'Playback of all videos',

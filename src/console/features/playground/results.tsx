@@ -116,7 +116,7 @@ function PartlyNotice({ partly: { accepted, refused } }: { readonly partly: Batc
   );
 }
 
-/** What differs between the videos: the model, the seed, or only their order. */
+/** Returns the difference between the videos: the model, the seed, or only their order. */
 function labelOf({ task }: TaskView, all: readonly TaskView[], index: number, models: readonly Model[]): string {
   const alike = all.filter((one) => one.task.model === task.model).length;
   const { seed } = task.param.input;

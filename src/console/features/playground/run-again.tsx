@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks';
 import type { Model, TaskRequest } from '../../api/contract.ts';
 import { useSend } from '../../api/queries.ts';
 import { useRoleReason } from '../../api/session.ts';
@@ -5,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { RefreshCw } from '../../ui/icons.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { credits } from '../../ui/money.tsx';
+import { useNow } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { failureOf } from '../../api/problem.ts';
 import type { TaskView } from '../tasks/use-task.ts';
@@ -22,21 +24,30 @@ type AgainProps = {
   readonly onEdit: () => void;
 };
 
+/** Announced prices begin while the page is open. */
+const priceMs = 15_000;
+
 /** Generates the same input once more, with the price in the menu, or fills the form with it. */
 export function RunAgain({ view, models, onAccepted, onEdit }: AgainProps) {
   const { task, contentDeleteTime } = view;
   const model = models.find((one) => one.model === task.model);
+  // The same until it is accepted, so that a retry is the same request.
+  const [seed, setSeed] = useState(randomSeed);
   const create = useSend('/api/v1/jobs/createTask', {
     isOnce: true,
-    onDone: () => toast(playgroundText.accepted(1)),
+    onDone: () => {
+      toast(playgroundText.accepted(1));
+      setSeed(randomSeed());
+    },
   });
   const viewerReason = useRoleReason('member');
+  const atMs = useNow(priceMs);
   const reason =
     viewerReason ??
     (contentDeleteTime !== null
       ? playgroundText.contentDeleted
       : model === undefined
-        ? playgroundText.modelGone
+        ? playgroundText.modelMissing
         : undefined);
   if (reason !== undefined || model === undefined || create.isPending) {
     return (
@@ -45,11 +56,11 @@ export function RunAgain({ view, models, onAccepted, onEdit }: AgainProps) {
       </Button>
     );
   }
-  const { now, total } = livePrice(model, repeated(task, model, undefined).input, Date.now());
+  const { now, total } = livePrice(model, repeated(task, model, undefined).input, atMs);
   const price = now === undefined ? playgroundText.noPrice : credits(total);
   const field = seedField(model);
-  const send = (seed: number | undefined) =>
-    create.mutate(repeated(task, model, seed), {
+  const send = (newSeed: number | undefined) =>
+    create.mutate(repeated(task, model, newSeed), {
       onSuccess: ({ taskId }) => onAccepted(taskId),
       onError: (problem) => toast(failureOf(problem).sentence, 'bad'),
     });
@@ -70,7 +81,7 @@ export function RunAgain({ view, models, onAccepted, onEdit }: AgainProps) {
         </button>
       )}
       {now !== undefined && field !== undefined && (
-        <button type="button" onClick={() => send(randomSeed())}>
+        <button type="button" onClick={() => send(seed)}>
           {playgroundText.newSeed} · {price}
         </button>
       )}

@@ -4,7 +4,7 @@ import { textsOf, isObject, type Values } from '../models/input-values.ts';
 import { previewOf, storePreview } from '../tasks/media-thumbnail.tsx';
 import type { Draft } from './draft.ts';
 
-/** The service returns at most this many links at once. */
+/** The service returns at most this many links per request. */
 const maxPreviews = 50;
 
 const expired = new Set<string>();
@@ -24,7 +24,7 @@ export function isExpired(url: string): boolean {
   return expired.has(url);
 }
 
-/** Leads to an uploaded file, whatever the address is by which this page was opened. */
+/** True for the address of an uploaded file, under any host name of the service. */
 export function isUpload(url: string): boolean {
   return URL.canParse(url) && uploadFromUrl('', new URL(url).pathname) !== undefined;
 }

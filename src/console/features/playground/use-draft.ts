@@ -23,12 +23,12 @@ export function useDraft(models: readonly Model[]) {
     fill(source.task);
     set({ from: undefined });
   }, [from, source]);
-  const wanted = get('model');
+  const given = get('model');
   useEffect(() => {
-    if (wanted === undefined) return;
-    setDraft((current) => ({ ...current, model: wanted }));
+    if (given === undefined) return;
+    setDraft((current) => ({ ...current, model: given }));
     set({ model: undefined });
-  }, [wanted]);
+  }, [given]);
   const isFirst = useRef(true);
   useEffect(() => {
     if (!isFirst.current) storeDraft(owner, draft);

@@ -7,7 +7,7 @@ import { maxVariants } from './draft.ts';
 import { playgroundText } from './playground-text.ts';
 import type { Variant } from './variants.ts';
 
-/** What each variant of an opened form is sent with. Both stay the same until one is accepted, so that a retry is the same request. */
+/** Each variant of an opened form is sent with these. They stay the same until one is accepted, so that a retry is the same request. */
 type Slot = { readonly key: string; readonly seed: number };
 
 export type Accepted = { readonly taskId: string; readonly creditsCharged: number };

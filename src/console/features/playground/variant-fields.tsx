@@ -13,7 +13,7 @@ type FieldsProps = {
   readonly onChange: (change: DraftChange) => void;
 };
 
-/** How many videos of one prompt are made, and what each costs. */
+/** The number of videos of one prompt, and the price of each. */
 export function VariantFields({ models, model, draft, variants, onChange }: FieldsProps) {
   const choices = variantChoices.filter((choice) => choice !== 'models' || models.length > 1);
   return (
@@ -58,9 +58,9 @@ export function OtherModels({ models, model, draft, onChange }: OthersProps) {
             isChecked={chosen.includes(one)}
             onValue={(isChecked) => {
               const others = chosen.filter((other) => other !== one);
-              // One more than the limit takes the place of the last.
-              const kept = isFull ? others.slice(0, maxVariants - 2) : others;
-              onChange({ otherModels: (isChecked ? [...kept, one] : others).map((other) => other.model) });
+              // One more than the limit replaces the last.
+              const remaining = isFull ? others.slice(0, maxVariants - 2) : others;
+              onChange({ otherModels: (isChecked ? [...remaining, one] : others).map((other) => other.model) });
             }}
           />
         ))}

@@ -12,7 +12,7 @@ export type Variant = {
   readonly model: Model;
   readonly request: TaskRequest;
   readonly price: LivePrice;
-  /** Where this model differs from what the form shows, in words. */
+  /** The differences of this model from the form, in words. */
   readonly changes: readonly string[];
 };
 
@@ -70,7 +70,7 @@ function seedOf(field: Field, input: Values, seeds: readonly number[], index: nu
   return first < min || first > max ? first : min + ((first - min + index) % span);
 }
 
-/** What the form holds and another model does not take, or takes with another value. */
+/** Returns what another model leaves out of the form, or takes with another value. */
 function changesOf(draft: Draft, model: Model, other: Model): readonly string[] {
   const { input } = fitted(draft, other);
   const fields = fieldsOf(other);
