@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 // Several films that play as one. The longest is the clock: the others follow it, and stand at their last frame once they have ended.
 
@@ -17,97 +17,105 @@ export type Playback = PlaybackState & {
 
 export function usePlayback(): Playback {
   const [state, setState] = useState<PlaybackState>({ isPlaying: false, seconds: 0, lengthSeconds: 0 });
-  const { current: films } = useRef(createFilms(setState));
-  useEffect(() => films.stop, [films]);
+  const [{ stop, ...films }] = useState(() => createFilms(setState));
+  useEffect(() => stop, [stop]);
   return { ...state, ...films };
 }
 
-function createFilms(onState: (state: PlaybackState) => void) {
-  const films = new Map<string, HTMLVideoElement>();
-  const refs = new Map<string, (film: HTMLVideoElement | null) => void>();
-  const listening = new Map<string, AbortController>();
-  let isPlaying = false;
+type Films = Map<string, HTMLVideoElement>;
 
-  const loaded = () => [...films.values()].filter(({ duration }) => Number.isFinite(duration));
-  const longest = () => loaded().toSorted((a, b) => b.duration - a.duration)[0];
+function createFilms(onState: (state: PlaybackState) => void) {
+  const films: Films = new Map();
+  let isPlaying = false;
   const show = () => {
-    const clock = longest();
+    const clock = longestOf(films);
     onState({ isPlaying, seconds: clock?.currentTime ?? 0, lengthSeconds: clock?.duration ?? 0 });
   };
   const moveTo = (seconds: number) => {
-    for (const film of loaded()) film.currentTime = Math.min(seconds, film.duration);
-  };
-  const pause = () => {
-    isPlaying = false;
-    for (const film of films.values()) film.pause();
-    // Each stopped a little later than the one before.
-    moveTo(longest()?.currentTime ?? 0);
-    show();
-  };
-  const play = (film: HTMLVideoElement) => {
-    // Browsers may refuse to play a film with sound, or have not loaded it yet.
-    film.play().catch(() => undefined);
-  };
-  const follow = () => {
-    const clock = longest();
-    if (clock === undefined) return;
-    for (const film of loaded()) {
-      if (film === clock || film.seeking || clock.currentTime >= film.duration - endSeconds) continue;
-      if (Math.abs(film.currentTime - clock.currentTime) > driftSeconds) film.currentTime = clock.currentTime;
-      if (isPlaying && film.paused) play(film);
+    for (const film of loadedOf(films)) {
+      film.currentTime = Math.min(seconds, film.duration);
+      // A film that has ended would begin again.
+      if (isPlaying && !hasEnded(film, seconds)) play(film);
     }
     show();
   };
-  const restart = () => {
-    moveTo(0);
-    for (const film of loaded()) play(film);
-  };
-  const seek = (seconds: number) => {
-    moveTo(Math.max(0, Math.min(seconds, longest()?.duration ?? 0)));
-    if (isPlaying) for (const film of loaded()) play(film);
-    show();
-  };
   const toggle = () => {
-    const clock = longest();
+    const clock = longestOf(films);
     if (clock === undefined) return;
-    if (isPlaying) return pause();
-    isPlaying = true;
-    moveTo(clock.currentTime >= clock.duration - endSeconds ? 0 : clock.currentTime);
-    for (const film of loaded()) play(film);
-    show();
+    isPlaying = !isPlaying;
+    if (!isPlaying) for (const film of films.values()) film.pause();
+    // After a pause, because each film stopped a little later than the one before.
+    moveTo(isPlaying && hasEnded(clock, clock.currentTime) ? 0 : clock.currentTime);
   };
-  const add = (name: string, film: HTMLVideoElement) => {
-    const { signal } = addedTo(listening, name);
-    films.set(name, film);
-    const on = (event: string, run: () => void) => film.addEventListener(event, run, { signal });
-    on('timeupdate', () => film === longest() && follow());
-    on('ended', () => film === longest() && isPlaying && restart());
-    // A film that is finished later joins the others where they are.
-    on('loadedmetadata', () => {
-      film.currentTime = Math.min(longest()?.currentTime ?? 0, film.duration);
-      follow();
-    });
-    if (film.readyState > 0) follow();
-  };
-  const remove = (name: string) => {
-    listening.get(name)?.abort();
-    films.delete(name);
-    if (films.size === 0) isPlaying = false;
-    show();
-  };
-  const filmOf = (name: string) => {
-    const known = refs.get(name);
-    if (known !== undefined) return known;
-    const ref = (film: HTMLVideoElement | null) => (film === null ? remove(name) : add(name, film));
-    refs.set(name, ref);
-    return ref;
-  };
+  const filmOf = createRefs({
+    add: (name, film) => films.set(name, film),
+    remove: (name) => {
+      films.delete(name);
+      if (films.size === 0) isPlaying = false;
+      show();
+    },
+    events: {
+      timeupdate: (film) => {
+        if (film !== longestOf(films)) return;
+        follow(films, film, isPlaying);
+        show();
+      },
+      ended: (film) => film === longestOf(films) && isPlaying && moveTo(0),
+      // A film that is finished later joins the others at their time.
+      loadedmetadata: () => moveTo(Math.max(...loadedOf(films).map(({ currentTime }) => currentTime))),
+    },
+  });
+  const seek = (seconds: number) => moveTo(Math.max(0, seconds));
   return { filmOf, toggle, seek, stop: () => void (isPlaying = false) };
 }
 
-function addedTo(listening: Map<string, AbortController>, name: string): AbortController {
-  listening.get(name)?.abort();
-  const controller = new AbortController();
-  listening.set(name, controller);
-  return controller;
+function loadedOf(films: Films): readonly HTMLVideoElement[] {
+  return [...films.values()].filter(({ duration }) => Number.isFinite(duration));
+}
+
+function longestOf(films: Films): HTMLVideoElement | undefined {
+  return loadedOf(films).toSorted((a, b) => b.duration - a.duration)[0];
+}
+
+function hasEnded({ duration }: HTMLVideoElement, seconds: number): boolean {
+  return seconds >= duration - endSeconds;
+}
+
+function play(film: HTMLVideoElement): void {
+  // Browsers refuse to play a film with sound before a click, and the others play on.
+  film.play().catch(() => undefined);
+}
+
+function follow(films: Films, clock: HTMLVideoElement, isPlaying: boolean): void {
+  for (const film of loadedOf(films)) {
+    if (film === clock || film.seeking || hasEnded(film, clock.currentTime)) continue;
+    if (Math.abs(film.currentTime - clock.currentTime) > driftSeconds) film.currentTime = clock.currentTime;
+    if (isPlaying && film.paused) play(film);
+  }
+}
+
+type Refs = {
+  readonly add: (name: string, film: HTMLVideoElement) => void;
+  readonly remove: (name: string) => void;
+  readonly events: Readonly<Record<string, (film: HTMLVideoElement) => unknown>>;
+};
+
+/** One `ref` function per name, which follows the events of its film until the film is removed. */
+function createRefs({ add, remove, events }: Refs) {
+  const refs = new Map<string, (film: HTMLVideoElement | null) => void>();
+  return (name: string) => {
+    const known = refs.get(name);
+    if (known !== undefined) return known;
+    let listening = new AbortController();
+    const ref = (film: HTMLVideoElement | null) => {
+      listening.abort();
+      if (film === null) return remove(name);
+      listening = new AbortController();
+      const { signal } = listening;
+      add(name, film);
+      for (const [event, run] of Object.entries(events)) film.addEventListener(event, () => run(film), { signal });
+    };
+    refs.set(name, ref);
+    return ref;
+  };
 }
