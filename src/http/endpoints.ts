@@ -29,7 +29,7 @@ import { showOverview } from '../accounts/overview-routes.ts';
 import { showStatus } from '../accounts/status-routes.ts';
 import { operatorProviderEndpoints } from '../providers/provider-routes.ts';
 import { testCallback, testEvent } from '../callbacks/test-callback-routes.ts';
-import { uploadMedia } from '../media/upload-routes.ts';
+import { previewUploads, uploadMedia } from '../media/upload-routes.ts';
 import { operatorTaskEndpoints, taskEndpoints } from '../tasks/task-routes.ts';
 import { adminDeleteTask, deleteTask } from '../tasks/delete-task-routes.ts';
 import { adminShowTask, showTimeline } from '../tasks/task-detail-routes.ts';
@@ -47,7 +47,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them.',
-    endpoints: [createTask, quoteTaskPrice, uploadMedia, ...taskEndpoints, deleteTask, showTimeline],
+    endpoints: [createTask, quoteTaskPrice, uploadMedia, previewUploads, ...taskEndpoints, deleteTask, showTimeline],
   },
   {
     tag: 'account',

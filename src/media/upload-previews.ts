@@ -13,13 +13,21 @@ type PreviewDeps = {
 export type UploadPreview = { readonly url: string; readonly previewUrl: string };
 
 /** Returns links to the uploaded files of a request that its account still has. */
-export async function uploadPreviews(
+export function uploadPreviews(deps: PreviewDeps, accountId: string, input: TaskInput) {
+  return previewsOf(
+    deps,
+    accountId,
+    mediaUrlsOf(input).map(({ url }) => url),
+  );
+}
+
+/** Returns links to those files among the addresses that the account uploaded and still has. */
+export async function previewsOf(
   { db, publicUrl, resultStore }: PreviewDeps,
   accountId: string,
-  input: TaskInput,
+  urls: readonly string[],
 ): Promise<readonly UploadPreview[]> {
-  const urls = [...new Set(mediaUrlsOf(input).map(({ url }) => url))];
-  const named = urls.flatMap((url) => {
+  const named = [...new Set(urls)].flatMap((url) => {
     const upload = uploadFromUrl(publicUrl, url);
     return upload === undefined ? [] : [{ url, ...upload }];
   });

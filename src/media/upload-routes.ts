@@ -12,8 +12,10 @@ import { defineEndpoint } from '../http/define-endpoint.ts';
 import { HttpError, invalidRequest } from '../http/errors.ts';
 import { maxUploadsAtOnce, withUploadSlot } from '../http/limits/upload-slots.ts';
 import { unixMs } from '../http/fields.ts';
+import { strictQuery, textParameter } from '../http/query.ts';
 import { allowSlowBody } from '../http/server/body-time.ts';
 import { announcedBytes, saveBytes } from '../http/server/read-json.ts';
+import { previewsOf } from './upload-previews.ts';
 import { mediaFields } from '../tasks/task-input.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
 
@@ -70,3 +72,31 @@ function maxBytesOf(contentType: string): number {
   const [kind = ''] = contentType.trim().toLowerCase().split('/');
   return maxUploadBytes(kinds.find((one) => one === kind) ?? 'image');
 }
+
+/** More than one request can name. */
+const maxPreviews = 50;
+
+export const previewUploads = defineEndpoint({
+  operationId: 'previewUploads',
+  route: 'GET /api/v1/uploads/previews',
+  scope: 'tasks:read',
+  summary: 'Show uploaded files',
+  description:
+    `Returns links to uploaded files. \`urls\` are up to ${maxPreviews} of the addresses that uploads returned, separated by commas. Files ` +
+    'that the account does not have, or no longer has, are left out.',
+  query: strictQuery({
+    urls: textParameter('is required')
+      .min(1)
+      .transform((text) => text.split(','))
+      .refine((urls) => urls.length <= maxPreviews, { error: `must be at most ${maxPreviews} addresses` })
+      .meta({ type: 'string' }),
+  }),
+  data: z.strictObject({
+    previews: z
+      .array(z.strictObject({ url: z.string(), previewUrl: z.url() }))
+      .meta({ description: 'Signed links, valid for a day.' }),
+  }),
+  handler: async ({ caller: { accountId }, query: { urls } }, deps) => ({
+    previews: await previewsOf(deps, accountId, urls),
+  }),
+});

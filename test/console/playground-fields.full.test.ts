@@ -117,8 +117,8 @@ async function giveUrl(page: Page, label: string, url: string): Promise<void> {
 
 async function generate(page: Page): Promise<string> {
   await page.getByRole('button', { name: /^Generate/ }).click();
-  await page.waitForURL((url) => url.searchParams.has('task'));
-  return new URL(page.url()).searchParams.get('task') ?? '';
+  await page.waitForURL((url) => url.searchParams.has('tasks'));
+  return new URL(page.url()).searchParams.get('tasks') ?? '';
 }
 
 async function inputOf(taskId: string) {

@@ -79,7 +79,7 @@ test(
     }
     await page.getByRole('button', { name: /^Generate/ }).click();
     await page.getByRole('link', { name: 'View task' }).waitFor();
-    made.push(new URL(page.url()).searchParams.get('task') ?? '');
+    made.push(new URL(page.url()).searchParams.get('tasks') ?? '');
     const params = await Promise.all(made.map(async (id) => (await findTask(service.database.db, id))?.param));
     assert.equal(params[0]?.input.prompt, prompt);
     assert.deepEqual(

@@ -96,8 +96,8 @@ test('the price on the button is that of the input, and it is charged', { skip }
   await priced(page, 9);
   await page.getByLabel('Prompt').fill('a paper boat');
   await page.getByRole('button', { name: /^Generate/ }).click();
-  await page.waitForURL((url) => url.searchParams.has('task'));
-  const task = await findTask(service.database.db, new URL(page.url()).searchParams.get('task') ?? '');
+  await page.waitForURL((url) => url.searchParams.has('tasks'));
+  const task = await findTask(service.database.db, new URL(page.url()).searchParams.get('tasks') ?? '');
   assert.equal(task?.creditsCharged, 9);
   await page.getByRole('link', { name: 'View task' }).click();
   await page.getByRole('definition').filter({ hasText: 'draft on' }).waitFor();

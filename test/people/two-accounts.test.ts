@@ -125,6 +125,7 @@ async function fillOther(): Promise<Other> {
       cursor: cursors,
       search: [live.slice(0, 8), live],
       input: [{ prompt: 'a boat', imageUrls: [imageUrl] }],
+      urls: [imageUrl],
     },
   };
 }
@@ -294,7 +295,9 @@ test('the same reads show the other account to its owner, so the tests above had
   for (const { operationId, path, method, query } of ofPeople) {
     if (method !== 'get') continue;
     const taskId = other.values['taskId']?.at(-1);
-    const search = isRequired(query, 'taskId') ? `?taskId=${String(taskId)}` : '';
+    const needed = ['taskId', 'urls'].filter((name) => isRequired(query, name));
+    const pairs = needed.map((name): [string, string] => [name, String(other.values[name]?.at(-1))]);
+    const search = `?${new URLSearchParams(pairs).toString()}`;
     const found = path.replace('{id}', String(taskId)) + search;
     const { bytes, headers } = await other.owner.ask('GET', found, { accountId: other.accountId });
     const text = `${headers.location ?? ''} ${bytes.toString()}`;

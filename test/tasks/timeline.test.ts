@@ -126,7 +126,7 @@ test("404 another account's task and an unknown one, 422 for a misspelt paramete
   assertError(await askWith(service, key)('GET', path, { query: { taskId } }), 403, 'scope_missing');
 });
 
-test('200 the uploaded files of the input have links that show them, for as long as they are stored', async () => {
+test('200 the uploaded files of the input, and those of a list of addresses, have links that show them for as long as they are stored', async () => {
   const { key } = await service.newAccount(1_000);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'image/png' };
   const body = await plainImage(300, 300).png().toBuffer();
@@ -142,7 +142,14 @@ test('200 the uploaded files of the input have links that show them, for as long
   const { pathname, search } = new URL(previews[0]?.previewUrl ?? '');
   const shown = await service.send('GET', pathname + search);
   assert.deepEqual([shown.status, shown.headers['content-type']], [200, 'image/jpeg']);
+  const byAddress = async () => {
+    const query = { urls: imageUrls.join() };
+    const { json } = await askWith(service, key)('GET', '/api/v1/uploads/previews', { query });
+    return (json.data['previews'] as typeof previews).map((one) => [one.url, new URL(one.previewUrl).pathname]);
+  };
+  assert.deepEqual(await byAddress(), [[url, pathname]]);
   const text = `update uploads set expires_at = now() - interval '1 second'`;
   await service.database.db.run({ name: 'expire-uploads', text, plannedAnew: true });
   assert.deepEqual((await timelineOf(key, taskId))['previews'], []);
+  assert.deepEqual(await byAddress(), []);
 });

@@ -1387,6 +1387,18 @@ export type OperatorAction = {
 };
 
 export type Reads = {
+  readonly '/api/v1/uploads/previews': {
+    readonly query: {
+      readonly urls: string;
+    };
+    readonly answer: {
+      /** Signed links, valid for a day. */
+      readonly previews: readonly {
+        readonly url: string;
+        readonly previewUrl: string;
+      }[];
+    };
+  };
   readonly '/api/v1/jobs/recordInfo': {
     readonly query: {
       readonly taskId: string;

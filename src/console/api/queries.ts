@@ -4,6 +4,7 @@ import {
   QueryClient,
   queryOptions,
   useMutation,
+  useQueries,
   useQuery,
   useQueryClient,
   type UseQueryResult,
@@ -67,6 +68,8 @@ type ReadOptions<Data> = {
   readonly isEnabled?: boolean;
   /** The earlier answer stays until the next one is there, as with another filter of one list. */
   readonly keeps?: boolean;
+  /** Reads on while the page is hidden, which only a page with news for a hidden tab needs. */
+  readonly inBackground?: boolean;
 };
 
 /** A GET, under the key by which `useRead` finds its response. */
@@ -84,18 +87,11 @@ export function useRead<Path extends ReadPath>(
   options: ReadOptions<Answer<Path>> = {},
 ) {
   const account = useContext(AccountContext);
-  const { everyMs = false, isEnabled = true, keeps = false } = options;
+  const { isEnabled = true, keeps = false } = options;
   const result = useQuery({
-    ...readQuery(account, path, query),
+    ...repeatedQuery(account, path, query, options),
     enabled: isEnabled,
     ...(keeps && { placeholderData: keepPreviousData }),
-    refetchInterval: ({ state }) => {
-      const paceMs = typeof everyMs === 'function' ? everyMs(state.data) : everyMs;
-      if (isPassing(state.error)) return Math.max(paceMs || 0, passingFailureMs);
-      return paceMs === false || state.error === null ? paceMs : Math.max(paceMs, lastingFailureMs);
-    },
-    refetchIntervalInBackground: false,
-    refetchOnWindowFocus: everyMs !== false,
   });
   return useLastingError(result);
 }
@@ -106,6 +102,35 @@ export function useLastingError<Result extends UseQueryResult<unknown, ApiProble
   const isTriedAgain = result.error === null && result.data === undefined && result.isFetching;
   last.current = isTriedAgain ? last.current : result.error;
   return last.current === result.error ? result : { ...result, error: last.current };
+}
+
+/** Several GETs of one path, each repeated at its own pace. */
+export function useReads<Path extends ReadPath>(
+  path: Path,
+  queries: readonly Query<Path>[],
+  options: Omit<ReadOptions<Answer<Path>>, 'isEnabled' | 'keeps'>,
+) {
+  const account = useContext(AccountContext);
+  return useQueries({ queries: queries.map((query) => repeatedQuery(account, path, query, options)) });
+}
+
+function repeatedQuery<Path extends ReadPath>(
+  account: string | undefined,
+  path: Path,
+  query: Query<Path>,
+  options: ReadOptions<Answer<Path>>,
+) {
+  const { everyMs = false, inBackground = false } = options;
+  return {
+    ...readQuery(account, path, query),
+    refetchInterval: ({ state }: { state: { data: Answer<Path> | undefined; error: ApiProblem | null } }) => {
+      const paceMs = typeof everyMs === 'function' ? everyMs(state.data) : everyMs;
+      if (isPassing(state.error)) return Math.max(paceMs || 0, passingFailureMs);
+      return paceMs === false || state.error === null ? paceMs : Math.max(paceMs, lastingFailureMs);
+    },
+    refetchIntervalInBackground: inBackground,
+    refetchOnWindowFocus: everyMs !== false,
+  };
 }
 
 type SendOptions<Path extends SendPath> = {
@@ -119,7 +144,7 @@ type SendOptions<Path extends SendPath> = {
 /** A POST of a form. */
 export function useSend<Path extends SendPath>(path: Path, options: SendOptions<Path> = {}) {
   const account = useContext(AccountContext);
-  const client = useQueryClient();
+  const refresh = useRefresh();
   const key = useRef(randomKey());
   const renewKey = () => (key.current = randomKey());
   const { changes, onDone, isOnce } = options;
@@ -131,13 +156,21 @@ export function useSend<Path extends SendPath>(path: Path, options: SendOptions<
       onDone: (answer) => {
         renewKey();
         onDone?.(answer);
-        void client.invalidateQueries({
-          predicate: ({ queryKey: [of, readPath] }) =>
-            of === account && (changes === undefined || changes.some((changed) => changed === readPath)),
-        });
+        refresh(changes);
       },
     },
   );
+}
+
+/** Reads again what a change of the account touched; by default all of it. */
+export function useRefresh() {
+  const account = useContext(AccountContext);
+  const client = useQueryClient();
+  return (changes?: readonly ReadPath[]) =>
+    void client.invalidateQueries({
+      predicate: ({ queryKey: [of, readPath] }) =>
+        of === account && (changes === undefined || changes.some((changed) => changed === readPath)),
+    });
 }
 
 type ActionOptions<Result> = {
@@ -167,6 +200,6 @@ export function useAction<Result, Input = void>(
 }
 
 /** `crypto.randomUUID` exists for https and loopback only. */
-function randomKey(): string {
+export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -46,6 +46,12 @@ function ShortcutList({ onClose }: Omit<DialogProps, 'shown'>) {
             </dt>
             <dd>{shellText.shortcuts.generate}</dd>
           </div>
+          <div>
+            <dt>
+              <kbd>Space</kbd> <kbd>←</kbd> <kbd>→</kbd> <kbd>m</kbd>
+            </dt>
+            <dd>{shellText.shortcuts.playback}</dd>
+          </div>
         </dl>
       </DialogBody>
     </Dialog>

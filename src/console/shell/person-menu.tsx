@@ -5,6 +5,7 @@ import { brand } from '../api/brand.ts';
 import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { signOut, useSignedIn } from '../api/session.ts';
+import { deleteDrafts } from '../features/playground/draft-store.ts';
 import { signInPaths } from '../paths.ts';
 import { Menu } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';
@@ -31,6 +32,7 @@ export function PersonMenu({ me, pages }: PersonMenuProps) {
   const leave = () =>
     void signOut().then(
       () => {
+        deleteDrafts();
         signedIn(null);
         // Without `next`: they left on purpose, and the next person at this browser may be another one.
         navigate(signInPaths.signIn);

@@ -88,6 +88,7 @@ export const shellText = {
     palette: 'Go to a page or a task',
     search: 'Search in the list',
     generate: 'Generate, in the playground',
+    playback: 'Play, seek and unmute compared videos',
   },
   sudo: {
     title: 'Confirm your identity',

@@ -8,6 +8,8 @@ import './page.css';
 
 type PageProps = {
   readonly title: string;
+  /** Replaces the title in the browser's tab, for example with progress. */
+  readonly tabTitle?: string | undefined;
   /** Replaces the title in the page, for example to add a state. */
   readonly heading?: ComponentChildren;
   readonly lead?: ComponentChildren;
@@ -17,10 +19,10 @@ type PageProps = {
 };
 
 /** A page: one h1, what it is for, its actions, its content. */
-export function Page({ title, heading, lead, actions, back, children }: PageProps) {
+export function Page({ title, tabTitle = title, heading, lead, actions, back, children }: PageProps) {
   useEffect(() => {
-    document.title = titleOf(title);
-  }, [title]);
+    document.title = titleOf(tabTitle);
+  }, [tabTitle]);
   return (
     <div class="page">
       <header class="page-head">

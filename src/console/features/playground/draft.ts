@@ -1,5 +1,5 @@
 import type { Model, TaskRecord, TaskRequest } from '../../api/contract.ts';
-import { isObject, type Values } from '../models/input-values.ts';
+import type { Values } from '../models/input-values.ts';
 import { type Field, fieldsOf, fittedValue, isGiven, valueOf, withValue } from './input-schema.ts';
 
 /** Values that the chosen model does not accept stay for the next one that does. */
@@ -7,9 +7,19 @@ export type Draft = {
   readonly model: string;
   readonly input: Values;
   readonly callBackUrl: string;
+  /** The number of videos of one model, or one of each of several models. */
+  readonly variants: VariantChoice;
+  /** The models beside the chosen one. */
+  readonly otherModels: readonly string[];
 };
 
-const emptyDraft: Draft = { model: '', input: {}, callBackUrl: '' };
+/** At most this many videos are made and shown side by side. */
+export const maxVariants = 4;
+
+export const variantChoices = ['1', '2', '3', '4', 'models'] as const;
+export type VariantChoice = (typeof variantChoices)[number];
+
+export const emptyDraft: Draft = { model: '', input: {}, callBackUrl: '', variants: '1', otherModels: [] };
 
 /** The draft with the values that the chosen model accepts, and its defaults for the others. */
 export function fitted(draft: Draft, model: Model | undefined): Draft {
@@ -37,7 +47,7 @@ function sentValue({ control: { kind } }: Field, value: unknown): unknown {
 }
 
 /** An earlier request, to be changed and sent again. */
-export function draftOf({ param }: Pick<TaskRecord, 'param'>): Draft {
+export function draftOf({ param }: Pick<TaskRecord, 'param'>): Pick<Draft, 'model' | 'input' | 'callBackUrl'> {
   const { input, model, callBackUrl = '' } = param;
   return { model, input, callBackUrl };
 }
@@ -49,23 +59,3 @@ export function lengthOf(text: string): number {
 
 /** New parts of the draft, or a function of the current one: an upload ends long after the render in which it began. */
 export type DraftChange = Partial<Draft> | ((draft: Draft) => Partial<Draft>);
-
-const draftKey = (accountId: string) => `videogen-draft-${accountId}`;
-
-/** A draft survives a reload of the tab. */
-export function storedDraft(accountId: string): Draft {
-  try {
-    const stored: unknown = JSON.parse(sessionStorage.getItem(draftKey(accountId)) ?? '{}');
-    return isObject(stored) && isObject(stored['input']) ? { ...emptyDraft, ...stored } : emptyDraft;
-  } catch {
-    return emptyDraft;
-  }
-}
-
-export function storeDraft(accountId: string, draft: Draft): void {
-  try {
-    sessionStorage.setItem(draftKey(accountId), JSON.stringify(draft));
-  } catch {
-    // A browser that blocks storage keeps no draft.
-  }
-}

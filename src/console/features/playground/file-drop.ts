@@ -28,14 +28,25 @@ export const fileHandlers: DropProps = {
 };
 
 function takeFiles(event: JSX.TargetedEvent<HTMLElement>, files: FileList | undefined): void {
-  const [file] = files ?? [];
-  if (file === undefined || files === undefined) return;
+  if (files === undefined || files.length === 0) return;
   event.preventDefault();
-  const media = file.type.split('/')[0] ?? '';
+  const form = event.currentTarget;
   const under = event.target instanceof Element ? event.target.closest('[data-media]') : null;
-  const field = under ?? event.currentTarget.querySelector(`[data-media="${CSS.escape(media)}"]`);
-  const input = field?.querySelector<HTMLInputElement>('input[type="file"]');
-  if (input === null || input === undefined) return toast(playgroundText.noFieldFor, 'bad');
-  input.files = files;
-  input.dispatchEvent(new Event('change'));
+  const parts = new Map<Element | null, DataTransfer>();
+  for (const file of files) {
+    const [media = ''] = file.type.split('/');
+    const field = under ?? form.querySelector(`[data-media="${CSS.escape(media)}"]`);
+    const part = parts.get(field) ?? new DataTransfer();
+    part.items.add(file);
+    parts.set(field, part);
+  }
+  for (const [field, part] of parts) {
+    const input = field?.querySelector<HTMLInputElement>('input[type="file"]');
+    if (input === null || input === undefined) {
+      toast(playgroundText.noFieldFor, 'bad');
+      continue;
+    }
+    input.files = part.files;
+    input.dispatchEvent(new Event('change'));
+  }
 }

@@ -5,47 +5,53 @@ import { amountWords, credits } from '../../ui/money.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import type { LivePrice } from './live-price.ts';
 import { playgroundText } from './playground-text.ts';
+import type { Variant } from './variants.ts';
 
 type GenerateProps = {
-  readonly model: Model;
-  readonly price: LivePrice;
+  readonly variants: readonly Variant[];
   readonly balance: number | undefined;
   readonly isBusy: boolean;
   readonly disabledReason: string | undefined;
 };
 
-/** The price is on the button, and below it the balance that remains and the next change of the price. */
-export function GenerateButton({ model, price, balance, isBusy, disabledReason }: GenerateProps) {
-  const { now, next, total } = price;
-  const left = balance === undefined || now === undefined ? undefined : balance - total;
-  const reason = disabledReason ?? (now === undefined ? playgroundText.noPrice : undefined);
+/** The sum of the prices is on the button, and below it the balance that remains and the next change of a price. */
+export function GenerateButton({ variants, balance, isBusy, disabledReason }: GenerateProps) {
+  const { length: count } = variants;
+  const isPriced = variants.every(({ price }) => price.now !== undefined);
+  const total = variants.reduce((sum, { price }) => sum + price.total, 0);
+  const left = balance === undefined || !isPriced ? undefined : balance - total;
+  const isShort = left !== undefined && left < 0;
+  const reason = disabledReason ?? (isPriced ? undefined : playgroundText.noPrice);
+  const changing = variants.filter(
+    ({ model, price }, index) =>
+      price.next !== undefined && variants.findIndex((other) => other.model === model) === index,
+  );
   return (
-    <div class="stack tight generate">
+    <>
       <Button
         variant="primary"
         size="wide"
         type="submit"
         busy={isBusy}
-        disabledReason={reason ?? (left !== undefined && left < 0 ? playgroundText.tooExpensive : undefined)}
+        disabledReason={reason ?? (isShort ? playgroundText.tooExpensive(count) : undefined)}
       >
-        <Sparkles size={16} aria-hidden="true" /> {playgroundText.generate}
-        {now !== undefined && ` · ${credits(total)}`}
+        <Sparkles size={16} aria-hidden="true" />{' '}
+        {count === 1 ? playgroundText.generate : playgroundText.generateMany(count)}
+        {isPriced && ` · ${credits(total)}`}
       </Button>
-      <p class="reason">
-        {reason ??
-          (left === undefined
-            ? '\u00A0'
-            : left < 0
-              ? playgroundText.topUp(balance ?? 0)
-              : playgroundText.remaining(left))}
-      </p>
-      {next !== undefined && (
-        <p class="reason">
-          {playgroundText.priceFrom} <ExactTime ms={next.fromMs} />: {priceWords(next, model)}.
+      <p class="reason">{reason ?? balanceWords(balance, left, count)}</p>
+      {changing.map(({ model, price: { next } }) => (
+        <p key={model.model} class="reason">
+          {playgroundText.priceFrom} {next !== undefined && <ExactTime ms={next.fromMs} />}: {priceWords(next, model)}.
         </p>
-      )}
-    </div>
+      ))}
+    </>
   );
+}
+
+function balanceWords(balance: number | undefined, left: number | undefined, count: number): string {
+  if (left === undefined) return '\u00A0';
+  return left < 0 ? playgroundText.topUp(balance ?? 0, count) : playgroundText.remaining(left);
 }
 
 /** "33 credits per second of video", after the name of the price where a model has several. */

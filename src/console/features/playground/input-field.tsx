@@ -116,10 +116,16 @@ function NumberControl({ field, control, value, onValue, ...shared }: NumberProp
       autocomplete="off"
       placeholder={field === 'seed' ? playgroundText.random : playgroundText.automatic}
       value={text}
-      count={control.span}
+      count={spanOf(control)}
       onValue={(next) => onValue(next.trim())}
     />
   );
+}
+
+/** Bounds that a person would not meet are not worth a word. */
+function spanOf({ min, max }: Of<'number'>): string {
+  if (min === undefined || max === undefined || max - min > 1_000_000) return '';
+  return `${min} to ${max}`;
 }
 
 /** The description is for those who write requests: here a default is in sight, and only fields without one need a line. */

@@ -10,7 +10,12 @@ export type Control =
   | { readonly kind: 'text'; readonly maxLength: number; readonly isLong: boolean }
   | { readonly kind: 'choice'; readonly values: readonly Scalar[] }
   | { readonly kind: 'range'; readonly min: number; readonly max: number }
-  | { readonly kind: 'number'; readonly isWhole: boolean; readonly span: string }
+  | {
+      readonly kind: 'number';
+      readonly isWhole: boolean;
+      readonly min: number | undefined;
+      readonly max: number | undefined;
+    }
   | { readonly kind: 'switch' }
   | {
       readonly kind: 'media';
@@ -125,16 +130,10 @@ function controlOf(schema: Schema, isOwn: boolean): Control | undefined {
     if (isWhole && min !== undefined && max !== undefined && schema.default !== undefined && max - min <= 100) {
       return min === max ? undefined : { kind: 'range', min, max };
     }
-    return { kind: 'number', isWhole, span: spanOf(min, max) };
+    return { kind: 'number', isWhole, min, max };
   }
   if (type !== 'string') return undefined;
   return { kind: 'text', maxLength: schema.maxLength ?? 5000, isLong: !isOwn };
-}
-
-/** Bounds that a person would not meet are not worth a word. */
-function spanOf(min: number | undefined, max: number | undefined): string {
-  if (min === undefined || max === undefined || max - min > 1_000_000) return '';
-  return `${min} to ${max}`;
 }
 
 /** The value as the field takes it: what it does not take is replaced by its default. */

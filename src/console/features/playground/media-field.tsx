@@ -9,6 +9,7 @@ import { useFieldError } from '../../ui/form.tsx';
 import { ImagePlus, Link2, X } from '../../ui/icons.ts';
 import { MediaThumbnail, storePreview } from '../tasks/media-thumbnail.tsx';
 import { playgroundText } from './playground-text.ts';
+import { isExpired, isUpload } from './upload-previews.ts';
 
 type MediaProps = {
   readonly label: string;
@@ -118,7 +119,7 @@ function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'on
         // oxlint-disable-next-line react/no-array-index-key
         <li key={`${index} ${url}`}>
           <MediaThumbnail url={url} media={media} />
-          <bdi class="truncate">{url.split('?')[0]}</bdi>
+          <bdi class="truncate">{nameOf(url, media)}</bdi>
           <Button
             variant="quiet"
             size="small icon"
@@ -131,6 +132,13 @@ function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'on
       ))}
     </ul>
   );
+}
+
+/** People recognize the address of a file elsewhere, and nothing in that of an upload. */
+function nameOf(url: string, media: UploadKind): string {
+  if (!isUpload(url)) return url.split('?')[0] ?? url;
+  const name = playgroundText.uploaded[media];
+  return isExpired(url) ? playgroundText.expired(name) : name;
 }
 
 function ByUrl({ label, onUrl }: { readonly label: string; readonly onUrl: (url: string) => void }) {

@@ -3,20 +3,21 @@ import type { ApiProblem } from '../../api/problem.ts';
 import { ChoiceField, TextField } from '../../ui/field.tsx';
 import { Fold } from '../../ui/fold.tsx';
 import { Form } from '../../ui/form.tsx';
-import { useNow } from '../../ui/time.tsx';
-import { type Draft, type DraftChange, requestOf } from './draft.ts';
+import type { Draft, DraftChange } from './draft.ts';
 import { fileHandlers } from './file-drop.ts';
 import { GenerateButton, priceWords } from './generate-button.tsx';
 import { hasError, InputFields } from './input-fields.tsx';
 import { fieldsOf } from './input-schema.ts';
-import { livePrice } from './live-price.ts';
 import { playgroundText } from './playground-text.ts';
+import { OtherModels, VariantFields } from './variant-fields.tsx';
+import type { Variant } from './variants.ts';
 import './playground.css';
 
 type FormProps = {
   readonly models: readonly Model[];
   readonly model: Model | undefined;
   readonly draft: Draft;
+  readonly variants: readonly Variant[];
   readonly balance: number | undefined;
   readonly submission: { readonly isPending: boolean; readonly error: ApiProblem | null };
   readonly disabledReason: string | undefined;
@@ -24,16 +25,11 @@ type FormProps = {
   readonly onGenerate: () => void;
 };
 
-/** Announced prices begin while the form is open; the models are read again at this pace, too. */
-const priceMs = 15_000;
-
 /** The form of the chosen model: its fields and their bounds are the model's own. */
 export function PlaygroundForm(props: FormProps) {
-  const { models, model, draft, submission, onChange, onGenerate } = props;
-  const now = useNow(priceMs);
+  const { models, model, draft, variants, submission, onChange, onGenerate } = props;
   if (model === undefined) return <p>{playgroundText.noModel}</p>;
   const fields = fieldsOf(model);
-  const price = livePrice(model, requestOf(draft, fields).input, now);
   const { error } = submission;
   return (
     <section
@@ -52,9 +48,10 @@ export function PlaygroundForm(props: FormProps) {
           name="model"
           value={model.model}
           options={models.map(({ model: value, title }) => ({ value, label: title }))}
-          hint={priceWords(price.now, model)}
+          hint={priceWords(variants[0]?.price.now, model)}
           onValue={(value) => onChange({ model: value })}
         />
+        {draft.variants === 'models' && <OtherModels models={models} model={model} draft={draft} onChange={onChange} />}
         <InputFields fields={fields} draft={draft} problem={error} onChange={onChange} />
         <Fold
           title={playgroundText.callback}
@@ -71,7 +68,10 @@ export function PlaygroundForm(props: FormProps) {
             onValue={(value) => onChange({ callBackUrl: value.trim() })}
           />
         </Fold>
-        <GenerateButton {...props} isBusy={submission.isPending} model={model} price={price} />
+        <div class="stack tight generate">
+          <VariantFields models={models} model={model} draft={draft} variants={variants} onChange={onChange} />
+          <GenerateButton {...props} isBusy={submission.isPending} />
+        </div>
       </Form>
     </section>
   );

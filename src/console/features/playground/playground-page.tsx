@@ -1,122 +1,129 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { Model } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useRead, useSend } from '../../api/queries.ts';
-import { useAccount, useRoleReason } from '../../api/session.ts';
+import { useRead } from '../../api/queries.ts';
+import { useRoleReason } from '../../api/session.ts';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { Empty } from '../../ui/empty.tsx';
 import { useAddress } from '../../ui/filters.tsx';
-import { Clapperboard } from '../../ui/icons.ts';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
-import { toast } from '../../ui/toast.tsx';
-import { useTask } from '../tasks/use-task.ts';
-import { type Draft, type DraftChange, draftOf, fitted, requestOf, storedDraft, storeDraft } from './draft.ts';
+import { useNow } from '../../ui/time.tsx';
+import { isLive, useTasks } from '../tasks/use-task.ts';
+import { maxVariants, requestOf } from './draft.ts';
+import { HistoryCard } from './history-card.tsx';
 import { fieldsOf } from './input-schema.ts';
+import { useProgressTitle } from './notify.tsx';
 import { PlaygroundForm } from './playground-form.tsx';
 import { playgroundText } from './playground-text.ts';
 import { requestSamples } from './request-samples.ts';
-import { Result } from './result.tsx';
+import { Results } from './results.tsx';
+import { useDraft } from './use-draft.ts';
+import { useUploadPreviews } from './upload-previews.ts';
+import { type Accepted, type Batch, type Refused, useGeneration } from './use-generation.ts';
+import { variantsOf } from './variants.ts';
+
+const noModels: readonly Model[] = [];
+
+/** Announced prices begin while the form is open; the models are read again at this pace, too. */
+const priceMs = 15_000;
 
 export function PlaygroundPage() {
-  const { data: catalogue, error, refetch } = useRead('/api/v1/models', {}, { everyMs: 15_000 });
+  const catalogue = useRead('/api/v1/models', {}, { everyMs: priceMs });
+  const models = catalogue.data?.models ?? noModels;
+  const shown = useShownTasks();
+  const { draft, model, change, fill } = useDraft(models);
+  useUploadPreviews(draft);
+  const now = useNow(priceMs);
+  const { submission, seeds } = useGeneration();
+  const { data: account } = useRead('/api/v1/credits', { limit: 1 });
+  const viewerReason = useRoleReason('member');
+  const variants = model === undefined ? [] : variantsOf({ draft, model, models, now }, seeds);
+  const request = requestOf(draft, model === undefined ? [] : fieldsOf(model));
+  const { taskIds, reads, views } = shown;
   return (
-    <Page title={playgroundText.title} lead={playgroundText.lead}>
-      {error !== null && catalogue === undefined ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      ) : catalogue === undefined ? (
-        <div class="columns" aria-busy="true">
-          <Skeleton height="480px" />
-          <Skeleton height="280px" />
+    <Page title={playgroundText.title} lead={playgroundText.lead} tabTitle={useProgressTitle(views, taskIds.length)}>
+      <div class="columns playground">
+        {catalogue.error !== null && catalogue.data === undefined ? (
+          <ErrorBox failure={failureOf(catalogue.error)} onRetry={() => void catalogue.refetch()} />
+        ) : catalogue.data === undefined ? (
+          <div aria-busy="true">
+            <Skeleton height="480px" />
+          </div>
+        ) : (
+          <PlaygroundForm
+            models={models}
+            model={model}
+            draft={draft}
+            variants={variants}
+            balance={account?.balance}
+            submission={submission}
+            disabledReason={viewerReason}
+            onChange={change}
+            onGenerate={() => {
+              // Not in `onDone`: the address stays as it is when the page was left meanwhile.
+              if (viewerReason === undefined) submission.mutate(variants, { onSuccess: shown.show });
+            }}
+          />
+        )}
+        <div class="stack">
+          <Results
+            taskIds={taskIds}
+            reads={reads}
+            models={models}
+            partly={shown.partly}
+            onRetried={shown.retried}
+            onRunAgain={shown.ranAgain}
+            onEdit={({ task }) => fill(task)}
+            onClear={shown.clear}
+          />
+          <HistoryCard models={models} onChosen={fill} />
+          <Card title={playgroundText.code} isFlush>
+            <CodeBlock samples={requestSamples(request)} />
+          </Card>
         </div>
-      ) : (
-        <Playground models={catalogue.models} />
-      )}
+      </div>
     </Page>
   );
 }
 
-function Playground({ models }: { readonly models: readonly Model[] }) {
+/** The tasks of the address, so that a reload shows them again, and what was refused beside them. */
+function useShownTasks() {
   const { get, set } = useAddress();
-  const { draft, model, change } = useDraft(models);
-  const { data: account } = useRead('/api/v1/credits', { limit: 1 });
-  const viewerReason = useRoleReason('member');
-  const request = requestOf(draft, model === undefined ? [] : fieldsOf(model));
-  const create = useSend('/api/v1/jobs/createTask', { isOnce: true, onDone: () => toast(playgroundText.accepted) });
-  const taskId = get('task');
-  return (
-    <div class="columns">
-      <PlaygroundForm
-        models={models}
-        model={model}
-        draft={draft}
-        balance={account?.balance}
-        submission={create}
-        disabledReason={viewerReason}
-        onChange={change}
-        onGenerate={() => {
-          // Not in `onDone`: the address stays as it is when the page was left meanwhile.
-          if (viewerReason === undefined) create.mutate(request, { onSuccess: (task) => set({ task: task.taskId }) });
-        }}
-      />
-      <div class="stack sticky">
-        {taskId !== undefined ? (
-          <Result taskId={taskId} />
-        ) : (
-          <section class="card" aria-label={playgroundText.result}>
-            <Empty icon={Clapperboard} title={playgroundText.emptyTitle}>
-              <p>{playgroundText.empty}</p>
-            </Empty>
-          </section>
-        )}
-        <Card title={playgroundText.code} isFlush>
-          <CodeBlock samples={requestSamples(request)} />
-        </Card>
-      </div>
-    </div>
-  );
-}
-
-/** The draft, which begins with the task of `?from=` if one is run again, else with what was typed in this tab. */
-function useDraft(models: readonly Model[]) {
-  const { accountId } = useAccount();
-  const { get, set } = useAddress();
-  const from = get('from');
-  const { data: source } = useTask(from);
-  const [draft, setDraft] = useState(() => storedDraft(accountId));
-  const latest = useRef(draft);
-  latest.current = draft;
-  const fit = (one: Draft) => {
-    const model = models.find(({ model: name }) => name === one.model) ?? models.at(-1);
-    return { model, draft: fitted(one, model) };
-  };
-  useEffect(() => {
-    if (from === undefined || source === undefined) return;
-    setDraft(draftOf(source.task));
-    set({ from: undefined });
-  }, [from, source]);
-  const wanted = get('model');
-  useEffect(() => {
-    if (wanted === undefined) return;
-    setDraft((current) => ({ ...current, model: wanted }));
-    set({ model: undefined });
-  }, [wanted]);
-  useEffect(() => {
-    const store = () => storeDraft(accountId, latest.current);
-    addEventListener('pagehide', store);
-    return () => {
-      removeEventListener('pagehide', store);
-      store();
-    };
-  }, [accountId]);
+  const [partly, setPartly] = useState<Batch>();
+  const given = get('tasks') ?? '';
+  const taskIds = useMemo(() => [...new Set(given.split(','))].filter(Boolean).slice(0, maxVariants), [given]);
+  const reads = useTasks(taskIds);
+  const views = reads.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  const setTasks = (ids: readonly string[]) => set({ tasks: ids.join() });
   return {
-    ...fit(draft),
-    // A function of the current draft: an upload ends long after the render in which it began.
-    change: (change: DraftChange) =>
-      setDraft((current) => {
-        const changed = typeof change === 'function' ? change(fit(current).draft) : change;
-        return { ...current, ...changed, input: { ...current.input, ...changed.input } };
-      }),
+    taskIds,
+    reads,
+    views,
+    partly,
+    show: (batch: Batch) => {
+      setPartly(batch.refused.length === 0 ? undefined : batch);
+      setTasks(batch.accepted.map(({ taskId }) => taskId));
+    },
+    clear: () => {
+      setPartly(undefined);
+      setTasks([]);
+    },
+    retried: ({ key }: Refused, accepted: Accepted) => {
+      setPartly(
+        (before) =>
+          before && {
+            accepted: [...before.accepted, accepted],
+            refused: before.refused.filter((one) => one.key !== key),
+          },
+      );
+      setTasks([...taskIds, accepted.taskId]);
+    },
+    /** A new task stands beside its source, or replaces it if that failed or the row is full. */
+    ranAgain: (source: string, taskId: string) => {
+      const hasFailed = views.some(({ task }) => task.taskId === source && !isLive(task) && task.state === 'fail');
+      const isReplaced = hasFailed || taskIds.length >= maxVariants;
+      setTasks(taskIds.flatMap((one) => (one !== source ? [one] : isReplaced ? [taskId] : [one, taskId])));
+    },
   };
 }

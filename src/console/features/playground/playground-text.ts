@@ -1,7 +1,10 @@
 import type { UploadKind } from '../../../media/upload.ts';
 import { credits, number } from '../../ui/money.tsx';
+import { maxVariants } from './draft.ts';
 
 // Every text of the playground.
+
+const theseVideos = (count: number) => (count === 1 ? 'this video' : `these ${count} videos`);
 
 export const playgroundText = {
   title: 'Playground',
@@ -45,16 +48,85 @@ export const playgroundText = {
   add: 'Add',
   remove: (kind: string, position: number) => `Remove ${kind} ${position}`,
 
+  uploaded: { image: 'Uploaded image', video: 'Uploaded video', audio: 'Uploaded audio file' } satisfies Readonly<
+    Record<UploadKind, string>
+  >,
+  expired: (file: string) => `${file} (expired, upload it again)`,
+
+  variants: 'Variants',
+  variantChoice: { 1: '1', 2: '2', 3: '3', 4: '4', models: 'By model' },
+  variantHint: {
+    seeds: 'One task per seed, each charged separately.',
+    repeats: 'This model takes no seed. Each task is charged separately.',
+    models: 'One task per model, each charged separately.',
+  },
+  compareWith: 'Compare with',
+  atMostModels: `At most ${maxVariants} models`,
+  variant: (position: number) => `Video ${position}`,
+  seed: (seed: unknown) => `Seed ${String(seed)}`,
+  without: (field: string) => `without ${field.toLowerCase()}`,
+  shortened: (field: string) => `${field.toLowerCase()} shortened`,
+  total: 'Total',
+  prices: 'Price per video',
+
   generate: 'Generate',
+  generateMany: (count: number) => `Generate ${count} videos`,
   noPrice: 'This input has no price yet',
-  tooExpensive: 'Your balance doesn’t cover this video',
-  topUp: (balance: number) =>
-    `Your balance of ${credits(balance)} doesn’t cover this video. Contact support to add credits.`,
+  tooExpensive: (count: number) => `Your balance doesn’t cover ${theseVideos(count)}`,
+  topUp: (balance: number, count: number) =>
+    `Your balance of ${credits(balance)} doesn’t cover ${theseVideos(count)}. Contact support to add credits.`,
   remaining: (left: number) => `${credits(left)} remaining`,
   priceFrom: 'From',
-  accepted: 'Task accepted',
+  accepted: (count: number) => (count === 1 ? 'Task accepted' : `${count} tasks accepted`),
 
   result: 'Result',
+  results: 'Results',
+  done: (done: number, count: number) => `${done}/${count} done`,
+  doneOf: (done: number, count: number) => `${done} of ${count} done`,
+  clear: 'Clear',
+  partlyTitle: (refused: number, count: number) => `${refused} of ${count} videos not started`,
+  partly: (accepted: number, charged: number) =>
+    `You were charged ${credits(charged)} for the ${accepted === 1 ? 'video that was' : `${accepted} videos that were`} started.`,
+  notCharged: 'Not charged.',
+  retry: 'Try again',
+  dismiss: 'Dismiss',
+  took: (time: string, hasSucceeded: boolean) => `${hasSucceeded ? 'in' : 'after'} ${time}`,
+  running: (time: string) => `${time} so far`,
+  refunded: 'refunded',
+
+  runAgain: 'Run again',
+  sameInput: 'Same input',
+  newSeed: 'New seed',
+  edit: 'Edit in the form',
+  modelMissing: 'This model is no longer offered',
+  contentDeleted: 'The content of this task was deleted',
+
+  playback: 'Playback of all videos',
+  play: 'Play all',
+  pause: 'Pause all',
+  position: 'Position',
+  positionOf: (seconds: string, length: string) => `${seconds} of ${length} seconds`,
+  keys: 'Space plays and pauses, arrow keys seek, M turns sound on and off.',
+  soundOn: (label: string) => `Turn on the sound of ${label}`,
+  soundOff: (label: string) => `Turn off the sound of ${label}`,
+
+  notify: 'Notify me',
+  notifyOn: 'Notification on',
+  notifyBlocked: 'Your browser blocks notifications of this site. Allow them in its settings.',
+  notifiedTitle: (succeeded: number, count: number) =>
+    count === 1
+      ? succeeded === 1
+        ? 'Your video is ready'
+        : 'Your video failed and was refunded'
+      : `${succeeded} of ${count} videos are ready`,
+  notifiedBody: (failed: number) =>
+    failed === 0 ? '' : `${failed} failed and ${failed === 1 ? 'was' : 'were'} refunded.`,
+
+  history: 'History',
+  historyHint: 'Click an entry to fill in the form.',
+  historyEmpty: 'Your latest prompts appear here.',
+  historyItem: (model: string, seconds: number) => `${model} · ${seconds}\u00A0s`,
+
   emptyTitle: 'Your video appears here',
   empty: 'You’re charged when the task is accepted. Failed tasks are refunded automatically.',
   toTask: 'View task',

@@ -18,8 +18,13 @@ export function previewOf(url: string): string | undefined {
 export function MediaThumbnail({ url, media }: { readonly url: string; readonly media: string }) {
   const [isBroken, setBroken] = useState(false);
   const preview = previews.get(url);
-  if (media === 'video') return <Film size={16} aria-hidden="true" />;
   if (media === 'audio') return <Music size={16} aria-hidden="true" />;
+  if (media === 'video') {
+    if (preview === undefined || isBroken) return <Film size={16} aria-hidden="true" />;
+    return (
+      <video src={preview} muted playsinline preload="metadata" aria-hidden="true" onError={() => setBroken(true)} />
+    );
+  }
   if (preview === undefined || isBroken) return <Link2 size={16} aria-hidden="true" />;
   return <img src={preview} alt="" onError={() => setBroken(true)} />;
 }

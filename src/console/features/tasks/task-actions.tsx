@@ -63,7 +63,7 @@ function TaskActions({ view }: { readonly view: TaskView }) {
 }
 
 /** The server names the file, and sends it as an attachment: browsers ignore `download` after a redirect to a bucket. */
-function DownloadLink({ url, label }: { readonly url: string | undefined; readonly label: string }) {
+export function DownloadLink({ url, label }: { readonly url: string | undefined; readonly label: string }) {
   if (url === undefined) return null;
   return (
     <a class="button" href={`${url}&download=1`} download>
@@ -73,7 +73,7 @@ function DownloadLink({ url, label }: { readonly url: string | undefined; readon
 }
 
 /** The dialog stays when the task ends while it is open. */
-function CancelButton({ view: { task } }: { readonly view: TaskView }) {
+export function CancelButton({ view: { task } }: { readonly view: TaskView }) {
   const isOperator = useIsOperator();
   const viewerReason = useRoleReason('member');
   const [isOpen, setOpen] = useState(false);

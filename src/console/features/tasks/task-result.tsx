@@ -1,15 +1,19 @@
 import type { Icon } from '../../ui/icon.ts';
 import { Clapperboard, Trash2 } from '../../ui/icons.ts';
-import { Player } from '../../ui/player.tsx';
+import { Player, type SharedPlayback } from '../../ui/player.tsx';
 import { TaskReceipt } from './task-receipt.tsx';
 import { tasksText, taskWord } from './tasks-text.ts';
 import type { TaskView } from './use-task.ts';
 import './task.css';
 
-type ResultProps = { readonly view: TaskView; readonly onExpired: () => void };
+type ResultProps = {
+  readonly view: TaskView;
+  readonly onExpired: () => void;
+  readonly shared?: SharedPlayback | undefined;
+};
 
 /** The video in its shape, the progress of its generation, or the receipt of a failure. */
-export function TaskResult({ view, onExpired }: ResultProps) {
+export function TaskResult({ view, onExpired, shared }: ResultProps) {
   const { task, video, posterUrl } = view;
   if (task.state === 'fail') return <TaskReceipt view={view} />;
   const [url] = task.resultJson.resultUrls;
@@ -21,7 +25,7 @@ export function TaskResult({ view, onExpired }: ResultProps) {
       ) : url === undefined ? (
         <NoVideo icon={Trash2} title={tasksText.videoDeleted} text={tasksText.videoDeletedBecause} />
       ) : (
-        <Player key={task.taskId} url={url} posterUrl={posterUrl} onExpired={onExpired} />
+        <Player key={task.taskId} url={url} posterUrl={posterUrl} onExpired={onExpired} shared={shared} />
       )}
     </div>
   );

@@ -1,5 +1,5 @@
 import type { ListedTask, OperatorListedTask, TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts';
-import { useRead } from '../../api/queries.ts';
+import { useRead, useReads } from '../../api/queries.ts';
 import { useAccount, useIsOperator } from '../../api/session.ts';
 import { opsPaths, paths } from '../../paths.ts';
 import type { CallbackView } from '../callbacks/callback-card.tsx';
@@ -27,6 +27,22 @@ export function useTask(taskId: string | undefined) {
         if (view === undefined || isLive(view.task)) return 1000;
         return view.callback?.state === 'pending' ? 3000 : false;
       },
+    },
+  );
+}
+
+/** A hidden tab has only the end of its tasks to report. */
+const hiddenPaceMs = 5000;
+
+/** Several tasks of the account, also read while the page is hidden, whose title and notification follow them. */
+export function useTasks(taskIds: readonly string[]) {
+  return useReads(
+    '/api/v1/jobs/timeline',
+    taskIds.map((taskId) => ({ taskId })),
+    {
+      everyMs: (view) =>
+        view === undefined || isLive(view.task) ? (document.visibilityState === 'hidden' ? hiddenPaceMs : 1000) : false,
+      inBackground: true,
     },
   );
 }

@@ -1,0 +1,53 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Model, TaskRecord } from '../../api/contract.ts';
+import { useAccount, useMe } from '../../api/session.ts';
+import { useAddress } from '../../ui/filters.tsx';
+import { useTask } from '../tasks/use-task.ts';
+import { type Draft, type DraftChange, draftOf, fitted } from './draft.ts';
+import { storedDraft, storeDraft } from './draft-store.ts';
+
+/** The draft, which begins with the task of `?from=` or the model of `?model=`, else with what was typed last in this browser. */
+export function useDraft(models: readonly Model[]) {
+  const owner = useDraftOwner();
+  const { get, set } = useAddress();
+  const from = get('from');
+  const { data: source } = useTask(from);
+  const [draft, setDraft] = useState(() => storedDraft(owner));
+  const fit = (one: Draft) => {
+    const model = models.find(({ model: name }) => name === one.model) ?? models.at(-1);
+    return { model, draft: fitted(one, model) };
+  };
+  const fill = (task: Pick<TaskRecord, 'param'>) => setDraft((current) => ({ ...current, ...draftOf(task) }));
+  useEffect(() => {
+    if (from === undefined || source === undefined) return;
+    fill(source.task);
+    set({ from: undefined });
+  }, [from, source]);
+  const given = get('model');
+  useEffect(() => {
+    if (given === undefined) return;
+    setDraft((current) => ({ ...current, model: given }));
+    set({ model: undefined });
+  }, [given]);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) storeDraft(owner, draft);
+    isFirst.current = false;
+  }, [draft]);
+  return {
+    ...fit(draft),
+    fill,
+    // A function of the current draft: an upload ends long after the render in which it began.
+    change: (change: DraftChange) =>
+      setDraft((current) => {
+        const changed = typeof change === 'function' ? change(fit(current).draft) : change;
+        return { ...current, ...changed, input: { ...current.input, ...changed.input } };
+      }),
+  };
+}
+
+function useDraftOwner() {
+  const { accountId } = useAccount();
+  const { data: me } = useMe();
+  return { userId: me?.user.userId ?? '', accountId };
+}

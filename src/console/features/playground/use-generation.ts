@@ -1,0 +1,82 @@
+import { useContext, useState } from 'preact/hooks';
+import { send } from '../../api/call.ts';
+import { type ApiProblem, problemOf } from '../../api/problem.ts';
+import { AccountContext, randomKey, useAction, useRefresh } from '../../api/queries.ts';
+import { toast } from '../../ui/toast.tsx';
+import { maxVariants } from './draft.ts';
+import { playgroundText } from './playground-text.ts';
+import type { Variant } from './variants.ts';
+
+/** Each variant of an opened form is sent with these. They stay the same until one is accepted, so that a retry is the same request. */
+type Slot = { readonly key: string; readonly seed: number };
+
+export type Accepted = { readonly taskId: string; readonly creditsCharged: number };
+/** A variant that was not accepted, with the key under which a retry is safe. */
+export type Refused = { readonly variant: Variant; readonly key: string; readonly problem: ApiProblem };
+export type Batch = { readonly accepted: readonly Accepted[]; readonly refused: readonly Refused[] };
+
+/** Creates the variants of the form as tasks, one after the other. It fails only if none is accepted. */
+export function useGeneration() {
+  const create = useCreate();
+  const [slots, setSlots] = useState(newSlots);
+  const submission = useAction(
+    async (variants: readonly Variant[]): Promise<Batch> => {
+      const accepted: Accepted[] = [];
+      const refused: Refused[] = [];
+      for (const [index, variant] of variants.entries()) {
+        const key = slots[index]?.key ?? randomKey();
+        try {
+          accepted.push(await create(variant, key));
+        } catch (error) {
+          const problem = problemOf(error);
+          refused.push({ variant, key, problem });
+          // The service accepted an earlier request of this form, so the next one is a new request.
+          if (problem.error === 'idempotency_key_reused')
+            setSlots((current) => current.map((slot, at) => (at === index ? newSlot() : slot)));
+          // The others hold the same invalid field.
+          if (problem.error === 'invalid_request' && accepted.length === 0) break;
+        }
+      }
+      const [first] = refused;
+      if (accepted.length === 0 && first !== undefined) throw first.problem;
+      return { accepted, refused };
+    },
+    {
+      onDone: ({ accepted }) => {
+        setSlots(newSlots());
+        toast(playgroundText.accepted(accepted.length));
+      },
+    },
+  );
+  return { submission, seeds: slots.map(({ seed }) => seed) };
+}
+
+/** Sends one variant again that was not accepted, as the same request. */
+export function useRetry({ variant, key }: Refused) {
+  const create = useCreate();
+  return useAction(() => create(variant, key), { onDone: () => toast(playgroundText.accepted(1)) });
+}
+
+function useCreate() {
+  const account = useContext(AccountContext);
+  const refresh = useRefresh();
+  return async ({ request }: Variant, idempotencyKey: string): Promise<Accepted> => {
+    const task = await send('/api/v1/jobs/createTask', request, { account, idempotencyKey });
+    refresh();
+    return task;
+  };
+}
+
+function newSlots(): readonly Slot[] {
+  return Array.from({ length: maxVariants }, newSlot);
+}
+
+function newSlot(): Slot {
+  return { key: randomKey(), seed: randomSeed() };
+}
+
+/** Six digits are enough to differ, and can be read and typed. */
+export function randomSeed(): number {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return random % 1_000_000;
+}
