@@ -456,6 +456,45 @@ export type UsageDay = {
   readonly tasks: number;
 };
 
+export type Statement = {
+  readonly month: string;
+  readonly fromTime: number;
+  /** The start of the next month. */
+  readonly toTime: number;
+  readonly createTime: number;
+  /** False while entries may still be added. */
+  readonly isFinal: boolean;
+  /** The month in which the account was created. */
+  readonly firstMonth: string;
+  /** The balance before the month. */
+  readonly opening: number;
+  /** The balance after the month, or the current one. */
+  readonly closing: number;
+  readonly sections: readonly {
+    /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
+    readonly section: string;
+    readonly entries: number;
+    /** Signed. */
+    readonly credits: number;
+  }[];
+  readonly lines: readonly StatementLine[];
+};
+
+export type StatementLine = {
+  /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
+  readonly section: string;
+  /** Only for charges and refunds. */
+  readonly model: string | null;
+  /** Only for charges and refunds. */
+  readonly priceName: string | null;
+  /** Only for other entries; null for the sum of further entries. */
+  readonly bookTime: number | null;
+  readonly reason: string | null;
+  readonly entries: number;
+  /** Signed. */
+  readonly credits: number;
+};
+
 export type Model = {
   readonly model: string;
   readonly title: string;
@@ -1409,6 +1448,13 @@ export type Reads = {
     readonly answer: {
       readonly days: readonly UsageDay[];
     };
+  };
+  readonly '/api/v1/credits/statement': {
+    readonly query: {
+      /** A month in UTC. */
+      readonly month: string;
+    };
+    readonly answer: Statement;
   };
   readonly '/api/v1/models': {
     readonly query: {};
