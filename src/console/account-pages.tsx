@@ -3,6 +3,7 @@ import { Route, Switch } from 'wouter-preact';
 import { AccountSettingsPage } from './features/account-settings/account-settings-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { CreditsPage } from './features/credits/credits-page.tsx';
+import { EventsPage } from './features/events/events-page.tsx';
 import { KeysPage } from './features/keys/keys-page.tsx';
 import { OverviewPage } from './features/overview/overview-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
@@ -19,6 +20,7 @@ const pages: Readonly<Record<string, FunctionComponent>> = {
   '/tasks': TasksPage,
   '/credits': CreditsPage,
   '/callbacks': CallbacksPage,
+  '/webhooks': EventsPage,
   '/keys': KeysPage,
   '/members': MembersPage,
   '/settings': AccountSettingsPage,

@@ -975,6 +975,7 @@ export type AdminTopUp = {
   /** The payment provider's receipt; only for owners. */
   readonly receiptUrl: string | null;
   readonly accountId: string;
+  readonly accountName: string;
   readonly provider: 'stripe';
   /** The provider's id of the checkout. */
   readonly checkoutId: string | null;

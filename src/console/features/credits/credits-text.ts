@@ -4,6 +4,8 @@ import { credits, number } from '../../ui/money.tsx';
 export const creditsText = {
   title: 'Credits',
   lead: 'Every grant, charge and refund, with the balance after it.',
+  tabs: 'Sections',
+  tabNames: { usage: 'Usage', purchases: 'Purchases', statements: 'Statements' },
   period: 'Period',
   spans: { 7: 'Last 7 days', 30: 'Last 30 days', 90: 'Last 90 days' },
   balance: 'Balance',
