@@ -43,7 +43,7 @@ export const opsPaths = {
   profile: '/ops/profile',
 } as const;
 
-/** Files that a browser opens or saves by itself, with the console's base. */
+/** Files that a browser opens in a tab or saves, with the console's base. */
 export const statementPath = (account: string, month: string, format: 'html' | 'csv') =>
   `/console${inAccount(account)}/statements/${month}.${format}`;
 

@@ -38,7 +38,7 @@ export function createSessionAuthentication(deps: Deps) {
   };
 }
 
-/** The person who follows a link to a file of an account; undefined if they are not signed in or not a member. */
+/** Finds the member that follows a link to a file of an account; undefined if they are not signed in or not a member. */
 export async function findLinkVisitor(
   ctx: Context,
   { db, console: { publicUrl } }: Deps,

@@ -26,15 +26,16 @@ export function ResendButton({ taskId }: { readonly taskId: string }) {
 }
 
 // A callback is retried for three days before it has failed: shorter periods would hold none.
-export const redeliveryPeriods = ['7', '14', '30'] as const;
-export const redeliveryOptions = redeliveryPeriods.map((value) => ({
+const periods = ['7', '14', '30'] as const;
+export type RedeliveryPeriod = (typeof periods)[number];
+export const redeliveryOptions = periods.map((value) => ({
   value,
   label: callbacksText.days(Number(value)),
 }));
 
 /** Recovers from an outage of the receiver. */
 export function ResendFailedButton() {
-  const [days, setDays] = useState<(typeof redeliveryPeriods)[number]>('7');
+  const [days, setDays] = useState<RedeliveryPeriod>('7');
   return (
     <DialogButton label={callbacksText.resendFailed} icon={RotateCw} disabledReason={useRoleReason('member')}>
       {(close) => (

@@ -35,7 +35,7 @@ export function TestCallback() {
   );
 }
 
-/** How the receiver of a test responded. */
+/** The response of the receiver to a test. */
 export function TestOutcome({ status }: { readonly status: number | null }) {
   if (status === null) {
     return (

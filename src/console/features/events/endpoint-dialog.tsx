@@ -7,11 +7,11 @@ import { eventsText as text, eventTypes, typeWords } from './events-text.ts';
 
 type DialogProps = { readonly endpoint: NonNullable<EventEndpoint> | undefined; readonly onClose: () => void };
 
-/** Where events go, and which. A new endpoint listens to the ends of tasks. */
+/** Sets the receiver and the types of its events. A new endpoint listens to the ends of tasks. */
 export function EndpointDialog({ endpoint, onClose }: DialogProps) {
   const { values, field } = useFields({
     url: endpoint?.url ?? '',
-    lowBalance: endpoint?.lowBalance == null ? '' : String(endpoint.lowBalance),
+    lowBalance: String(endpoint?.lowBalance ?? ''),
   });
   const [types, setTypes] = useState(() => new Set(endpoint?.types ?? eventTypes.slice(0, 3)));
   const hasThreshold = types.has('balance.low');

@@ -26,7 +26,7 @@ export const eventsText = {
   } satisfies Record<EventType, string>,
 
   endpoint: 'Endpoint',
-  none: 'Add an endpoint to get events without asking for them: when tasks end, credits run low or a spend limit is reached.',
+  none: 'Add an endpoint to be notified when tasks end, credits run low or a spend limit is reached.',
   noneForMembers: 'No endpoint yet. Owners of this account can add one.',
   ownersOnly: 'Owners manage the endpoint and its secret.',
   add: 'Add endpoint',

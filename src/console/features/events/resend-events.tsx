@@ -6,15 +6,15 @@ import { DialogButton } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { RotateCw } from '../../ui/icons.ts';
 import { dayMs } from '../../ui/time.tsx';
-import { redeliveryPeriods, redeliveryOptions } from '../callbacks/resend.tsx';
+import { redeliveryOptions, type RedeliveryPeriod } from '../callbacks/resend.tsx';
 import { eventsText as text } from './events-text.ts';
 
 /** Recovers from an outage of the receiver. Absent without an endpoint. */
 export function ResendFailedEvents() {
-  const [days, setDays] = useState<(typeof redeliveryPeriods)[number]>('7');
+  const [days, setDays] = useState<RedeliveryPeriod>('7');
   const { data } = useRead('/api/v1/events/endpoint', {});
   const viewerReason = useRoleReason('member');
-  if (data?.endpoint == null) return null;
+  if (data === undefined || data.endpoint === null) return null;
   return (
     <DialogButton label={text.resendFailed} icon={RotateCw} disabledReason={viewerReason}>
       {(close) => (

@@ -14,7 +14,7 @@ import './payments.css';
 type Sale = Answer<'/api/console/v1/credits/packages'>;
 type Package = Sale['packages'][number];
 
-/** What the service sells; undefined until it is known. */
+/** The packages for sale; undefined while they are loaded. */
 export function useSale(): Sale | undefined {
   return useRead('/api/console/v1/credits/packages', {}).data;
 }

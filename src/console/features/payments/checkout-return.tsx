@@ -12,7 +12,7 @@ import { paymentsText as text } from './payments-text.ts';
 const soonMs = 2000;
 const laterMs = 15_000;
 
-/** What became of a purchase, for an owner whom the payment provider has sent back. */
+/** Shows the outcome of a purchase to an owner whom the payment provider has sent back. */
 export function CheckoutReturn() {
   const { get } = useAddress();
   const [topUpId, outcome] = [get('topUp'), get('checkout')];
@@ -64,6 +64,8 @@ function Purchase({ topUpId }: { readonly topUpId: string }) {
           <p>{text[`${purchase.state}Lead`]}</p>
         </Outcome>
       );
+    case 'open':
+    case undefined:
     default:
       return (
         <Outcome title={text.received}>
@@ -73,7 +75,7 @@ function Purchase({ topUpId }: { readonly topUpId: string }) {
   }
 }
 
-/** How soon to read again; never once the purchase has ended. */
+/** The pause before the next read; none follows once the purchase has ended. */
 function paceOf(purchase: TopUp | undefined): number | false {
   if (purchase?.state === 'open') return soonMs;
   return purchase?.state === 'processing' ? laterMs : false;

@@ -105,8 +105,9 @@ function Figures({ statement }: { readonly statement: Statement }) {
 function Balance({ label, credits }: { readonly label: string; readonly credits: number }) {
   return (
     <tr class="balance-row">
-      <th scope="row">{label}</th>
-      <td />
+      <th scope="row" colSpan={2}>
+        {label}
+      </th>
       <td class="end">{number(credits).replace('-', '\u2212')}</td>
     </tr>
   );
