@@ -226,12 +226,15 @@ test(
     await all.getByRole('row', { name: /700,000 credits/ }).waitFor({ state: 'detached' });
 
     await open(`/ops/accounts/${accountId}?tab=purchases`);
-    await all.getByRole('row', { name: /700,000 credits.*agency.*cs_test/s }).waitFor();
+    await all
+      .getByRole('row', { name: /700,000 credits/ })
+      .getByRole('button', { name: 'Copy Stripe ID' })
+      .waitFor();
 
     await open('/ops/providers');
     await settled(page);
     const margin = page.getByRole('region', { name: 'Cost and margin' });
-    await margin.getByText('Money received, EUR (test mode)').waitFor();
+    await margin.getByText('Received in EUR (test)').waitFor();
     await margin.getByText('Credits sold').waitFor();
     await assertAccessible(page, 'the margin');
     assert.deepEqual(errors, []);

@@ -92,7 +92,7 @@ export const callbacksText = {
   yourSecret: 'Your signing secret',
   secretNoun: 'secret',
   storeIt: 'Store it where your receiver reads its secrets.',
-  howToVerify: 'How to verify a callback',
+  howToVerify: { callbacks: 'How to verify a callback', events: 'How to verify an event' },
 
   test: 'Send a test',
   testUrl: 'Receiver URL',

@@ -32,7 +32,7 @@ export function SigningSecret({ of }: SecretProps) {
           </DialogButton>
         </div>
         <details class="quiet">
-          <summary>{callbacksText.howToVerify}</summary>
+          <summary>{callbacksText.howToVerify[of]}</summary>
           <div class="body">
             <CodeBlock samples={[{ title: 'Node.js', text: verifySample() }]} />
           </div>

@@ -109,7 +109,7 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
           { label: creditsText.balance, value: figure(balance), note: creditsText.credits },
           { label: creditsText.charged, value: total('charged'), note: creditsText.inDays(days) },
           { label: creditsText.refunded, value: total('refunded'), note: creditsText.forFailedTasks },
-          { label: creditsText.granted, value: total('granted'), note: creditsText.byOperators },
+          { label: creditsText.granted, value: total('granted'), note: creditsText.boughtOrGranted },
         ]}
       />
       {data !== undefined && <DayChart days={data.days} fromMs={fromMs} count={(toMs - fromMs) / dayMs + 1} />}

@@ -2,9 +2,9 @@ import { number } from '../../ui/money.tsx';
 
 const sections: Readonly<Record<string, string>> = {
   top_up: 'Credits sold',
-  top_up_reversal: 'Credits of refunded purchases',
+  top_up_reversal: 'Refunded credits',
   grant: 'Credits granted',
-  code: 'Credits of redeemed codes',
+  code: 'Redeemed codes',
   adjustment: 'Adjustments',
 };
 
@@ -15,7 +15,7 @@ export const marginText = {
   period: 'Period',
   periods: { 1: 'Last 24 hours', 7: 'Last 7 days', 30: 'Last 30 days', 90: 'Last 90 days' },
   creditValue: (value: string) => `1 credit = ${value}`,
-  paid: (currency: string, isTest: boolean) => `Money received, ${currency}${isTest ? ' (test mode)' : ''}`,
+  paid: (currency: string, isTest: boolean) => `Received in ${currency}${isTest ? ' (test)' : ''}`,
   purchases: (count: number, returned: string | undefined) => {
     const bought = count === 1 ? '1 purchase' : `${number(count)} purchases`;
     return returned === undefined ? bought : `${bought}, less ${returned} refunded`;

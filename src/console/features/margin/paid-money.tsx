@@ -8,6 +8,7 @@ type Margin = Answer<'/api/admin/v1/margin'>;
 
 /** Money that customers paid, and credits that accounts got for it or otherwise. Absent if there was neither. */
 export function PaidMoney({ margin: { paid, booked, currency } }: { readonly margin: Margin }) {
+  const sold = booked.toSorted((one, other) => Number(other.isRevenue) - Number(one.isRevenue));
   if (paid.length === 0 && booked.length === 0) return null;
   return (
     <div class="paid-money">
@@ -18,7 +19,7 @@ export function PaidMoney({ margin: { paid, booked, currency } }: { readonly mar
             value: priceOf(minorUnits - returnedMinorUnits, of),
             note: marginText.purchases(topUps, returnedMinorUnits === 0 ? undefined : priceOf(returnedMinorUnits, of)),
           })),
-          ...booked.map(({ section, credits: amount, valueMicros }) => ({
+          ...sold.map(({ section, credits: amount, valueMicros }) => ({
             label: marginText.booked(section),
             value: moneyOf(valueMicros, currency),
             note: credits(amount).replace('-', '\u2212'),

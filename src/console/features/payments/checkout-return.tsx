@@ -16,14 +16,16 @@ const laterMs = 15_000;
 export function CheckoutReturn() {
   const { get } = useAddress();
   const [topUpId, outcome] = [get('topUp'), get('checkout')];
+  if (topUpId === undefined) return null;
   return (
     <div role="status">
-      {topUpId !== undefined && outcome === 'cancelled' && (
+      {outcome === 'cancelled' ? (
         <Outcome title={text.cancelled}>
           <p>{text.cancelledLead}</p>
         </Outcome>
+      ) : (
+        <Purchase topUpId={topUpId} />
       )}
-      {topUpId !== undefined && outcome === 'success' && <Purchase topUpId={topUpId} />}
     </div>
   );
 }

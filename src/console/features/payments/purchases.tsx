@@ -1,6 +1,7 @@
 import type { Query } from '../../api/call.ts';
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
 import { Badge, StateDot } from '../../ui/badge.tsx';
+import { CopyButton, shortId } from '../../ui/copy.tsx';
 import type { Filter } from '../../ui/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
@@ -109,14 +110,23 @@ const columns: readonly Column<PurchaseView>[] = [head, ...rest];
 
 const paymentColumn: Column<PurchaseView> = {
   title: text.payment,
-  isWide: true,
   cell: ({ paymentId, checkoutId, settledBy }) => (
     <>
-      <code class="payment-id">{paymentId ?? checkoutId ?? '–'}</code>
+      <StripeId id={paymentId ?? checkoutId ?? null} />
       {settledBy === 'reconciliation' && <small class="under">{text.byReconciliation}</small>}
     </>
   ),
 };
+
+function StripeId({ id }: { readonly id: string | null }) {
+  if (id === null) return <>–</>;
+  return (
+    <span class="id" title={id}>
+      <code>{shortId(id)}</code>
+      <CopyButton text={id} label={text.copyId} />
+    </span>
+  );
+}
 
 const accountColumn: Column<PurchaseView> = {
   title: text.account,
