@@ -3,6 +3,7 @@ import { Route, Switch } from 'wouter-preact';
 import { AccountSettingsPage } from './features/account-settings/account-settings-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { CreditsPage } from './features/credits/credits-page.tsx';
+import { EventsPage } from './features/events/events-page.tsx';
 import { KeysPage } from './features/keys/keys-page.tsx';
 import { LimitsPage } from './features/limits/limits-page.tsx';
 import { ModelPage } from './features/models/model-page.tsx';
@@ -24,6 +25,7 @@ const pages: Readonly<Record<string, FunctionComponent>> = {
   '/tasks': TasksPage,
   '/credits': CreditsPage,
   '/callbacks': CallbacksPage,
+  '/webhooks': EventsPage,
   '/keys': KeysPage,
   '/members': MembersPage,
   '/settings': AccountSettingsPage,

@@ -9,6 +9,7 @@ import { AccountsPage } from './features/accounts/accounts-page.tsx';
 import { AuditPage } from './features/audit/audit-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { InstallationPage } from './features/overview/installation-page.tsx';
+import { PaymentsPage } from './features/payments/payments-page.tsx';
 import { PeoplePage } from './features/people/people-page.tsx';
 import { PricesPage } from './features/prices/prices-page.tsx';
 import { ProvidersPage } from './features/providers/providers-page.tsx';
@@ -26,6 +27,7 @@ export function OperatorPages() {
       </Route>
       <Route path={opsPaths.prices} component={PricesPage} />
       <Route path={opsPaths.codes} component={CodesPage} />
+      <Route path={opsPaths.payments} component={PaymentsPage} />
       <Route path={opsPaths.providers} component={ProvidersPage} />
       <Route path={opsPaths.tasks} component={TasksPage} />
       <Route path={`${opsPaths.tasks}/:taskId`}>{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>

@@ -23,6 +23,7 @@ export const paths = {
   task: (account: string, taskId: string) => `${inAccount(account)}/tasks/${encodeURIComponent(taskId)}`,
   credits: (account: string) => `${inAccount(account)}/credits`,
   callbacks: (account: string) => `${inAccount(account)}/callbacks`,
+  webhooks: (account: string) => `${inAccount(account)}/webhooks`,
   keys: (account: string) => `${inAccount(account)}/keys`,
   members: (account: string) => `${inAccount(account)}/members`,
   limits: (account: string) => `${inAccount(account)}/limits`,
@@ -39,6 +40,7 @@ export const opsPaths = {
   account: (accountId: string) => `/ops/accounts/${encodeURIComponent(accountId)}`,
   prices: '/ops/prices',
   codes: '/ops/codes',
+  payments: '/ops/payments',
   providers: '/ops/providers',
   tasks: '/ops/tasks',
   task: (taskId: string) => `/ops/tasks/${encodeURIComponent(taskId)}`,
@@ -48,6 +50,10 @@ export const opsPaths = {
   profile: '/ops/profile',
   security: '/ops/security',
 } as const;
+
+/** Files that a browser opens in a tab or saves, with the console's base. */
+export const statementPath = (account: string, month: string, format: 'html' | 'csv') =>
+  `/console${inAccount(account)}/statements/${month}.${format}`;
 
 /** Outside of the console. */
 export const docsPath = '/docs';

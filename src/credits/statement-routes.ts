@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { findAccount } from '../accounts/accounts.ts';
+import { ownAccount } from '../http/authentication.ts';
 import type { Context } from '../http/context.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, invalidRequest } from '../http/errors.ts';
@@ -8,6 +9,7 @@ import type { HttpDeps } from '../http/http-deps.ts';
 import { idParameter, strictQuery, textParameter } from '../http/query.ts';
 import { maxBookingLines, monthOf, readStatement } from './statement.ts';
 import { statementCsv } from './statement-csv.ts';
+import { presentStatement, statementSchema } from './statement-data-view.ts';
 import { statementHeaders, statementHtml } from './statement-view.ts';
 
 const monthError = 'must be a month that has begun, such as 2026-01';
@@ -15,19 +17,27 @@ const month = textParameter(monthError)
   .regex(/^\d{4}-\d\d$/, { error: monthError })
   .meta({ description: 'A month in UTC.', example: '2026-01' });
 
-type Given = { readonly ctx: Context; readonly accountId: string; readonly query: { readonly month: string } };
+type Requested = { readonly accountId: string; readonly query: { readonly month: string } };
+type Given = Requested & { readonly ctx: Context };
+export type StatementFormat = keyof typeof statementFormats;
 
-async function statementOf(
-  { ctx, accountId, query }: Given,
-  { db, now, brand }: HttpDeps,
-  format: keyof typeof formats,
-) {
+function readRequested({ accountId, query }: Requested, { db, now }: Pick<HttpDeps, 'db' | 'now'>) {
   const requested = monthOf(query.month);
   if (requested === undefined || requested.fromMs > now())
     throw invalidRequest([{ path: 'month', message: monthError }]);
-  const { render, headers, disposition } = formats[format];
-  const text = render(await readStatement(db, { accountId, ...requested }), brand);
-  ctx.set({ ...headers, 'Content-Disposition': `${disposition}; filename="statement-${requested.month}.${format}"` });
+  return readStatement(db, { accountId, ...requested });
+}
+
+/** The statement as a file. Sets the headers of the response. */
+export async function statementFile(
+  { ctx, ...requested }: Given,
+  deps: Pick<HttpDeps, 'db' | 'now' | 'brand'>,
+  format: StatementFormat,
+) {
+  const { render, headers, disposition } = statementFormats[format];
+  const statement = await readRequested(requested, deps);
+  const text = render(statement, deps.brand);
+  ctx.set({ ...headers, 'Content-Disposition': `${disposition}; filename="statement-${statement.month}.${format}"` });
   return Readable.from([text]);
 }
 
@@ -35,7 +45,7 @@ const about =
   'Returns the balance before the month, charges and refunds by model and price, each grant, redeemed code and adjustment, and the ' +
   `balance after it. Bookings beyond ${maxBookingLines} are one line. Until the month has ended, the last balance is the current one.`;
 
-const formats = {
+export const statementFormats = {
   csv: {
     render: statementCsv,
     headers: {},
@@ -63,14 +73,28 @@ const formats = {
   },
 } as const;
 
+const ownData = defineEndpoint({
+  operationId: 'getStatement',
+  route: 'GET /api/v1/credits/statement',
+  scope: 'credits:read',
+  summary: 'Get the statement of a month',
+  description: about,
+  query: strictQuery({ month }),
+  data: statementSchema,
+  handler: async ({ caller, query }, deps) => {
+    const { accountId, createdAt } = await ownAccount(deps.db, caller);
+    return presentStatement(await readRequested({ accountId, query }, deps), { accountCreatedAt: createdAt });
+  },
+});
+
 const ownCsv = defineEndpoint({
   operationId: 'getStatementCsv',
   route: 'GET /api/v1/credits/statement.csv',
   scope: 'credits:read',
   summary: 'Get the statement of a month as CSV',
   query: strictQuery({ month }),
-  ...formats.csv.spec,
-  handler: ({ caller: { accountId }, query, ctx }, deps) => statementOf({ ctx, accountId, query }, deps, 'csv'),
+  ...statementFormats.csv.spec,
+  handler: ({ caller: { accountId }, query, ctx }, deps) => statementFile({ ctx, accountId, query }, deps, 'csv'),
 });
 
 const ownHtml = defineEndpoint({
@@ -79,8 +103,8 @@ const ownHtml = defineEndpoint({
   scope: 'credits:read',
   summary: 'Get the statement of a month as a printable page',
   query: strictQuery({ month }),
-  ...formats.html.spec,
-  handler: ({ caller: { accountId }, query, ctx }, deps) => statementOf({ ctx, accountId, query }, deps, 'html'),
+  ...statementFormats.html.spec,
+  handler: ({ caller: { accountId }, query, ctx }, deps) => statementFile({ ctx, accountId, query }, deps, 'html'),
 });
 
 const ofAccount = strictQuery({ accountId: idParameter('an account'), month });
@@ -88,10 +112,10 @@ const ofAccount = strictQuery({ accountId: idParameter('an account'), month });
 async function statementOfAccount(
   { ctx, query }: { readonly ctx: Context; readonly query: z.output<typeof ofAccount> },
   deps: HttpDeps,
-  format: keyof typeof formats,
+  format: StatementFormat,
 ) {
   const { accountId } = existing(await findAccount(deps.db, query.accountId), 'account_not_found');
-  return statementOf({ ctx, accountId, query }, deps, format);
+  return statementFile({ ctx, accountId, query }, deps, format);
 }
 
 const adminCsv = defineEndpoint({
@@ -99,7 +123,7 @@ const adminCsv = defineEndpoint({
   route: 'GET /api/admin/v1/credits/statement.csv',
   summary: 'Get the statement of an account for a month as CSV',
   query: ofAccount,
-  ...formats.csv.spec,
+  ...statementFormats.csv.spec,
   failures: ['account_not_found'],
   handler: (call, deps) => statementOfAccount(call, deps, 'csv'),
 });
@@ -109,10 +133,10 @@ const adminHtml = defineEndpoint({
   route: 'GET /api/admin/v1/credits/statement.html',
   summary: 'Get the statement of an account for a month as a printable page',
   query: ofAccount,
-  ...formats.html.spec,
+  ...statementFormats.html.spec,
   failures: ['account_not_found'],
   handler: (call, deps) => statementOfAccount(call, deps, 'html'),
 });
 
-export const statementEndpoints = [ownCsv, ownHtml];
+export const statementEndpoints = [ownData, ownCsv, ownHtml];
 export const operatorStatementEndpoints = [adminCsv, adminHtml];

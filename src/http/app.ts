@@ -16,6 +16,7 @@ import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { refuseUnlessReady } from './monitoring-routes.ts';
 import { oidcRoutes } from '../people/oidc-routes.ts';
 import { mcpRoutes } from '../mcp/mcp-routes.ts';
+import { statementLinks } from '../credits/statement-link-routes.ts';
 import { mediaRoute } from '../media/media-routes.ts';
 import { sampleRoute } from '../models/sample-routes.ts';
 import { pageRoutes } from './page-routes.ts';
@@ -60,6 +61,7 @@ export function createRouter(deps: HttpDeps): AppRouter {
   mcpRoutes(router, deps, authentication);
   oidcRoutes(router, deps);
   pageRoutes(router, deps);
+  statementLinks(router, deps);
   consoleRoutes(router, deps);
   sampleRoute(router, deps);
   mediaRoute(router, deps);

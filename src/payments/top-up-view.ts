@@ -34,6 +34,7 @@ export const adminTopUpSchema = z
   .strictObject({
     ...fields,
     accountId: z.string(),
+    accountName: z.string(),
     provider: z.enum(paymentProviderNames),
     checkoutId: z.string().nullable().meta({ description: "The provider's id of the checkout." }),
     paymentId: z.string().nullable().meta({ description: "The provider's id of the payment." }),
@@ -44,7 +45,7 @@ export const adminTopUpSchema = z
   })
   .meta({ id: 'AdminTopUp' });
 
-function rowOf({ currency, minorUnits, createdAt: createTime, paidAt: paidTime, ...topUp }: TopUp) {
+function rowOf<Row extends TopUp>({ currency, minorUnits, createdAt: createTime, paidAt: paidTime, ...topUp }: Row) {
   return { ...topUp, price: { currency, minorUnits }, createTime, paidTime };
 }
 
@@ -53,7 +54,7 @@ export function presentTopUp(topUp: TopUp, { isOwner }: { readonly isOwner: bool
   return view(topUpSchema, { ...row, receiptUrl: isOwner ? row.receiptUrl : undefined });
 }
 
-export function presentAdminTopUp(topUp: TopUp) {
+export function presentAdminTopUp(topUp: TopUp & { readonly accountName: string }) {
   return view(adminTopUpSchema, rowOf(topUp));
 }
 

@@ -135,11 +135,11 @@ export type TopUpFilter = {
 };
 
 /** Lists purchases, newest first. */
-export const listTopUps = many<TopUp, [filter: TopUpFilter]>({
+export const listTopUps = many<TopUp & { readonly accountName: string }, [filter: TopUpFilter]>({
   name: 'list-top-ups',
   plannedAnew: true,
   text: `
-select ${topUpColumns} from top_ups
+select ${topUpColumns}, (select name from accounts where accounts.id = account_id) as "accountName" from top_ups
 where ($1::uuid is null or account_id = $1) and ($2::text is null or state = $2) and ($3::uuid is null or id < $3)
 order by id desc limit $4`,
   values: ({ accountId, state, before, limit }) => [accountId, state, before, limit],

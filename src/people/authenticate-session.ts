@@ -6,7 +6,7 @@ import { type FoundSession, findSession } from './sessions.ts';
 import type { Context } from '../http/context.ts';
 import { HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
-import { accountHeader, hasConsoleHeader, requireOwnPage } from '../http/console/same-origin.ts';
+import { accountHeader, hasConsoleHeader, refuseForeignLink, requireOwnPage } from '../http/console/same-origin.ts';
 import { clearedCookie, sessionToken } from './session-cookie.ts';
 
 type Deps = Pick<HttpDeps, 'db' | 'console'>;
@@ -36,6 +36,21 @@ export function createSessionAuthentication(deps: Deps) {
       return { kind: 'user', userId, name, requestId: ctx.state.requestId, isRecent };
     },
   };
+}
+
+/** Finds the member that follows a link to a file of an account; undefined if they are not signed in or not a member. */
+export async function findLinkVisitor(
+  ctx: Context,
+  { db, console: { publicUrl } }: Deps,
+  accountId: string,
+): Promise<PersonOfAccount | undefined> {
+  refuseForeignLink(ctx, publicUrl);
+  const token = sessionToken(ctx, publicUrl);
+  const session = token === undefined ? undefined : await findSession(db, token, { accountId, isBackground: false });
+  if (session?.role === undefined) return undefined;
+  ctx.state.userId = session.userId;
+  ctx.state.accountId = accountId;
+  return { session, accountId, role: session.role };
 }
 
 const mePath = '/api/console/v1/me';

@@ -70,6 +70,50 @@ test('200 the month as CSV: balances, charges and refunds by price, and every bo
   assert.match(later.bytes.toString(), /opening_balance,.*,1305,\r\n2026-02,closing_balance,.*,1305,\r\n$/);
 });
 
+test('200 the month as data: the lines lead from one balance to the other, and the sections are their sums', async () => {
+  const { accountId, key } = await newBooks();
+  await plant(
+    service.database,
+    `update accounts set created_at = timestamptz '2025-12-31T23:59:59Z' where id = '${accountId}'`,
+  );
+  const headers = { authorization: `Bearer ${key}` };
+  const read = (month: string) => service.send('GET', `/api/v1/credits/statement?month=${month}`, { headers });
+  const { createTime, sections, lines, ...figures } = (await read('2026-01')).json.data;
+  assert.equal(typeof createTime, 'number');
+  const [fromTime, toTime] = [Date.UTC(2026, 0), Date.UTC(2026, 1)];
+  const expected = {
+    month: '2026-01',
+    firstMonth: '2025-12',
+    fromTime,
+    toTime,
+    isFinal: true,
+    opening: 0,
+    closing: 1_305,
+  };
+  assert.deepEqual(figures, expected);
+  const none = { entries: 0, credits: 0 };
+  assert.deepEqual(sections, [
+    { section: 'top_up', ...none },
+    { section: 'top_up_reversal', ...none },
+    { section: 'grant', entries: 1, credits: 1_000 },
+    { section: 'code', entries: 1, credits: 500 },
+    { section: 'charge', entries: 2, credits: -330 },
+    { section: 'refund', entries: 1, credits: 165 },
+    { section: 'adjustment', entries: 1, credits: -30 },
+  ]);
+  const bookTime = Date.UTC(2026, 0, 5, 10);
+  const booked = { model: null, priceName: null, bookTime, entries: 1 };
+  const priced = { model: 'videogen-2.0-fast', priceName: 'standard', bookTime: null, reason: null };
+  assert.deepEqual(lines, [
+    { section: 'grant', ...booked, reason: 'opening credits', credits: 1_000 },
+    { section: 'code', ...booked, reason: 'Code of spring', credits: 500 },
+    { section: 'charge', ...priced, entries: 2, credits: -330 },
+    { section: 'refund', ...priced, entries: 1, credits: 165 },
+    { section: 'adjustment', ...booked, reason: '=1+1, a "correction"', credits: -30 },
+  ]);
+  assert.equal((await read('2285-12')).status, 422);
+});
+
 test('200 the month as a page that loads nothing, runs nothing and shows names as text', async () => {
   const { accountId, key } = await newBooks();
   await plant(service.database, `update accounts set name = '<script>alert("1")</script>' where id = '${accountId}'`);

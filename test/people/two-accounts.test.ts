@@ -280,6 +280,7 @@ test('endpoints for operators do not exist for other people', async () => {
 const nameless = [
   'getOverview',
   'listDailyCredits',
+  'getStatement',
   'getStatementCsv',
   'getStatementHtml',
   'listModels',

@@ -328,12 +328,6 @@ export type ListedTask = {
   readonly contentDeleteTime: number | null;
 };
 
-export type TaskCount = {
-  readonly tasks: number;
-  /** False: there are at least this many. */
-  readonly isExact: boolean;
-};
-
 export type DeletedTask = {
   readonly taskId: string;
   readonly contentDeleteTime: number;
@@ -462,66 +456,43 @@ export type UsageDay = {
   readonly tasks: number;
 };
 
-export type Status = {
-  /** Below zero after a payment for credits that are spent was returned. */
-  readonly balance: number;
-  /** The threshold of the event `balance.low`; null without one. */
-  readonly lowBalance: number | null;
-  /** True if owners can buy credits in the console. */
-  readonly sellsCredits: boolean;
-  readonly models: readonly {
-    readonly model: string;
-    readonly title: string;
-    /** `slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded. */
-    readonly state: 'slow' | 'unavailable';
-    /** The next attempt; null if none is planned. When the trouble ends is not known. */
-    readonly retryTime: number | null;
+export type Statement = {
+  readonly month: string;
+  readonly fromTime: number;
+  /** The start of the next month. */
+  readonly toTime: number;
+  readonly createTime: number;
+  /** False while entries may still be added. */
+  readonly isFinal: boolean;
+  /** The month in which the account was created. */
+  readonly firstMonth: string;
+  /** The balance before the month. */
+  readonly opening: number;
+  /** The balance after the month, or the current one. */
+  readonly closing: number;
+  readonly sections: readonly {
+    /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
+    readonly section: string;
+    readonly entries: number;
+    /** Signed. */
+    readonly credits: number;
   }[];
+  readonly lines: readonly StatementLine[];
 };
 
-export type Limits = {
-  /** Tasks that wait or run. */
-  readonly unfinishedTasks: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  /** `remaining` requests are allowed now. Null without a limit. */
-  readonly creates: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-    readonly remaining: number;
-  } | null;
-  /** `remaining` requests are allowed now. Null without a limit. */
-  readonly reads: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-    readonly remaining: number;
-  } | null;
-  /** Those of the whole account. Keys and members may have others. */
-  readonly spendCaps: readonly {
-    readonly period: 'day' | 'month' | 'total';
-    readonly cap: number;
-    readonly spent: number;
-    readonly resetTime: number | null;
-  }[];
-  readonly uploads: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  readonly uploadedBytes: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  readonly activeKeys: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  readonly retention: {
-    /** Until videos and uploaded files are deleted. */
-    readonly mediaDays: number;
-    /** Until prompts are deleted; null if they are kept. */
-    readonly promptDays: number | null;
-  };
+export type StatementLine = {
+  /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
+  readonly section: string;
+  /** Only for charges and refunds. */
+  readonly model: string | null;
+  /** Only for charges and refunds. */
+  readonly priceName: string | null;
+  /** Only for other entries; null for the sum of further entries. */
+  readonly bookTime: number | null;
+  readonly reason: string | null;
+  readonly entries: number;
+  /** Signed. */
+  readonly credits: number;
 };
 
 export type Model = {
@@ -536,15 +507,6 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
-  /** What it is good for, in plain text. */
-  readonly description: string | null;
-  /** What the model makes; null without a sample in the catalogue. */
-  readonly sample: {
-    readonly videoUrl: string | null;
-    readonly posterUrl: string | null;
-    /** True: made by the built-in preview, which is no AI model. */
-    readonly isPreview: boolean;
-  } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
   readonly lastFrame: boolean;
 };
@@ -568,6 +530,21 @@ export type ModelPrice = {
     readonly creditsPerVideo: number;
     readonly fromTime: number;
   }[];
+};
+
+export type Limits = {
+  /** Null: no limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  /** Null: no limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
 };
 
 export type EventEndpoint = {
@@ -806,7 +783,6 @@ export type SecurityEvent = {
     | 'passkey_added'
     | 'passkey_removed'
     | 'identity_linked'
-    | 'account_renamed'
     | 'account_closed';
   /** The person whom the event concerns. */
   readonly userId: string | null;
@@ -999,6 +975,7 @@ export type AdminTopUp = {
   /** The payment provider's receipt; only for owners. */
   readonly receiptUrl: string | null;
   readonly accountId: string;
+  readonly accountName: string;
   readonly provider: 'stripe';
   /** The provider's id of the checkout. */
   readonly checkoutId: string | null;
@@ -1387,18 +1364,6 @@ export type OperatorAction = {
 };
 
 export type Reads = {
-  readonly '/api/v1/uploads/previews': {
-    readonly query: {
-      readonly urls: string;
-    };
-    readonly answer: {
-      /** Signed links, valid for a day. */
-      readonly previews: readonly {
-        readonly url: string;
-        readonly previewUrl: string;
-      }[];
-    };
-  };
   readonly '/api/v1/jobs/recordInfo': {
     readonly query: {
       readonly taskId: string;
@@ -1408,6 +1373,7 @@ export type Reads = {
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
+      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -1425,10 +1391,9 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
-      readonly model?: string | undefined;
       /** The key or person that created the task. */
       readonly createdBy?: string | undefined;
-      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1443,31 +1408,6 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
-  readonly '/api/v1/jobs/countTasks': {
-    readonly query: {
-      readonly model?: string | undefined;
-      /** The key or person that created the task. */
-      readonly createdBy?: string | undefined;
-      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
-      readonly search?: string | undefined;
-      /** Created at this Unix millisecond or later. */
-      readonly from?: number | undefined;
-      /** Created before this Unix millisecond. */
-      readonly to?: number | undefined;
-    };
-    readonly answer: {
-      /** By state; failed tasks by `outcome`. */
-      readonly counts: {
-        readonly waiting: TaskCount;
-        readonly queuing: TaskCount;
-        readonly generating: TaskCount;
-        readonly success: TaskCount;
-        readonly cancelled: TaskCount;
-        readonly rejected: TaskCount;
-        readonly failed: TaskCount;
-      };
-    };
-  };
   readonly '/api/v1/jobs/timeline': {
     readonly query: {
       readonly taskId: string;
@@ -1480,14 +1420,6 @@ export type Reads = {
       readonly days?: boolean | undefined;
     };
     readonly answer: Overview;
-  };
-  readonly '/api/v1/status': {
-    readonly query: {};
-    readonly answer: Status;
-  };
-  readonly '/api/v1/limits': {
-    readonly query: {};
-    readonly answer: Limits;
   };
   readonly '/api/v1/credits': {
     readonly query: {
@@ -1517,6 +1449,13 @@ export type Reads = {
     readonly answer: {
       readonly days: readonly UsageDay[];
     };
+  };
+  readonly '/api/v1/credits/statement': {
+    readonly query: {
+      /** A month in UTC. */
+      readonly month: string;
+    };
+    readonly answer: Statement;
   };
   readonly '/api/v1/models': {
     readonly query: {};
@@ -1822,7 +1761,9 @@ export type Reads = {
   };
   readonly '/api/admin/v1/tasks': {
     readonly query: {
+      readonly accountId?: string | undefined;
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
+      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -1840,13 +1781,9 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
-      readonly accountId?: string | undefined;
       /** Tasks with a job at this provider. */
       readonly provider?: string | undefined;
-      readonly model?: string | undefined;
-      /** The key or person that created the task. */
-      readonly createdBy?: string | undefined;
-      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1859,34 +1796,6 @@ export type Reads = {
       readonly tasks: readonly OperatorListedTask[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
-    };
-  };
-  readonly '/api/admin/v1/tasks/counts': {
-    readonly query: {
-      readonly accountId?: string | undefined;
-      /** Tasks with a job at this provider. */
-      readonly provider?: string | undefined;
-      readonly model?: string | undefined;
-      /** The key or person that created the task. */
-      readonly createdBy?: string | undefined;
-      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
-      readonly search?: string | undefined;
-      /** Created at this Unix millisecond or later. */
-      readonly from?: number | undefined;
-      /** Created before this Unix millisecond. */
-      readonly to?: number | undefined;
-    };
-    readonly answer: {
-      /** By state; failed tasks by `outcome`. */
-      readonly counts: {
-        readonly waiting: TaskCount;
-        readonly queuing: TaskCount;
-        readonly generating: TaskCount;
-        readonly success: TaskCount;
-        readonly cancelled: TaskCount;
-        readonly rejected: TaskCount;
-        readonly failed: TaskCount;
-      };
     };
   };
   readonly '/api/admin/v1/tasks/show': {
@@ -1985,17 +1894,6 @@ export type Sends = {
       readonly taskId: string;
     };
     readonly answer: CancelledTask;
-  };
-  readonly '/api/v1/jobs/cancelTasks': {
-    readonly body: {
-      readonly taskIds: readonly string[];
-    };
-    readonly answer: {
-      /** One for each task that was found. */
-      readonly tasks: readonly CancelledTask[];
-      /** The number of ids that no task has. */
-      readonly notFound: number;
-    };
   };
   readonly '/api/v1/jobs/deleteTask': {
     readonly body: {
@@ -2312,15 +2210,6 @@ export type Sends = {
       readonly linkId: string;
     };
   };
-  readonly '/api/console/v1/account/rename': {
-    readonly body: {
-      readonly name: string;
-    };
-    readonly answer: {
-      readonly accountId: string;
-      readonly name: string;
-    };
-  };
   readonly '/api/console/v1/account/close': {
     readonly body: {
       readonly accountId: string;
@@ -2525,19 +2414,6 @@ export type Sends = {
       readonly reason: string;
     };
     readonly answer: CancelledTask;
-  };
-  readonly '/api/admin/v1/tasks/cancel-many': {
-    readonly body: {
-      readonly taskIds: readonly string[];
-      /** Recorded in the audit log. */
-      readonly reason: string;
-    };
-    readonly answer: {
-      /** One for each task that was found. */
-      readonly tasks: readonly CancelledTask[];
-      /** The number of ids that no task has. */
-      readonly notFound: number;
-    };
   };
   readonly '/api/admin/v1/tasks/delete': {
     readonly body: {

@@ -1,9 +1,11 @@
 import type { Icon } from '../ui/icon.ts';
 import {
+  Bell,
   Building2,
   ChartColumn,
   Clapperboard,
   Coins,
+  CreditCard,
   Film,
   Gauge,
   KeyRound,
@@ -44,6 +46,7 @@ export function accountNav(account: string, role: string | undefined): readonly 
         { href: paths.tasks(account), label: words.tasks, icon: Film, key: 't' },
         { href: paths.credits(account), label: words.credits, icon: Coins, key: 'c' },
         { href: paths.callbacks(account), label: words.callbacks, icon: Webhook, key: 'w' },
+        { href: paths.webhooks(account), label: words.webhooks, icon: Bell },
       ],
     },
     {
@@ -68,6 +71,7 @@ export const operatorNav: readonly NavGroup[] = [
       { href: opsPaths.accounts, label: shellText.accounts, icon: Building2 },
       { href: opsPaths.prices, label: words.prices, icon: Tags },
       { href: opsPaths.codes, label: words.codes, icon: Coins },
+      { href: opsPaths.payments, label: words.payments, icon: CreditCard },
       { href: opsPaths.people, label: words.people, icon: Users },
       { href: opsPaths.audit, label: words.audit, icon: ScrollText },
     ],

@@ -1,3 +1,4 @@
+import { minorDigits } from '../../models/money-amount.ts';
 import { standardPriceName } from '../../models/price-rows.ts';
 
 const plain = new Intl.NumberFormat('en');
@@ -27,6 +28,14 @@ export function moneyOf(micros: number, currency: string): string {
     maximumFractionDigits: isSmall ? 4 : 2,
   });
   return format.format(micros / 1_000_000).replace('-', '\u2212');
+}
+
+/** "€9.99" for 999 in the smallest unit of EUR. */
+export function priceOf(minorUnits: number, currency: string): string {
+  const digits = minorDigits(currency);
+  const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits };
+  const format = new Intl.NumberFormat('en', { style: 'currency', currency, ...decimals });
+  return format.format(minorUnits / 10 ** digits).replace('-', '\u2212');
 }
 
 export function bytes(count: number): string {

@@ -13,6 +13,15 @@ export function requireOwnPage(ctx: Context, publicUrl: string): void {
   if (!isOwnPage(ctx, publicUrl) || !hasConsoleHeader(ctx)) throw new HttpError('cross_site_request');
 }
 
+/**
+ * Refuses links on pages of other sites. A browser follows a link without the console's headers, so what a link leads to changes nothing.
+ */
+export function refuseForeignLink(ctx: Context, publicUrl: string): void {
+  requireOwnHost(ctx, publicUrl);
+  // `none` is a bookmark, or an address that a person typed.
+  if (!['', 'none', 'same-origin'].includes(ctx.get('Sec-Fetch-Site'))) throw new HttpError('cross_site_request');
+}
+
 export function hasConsoleHeader(ctx: Context): boolean {
   return ctx.get(consoleHeader) !== '' || ctx.get(accountHeader) !== '';
 }

@@ -13,6 +13,7 @@ import { Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ExactTime } from '../../ui/time.tsx';
+import { Purchases } from '../payments/purchases.tsx';
 import { Ledger } from '../credits/ledger.tsx';
 import { AccountKeys } from '../keys/keys-page.tsx';
 import { AccountMembers } from '../people/account-members.tsx';
@@ -53,12 +54,13 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
 const parts = {
   ledger: ({ account }: PartProps) => <Ledger accountId={account.accountId} />,
   tasks: ({ account }: PartProps) => <TaskList accountId={account.accountId} />,
+  purchases: ({ account }: PartProps) => <Purchases accountId={account.accountId} />,
   prices: PriceTables,
   limits: AccountLimits,
   keys: AccountKeys,
   members: AccountMembers,
 };
-const tabs = ['ledger', 'tasks', 'prices', 'limits', 'keys', 'members'] as const;
+const tabs = ['ledger', 'tasks', 'purchases', 'prices', 'limits', 'keys', 'members'] as const;
 
 type PartProps = { readonly account: Account };
 
@@ -86,7 +88,12 @@ function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show
         label={accountsText.tabs}
         tabs={tabs.map((value) => ({
           label: accountsText.tabNames[value],
-          href: hrefWith({ tab: value === 'ledger' ? undefined : value, kind: undefined, taskId: undefined }),
+          href: hrefWith({
+            tab: value === 'ledger' ? undefined : value,
+            kind: undefined,
+            taskId: undefined,
+            state: undefined,
+          }),
           isCurrent: value === tab,
         }))}
       />

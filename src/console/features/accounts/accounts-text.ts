@@ -43,6 +43,7 @@ export const accountsText = {
   tabNames: {
     ledger: 'Ledger',
     tasks: 'Tasks',
+    purchases: 'Purchases',
     prices: 'Prices',
     limits: 'Limits',
     keys: 'Keys',

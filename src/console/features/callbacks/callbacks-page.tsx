@@ -25,7 +25,7 @@ function OwnCallbacks() {
   return (
     <Page title={callbacksText.title} lead={callbacksText.lead} actions={<ResendFailedButton />}>
       <div class="columns even">
-        <SigningSecret />
+        <SigningSecret of="callbacks" />
         <TestCallback />
       </div>
       <List

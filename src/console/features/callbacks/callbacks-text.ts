@@ -76,7 +76,11 @@ export const callbacksText = {
   },
 
   secret: 'Signing secret',
-  secretLead: 'Every callback is signed as a Standard Webhook. Verify the signature with this secret.',
+  secretLeads: {
+    callbacks: 'Every callback is signed as a Standard Webhook. Verify the signature with this secret.',
+    events:
+      'Every event is signed as a Standard Webhook, with another secret than callbacks. Verify the signature with it.',
+  },
   reveal: 'Reveal secret',
   revealTitle: 'Reveal the signing secret?',
   revealEffect: 'You can see it only once. Have the secret store of your receiver ready.',
@@ -88,7 +92,7 @@ export const callbacksText = {
   yourSecret: 'Your signing secret',
   secretNoun: 'secret',
   storeIt: 'Store it where your receiver reads its secrets.',
-  howToVerify: 'How to verify a callback',
+  howToVerify: { callbacks: 'How to verify a callback', events: 'How to verify an event' },
 
   test: 'Send a test',
   testUrl: 'Receiver URL',

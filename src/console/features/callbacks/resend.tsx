@@ -27,11 +27,15 @@ export function ResendButton({ taskId }: { readonly taskId: string }) {
 
 // A callback is retried for three days before it has failed: shorter periods would hold none.
 const periods = ['7', '14', '30'] as const;
-const options = periods.map((value) => ({ value, label: callbacksText.days(Number(value)) }));
+export type RedeliveryPeriod = (typeof periods)[number];
+export const redeliveryOptions = periods.map((value) => ({
+  value,
+  label: callbacksText.days(Number(value)),
+}));
 
 /** Recovers from an outage of the receiver. */
 export function ResendFailedButton() {
-  const [days, setDays] = useState<(typeof periods)[number]>('7');
+  const [days, setDays] = useState<RedeliveryPeriod>('7');
   return (
     <DialogButton label={callbacksText.resendFailed} icon={RotateCw} disabledReason={useRoleReason('member')}>
       {(close) => (
@@ -44,7 +48,7 @@ export function ResendFailedButton() {
           onClose={close}
         >
           <p>{callbacksText.resendEffect}</p>
-          <SelectField label={callbacksText.endedWithin} value={days} options={options} onValue={setDays} />
+          <SelectField label={callbacksText.endedWithin} value={days} options={redeliveryOptions} onValue={setDays} />
         </ActionDialog>
       )}
     </DialogButton>

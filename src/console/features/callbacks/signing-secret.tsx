@@ -9,23 +9,30 @@ import { ShownOnce } from '../../ui/shown-once.tsx';
 import { callbacksText } from './callbacks-text.ts';
 import { verifySample } from './verify-sample.ts';
 
-/** The secret that signs every callback of the account, which is shown once. */
-export function SigningSecret() {
+const paths = {
+  callbacks: { reveal: '/api/v1/callbacks/secret', rotate: '/api/v1/callbacks/secret/rotate' },
+  events: { reveal: '/api/v1/events/secret', rotate: '/api/v1/events/secret/rotate' },
+} as const;
+
+type SecretProps = { readonly of: keyof typeof paths };
+
+/** The secret that signs every callback or event of the account, which is shown once. */
+export function SigningSecret({ of }: SecretProps) {
   const reason = useRoleReason('owner');
   return (
     <Card title={callbacksText.secret}>
       <div class="stack">
-        <p class="lead">{callbacksText.secretLead}</p>
+        <p class="lead">{callbacksText.secretLeads[of]}</p>
         <div class="row">
           <DialogButton label={callbacksText.reveal} disabledReason={reason}>
-            {(close) => <RevealDialog onClose={close} />}
+            {(close) => <RevealDialog of={of} onClose={close} />}
           </DialogButton>
           <DialogButton label={callbacksText.rotate} disabledReason={reason}>
-            {(close) => <RotateDialog onClose={close} />}
+            {(close) => <RotateDialog of={of} onClose={close} />}
           </DialogButton>
         </div>
         <details class="quiet">
-          <summary>{callbacksText.howToVerify}</summary>
+          <summary>{callbacksText.howToVerify[of]}</summary>
           <div class="body">
             <CodeBlock samples={[{ title: 'Node.js', text: verifySample() }]} />
           </div>
@@ -38,10 +45,10 @@ export function SigningSecret() {
 type CloseProps = { readonly onClose: () => void };
 
 /** A secret that was revealed before can only be rotated, which the error explains. */
-function RevealDialog({ onClose }: CloseProps) {
+function RevealDialog({ of, onClose }: SecretProps & CloseProps) {
   return (
     <ActionDialog
-      path="/api/v1/callbacks/secret"
+      path={paths[of].reveal}
       title={callbacksText.revealTitle}
       action={callbacksText.reveal}
       changes={[]}
@@ -56,11 +63,11 @@ function RevealDialog({ onClose }: CloseProps) {
 
 const overlaps = (['86400', '3600', '0'] as const).map((value) => ({ value, label: callbacksText.overlaps[value] }));
 
-function RotateDialog({ onClose }: CloseProps) {
+function RotateDialog({ of, onClose }: SecretProps & CloseProps) {
   const [overlap, setOverlap] = useState<(typeof overlaps)[number]['value']>('86400');
   return (
     <ActionDialog
-      path="/api/v1/callbacks/secret/rotate"
+      path={paths[of].rotate}
       title={callbacksText.rotateTitle}
       action={callbacksText.rotate}
       changes={[]}

@@ -29,13 +29,14 @@ export function TestCallback() {
             <Send size={16} aria-hidden="true" /> {callbacksText.sendTest}
           </Button>
         </div>
-        {test.data !== undefined && <Outcome status={test.data.status} />}
+        {test.data !== undefined && <TestOutcome status={test.data.status} />}
       </Form>
     </Card>
   );
 }
 
-function Outcome({ status }: { readonly status: number | null }) {
+/** The response of the receiver to a test. */
+export function TestOutcome({ status }: { readonly status: number | null }) {
   if (status === null) {
     return (
       <Notice tone="bad" title={callbacksText.testUnreachable} isAlert>

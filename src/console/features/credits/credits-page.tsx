@@ -13,6 +13,11 @@ import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { BuyCreditsButton, useSale } from '../payments/buy-credits.tsx';
+import { CheckoutReturn } from '../payments/checkout-return.tsx';
+import { OwnPurchases } from '../payments/purchases.tsx';
+import { Statements } from '../statements/statements.tsx';
 import { creditsText } from './credits-text.ts';
 import { DayChart, dayOf } from './day-chart.tsx';
 import { Ledger, ledgerFilters } from './ledger.tsx';
@@ -22,34 +27,66 @@ import { useBalance } from './use-balance.ts';
 
 const spans = (['7', '30', '90'] as const).map((value) => ({ value, label: creditsText.spans[value] }));
 
+const tabs = ['usage', 'purchases', 'statements'] as const;
+
 export function CreditsPage() {
-  const { get, set } = useAddress();
+  const { get, hrefWith } = useAddress();
   const isOwner = useRoleReason('owner') === undefined;
-  const days = spans.find(({ value }) => value === get('days'))?.value ?? '30';
-  const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
-  const fromMs = today - (Number(days) - 1) * dayMs;
+  const sells = useSale()?.provider;
+  const tab = tabs.find((one) => one === get('tab')) ?? 'usage';
+  // An installation that sells nothing has no purchases to list.
+  const shown = tabs.filter((one) => one !== 'purchases' || one === tab || typeof sells === 'string');
   return (
     <Page
       title={creditsText.title}
       lead={creditsText.lead}
       actions={
         <>
-          <FilterSelect
-            label={creditsText.period}
-            value={days}
-            options={spans}
-            onValue={(value) => set({ days: value === '30' ? undefined : value })}
-          />
           {isOwner && <RedeemButton />}
+          <BuyCreditsButton />
         </>
       }
     >
+      <CheckoutReturn />
+      <Tabs
+        label={creditsText.tabs}
+        tabs={shown.map((value) => ({
+          label: creditsText.tabNames[value],
+          href: hrefWith({ ...noFilters, tab: value === 'usage' ? undefined : value }),
+          isCurrent: value === tab,
+        }))}
+      />
+      {tab === 'usage' && <UsageTab isOwner={isOwner} />}
+      {tab === 'purchases' && <OwnPurchases />}
+      {tab === 'statements' && <Statements />}
+    </Page>
+  );
+}
+
+/** They narrow what one of the tabs shows. */
+const noFilters = { days: undefined, kind: undefined, taskId: undefined, month: undefined };
+
+function UsageTab({ isOwner }: { readonly isOwner: boolean }) {
+  const { get, set } = useAddress();
+  const days = spans.find(({ value }) => value === get('days'))?.value ?? '30';
+  const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
+  const fromMs = today - (Number(days) - 1) * dayMs;
+  return (
+    <>
+      <div class="filters">
+        <FilterSelect
+          label={creditsText.period}
+          value={days}
+          options={spans}
+          onValue={(value) => set({ days: value === '30' ? undefined : value })}
+        />
+      </div>
       <Usage days={days} fromMs={fromMs} toMs={today} />
       {isOwner && <SpendCapsCard />}
       <Card title={creditsText.ledger} actions={<SaveButton fromMs={fromMs} />} isFlush>
         <Ledger fromMs={fromMs} />
       </Card>
-    </Page>
+    </>
   );
 }
 
@@ -72,7 +109,7 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
           { label: creditsText.balance, value: figure(balance), note: creditsText.credits },
           { label: creditsText.charged, value: total('charged'), note: creditsText.inDays(days) },
           { label: creditsText.refunded, value: total('refunded'), note: creditsText.forFailedTasks },
-          { label: creditsText.granted, value: total('granted'), note: creditsText.byOperators },
+          { label: creditsText.granted, value: total('granted'), note: creditsText.boughtOrGranted },
         ]}
       />
       {data !== undefined && <DayChart days={data.days} fromMs={fromMs} count={(toMs - fromMs) / dayMs + 1} />}

@@ -3,7 +3,9 @@ import { credits, number } from '../../ui/money.tsx';
 /** Every text of the pages about credits. */
 export const creditsText = {
   title: 'Credits',
-  lead: 'Every grant, charge and refund, with the balance after it.',
+  lead: 'Your balance, what it was spent on, and what was bought.',
+  tabs: 'Sections',
+  tabNames: { usage: 'Usage', purchases: 'Purchases', statements: 'Statements' },
   period: 'Period',
   spans: { 7: 'Last 7 days', 30: 'Last 30 days', 90: 'Last 90 days' },
   balance: 'Balance',
@@ -12,8 +14,8 @@ export const creditsText = {
   inDays: (days: string) => `in ${days} days`,
   refunded: 'Refunded',
   forFailedTasks: 'for failed tasks',
-  granted: 'Granted',
-  byOperators: 'by operators',
+  granted: 'Added',
+  boughtOrGranted: 'bought or granted',
   chart: 'Charged by day and model',
   figures: 'Figures',
   day: 'Day (UTC)',

@@ -6,11 +6,7 @@ import { creditsText } from './credits-text.ts';
 
 /** Owners add the credits of a code. */
 export function RedeemButton() {
-  return (
-    <DialogButton label={creditsText.redeem} variant="primary">
-      {(close) => <RedeemDialog onClose={close} />}
-    </DialogButton>
-  );
+  return <DialogButton label={creditsText.redeem}>{(close) => <RedeemDialog onClose={close} />}</DialogButton>;
 }
 
 function RedeemDialog({ onClose }: { readonly onClose: () => void }) {

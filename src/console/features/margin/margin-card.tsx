@@ -12,6 +12,7 @@ import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
 import { PriceOf } from '../prices/price-parts.tsx';
+import { PaidMoney } from './paid-money.tsx';
 import { marginText } from './margin-text.ts';
 
 const periods = (['1', '7', '30', '90'] as const).map((value) => ({ value, label: marginText.periods[value] }));
@@ -39,7 +40,7 @@ export function MarginCard() {
         <div class="body">
           <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
         </div>
-      ) : data?.rows.length === 0 ? (
+      ) : data?.rows.length === 0 && data.booked.length + data.paid.length === 0 ? (
         <Empty icon={ChartColumn} title={marginText.empty}>
           <p>{marginText.emptyAdvice}</p>
         </Empty>
@@ -59,6 +60,7 @@ function MarginTable({ answer }: TableProps) {
   return (
     <>
       {answer !== undefined && <p class="card-note">{marginText.creditValue(money(creditMicros))}</p>}
+      {answer !== undefined && <PaidMoney margin={answer} />}
       <Table
         caption={marginText.caption}
         rows={answer?.rows}

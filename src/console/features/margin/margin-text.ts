@@ -1,5 +1,13 @@
 import { number } from '../../ui/money.tsx';
 
+const sections: Readonly<Record<string, string>> = {
+  top_up: 'Credits sold',
+  top_up_reversal: 'Refunded credits',
+  grant: 'Credits granted',
+  code: 'Redeemed codes',
+  adjustment: 'Adjustments',
+};
+
 /** Every text about cost and margin. */
 export const marginText = {
   title: 'Cost and margin',
@@ -7,6 +15,13 @@ export const marginText = {
   period: 'Period',
   periods: { 1: 'Last 24 hours', 7: 'Last 7 days', 30: 'Last 30 days', 90: 'Last 90 days' },
   creditValue: (value: string) => `1 credit = ${value}`,
+  paid: (currency: string, isTest: boolean) => `Received in ${currency}${isTest ? ' (test)' : ''}`,
+  purchases: (count: number, returned: string | undefined) => {
+    const bought = count === 1 ? '1 purchase' : `${number(count)} purchases`;
+    return returned === undefined ? bought : `${bought}, less ${returned} refunded`;
+  },
+  /** A section that is newer than this page appears as it is. */
+  booked: (section: string) => sections[section] ?? section,
   empty: 'No tasks ended in this period',
   emptyAdvice: 'Choose a longer period.',
   model: 'Model',

@@ -1,0 +1,102 @@
+import type { EventEndpoint } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { useRoleReason } from '../../api/session.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { Plus, Send } from '../../ui/icons.ts';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card, Facts } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { EndpointDialog } from './endpoint-dialog.tsx';
+import { eventsText as text, typeWords } from './events-text.ts';
+import { TestEventDialog } from './test-event.tsx';
+
+type Endpoint = NonNullable<EventEndpoint>;
+
+/** The receiver of the account's events. */
+export function EndpointCard() {
+  const { data, error, refetch } = useRead('/api/v1/events/endpoint', {});
+  return (
+    <Card title={text.endpoint}>
+      {data === undefined ? (
+        error === null ? (
+          <Skeleton height="120px" />
+        ) : (
+          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+        )
+      ) : data.endpoint === null ? (
+        <NoEndpoint />
+      ) : (
+        <EndpointFacts endpoint={data.endpoint} />
+      )}
+    </Card>
+  );
+}
+
+function NoEndpoint() {
+  if (useRoleReason('owner') !== undefined) return <p class="lead">{text.noneForMembers}</p>;
+  return (
+    <div class="stack">
+      <p class="lead">{text.none}</p>
+      <div class="row">
+        <DialogButton label={text.add} icon={Plus} variant="primary">
+          {(close) => <EndpointDialog endpoint={undefined} onClose={close} />}
+        </DialogButton>
+      </div>
+    </div>
+  );
+}
+
+function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { url, types, lowBalance } = endpoint;
+  const [ownerReason, memberReason] = [useRoleReason('owner'), useRoleReason('member')];
+  return (
+    <div class="stack">
+      <Facts
+        facts={[
+          [text.url, <bdi>{url}</bdi>],
+          [
+            text.listens,
+            <span class="badges">
+              {types.map((type) => (
+                <span key={type} title={typeWords(type)}>
+                  <Badge>{type}</Badge>
+                </span>
+              ))}
+            </span>,
+          ],
+          [text.lowBalance, lowBalance === null ? undefined : text.threshold(lowBalance)],
+        ]}
+      />
+      <div class="row">
+        <DialogButton label={text.test} icon={Send} disabledReason={memberReason}>
+          {(close) => <TestEventDialog types={types} onClose={close} />}
+        </DialogButton>
+        <DialogButton label={text.edit} disabledReason={ownerReason}>
+          {(close) => <EndpointDialog endpoint={endpoint} onClose={close} />}
+        </DialogButton>
+        <DialogButton label={text.remove} variant="danger" disabledReason={ownerReason}>
+          {(close) => <RemoveDialog onClose={close} />}
+        </DialogButton>
+      </div>
+    </div>
+  );
+}
+
+function RemoveDialog({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <ActionDialog
+      path="/api/v1/events/endpoint/remove"
+      title={text.removeTitle}
+      action={text.removeAction}
+      isDanger
+      body={() => ({})}
+      done={text.removed}
+      onClose={onClose}
+    >
+      <p>{text.removeEffect}</p>
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions, DialogBody } from '../../ui/dialog.tsx';
+import { SelectField } from '../../ui/field.tsx';
+import { TestOutcome } from '../callbacks/test-callback.tsx';
+import { type EventType, eventsText as text, eventTypes, typeWords } from './events-text.ts';
+
+const options = eventTypes.map((value) => ({ value, label: typeWords(value) }));
+
+type DialogProps = { readonly types: readonly EventType[]; readonly onClose: () => void };
+
+/** Sends a sample of an event to the endpoint and shows its response. */
+export function TestEventDialog({ types, onClose }: DialogProps) {
+  const [type, setType] = useState<EventType>(types[0] ?? 'task.succeeded');
+  return (
+    <ActionDialog
+      path="/api/v1/events/test"
+      title={text.testTitle}
+      action={text.testSend}
+      changes={[]}
+      body={() => ({ type })}
+      result={({ status }) => (
+        <Dialog title={text.testOutcome} onClose={onClose}>
+          <DialogBody>
+            <TestOutcome status={status} />
+          </DialogBody>
+          <DialogActions>
+            <Button variant="primary" onClick={onClose}>
+              {text.done}
+            </Button>
+          </DialogActions>
+        </Dialog>
+      )}
+      onClose={onClose}
+    >
+      <p class="soft">{text.testLead}</p>
+      <SelectField label={text.type} name="type" value={type} options={options} onValue={setType} />
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,31 @@
+import type { Answer } from '../../api/call.ts';
+import { credits, moneyOf, priceOf } from '../../ui/money.tsx';
+import { Tiles } from '../../ui/page.tsx';
+import { marginText } from './margin-text.ts';
+import './margin.css';
+
+type Margin = Answer<'/api/admin/v1/margin'>;
+
+/** Money that customers paid, and credits that accounts got for it or otherwise. Absent if there was neither. */
+export function PaidMoney({ margin: { paid, booked, currency } }: { readonly margin: Margin }) {
+  const sold = booked.toSorted((one, other) => Number(other.isRevenue) - Number(one.isRevenue));
+  if (paid.length === 0 && booked.length === 0) return null;
+  return (
+    <div class="paid-money">
+      <Tiles
+        tiles={[
+          ...paid.map(({ currency: of, isTest, topUps, minorUnits, returnedMinorUnits }) => ({
+            label: marginText.paid(of, isTest),
+            value: priceOf(minorUnits - returnedMinorUnits, of),
+            note: marginText.purchases(topUps, returnedMinorUnits === 0 ? undefined : priceOf(returnedMinorUnits, of)),
+          })),
+          ...sold.map(({ section, credits: amount, valueMicros }) => ({
+            label: marginText.booked(section),
+            value: moneyOf(valueMicros, currency),
+            note: credits(amount).replace('-', '\u2212'),
+          })),
+        ]}
+      />
+    </div>
+  );
+}

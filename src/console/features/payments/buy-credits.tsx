@@ -1,0 +1,117 @@
+import { useState } from 'preact/hooks';
+import type { Answer } from '../../api/call.ts';
+import { useRead } from '../../api/queries.ts';
+import { useRoleReason } from '../../api/session.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { Badge } from '../../ui/badge.tsx';
+import { Dialog, DialogBody, DialogButton } from '../../ui/dialog.tsx';
+import { CreditCard } from '../../ui/icons.ts';
+import { credits, priceOf } from '../../ui/money.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { paymentsText } from './payments-text.ts';
+import './payments.css';
+
+type Sale = Answer<'/api/console/v1/credits/packages'>;
+type Package = Sale['packages'][number];
+
+/** The packages for sale; undefined while they are loaded. */
+export function useSale(): Sale | undefined {
+  return useRead('/api/console/v1/credits/packages', {}).data;
+}
+
+/** Owners buy credits; nothing is shown while none are for sale. */
+export function BuyCreditsButton() {
+  const sale = useSale();
+  const isOwner = useRoleReason('owner') === undefined;
+  if (!isOwner || sale === undefined || sale.packages.length === 0) return null;
+  return (
+    <DialogButton label={paymentsText.buy} icon={CreditCard} variant="primary">
+      {(close) => <BuyDialog sale={sale} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+function BuyDialog({ sale, onClose }: { readonly sale: Sale; readonly onClose: () => void }) {
+  const { packages, isTest } = sale;
+  const [chosen, setChosen] = useState(packages[0]?.package ?? '');
+  const price = packages.find((one) => one.package === chosen)?.price;
+  return (
+    <ActionDialog
+      path="/api/console/v1/credits/top-ups"
+      title={paymentsText.buy}
+      action={price === undefined ? paymentsText.buy : paymentsText.continue(priceOf(price.minorUnits, price.currency))}
+      body={() => ({ package: chosen })}
+      changes={['/api/console/v1/credits/top-ups']}
+      onDone={({ checkoutUrl }) => location.assign(checkoutUrl)}
+      result={({ checkoutUrl }) => <Leaving checkoutUrl={checkoutUrl} onClose={onClose} />}
+      isWide
+      onClose={onClose}
+    >
+      {isTest && <TestMode />}
+      <fieldset class="packages">
+        <legend class="visually-hidden">{paymentsText.packages}</legend>
+        {packages.map((offer) => (
+          <PackageCard
+            key={offer.package}
+            offer={offer}
+            saving={savingOf(offer, packages)}
+            isChosen={offer.package === chosen}
+            onChoose={() => setChosen(offer.package)}
+          />
+        ))}
+      </fieldset>
+      <p class="soft">{paymentsText.buyLead}</p>
+    </ActionDialog>
+  );
+}
+
+export function TestMode() {
+  return (
+    <Notice tone="warn" title={paymentsText.testTitle}>
+      <p>{paymentsText.testLead}</p>
+    </Notice>
+  );
+}
+
+type CardProps = {
+  readonly offer: Package;
+  readonly saving: number;
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+};
+
+function PackageCard({ offer, saving, isChosen, onChoose }: CardProps) {
+  const { package: name, title, credits: amount, price } = offer;
+  return (
+    <label class="package">
+      <input type="radio" name="package" value={name} checked={isChosen} onChange={onChoose} />
+      <span class="row">
+        <bdi class="title">{title}</bdi>
+        {saving > 0 && <Badge tone="good">{paymentsText.save(saving)}</Badge>}
+      </span>
+      <strong class="number">{credits(amount)}</strong>
+      <span class="price">{priceOf(price.minorUnits, price.currency)}</span>
+      <small>{paymentsText.perThousand(priceOf((price.minorUnits / amount) * 1000, price.currency))}</small>
+    </label>
+  );
+}
+
+/** The percentage that a credit of this package costs less than the dearest one in the same currency. */
+function savingOf(offer: Package, packages: readonly Package[]): number {
+  const perCredit = ({ price, credits: amount }: Package) => price.minorUnits / amount;
+  const comparable = packages.filter(({ price }) => price.currency === offer.price.currency);
+  return Math.floor(100 * (1 - perCredit(offer) / Math.max(...comparable.map(perCredit))));
+}
+
+/** The page stays until the browser has loaded the checkout. */
+function Leaving({ checkoutUrl, onClose }: { readonly checkoutUrl: string; readonly onClose: () => void }) {
+  return (
+    <Dialog title={paymentsText.opening} onClose={onClose}>
+      <DialogBody>
+        <p role="status">
+          {paymentsText.openingLead} <a href={checkoutUrl}>{paymentsText.openingLink}</a>
+        </p>
+      </DialogBody>
+    </Dialog>
+  );
+}

@@ -1,0 +1,109 @@
+import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
+import type { Tone } from '../../ui/badge.tsx';
+import { credits, number } from '../../ui/money.tsx';
+
+// Every text about buying credits and about payments.
+
+type Word = { readonly word: string; readonly tone: Tone };
+
+const stateWords: Readonly<Record<AdminTopUp['state'], Word>> = {
+  open: { word: 'Incomplete', tone: 'calm' },
+  processing: { word: 'Processing', tone: 'live' },
+  paid: { word: 'Paid', tone: 'good' },
+  failed: { word: 'Failed', tone: 'bad' },
+  expired: { word: 'Expired', tone: 'calm' },
+};
+
+/** A state that is newer than this code appears as it is. */
+export function purchaseWord(state: string): Word {
+  const known: Readonly<Record<string, Word>> = stateWords;
+  return known[state] ?? { word: state, tone: 'calm' };
+}
+
+const obstacles: Readonly<Record<UngrantedPayment['reason'], string>> = {
+  amount_differs: 'The customer paid another amount than the price of the package. Refund the payment in Stripe.',
+  other_checkout: 'The checkout copies the metadata of another one. Refund the payment in Stripe.',
+  account_not_found:
+    'The account is unknown: the database may be older than the payment. Restore a newer backup, or refund it.',
+  balance_out_of_range: 'The balance would become too large. Refund the payment in Stripe.',
+};
+
+export function obstacleWords(reason: string): string {
+  const known: Readonly<Record<string, string>> = obstacles;
+  return known[reason] ?? reason;
+}
+
+export const paymentsText = {
+  buy: 'Buy credits',
+  buyLead: 'You pay in Stripe Checkout. Credits are added as soon as the payment arrives.',
+  packages: 'Package',
+  perThousand: (price: string) => `${price} per 1,000 credits`,
+  save: (percent: number) => `Save ${percent}%`,
+  continue: (price: string) => `Continue to payment: ${price}`,
+  opening: 'Opening Stripe Checkout',
+  openingLead: 'If the page doesn’t open, follow this link:',
+  openingLink: 'Stripe Checkout',
+  testTitle: 'Test mode',
+  testLead: 'No real money moves. Pay with the card number 4242 4242 4242 4242, any later date and any CVC.',
+  test: 'Test',
+
+  received: 'Payment received',
+  receivedLead: 'Your credits are being added. This usually takes a few seconds.',
+  onItsWay: 'Payment on its way',
+  onItsWayLead: 'Your bank is processing the payment, which can take a few days. Credits are added when it arrives.',
+  added: (amount: number) => `${credits(amount)} added`,
+  addedLead: 'Thank you. You can use them right away.',
+  cancelled: 'Checkout cancelled',
+  cancelledLead: 'You weren’t charged.',
+  failed: 'Payment failed',
+  failedLead: 'No credits were added. Try again, or use another payment method.',
+  expired: 'Checkout expired',
+  expiredLead: 'You weren’t charged. Start again to buy credits.',
+  seePurchases: 'View purchases',
+  dismiss: 'Dismiss',
+
+  noun: ['purchase', 'purchases'],
+  purchases: 'Purchases',
+  purchase: 'Purchase',
+  account: 'Account',
+  amount: 'Amount',
+  state: 'State',
+  allStates: 'All states',
+  date: 'Date',
+  actions: 'Actions',
+  payment: 'Stripe ID',
+  copyId: 'Copy Stripe ID',
+  receipt: 'Receipt',
+  receiptOf: (amount: number) => `Receipt for ${credits(amount)} (opens in a new tab)`,
+  refunded: 'Refunded',
+  partlyRefunded: 'Partially refunded',
+  takenBack: (amount: number) => `${number(amount)} taken back`,
+  byReconciliation: 'found by reconciliation',
+  none: 'No purchases yet',
+  noneAdvice: 'Purchases of credits are listed here, with their receipts and refunds.',
+  noneOfAccount: 'This account hasn’t bought credits.',
+
+  title: 'Payments',
+  lead: 'Purchases of credits by all accounts, and what Stripe’s records say about them.',
+  mode: 'Mode',
+  live: 'Live',
+  testMode: 'Test',
+  testModeNote: 'no real money moves',
+  liveNote: 'real money',
+  reconciled: 'Reconciled',
+  never: 'never',
+  reconciledNote: 'with Stripe, every hour',
+  ungranted: 'Not granted',
+  ungrantedNote: 'paid, without credits',
+  ungrantedTitle: 'Paid but not granted',
+  ungrantedAlert: (count: number) =>
+    count === 1 ? '1 payment was not granted' : `${number(count)} payments were not granted`,
+  ungrantedLead:
+    'Customers paid and got no credits. The hourly reconciliation removes a payment once it is granted or refunded.',
+  reason: 'Reason',
+  checkout: 'Checkout',
+  found: 'Found',
+  notForSale: 'Credits are not for sale',
+  notForSaleAdvice:
+    'Add packages to the catalogue and set STRIPE_SECRET_KEY. Until then, operators grant credits by hand.',
+} as const;

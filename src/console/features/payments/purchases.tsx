@@ -1,0 +1,163 @@
+import type { Query } from '../../api/call.ts';
+import type { AdminTopUp, TopUp } from '../../api/contract.ts';
+import { Badge, StateDot } from '../../ui/badge.tsx';
+import { CopyButton, shortId } from '../../ui/copy.tsx';
+import type { Filter } from '../../ui/filters.tsx';
+import { CreditCard, ExternalLink } from '../../ui/icons.ts';
+import { List } from '../../ui/list.tsx';
+import { credits, priceOf } from '../../ui/money.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { BuyCreditsButton, TestMode, useSale } from './buy-credits.tsx';
+import { paymentsText as text, purchaseWord } from './payments-text.ts';
+import './payments.css';
+
+type PurchaseView = TopUp & Partial<AdminTopUp>;
+
+/** The purchases of the account in the address. */
+export function OwnPurchases() {
+  const sale = useSale();
+  return (
+    <>
+      {sale?.isTest === true && <TestMode />}
+      <List
+        noun={text.noun}
+        path="/api/console/v1/credits/top-ups"
+        query={{ limit: 30 }}
+        rows={({ topUps }) => topUps}
+        rowKey={({ topUpId }) => topUpId}
+        columns={columns}
+        everyMs={15_000}
+        empty={{ icon: CreditCard, title: text.none, children: <NoPurchases /> }}
+      />
+    </>
+  );
+}
+
+function NoPurchases() {
+  return (
+    <>
+      <p>{text.noneAdvice}</p>
+      <div class="row">
+        <BuyCreditsButton />
+      </div>
+    </>
+  );
+}
+
+const states = ['paid', 'processing', 'open', 'failed', 'expired'] as const;
+
+const filters: readonly Filter<Query<'/api/admin/v1/top-ups'>>[] = [
+  {
+    name: 'state',
+    label: text.state,
+    options: [
+      { value: '', label: text.allStates },
+      ...states.map((value) => ({ value, label: purchaseWord(value).word })),
+    ],
+    query: (value) => {
+      const state = states.find((one) => one === value);
+      return state === undefined ? {} : { state };
+    },
+  },
+];
+
+/** For operators: the purchases of one account, or of all. */
+export function Purchases({ accountId }: { readonly accountId?: string }) {
+  return (
+    <List
+      noun={text.noun}
+      path="/api/admin/v1/top-ups"
+      query={{ limit: 30, ...(accountId !== undefined && { accountId }) }}
+      filters={filters}
+      rows={({ topUps }) => topUps}
+      rowKey={({ topUpId }) => topUpId}
+      columns={accountId === undefined ? columnsOfAll : columnsOfOperators}
+      everyMs={15_000}
+      empty={{
+        icon: CreditCard,
+        title: text.none,
+        children: <p>{accountId === undefined ? text.noneAdvice : text.noneOfAccount}</p>,
+      }}
+    />
+  );
+}
+
+const head: Column<PurchaseView> = {
+  title: text.purchase,
+  kind: 'head',
+  cell: ({ credits: amount, package: name, isTest }) => (
+    <>
+      <span class="row purchase">
+        <strong>{credits(amount)}</strong> {isTest && <Badge tone="warn">{text.test}</Badge>}
+      </span>
+      <small class="under">
+        <bdi>{name}</bdi>
+      </small>
+    </>
+  ),
+};
+
+const rest: readonly Column<PurchaseView>[] = [
+  { title: text.state, cell: (purchase) => <PurchaseState purchase={purchase} /> },
+  { title: text.amount, kind: 'end', cell: ({ price }) => priceOf(price.minorUnits, price.currency) },
+  { title: text.date, kind: 'end', cell: ({ paidTime, createTime }) => <Time ms={paidTime ?? createTime} /> },
+  { title: text.actions, kind: 'actions', cell: (purchase) => <ReceiptLink purchase={purchase} /> },
+];
+
+const columns: readonly Column<PurchaseView>[] = [head, ...rest];
+
+const paymentColumn: Column<PurchaseView> = {
+  title: text.payment,
+  cell: ({ paymentId, checkoutId, settledBy }) => (
+    <>
+      <StripeId id={paymentId ?? checkoutId ?? null} />
+      {settledBy === 'reconciliation' && <small class="under">{text.byReconciliation}</small>}
+    </>
+  ),
+};
+
+function StripeId({ id }: { readonly id: string | null }) {
+  if (id === null) return <>–</>;
+  return (
+    <span class="id" title={id}>
+      <code>{shortId(id)}</code>
+      <CopyButton text={id} label={text.copyId} />
+    </span>
+  );
+}
+
+const accountColumn: Column<PurchaseView> = {
+  title: text.account,
+  cell: ({ accountId, accountName }) =>
+    accountId !== undefined && <AccountLink accountId={accountId} name={accountName ?? null} />,
+};
+
+const columnsOfOperators: readonly Column<PurchaseView>[] = [head, paymentColumn, ...rest];
+const columnsOfAll: readonly Column<PurchaseView>[] = [head, accountColumn, paymentColumn, ...rest];
+
+type PurchaseProps = { readonly purchase: PurchaseView };
+
+/** A refund or a dispute takes back all credits or a part of them; the payment stays paid. */
+function PurchaseState({ purchase: { state, credits: amount, reversedCredits } }: PurchaseProps) {
+  if (reversedCredits <= 0) {
+    const { word, tone } = purchaseWord(state);
+    return <StateDot tone={tone}>{word}</StateDot>;
+  }
+  return (
+    <>
+      <StateDot tone="warn">{reversedCredits < amount ? text.partlyRefunded : text.refunded}</StateDot>
+      <small class="under">{text.takenBack(reversedCredits)}</small>
+    </>
+  );
+}
+
+function ReceiptLink({ purchase: { receiptUrl, credits: amount } }: PurchaseProps) {
+  if (receiptUrl === null) return null;
+  return (
+    <a class="button small" href={receiptUrl} target="_blank" rel="noopener" aria-label={text.receiptOf(amount)}>
+      {text.receipt} <ExternalLink size={14} aria-hidden="true" />
+    </a>
+  );
+}

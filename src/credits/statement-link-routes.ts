@@ -1,0 +1,24 @@
+import { validate as isUuid } from 'uuid';
+import { answerText, type AppRouter } from '../http/context.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { limitReads } from '../http/limits/rate-limits.ts';
+import { findLinkVisitor } from '../people/authenticate-session.ts';
+import { statementFile, statementFormats } from './statement-routes.ts';
+
+const address = /^\/console\/a\/([^/]+)\/statements\/(\d{4}-\d\d)\.(csv|html)$/;
+
+/**
+ * Statements at addresses below the account's pages, so that a browser opens them in a tab, prints and saves them. A visitor without
+ * access gets the page of the console, which offers to sign in or explains what is missing.
+ */
+export function statementLinks(router: AppRouter, deps: HttpDeps): void {
+  router.get(address, async (ctx) => {
+    const [, accountId = '', month = '', extension] = address.exec(ctx.path) ?? [];
+    const visitor = isUuid(accountId) ? await findLinkVisitor(ctx, deps, accountId) : undefined;
+    if (visitor === undefined) return ctx.redirect(`/console/a/${accountId}/credits?tab=statements`);
+    limitReads(ctx, deps.reads, visitor.session.userId);
+    const format = extension === 'csv' ? 'csv' : 'html';
+    const file = await statementFile({ ctx, accountId, query: { month } }, deps, format);
+    answerText(ctx, file, statementFormats[format].spec.contentType);
+  });
+}
