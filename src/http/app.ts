@@ -15,6 +15,8 @@ import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { refuseUnlessReady } from './monitoring-routes.ts';
 import { oidcRoutes } from '../people/oidc-routes.ts';
+import { archiveRoute } from '../gallery/archive-routes.ts';
+import { sharePageRoute } from '../gallery/share-page-routes.ts';
 import { mcpRoutes } from '../mcp/mcp-routes.ts';
 import { mediaRoute } from '../media/media-routes.ts';
 import { pageRoutes } from './page-routes.ts';
@@ -60,6 +62,9 @@ export function createRouter(deps: HttpDeps): AppRouter {
   oidcRoutes(router, deps);
   pageRoutes(router, deps);
   consoleRoutes(router, deps);
+  sharePageRoute(router, deps);
+  // Its paths are among those of media.
+  archiveRoute(router, deps);
   mediaRoute(router, deps);
   return router;
 }

@@ -38,5 +38,7 @@ export const securityEventKinds = [
   'passkey_removed',
   'identity_linked',
   'account_closed',
+  'share_link_made',
+  'share_link_revoked',
 ] as const;
 export type SecurityEventKind = (typeof securityEventKinds)[number];
