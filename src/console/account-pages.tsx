@@ -3,6 +3,7 @@ import { Route, Switch } from 'wouter-preact';
 import { AccountSettingsPage } from './features/account-settings/account-settings-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { CreditsPage } from './features/credits/credits-page.tsx';
+import { GalleryPage } from './features/gallery/gallery-page.tsx';
 import { KeysPage } from './features/keys/keys-page.tsx';
 import { OverviewPage } from './features/overview/overview-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
@@ -16,6 +17,7 @@ import { NotFound } from './shell/page-states.tsx';
 const pages: Readonly<Record<string, FunctionComponent>> = {
   '': OverviewPage,
   '/playground': PlaygroundPage,
+  '/gallery': GalleryPage,
   '/tasks': TasksPage,
   '/credits': CreditsPage,
   '/callbacks': CallbacksPage,

@@ -14,6 +14,7 @@ export const paths = {
   overview: (account: string) => inAccount(account),
   playground: (account: string, from?: string) =>
     `${inAccount(account)}/playground${from === undefined ? '' : `?from=${encodeURIComponent(from)}`}`,
+  gallery: (account: string) => `${inAccount(account)}/gallery`,
   tasks: (account: string) => `${inAccount(account)}/tasks`,
   task: (account: string, taskId: string) => `${inAccount(account)}/tasks/${encodeURIComponent(taskId)}`,
   credits: (account: string) => `${inAccount(account)}/credits`,

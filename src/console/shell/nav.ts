@@ -5,6 +5,7 @@ import {
   Clapperboard,
   Coins,
   Film,
+  Images,
   KeyRound,
   LayoutGrid,
   ScrollText,
@@ -32,6 +33,7 @@ export function accountNav(account: string, role: string | undefined): readonly 
       links: [
         { href: paths.overview(account), label: words.overview, icon: LayoutGrid, key: 'o' },
         { href: paths.playground(account), label: words.playground, icon: Clapperboard, key: 'p' },
+        { href: paths.gallery(account), label: words.gallery, icon: Images, key: 'v' },
         ...(isOwner ? [{ href: paths.keys(account), label: words.keys, icon: KeyRound, key: 'k' }] : []),
       ],
     },

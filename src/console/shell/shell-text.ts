@@ -39,6 +39,7 @@ export const shellText = {
     operate: 'Operate',
     overview: 'Overview',
     playground: 'Playground',
+    gallery: 'Gallery',
     keys: 'API keys',
     tasks: 'Tasks',
     credits: 'Credits',
