@@ -42,6 +42,7 @@ before(async () => {
     taskIds.push(String(body.data['taskId']));
     await waitForEnd(service.database.db, taskIds.at(-1) ?? '');
   }
+  await makeTall(taskIds[1] ?? '');
 });
 afterEach(async () => {
   if (skip === false) await visitor.closeTabs();
@@ -52,7 +53,16 @@ after(async () => {
   await service.close();
 });
 
-const cardOf = (prompt: string) => ({ name: `Open: [[instant]] ${prompt}` });
+/** The ready-made clip of the prompts is wide; final tasks refuse every change outside of a replica. */
+async function makeTall(taskId: string): Promise<void> {
+  const tall = `update tasks set result = (result::jsonb || '{"widthPx": 720, "heightPx": 1280}')::json where id = $1`;
+  await service.database.db.transaction(async (run) => {
+    await run({ name: 'test-as-replica', text: 'set local session_replication_role = replica' });
+    await run({ name: 'test-tall-video', text: tall }, [taskId]);
+  });
+}
+
+const cardOf = (prompt: string) => ({ name: new RegExp(`^Open: \\[\\[instant\\]\\] ${prompt}`) });
 
 test('a video plays under the pointer, muted and one at a time, and none is loaded before', { skip }, async () => {
   const { page, open, errors } = await visitor.signedIn({ [accountId]: 'viewer' });

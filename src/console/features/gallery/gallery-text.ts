@@ -26,7 +26,8 @@ export const galleryText = {
   searchOlder: 'The search covers 1,000 videos at a time. Select Older to search further.',
   clear: 'Clear filters',
 
-  open: (prompt: string) => `Open: ${short(prompt)}`,
+  open: 'Open:',
+  short,
   select: (prompt: string) => `Select: ${short(prompt)}`,
   favorite: 'Favorite',
   favoriteOf: (prompt: string) => `Favorite: ${short(prompt)}`,

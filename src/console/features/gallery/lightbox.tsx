@@ -43,7 +43,8 @@ export function Lightbox(props: LightboxProps) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (key === 'ArrowLeft') onNewer?.();
     else if (key === 'ArrowRight') onOlder?.();
-    else if (key === ' ' && target.closest('button, a') === null) togglePlay(player.current);
+    // The player and the buttons have a meaning of their own for the space bar.
+    else if (key === ' ' && target.closest('button, a, video') === null) togglePlay(player.current);
     else if (key.toLowerCase() === 'f') viewerReason === undefined && onFavorite();
     else return;
     // The player would seek with the arrows.

@@ -44,16 +44,15 @@ export function VideoCard(props: CardProps) {
       }
       onBlurCapture={stop}
     >
-      <button type="button" class="open" aria-label={galleryText.open(prompt)} onClick={onOpen}>
+      <button type="button" class="open" onClick={onOpen}>
         <Picture posterUrl={links.posterUrl} />
         {isPlaying && <Preview url={links.videoUrl} onBroken={onBroken} />}
-        <span class="about" aria-hidden="true">
-          <span class="words">{prompt}</span>
+        <span class="about">
+          <span class="visually-hidden">{galleryText.open} </span>
+          <span class="words">{galleryText.short(prompt)}</span>
           {tags.length > 0 && <span class="words">{tags.map((tag) => `#${tag}`).join(' ')}</span>}
         </span>
-        <span class="length" aria-hidden="true">
-          {galleryText.seconds(seconds)}
-        </span>
+        <span class="length">{galleryText.seconds(seconds)}</span>
       </button>
       <input
         type="checkbox"
