@@ -6,6 +6,7 @@ import { deleteExpiredUsers } from '../src/people/erasure.ts';
 import {
   deleteExpiredEvents,
   deleteExpiredLinks,
+  deleteExpiredShareLinks,
   deleteExpiredProofs,
   deleteExpiredSessions,
   deleteExpiredTries,
@@ -30,7 +31,10 @@ type Step = (deps: ActivityDeps) => Promise<void>;
 
 const steps: Record<HousekeepingStep, Step> = {
   sweepSlots: ({ db }) => sweepSlots(db, maxSweptSlots),
-  deleteExpiredLinks: ({ db }) => deletePages(() => deleteExpiredLinks(db, Date.now() - linkRetentionMs, pageSize)),
+  deleteExpiredLinks: async ({ db }) => {
+    await deletePages(() => deleteExpiredLinks(db, Date.now() - linkRetentionMs, pageSize));
+    await deletePages(() => deleteExpiredShareLinks(db, Date.now(), pageSize));
+  },
   deleteExpiredSessions: ({ db }) => deletePages(() => deleteExpiredSessions(db, Date.now(), pageSize)),
   deleteExpiredProofs: ({ db }) => deletePages(() => deleteExpiredProofs(db, Date.now(), pageSize)),
   deleteExpiredTries: ({ db }) => deletePages(() => deleteExpiredTries(db, Date.now() - tryRetentionMs, pageSize)),

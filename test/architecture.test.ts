@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 const nouns =
-  'accounts brand callbacks credits ingress mail mcp media models moderation operators outbound payments people providers tasks temporal'
+  'accounts brand callbacks credits gallery ingress mail mcp media models moderation operators outbound payments people providers tasks temporal'
     .split(' ')
     .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
@@ -19,6 +19,7 @@ const mayImport: Record<string, readonly string[]> = {
     .map((noun) => `src/${noun}`)
     .concat('types:src/models', 'types:activities'),
   'src/credits': ['src/accounts', 'src/operators', 'src/tasks', 'types:src/models', 'types:src/temporal'],
+  'src/gallery': ['src/accounts', 'src/people', 'src/tasks', 'types:src/media'],
   'src/ingress': ['src/media', 'src/models', 'src/tasks', 'types:src/accounts'],
   'src/mail': ['types:src/outbound'],
   'src/mcp': [],
@@ -104,6 +105,7 @@ const doors: Record<string, readonly string[]> = {
   '@modelcontextprotocol/server': ['src/mcp'],
   // Opens sockets to Stripe's own address only.
   stripe: ['src/payments'],
+  yazl: ['src/gallery'],
   '@aws-sdk/client-s3': ['src/media'],
   '@aws-sdk/s3-request-presigner': ['src/media'],
 };

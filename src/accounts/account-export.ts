@@ -6,6 +6,9 @@ import { listApiKeysAfter } from './keys.ts';
 import { listMembers } from '../people/person-list.ts';
 import { listInvitations } from '../people/one-time-links.ts';
 import { findEventEndpoint } from '../callbacks/event-endpoint.ts';
+import { listLabeledVideos } from '../gallery/labels.ts';
+import { listLinksOfAccount } from '../gallery/share-links.ts';
+import { presentShareLink } from '../gallery/share-routes.ts';
 import { presentEvent, presentEventEndpoint } from '../callbacks/event-view.ts';
 import { withAttempts } from '../callbacks/deliveries.ts';
 import { listOwnDeliveries, listOwnEvents } from '../callbacks/own-deliveries.ts';
@@ -51,6 +54,14 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
   yield* paged(
     (last?: { taskId: string }) => listTasks(db, { accountId, after: last?.taskId, limit }),
     (task) => presentListedTask(deps, task).then((record) => ({ kind: 'task', ...record })),
+  );
+  yield* paged(
+    (last?: { taskId: string }) => listLabeledVideos(db, accountId, { after: last?.taskId, limit }),
+    ({ taskId, isFavorite: favorite, tags }) => ({ kind: 'videoLabels', taskId, favorite, tags }),
+  );
+  yield* paged(
+    (last?: { linkId: string }) => listLinksOfAccount(db, accountId, { after: last?.linkId, limit }),
+    (link) => ({ kind: 'shareLink', ...presentShareLink(link) }),
   );
   yield* paged(
     async (last?: { entryId: number }) => (await readBooks(db, { accountId, before: last?.entryId, limit })).entries,

@@ -4,6 +4,7 @@ import { AccountSettingsPage } from './features/account-settings/account-setting
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { CreditsPage } from './features/credits/credits-page.tsx';
 import { EventsPage } from './features/events/events-page.tsx';
+import { GalleryPage } from './features/gallery/gallery-page.tsx';
 import { KeysPage } from './features/keys/keys-page.tsx';
 import { LimitsPage } from './features/limits/limits-page.tsx';
 import { ModelPage } from './features/models/model-page.tsx';
@@ -22,6 +23,7 @@ const pages: Readonly<Record<string, FunctionComponent>> = {
   '': OverviewPage,
   '/playground': PlaygroundPage,
   '/models': ModelsPage,
+  '/gallery': GalleryPage,
   '/tasks': TasksPage,
   '/credits': CreditsPage,
   '/callbacks': CallbacksPage,

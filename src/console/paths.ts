@@ -19,6 +19,7 @@ export const paths = {
     `${inAccount(account)}/playground?model=${encodeURIComponent(model)}`,
   models: (account: string) => `${inAccount(account)}/models`,
   model: (account: string, model: string) => `${inAccount(account)}/models/${encodeURIComponent(model)}`,
+  gallery: (account: string) => `${inAccount(account)}/gallery`,
   tasks: (account: string) => `${inAccount(account)}/tasks`,
   task: (account: string, taskId: string) => `${inAccount(account)}/tasks/${encodeURIComponent(taskId)}`,
   credits: (account: string) => `${inAccount(account)}/credits`,

@@ -15,6 +15,8 @@ import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { refuseUnlessReady } from './monitoring-routes.ts';
 import { oidcRoutes } from '../people/oidc-routes.ts';
+import { archiveRoute } from '../gallery/archive-routes.ts';
+import { sharePageRoute } from '../gallery/share-page-routes.ts';
 import { mcpRoutes } from '../mcp/mcp-routes.ts';
 import { statementLinks } from '../credits/statement-link-routes.ts';
 import { mediaRoute } from '../media/media-routes.ts';
@@ -64,6 +66,9 @@ export function createRouter(deps: HttpDeps): AppRouter {
   statementLinks(router, deps);
   consoleRoutes(router, deps);
   sampleRoute(router, deps);
+  sharePageRoute(router, deps);
+  // Its paths are among those of media.
+  archiveRoute(router, deps);
   mediaRoute(router, deps);
   return router;
 }

@@ -13,6 +13,9 @@ import { eventEndpoints } from '../callbacks/event-routes.ts';
 import { creditEndpoints, operatorCreditEndpoints } from '../credits/credit-routes.ts';
 import { createTask } from '../tasks/create-task-routes.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
+import { archiveVideos } from '../gallery/archive-routes.ts';
+import { galleryEndpoints } from '../gallery/gallery-routes.ts';
+import { shareEndpoints } from '../gallery/share-routes.ts';
 import { operatorStatementEndpoints, statementEndpoints } from '../credits/statement-routes.ts';
 import { spendCapEndpoints } from '../credits/spend-cap-routes.ts';
 import { hookEndpoints } from '../payments/hook-routes.ts';
@@ -48,6 +51,11 @@ export const sections: readonly Section[] = [
     tag: 'tasks',
     description: 'Create video generation tasks and follow them.',
     endpoints: [createTask, quoteTaskPrice, uploadMedia, previewUploads, ...taskEndpoints, deleteTask, showTimeline],
+  },
+  {
+    tag: 'gallery',
+    description: 'Finished videos: favorites, tags, archives and share links.',
+    endpoints: [...galleryEndpoints, archiveVideos, ...shareEndpoints],
   },
   {
     tag: 'account',

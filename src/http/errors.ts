@@ -6,6 +6,7 @@ import { DatabaseUnavailable, DatabaseBusy } from '../platform/database/database
 import { ContentDeleted } from '../callbacks/deliveries.ts';
 import { ProofOutdated } from '../people/sign-in.ts';
 import { PaymentsUnavailable } from '../payments/contract.ts';
+import { TooManyTags } from '../gallery/labels.ts';
 import { StoreUnavailable } from '../media/result-store.ts';
 import { capPeriods } from '../credits/spend-caps.ts';
 import { rateRefusalHeaders } from './limits/rate-headers.ts';
@@ -94,6 +95,7 @@ export const errorCatalogue = {
   price_not_found: refusal(404, 'price not found'),
   payments_disabled: refusal(404, 'credits are not for sale here'),
   package_not_found: refusal(404, 'package not found'),
+  share_link_not_found: refusal(404, 'share link not found; it was revoked, or has expired'),
   session_not_found: refusal(404, 'session not found'),
   member_not_found: refusal(404, 'member not found'),
   sign_up_not_found: refusal(404, 'sign-up not found; it was confirmed, or its link has expired'),
@@ -126,6 +128,13 @@ export const errorCatalogue = {
   too_many_uploads: refusal(409, 'upload limit reached; old files expire automatically', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
+  too_many_tags: refusal(409, 'too many tags; remove one first', {
+    data: z.strictObject({ limit: z.int().positive() }),
+  }),
+  too_many_share_links: refusal(409, 'the video has too many share links; revoke one first', {
+    data: z.strictObject({ limit: z.int().positive() }),
+  }),
+  archive_running: refusal(409, 'another archive of the account is being downloaded; wait until it ends'),
   balance_out_of_range: refusal(409, 'the balance would fall below zero or exceed its maximum', {
     data: z.strictObject({ balance: z.int() }),
   }),
@@ -249,6 +258,9 @@ export function toHttpError(error: unknown): HttpError {
   if (error instanceof ProofOutdated) return new HttpError('sign_in_failed');
   if (error instanceof AccountClosed) return new HttpError('account_closed', { msg: error.message });
   if (error instanceof ContentDeleted) return new HttpError('content_deleted', { msg: error.message });
+  if (error instanceof TooManyTags) {
+    return new HttpError('too_many_tags', { msg: error.message, data: { limit: error.limit } });
+  }
   if (error instanceof DatabaseBusy) return new HttpError('database_busy');
   if (error instanceof DatabaseUnavailable) return new HttpError('database_unavailable', { cause: error.cause });
   if (error instanceof PaymentsUnavailable) return new HttpError('payments_unavailable', { cause: error });

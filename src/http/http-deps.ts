@@ -125,6 +125,8 @@ export type HttpOptions = {
   readonly signUp: SignUpPolicy;
   /** Undefined without a mail server: people send links by hand. */
   readonly mails: MailQueue | undefined;
+  /** Limits the pages of share links that an address reads. */
+  readonly sharePages: RateLimiter;
   /** Limits sign-ins of an address. */
   readonly signIns: RateLimiter;
   /** True for peers whose `X-Forwarded-For` is trusted. */
@@ -147,6 +149,7 @@ export type HttpDeps = HttpPorts & HttpOptions;
 
 /** A passkey takes two requests. The people of an office share one address. */
 const signInRate = { quota: 30, windowMs: 60_000 };
+const sharePageRate = { quota: 60, windowMs: 60_000 };
 const codeRate = { quota: 10, windowMs: 60 * 60_000 };
 
 /** Completes the dependencies of the HTTP layer; tests override any of them. */
@@ -170,6 +173,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     codeAttempts: createRateLimiter(codeRate),
     signUp: closedSignUp,
     mails: undefined,
+    sharePages: createRateLimiter(sharePageRate),
     signIns: createRateLimiter(signInRate),
     isTrustedProxy: () => false,
     metrics: undefined,

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { copyFile, link as hardLink, readdir, rm, rmdir, stat } from 'node:fs/promises';
+import { copyFile, type FileHandle, link as hardLink, open, readdir, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { errorCode } from '../platform/errors.ts';
 import { durableCopy, durableMove, isThere, sweepDrafts } from './durable-copy.ts';
@@ -19,6 +19,7 @@ export function createFolderFiles(folder: string): MediaFiles {
       await durableCopy(filePath, root, key);
     },
     fetchTo: async (key, filePath) => fetchIfThere(pathOf(key), filePath),
+    read: async (key) => (await openIfThere(pathOf(key)))?.createReadStream(),
     move: async (moves) => {
       await durableMove(root, requireMoves(moves));
       for (const left of new Set(moves.map(({ from }) => dirname(from)))) await removeEmptyFolder(root, left);
@@ -49,6 +50,15 @@ async function fetchIfThere(from: string, to: string): Promise<boolean> {
   const copy = () => copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   await hardLink(from, to).catch(copy);
   return true;
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  try {
+    return await open(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 async function sizeIfThere(path: string): Promise<number | undefined> {

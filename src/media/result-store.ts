@@ -19,6 +19,8 @@ export type MediaFiles = {
    * when the key is deleted, and may share its bytes with the store, so it must not be written to.
    */
   readonly fetchTo: (key: string, filePath: string) => Promise<boolean>;
+  /** Opens a stored file; undefined when there is none. The caller reads the stream to its end, or destroys it. */
+  readonly read: (key: string) => Promise<Readable | undefined>;
   /**
    * Moves each file from `from` to `to`, over an existing one; each lies at one of its two keys at least, and whole. When there is
    * nothing under a `from` it was moved before, so moves may be repeated.
@@ -72,6 +74,10 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
      * file exists.
      */
     link: (key: string, lifeMs?: number): string => signer.sign(requireMediaKey(key), lifeMs),
+    /** A URL of the route for archives. The name of an archive says what it holds. */
+    archiveLink: (name: string, lifeMs: number): string => signer.sign(archiveKey(name), lifeMs),
+    isArchiveSigned: (name: string, { expires, signature }: Omit<PresentedLink, 'key'>): boolean =>
+      signer.verify({ key: archiveKey(name), expires, signature }) !== undefined,
     /** Undefined for a link that is altered or expired. */
     open: (link: PresentedLink, disposition: OpenedLink['disposition'] = 'inline'): OpenedLink | undefined => {
       const contentType = contentTypeOf(link.key);
@@ -81,4 +87,9 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
       return { key: link.key, contentType, downloadName, disposition, linkExpiresAt };
     },
   };
+}
+
+/** No key of a file ends so: a link to an archive opens no file, and the other way round. */
+function archiveKey(name: string): string {
+  return `archives/${name}.zip`;
 }

@@ -37,6 +37,7 @@ export function createS3Files({ location, s3 }: S3Options): MediaFiles {
       await uploadFile(bucket, { ...objectOf(bucket, key), ContentType, ContentLength }, filePath);
     },
     fetchTo: async (key, filePath) => fetchObject(bucket, requireMediaKey(key), filePath),
+    read: (key) => readObject(bucket, requireMediaKey(key)),
     move: async (moves) => {
       for (const { from, to } of requireMoves(moves)) await copyObject(bucket, from, to);
       for (const { from } of moves) await deleteObject(bucket, from);
@@ -118,6 +119,12 @@ async function fetchObject(bucket: Bucket, key: string, filePath: string): Promi
     await rm(filePath, { force: true });
     return await sendTo(bucket.location, 'get', () => Promise.reject(error));
   }
+}
+
+async function readObject({ client, location }: Bucket, key: string): Promise<Readable | undefined> {
+  const get = () => client.send(new GetObjectCommand(objectOf({ location }, key)));
+  const found = await sendForFile(location, 'get', get);
+  return found && readableOf(found.Body);
 }
 
 /** The store copies the object itself. */

@@ -12,6 +12,7 @@ export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles
   return {
     put: first.put,
     fetchTo: async (key, filePath) => (await first.fetchTo(key, filePath)) || (await also.fetchTo(key, filePath)),
+    read: async (key) => (await first.read(key)) ?? (await also.read(key)),
     move: async (moves) => {
       for (const { from } of requireMoves(moves)) await bringOver(first, also, from);
       await first.move(moves);

@@ -50,6 +50,13 @@ export const deleteExpiredTries = expired({
   time: 'created_at',
 });
 
+export const deleteExpiredShareLinks = expired({
+  name: 'delete-expired-share-links',
+  table: 'share_links',
+  key: 'id',
+  time: 'expires_at',
+});
+
 const deleteEvents = expired({
   name: 'delete-expired-security-events',
   table: 'security_events',

@@ -39,5 +39,7 @@ export const securityEventKinds = [
   'identity_linked',
   'account_renamed',
   'account_closed',
+  'share_link_made',
+  'share_link_revoked',
 ] as const;
 export type SecurityEventKind = (typeof securityEventKinds)[number];

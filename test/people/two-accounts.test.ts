@@ -12,7 +12,7 @@ import { addPasskey } from '../../src/people/passkeys.ts';
 import { createSession } from '../../src/people/sessions.ts';
 import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
 import { plainImage } from '../support/hostile-images.ts';
-import { type Answer, createHttpClient } from '../support/http-client.ts';
+import { type Answer, createHttpClient, isObject } from '../support/http-client.ts';
 import { type HttpService, isRequired, plainRequest, startHttpService } from '../support/http-service.ts';
 import { fromConsole, goodPassword, newBrowser, newPerson, type Person } from '../support/person.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
@@ -78,6 +78,9 @@ async function fillOther(): Promise<Other> {
     body: await plainImage(300, 300).png().toBuffer(),
   });
   const { url: imageUrl } = uploaded.json.data;
+  await ask('/api/v1/gallery/label', { taskIds: [succeeded], favorite: true, addTags: [mark] });
+  const { link: shareLink } = await ask('/api/v1/gallery/share', { taskId: succeeded, title: mark });
+  assert.ok(isObject(shareLink));
   const credential = { credentialId: mark, publicKey: Buffer.from('key'), counter: 0, transports: [] };
   const passkey = await addPasskey(db, owner, { name: mark, credential, origin });
   assert.ok(typeof passkey === 'object');
@@ -106,19 +109,22 @@ async function fillOther(): Promise<Other> {
       String(created['taskId']),
       ...eventIds,
     ].concat(
-      [keyId, String(linkId), passkeyId, session.sessionId, purchase.order.topUpId],
+      [keyId, String(linkId), String(shareLink['linkId']), passkeyId, session.sessionId, purchase.order.topUpId],
       typeof imageUrl === 'string' ? imageUrl : [],
     ),
     values: {
       accountId: [accountId],
       taskId: [live, failed, succeeded],
       taskIds: [[live, failed, succeeded]],
+      taskIds: [[succeeded], [live]],
+      tag: [mark],
+      addTags: [[mark]],
       eventId: eventIds,
       // Videos of other APIs are tasks.
       id: [live, failed, succeeded],
       keyId: [keyId],
       userId: [member.userId, owner.userId],
-      linkId: [linkId],
+      linkId: [linkId, shareLink['linkId']],
       sessionId: [session.sessionId],
       passkeyId: [passkeyId],
       createdBy: [owner.userId, keyId],
@@ -160,6 +166,11 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   role: ['viewer'],
   models: [[plainRequest.model]],
   caps: [{ day: 100 }],
+  favorite: [true],
+  ratio: ['16:9'],
+  removeTags: [['mine']],
+  title: ['mine'],
+  showsAccountName: [true],
   day: [100],
   month: [null],
   total: [1_000],

@@ -2,6 +2,7 @@
 export const accountPages = {
   overview: '',
   playground: '/playground',
+  gallery: '/gallery',
   tasks: '/tasks',
   credits: '/credits',
   purchases: '/credits?tab=purchases',

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'account_not_found'
   | 'account_suspended'
   | 'already_member'
+  | 'archive_running'
   | 'balance_out_of_range'
   | 'body_not_object'
   | 'body_too_large'
@@ -63,6 +64,7 @@ export type ErrorCode =
   | 'request_timeout'
   | 'scope_missing'
   | 'session_not_found'
+  | 'share_link_not_found'
   | 'sign_in_failed'
   | 'sign_up_not_found'
   | 'sign_up_off'
@@ -75,8 +77,10 @@ export type ErrorCode =
   | 'too_many_keys'
   | 'too_many_passkeys'
   | 'too_many_refused_creates'
+  | 'too_many_share_links'
   | 'too_many_sign_ins'
   | 'too_many_sign_ups'
+  | 'too_many_tags'
   | 'too_many_top_ups'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
@@ -413,6 +417,38 @@ export type Callback = {
     readonly error: 'unreachable' | null;
   }[];
 };
+
+export type GalleryVideo = {
+  readonly taskId: string;
+  readonly model: string;
+  readonly prompt: string;
+  /** The ratio of the request. */
+  readonly ratio: string;
+  readonly width: number;
+  readonly height: number;
+  readonly seconds: number;
+  readonly hasAudio: boolean;
+  /** A freshly signed link. */
+  readonly videoUrl: string;
+  /** A freshly signed link to a still of the video. */
+  readonly posterUrl: string;
+  readonly favorite: boolean;
+  readonly tags: readonly string[];
+  readonly createTime: number;
+};
+
+export type LabeledVideos = {};
+
+export type ShareLink = {
+  readonly linkId: string;
+  readonly taskId: string;
+  readonly title: string | null;
+  readonly showsAccountName: boolean;
+  readonly createTime: number;
+  readonly expireTime: number;
+};
+
+export type RevokedShareLink = {};
 
 export type Overview = {
   /** Below zero after a payment for credits that are spent was returned. */
@@ -783,7 +819,9 @@ export type SecurityEvent = {
     | 'passkey_added'
     | 'passkey_removed'
     | 'identity_linked'
-    | 'account_closed';
+    | 'account_closed'
+    | 'share_link_made'
+    | 'share_link_revoked';
   /** The person whom the event concerns. */
   readonly userId: string | null;
   readonly email: string | null;
@@ -1414,6 +1452,52 @@ export type Reads = {
     };
     readonly answer: TaskTimeline;
   };
+  readonly '/api/v1/gallery/videos': {
+    readonly query: {
+      readonly model?: string | undefined;
+      /** The ratio of the request. */
+      readonly ratio?:
+        | 'adaptive'
+        | '16:9'
+        | '9:16'
+        | '1:1'
+        | '4:3'
+        | '3:4'
+        | '21:9'
+        | '9:21'
+        | '3:2'
+        | '2:3'
+        | '5:4'
+        | '4:5'
+        | undefined;
+      /** `true`: favorites only. */
+      readonly favorite?: boolean | undefined;
+      readonly tag?: string | undefined;
+      /** Words that the prompt contains; the last one may be incomplete. They match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly videos: readonly GalleryVideo[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/gallery/tags': {
+    readonly query: {};
+    readonly answer: {
+      readonly tags: readonly string[];
+    };
+  };
+  readonly '/api/v1/gallery/shareLinks': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: {
+      readonly links: readonly ShareLink[];
+    };
+  };
   readonly '/api/v1/overview': {
     readonly query: {
       /** False leaves `days` empty: their sums take longer than the rest. */
@@ -1900,6 +1984,49 @@ export type Sends = {
       readonly taskId: string;
     };
     readonly answer: DeletedTask;
+  };
+  readonly '/api/v1/gallery/label': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+      readonly favorite?: boolean | null | undefined;
+      /** 1 to 40 characters each. Upper and lower case are the same. */
+      readonly addTags?: readonly string[] | null | undefined;
+      /** 1 to 40 characters each. Upper and lower case are the same. */
+      readonly removeTags?: readonly string[] | null | undefined;
+    };
+    readonly answer: LabeledVideos;
+  };
+  readonly '/api/v1/gallery/archive': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+    };
+    readonly answer: {
+      readonly url: string;
+      /** The bytes of the videos. */
+      readonly bytes: number;
+      readonly expireTime: number;
+    };
+  };
+  readonly '/api/v1/gallery/share': {
+    readonly body: {
+      readonly taskId: string;
+      /** The title on the page. */
+      readonly title?: string | null | undefined;
+      readonly showsAccountName?: boolean | null | undefined;
+      /** Unix milliseconds, at most 366 days from now; 7 days from now by default. */
+      readonly expireTime?: number | null | undefined;
+    };
+    readonly answer: {
+      readonly link: ShareLink;
+      /** The address of the page. It is not shown again. */
+      readonly url: string;
+    };
+  };
+  readonly '/api/v1/gallery/revokeLink': {
+    readonly body: {
+      readonly linkId: string;
+    };
+    readonly answer: RevokedShareLink;
   };
   readonly '/api/v1/callbacks/redeliver': {
     readonly body: {

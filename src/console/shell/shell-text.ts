@@ -42,6 +42,7 @@ export const shellText = {
     overview: 'Overview',
     playground: 'Playground',
     models: 'Models',
+    gallery: 'Gallery',
     keys: 'API keys',
     tasks: 'Tasks',
     credits: 'Credits',

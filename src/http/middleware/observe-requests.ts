@@ -2,6 +2,7 @@ import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } f
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Context, Step } from '../context.ts';
+import { sharePath } from '../../gallery/share-links.ts';
 import type { Events } from '../../metrics/counters.ts';
 
 const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
@@ -31,7 +32,7 @@ function logLine(ctx: Context) {
   return {
     requestId,
     method: ctx.method,
-    path: ctx.path,
+    path: loggedPath(ctx.path),
     tool,
     status: sentStatus(ctx),
     errorCode,
@@ -41,6 +42,11 @@ function logLine(ctx: Context) {
     clientRequestId: /^[\x21-\x7e]{1,128}$/.test(clientRequestId) ? clientRequestId : undefined,
     aborted: ctx.res.writableFinished ? undefined : true,
   };
+}
+
+/** The path of a share link holds its secret. */
+function loggedPath(path: string): string {
+  return path.startsWith(sharePath) ? `${sharePath}…` : path;
 }
 
 /** Before a response is sent, Koa's status is a 404. */

@@ -100,6 +100,8 @@ const events: Readonly<Record<SecurityEvent['kind'], string>> = {
   identity_linked: 'Linked to single sign-on',
   account_renamed: 'Account renamed',
   account_closed: 'Account closed',
+  share_link_made: 'Share link created',
+  share_link_revoked: 'Share link revoked',
 };
 
 /** An open tab may read events that are newer than its code: it shows their names. */

@@ -1,0 +1,133 @@
+import { useMemo } from 'preact/hooks';
+import type { Query } from '../../api/call.ts';
+import type { GalleryVideo } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { useAccount } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { type Filter, FilterBar, useAddress, useFilters } from '../../ui/filters.tsx';
+import { Images, SearchX, Star } from '../../ui/icons.ts';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Page } from '../../ui/page.tsx';
+import { Pager } from '../../ui/pager.tsx';
+import { galleryText } from './gallery-text.ts';
+import { VideoGrid, WaitingGrid } from './video-grid.tsx';
+
+type GalleryQuery = Query<'/api/v1/gallery/videos'>;
+type GalleryFilter = Filter<GalleryQuery>;
+
+/** A whole page fits into one archive. */
+const pageSize = 48;
+
+export function GalleryPage() {
+  const filters = useGalleryFilters();
+  const state = useFilters<GalleryQuery>(filters);
+  const cursor = useAddress().get('cursor');
+  const query = { limit: pageSize, ...state.query, ...(cursor !== undefined && { cursor }) };
+  const { data, error, refetch } = useRead('/api/v1/gallery/videos', query, { keeps: true });
+  return (
+    <Page title={galleryText.title} lead={galleryText.lead}>
+      <FilterBar state={state} />
+      {error !== null && data === undefined ? (
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      ) : data === undefined ? (
+        <WaitingGrid />
+      ) : data.videos.length === 0 ? (
+        <NoVideos state={state} hasOlder={data.nextCursor !== null} />
+      ) : (
+        <VideoGrid videos={data.videos} onExpired={() => void refetch()} />
+      )}
+      <Pager nextCursor={data?.nextCursor} what={galleryText.videos.toLowerCase()} />
+    </Page>
+  );
+}
+
+type NoVideosProps = {
+  readonly state: ReturnType<typeof useFilters<GalleryQuery>>;
+  readonly hasOlder: boolean;
+};
+
+function NoVideos({ state: { isFiltered, values, clear }, hasOlder }: NoVideosProps) {
+  const { accountId } = useAccount();
+  if (!isFiltered) {
+    return (
+      <Empty icon={Images} title={galleryText.emptyTitle}>
+        <p>{galleryText.empty}</p>
+        <div class="row">
+          <LinkButton href={paths.playground(accountId)} variant="primary">
+            {galleryText.playground}
+          </LinkButton>
+        </div>
+      </Empty>
+    );
+  }
+  const isOnlyFavorites = Object.entries(values).every(([name, value]) => value === '' || name === 'favorite');
+  if (isOnlyFavorites) {
+    return (
+      <Empty icon={Star} title={galleryText.emptyFavoritesTitle}>
+        <p>{galleryText.emptyFavorites}</p>
+        <div class="row">
+          <Button onClick={clear}>{galleryText.showAll}</Button>
+        </div>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon={SearchX} title={hasOlder ? galleryText.noMatchHere : galleryText.noMatchTitle}>
+      {hasOlder && <p>{galleryText.searchOlder}</p>}
+      <div class="row">
+        <Button onClick={clear}>{galleryText.clear}</Button>
+      </div>
+    </Empty>
+  );
+}
+
+const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '21:9', '9:21', '3:2', '2:3', '5:4', '4:5', 'adaptive'] as const;
+
+function useGalleryFilters(): readonly GalleryFilter[] {
+  const { get } = useAddress();
+  const [model, tag] = [get('model'), get('tag')];
+  const models = (useRead('/api/v1/models', {}).data?.models ?? []).map((one) => one.model);
+  const tags = useRead('/api/v1/gallery/tags', {}).data?.tags ?? [];
+  return useMemo(
+    () => [
+      {
+        name: 'favorite',
+        label: galleryText.views,
+        control: 'tabs',
+        options: [
+          { value: '', label: galleryText.all },
+          { value: 'true', label: galleryText.favorites },
+        ],
+        query: () => ({ favorite: true }),
+      },
+      { name: 'search', label: galleryText.search, query: (search: string) => ({ search }) },
+      choice('model', galleryText.model, galleryText.allModels, [...models, model], (value) => ({ model: value })),
+      choice('ratio', galleryText.ratio, galleryText.allRatios, ratios, (value) => {
+        const ratio: GalleryVideo['ratio'] = value;
+        return { ratio: ratios.find((one) => one === ratio) };
+      }),
+      choice('tag', galleryText.tag, galleryText.allTags, [...tags, tag], (value) => ({ tag: value })),
+    ],
+    [model, tag, models.join(), tags.join()],
+  );
+}
+
+/** The value in the address stays a choice, also if the service no longer has it. */
+function choice(
+  name: string,
+  label: string,
+  all: string,
+  values: readonly (string | undefined)[],
+  query: (value: string) => Partial<GalleryQuery>,
+): GalleryFilter {
+  const known = [...new Set(values.filter((value) => value !== undefined))];
+  return {
+    name,
+    label,
+    options: [{ value: '', label: all }, ...known.map((one) => ({ value: one, label: one }))],
+    query,
+  };
+}

@@ -1,0 +1,167 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { GalleryVideo } from '../../api/contract.ts';
+import { useAccount, useRoleReason } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { Button, LinkButton } from '../../ui/button.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { ChevronLeft, ChevronRight, Download, Link2, RefreshCw, Star, Tags, X } from '../../ui/icons.ts';
+import { Facts } from '../../ui/page.tsx';
+import { Time } from '../../ui/time.tsx';
+import { galleryText } from './gallery-text.ts';
+import { ShareDialog } from './share-dialog.tsx';
+import { TagDialog } from './tag-dialog.tsx';
+import type { Links } from './use-labels.ts';
+
+type LightboxProps = {
+  readonly video: GalleryVideo;
+  readonly links: Links;
+  readonly isFavorite: boolean;
+  readonly onFavorite: () => void;
+  /** Undefined at the ends of the page. */
+  readonly onNewer: (() => void) | undefined;
+  readonly onOlder: (() => void) | undefined;
+  readonly onBroken: () => void;
+  readonly onClose: () => void;
+};
+
+/** One video over the whole window. The browser keeps the focus inside the dialog. */
+export function Lightbox(props: LightboxProps) {
+  const { video, links, isFavorite, onFavorite, onNewer, onOlder, onBroken, onClose } = props;
+  const dialog = useRef<HTMLDialogElement>(null);
+  const player = useRef<HTMLVideoElement>(null);
+  const viewerReason = useRoleReason('member');
+  useEffect(() => {
+    dialog.current?.showModal();
+    player.current?.focus();
+  }, []);
+  const press = (event: JSX.TargetedKeyboardEvent<HTMLDialogElement>) => {
+    const { key, target } = event;
+    // Keys of a field, and of a dialog above this one, are its own.
+    if (!(target instanceof Element) || target.closest('dialog') !== dialog.current) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (key === 'ArrowLeft') onNewer?.();
+    else if (key === 'ArrowRight') onOlder?.();
+    // The player and the buttons have a meaning of their own for the space bar.
+    else if (key === ' ' && target.closest('button, a, video') === null) togglePlay(player.current);
+    else if (key.toLowerCase() === 'f') viewerReason === undefined && onFavorite();
+    else return;
+    // The player would seek with the arrows.
+    event.preventDefault();
+  };
+  return (
+    <dialog
+      ref={dialog}
+      class="lightbox"
+      aria-label={galleryText.viewer}
+      onKeyDown={press}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (event.target === dialog.current) onClose();
+      }}
+    >
+      <div class="stage">
+        {/* The films have no spoken words that captions could hold; sound is made up by the model. */}
+        {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
+        <video
+          key={links.videoUrl}
+          ref={player}
+          controls
+          autoplay
+          loop
+          playsinline
+          aria-label={video.prompt}
+          src={links.videoUrl}
+          poster={links.posterUrl}
+          onError={onBroken}
+        />
+        <Step label={galleryText.newer} onStep={onNewer} isNewer />
+        <Step label={galleryText.older} onStep={onOlder} />
+      </div>
+      <aside>
+        <div class="row apart">
+          <Button variant="quiet" aria-pressed={isFavorite} disabledReason={viewerReason} onClick={onFavorite}>
+            <Star size={16} aria-hidden="true" /> {galleryText.favorite}
+          </Button>
+          <Button variant="quiet" size="icon" aria-label={galleryText.close} onClick={onClose}>
+            <X size={18} />
+          </Button>
+        </div>
+        <About video={video} />
+        <Actions video={video} links={links} viewerReason={viewerReason} />
+        <p class="faint keys">{galleryText.keys}</p>
+      </aside>
+    </dialog>
+  );
+}
+
+function togglePlay(player: HTMLVideoElement | null): void {
+  if (player?.paused === true) void player.play();
+  else player?.pause();
+}
+
+type StepProps = { readonly label: string; readonly onStep: (() => void) | undefined; readonly isNewer?: boolean };
+
+function Step({ label, onStep, isNewer }: StepProps) {
+  if (onStep === undefined) return null;
+  return (
+    <button type="button" class={isNewer === true ? 'step newer' : 'step older'} aria-label={label} onClick={onStep}>
+      {isNewer === true ? <ChevronLeft size={22} /> : <ChevronRight size={22} />}
+    </button>
+  );
+}
+
+function About({ video }: { readonly video: GalleryVideo }) {
+  const { prompt, model, width, height, seconds, hasAudio, createTime, tags } = video;
+  const words = galleryText.facts;
+  return (
+    <>
+      <div class="prompt">
+        <p dir="auto">{prompt}</p>
+        <CopyButton text={prompt} label="Copy prompt" />
+      </div>
+      {tags.length > 0 && (
+        <ul class="badges" aria-label={galleryText.tags}>
+          {tags.map((tag) => (
+            <li key={tag} class="badge">
+              {tag}
+            </li>
+          ))}
+        </ul>
+      )}
+      <Facts
+        facts={[
+          [words.model, model],
+          [words.size, `${width} × ${height}`],
+          [words.length, galleryText.seconds(seconds)],
+          [words.sound, hasAudio ? galleryText.withSound : galleryText.silent],
+          [words.created, <Time key="time" ms={createTime} />],
+        ]}
+      />
+    </>
+  );
+}
+
+type ActionsProps = Pick<LightboxProps, 'video' | 'links'> & { readonly viewerReason: string | undefined };
+
+function Actions({ video, links, viewerReason }: ActionsProps) {
+  const { accountId } = useAccount();
+  return (
+    <div class="row">
+      <LinkButton href={paths.playground(accountId, video.taskId)} variant="primary">
+        <RefreshCw size={16} aria-hidden="true" /> {galleryText.runAgain}
+      </LinkButton>
+      <DialogButton label={galleryText.share} icon={Link2} disabledReason={viewerReason}>
+        {(close) => <ShareDialog taskId={video.taskId} onClose={close} />}
+      </DialogButton>
+      <DialogButton label={galleryText.editTags} icon={Tags} disabledReason={viewerReason}>
+        {(close) => <TagDialog videos={[video]} onClose={close} />}
+      </DialogButton>
+      <a class="button" href={`${links.videoUrl}&download=1`} download>
+        <Download size={16} aria-hidden="true" /> {galleryText.download}
+      </a>
+      <LinkButton href={paths.task(accountId, video.taskId)}>{galleryText.task}</LinkButton>
+    </div>
+  );
+}

@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks';
+import type { ShareLink } from '../../api/contract.ts';
+import { useRead } from '../../api/queries.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { CheckField, Segmented, TextField } from '../../ui/field.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { SendButton } from '../../ui/send-button.tsx';
+import { ShownOnce } from '../../ui/shown-once.tsx';
+import { dayMs, ExactTime } from '../../ui/time.tsx';
+import { galleryText } from './gallery-text.ts';
+
+const expiries = ['1', '7', '30', 'date'] as const;
+type Expiry = (typeof expiries)[number];
+
+const options = expiries.map((value) => ({ value, label: galleryText.days[value] }));
+
+/** Creates a link to the page of one video, and revokes earlier ones. */
+export function ShareDialog({ taskId, onClose }: { readonly taskId: string; readonly onClose: () => void }) {
+  const { values, field } = useFields({ title: '', day: '' });
+  const [expiry, setExpiry] = useState<Expiry>('7');
+  const [showsAccountName, setShowsAccountName] = useState(false);
+  const endOfDay = expiry === 'date' && values.day !== '' ? new Date(`${values.day}T23:59:59`).getTime() : undefined;
+  const title = values.title.trim();
+  return (
+    <ActionDialog
+      path="/api/v1/gallery/share"
+      title={galleryText.shareTitle}
+      action={galleryText.createLink}
+      changes={['/api/v1/gallery/shareLinks']}
+      body={() => ({
+        taskId,
+        showsAccountName,
+        expireTime: expiry === 'date' ? endOfDay : Date.now() + Number(expiry) * dayMs,
+        ...(title !== '' && { title }),
+      })}
+      disabledReason={expiry === 'date' && endOfDay === undefined ? galleryText.chooseDay : undefined}
+      result={({ url }) => (
+        <ShownOnce title={galleryText.linkTitle} what={galleryText.shareLink} text={url} onClose={onClose}>
+          {galleryText.linkNext}
+        </ShownOnce>
+      )}
+      onClose={onClose}
+    >
+      <p class="soft">{galleryText.shareEffect}</p>
+      <TextField
+        label={galleryText.titleField}
+        hint={galleryText.titleHint}
+        maxLength={120}
+        autocomplete="off"
+        {...field('title')}
+      />
+      <CheckField
+        label={galleryText.showsAccount}
+        name="showsAccountName"
+        isChecked={showsAccountName}
+        onValue={setShowsAccountName}
+      />
+      <Segmented
+        label={galleryText.expiry}
+        value={expiry}
+        options={options}
+        onValue={setExpiry}
+        {...(expiry !== 'date' && { name: 'expireTime' })}
+      />
+      {expiry === 'date' && (
+        <TextField
+          label={galleryText.lastDay}
+          type="date"
+          min={dayOf(Date.now())}
+          max={dayOf(Date.now() + 365 * dayMs)}
+          {...field('day')}
+          name="expireTime"
+        />
+      )}
+      <ActiveLinks taskId={taskId} />
+    </ActionDialog>
+  );
+}
+
+/** Of the reader's time zone, as a field for dates takes it. */
+function dayOf(ms: number): string {
+  const date = new Date(ms);
+  return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);
+}
+
+function ActiveLinks({ taskId }: { readonly taskId: string }) {
+  const links: readonly ShareLink[] = useRead('/api/v1/gallery/shareLinks', { taskId }).data?.links ?? [];
+  if (links.length === 0) return null;
+  return (
+    <section class="stack tight" aria-label={galleryText.links}>
+      <h3>{galleryText.links}</h3>
+      <ul class="stack tight">
+        {links.map(({ linkId, title, expireTime }) => (
+          <li key={linkId} class="row apart">
+            <span>
+              {title ?? galleryText.untitled}
+              <span class="under">
+                {galleryText.expires} <ExactTime ms={expireTime} />
+              </span>
+            </span>
+            <SendButton
+              path="/api/v1/gallery/revokeLink"
+              body={{ linkId }}
+              done={galleryText.revoked}
+              size="small"
+              variant="danger"
+              aria-label={galleryText.revokeOf(title ?? galleryText.untitled)}
+            >
+              {galleryText.revoke}
+            </SendButton>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}

@@ -1,0 +1,37 @@
+import type { AppRouter, Context } from '../http/context.ts';
+import { refusalHeaders } from '../http/limits/rate-headers.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { hourMs } from '../platform/duration.ts';
+import { findSharedVideo, sharePath } from './share-links.ts';
+import { busyPage, missingPage, sharePage, sharePageHeaders } from './share-page-view.ts';
+
+/** The life of a link to media on a page. A revoked link plays no longer on a page that was loaded before. */
+const maxMediaMs = hourMs;
+
+/** Serves the pages of share links to anyone. Each reading signs fresh links to the media. */
+export function sharePageRoute(router: AppRouter, deps: HttpDeps): void {
+  const { db, resultStore, sharePages, consoleMediaOrigins, now } = deps;
+  const headers = sharePageHeaders(consoleMediaOrigins);
+  const show = (ctx: Context, status: number, page: string) => {
+    ctx.status = status;
+    ctx.set(headers);
+    ctx.body = page;
+  };
+  router.get(`${sharePath}:token`, async (ctx) => {
+    const taken = sharePages.take(ctx.state.clientAddress);
+    if (!taken.isAllowed) {
+      show(ctx, 429, busyPage);
+      ctx.set(refusalHeaders('share-pages', sharePages.rate, taken, () => 0));
+      return;
+    }
+    const shared = await findSharedVideo(db, ctx.path.slice(sharePath.length));
+    if (shared === undefined) return show(ctx, 404, missingPage);
+    const { title, accountName, expiresAt, result } = shared;
+    const lifeMs = Math.min(maxMediaMs, expiresAt - now());
+    const [videoUrl, posterUrl] = [
+      resultStore.link(result.videoKey, lifeMs),
+      resultStore.link(result.posterKey, lifeMs),
+    ];
+    show(ctx, 200, sharePage({ title, accountName, videoUrl, posterUrl, ...result }));
+  });
+}

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, afterEach, before, test } from 'node:test';
+import { labelVideos } from '../../src/gallery/labels.ts';
+import { createTask } from '../support/api.ts';
+import { skipWithoutBrowser } from '../support/browser.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  becomes,
+  focused,
+  startVisitor,
+  type Visitor,
+} from '../support/console.ts';
+import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { waitForEnd } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+const skip = skipWithoutBrowser();
+
+let service: TestService;
+let visitor: Visitor;
+let accountId: string;
+/** The oldest first; the list begins with the last one. */
+const taskIds: string[] = [];
+before(async () => {
+  if (skip !== false) return;
+  service = await startTestService();
+  visitor = await startVisitor(service);
+  const account = await createTestAccount(service.database, 5_000);
+  ({ accountId } = account);
+  for (const input of [
+    { prompt: 'a wide boat' },
+    { prompt: 'a tall tower', ratio: '9:16' },
+    { prompt: 'a wide beach' },
+  ]) {
+    const request = {
+      model: 'videogen-2.0-fast',
+      input: { duration: 4, ...input, prompt: `[[instant]] ${input.prompt}` },
+    };
+    const { body } = await createTask({ ...service, key: account.key }, request);
+    taskIds.push(String(body.data['taskId']));
+    await waitForEnd(service.database.db, taskIds.at(-1) ?? '');
+  }
+  await makeTall(taskIds[1] ?? '');
+});
+afterEach(async () => {
+  if (skip === false) await visitor.closeTabs();
+});
+after(async () => {
+  if (skip !== false) return;
+  await visitor.close();
+  await service.close();
+});
+
+/** The ready-made clip of the prompts is wide; final tasks refuse every change outside of a replica. */
+async function makeTall(taskId: string): Promise<void> {
+  const tall = `update tasks set result = (result::jsonb || '{"widthPx": 720, "heightPx": 1280}')::json where id = $1`;
+  await service.database.db.transaction(async (run) => {
+    await run({ name: 'test-as-replica', text: 'set local session_replication_role = replica' });
+    await run({ name: 'test-tall-video', text: tall }, [taskId]);
+  });
+}
+
+const cardOf = (prompt: string) => ({ name: new RegExp(`^Open: \\[\\[instant\\]\\] ${prompt}`) });
+
+test('a video plays under the pointer, muted and one at a time, and none is loaded before', { skip }, async () => {
+  const { page, open, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
+  const loaded: string[] = [];
+  page.on('request', (request) => void (request.url().includes('/video.mp4') && loaded.push(request.url())));
+  await open(`/a/${accountId}/gallery`);
+  const boat = page.getByRole('button', cardOf('a wide boat'));
+  await boat.waitFor();
+  assert.deepEqual(loaded, []);
+  await boat.hover();
+  const playing = () =>
+    page.evaluate<readonly unknown[]>(
+      '[...document.querySelectorAll("video")].map((one) => [one.muted, one.paused, one.src.split("/").at(-2)])',
+    );
+  await becomes('the video under the pointer', playing, [[true, false, taskIds[0]]]);
+  await page.getByRole('button', cardOf('a tall tower')).hover();
+  await becomes('the next video', playing, [[true, false, taskIds[1]]]);
+  await page.getByRole('heading', { level: 1 }).hover();
+  await becomes('no video', playing, []);
+  const shape = await page.getByRole('button', cardOf('a tall tower')).boundingBox();
+  assert.ok(shape !== null && shape.height > shape.width, 'a poster has the ratio of its video');
+  assert.deepEqual(errors, []);
+});
+
+test('the keyboard alone opens, browses, plays, marks, tags, filters and shares videos', { skip }, async () => {
+  const { page, open, errors } = await visitor.signedIn({ [accountId]: 'member' });
+  await open(`/a/${accountId}/gallery`);
+  await page.getByRole('button', cardOf('a wide beach')).focus();
+  await page.keyboard.press('ArrowRight');
+  await focused(page.getByRole('button', cardOf('a tall tower')));
+  await page.keyboard.press('Enter');
+  const viewer = page.getByRole('dialog', { name: 'Video', exact: true });
+  await focused(viewer.getByLabel('[[instant]] a tall tower'));
+  await assertAccessible(page, 'an open video');
+  const isPaused = () => page.evaluate('document.querySelector(".lightbox video").paused');
+  await becomes('a video that plays', isPaused, false);
+  await page.keyboard.press(' ');
+  await becomes('a paused video', isPaused, true);
+  await page.keyboard.press('f');
+  await viewer.getByRole('button', { name: 'Favorite', pressed: true }).waitFor();
+  await page.keyboard.press('ArrowRight');
+  await viewer.getByLabel('[[instant]] a wide boat').waitFor();
+  assert.equal(await viewer.getByRole('button', { name: 'Older video' }).count(), 0, 'the last video of the page');
+  for (let press = 0; press < 20; press += 1) {
+    await page.keyboard.press('Tab');
+    assert.ok(
+      await page.evaluate(
+        'document.activeElement === document.body || document.activeElement.closest("dialog") !== null',
+      ),
+    );
+  }
+  await viewer.getByRole('button', { name: 'Edit tags' }).press('Enter');
+  const tags = page.getByRole('dialog', { name: 'Tags of this video' });
+  await tags.getByLabel('Add a tag').press('b');
+  await page.keyboard.type('oats');
+  await page.keyboard.press('Enter');
+  await tags.getByRole('button', { name: 'Remove boats' }).waitFor();
+  await assertAccessible(page, 'the tags of a video');
+  await tags.getByRole('button', { name: 'Save tags' }).press('Enter');
+  await tags.waitFor({ state: 'detached' });
+  await viewer.getByRole('list', { name: 'Tags' }).getByText('boats').waitFor();
+  const shared = await share(page, viewer);
+  await page.keyboard.press('Escape');
+  await viewer.waitFor({ state: 'detached' });
+  await focused(page.getByRole('button', cardOf('a wide boat')));
+  await page.getByLabel('Tag', { exact: true }).selectOption('boats');
+  await page.getByRole('button', cardOf('a tall tower')).waitFor({ state: 'detached' });
+  assert.match(page.url(), /tag=boats/);
+  await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  await page.getByRole('link', { name: 'Favorites' }).click();
+  await page.getByRole('button', cardOf('a wide boat')).waitFor({ state: 'detached' });
+  await page.getByRole('button', cardOf('a tall tower')).waitFor();
+  assert.deepEqual(errors, []);
+  await assertSharedPage(shared);
+});
+
+/** Shares the open video with its dialog; returns the address of the page. */
+async function share(
+  page: Awaited<ReturnType<Visitor['open']>>['page'],
+  viewer: ReturnType<typeof page.getByRole>,
+): Promise<string> {
+  await viewer.getByRole('button', { name: 'Share' }).press('Enter');
+  const dialog = page.getByRole('dialog', { name: 'Share this video' });
+  await dialog.getByLabel('Title').fill('Boat trip');
+  await dialog.getByLabel('30 days').check();
+  await assertAccessible(page, 'sharing a video');
+  await dialog.getByRole('button', { name: 'Create link' }).press('Enter');
+  const created = page.getByRole('dialog', { name: 'Link created' });
+  const url = (await created.locator('code').textContent()) ?? '';
+  await created.getByRole('button', { name: 'Done' }).press('Enter');
+  await viewer.getByRole('button', { name: 'Share' }).press('Enter');
+  await dialog.getByRole('button', { name: 'Revoke Boat trip' }).waitFor();
+  await page.keyboard.press('Escape');
+  return url;
+}
+
+/** Someone without a session watches the video; the policy of the page refuses nothing that it needs. */
+async function assertSharedPage(url: string): Promise<void> {
+  const { page, errors, foreign } = await visitor.open({ viewport: { width: 390, height: 780 } });
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Boat trip' }).waitFor();
+  await waitFor('a video that can be played', async () =>
+    (await page.evaluate('document.querySelector("video").videoWidth')) === 1280 ? true : undefined,
+  );
+  await assertNoSidewaysScroll(page, 'a shared video');
+  await assertAccessible(page, 'a shared video');
+  assert.deepEqual([errors, foreign], [[], []]);
+}
+
+test(
+  'videos that are selected by mouse or keyboard are downloaded as one file, and their content is deleted',
+  { skip },
+  async () => {
+    const { page, open, errors } = await visitor.signedIn({ [accountId]: 'owner' }, { acceptDownloads: true });
+    await open(`/a/${accountId}/gallery`);
+    const bar = page.getByRole('region', { name: 'Selected videos' });
+    await page.getByLabel('Select: [[instant]] a wide beach').click();
+    await page.getByLabel('Select: [[instant]] a wide boat').click({ modifiers: ['Shift'] });
+    await bar.getByText('3 selected').last().waitFor();
+    await page.getByRole('button', cardOf('a tall tower')).press('x');
+    await bar.getByText('2 selected').last().waitFor();
+    await assertAccessible(page, 'a selection');
+    const download = page.waitForEvent('download');
+    await bar.getByRole('button', { name: 'Download ZIP' }).click();
+    const path = await (await download).path();
+    const archive = readFileSync(path).toString('latin1');
+    const names = new Set(archive.match(/\d{4}-\d\d-\d\d-videogen-2\.0-fast-[\da-f]{8}\.mp4/g));
+    const day = new Date().toISOString().slice(0, 10);
+    const expected = [taskIds[2], taskIds[0]].map((taskId) => `${day}-videogen-2.0-fast-${taskId?.slice(-8)}.mp4`);
+    assert.deepEqual([...names].toSorted(), expected.toSorted());
+    await bar.getByRole('button', { name: 'Delete content' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Delete 2 videos?' });
+    await dialog.getByRole('button', { name: 'Delete content' }).click();
+    await page.getByRole('button', cardOf('a wide boat')).waitFor({ state: 'detached' });
+    await page.getByRole('button', cardOf('a tall tower')).waitFor();
+    assert.equal(await bar.getByText('selected').count(), 0);
+    assert.deepEqual(errors, []);
+  },
+);
+
+test('the gallery is accessible and fits at 390 px, with videos and without', { skip }, async () => {
+  const { accountId: empty } = await createTestAccount(service.database, 10);
+  const tall = taskIds[1] ?? '';
+  const labels = { isFavorite: true, addTags: ['a long tag of forty characters, no more'], removeTags: [] };
+  await labelVideos(service.database.db, { accountId, taskIds: [tall], ...labels });
+  const { page, open, errors } = await visitor.signedIn(
+    { [accountId]: 'owner', [empty]: 'owner' },
+    { viewport: { width: 390, height: 780 } },
+  );
+  await open(`/a/${accountId}/gallery`);
+  await page.getByRole('button', cardOf('a tall tower')).waitFor();
+  await assertNoSidewaysScroll(page, 'the gallery');
+  await assertAccessible(page, 'the gallery');
+  await page.getByRole('button', cardOf('a tall tower')).click();
+  await page.getByRole('dialog', { name: 'Video', exact: true }).waitFor();
+  await assertNoSidewaysScroll(page, 'an open video');
+  await assertAccessible(page, 'an open video');
+  await open(`/a/${empty}/gallery`);
+  await page.getByRole('heading', { name: 'No videos yet' }).waitFor();
+  await assertAccessible(page, 'an empty gallery');
+  await page.getByRole('main').getByRole('link', { name: 'Open the playground' }).click();
+  await page.waitForURL('**/playground');
+  assert.deepEqual(errors, []);
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { get as httpGet } from 'node:http';
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { maxArchived } from '../../src/gallery/archive.ts';
+import { markMediaDeleted } from '../../src/tasks/task-list.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { openFiles } from '../support/open-files.ts';
+import { waitFor } from '../support/wait-for.ts';
+import { assertRefused, clientOf, storeVideo } from './gallery-stage.ts';
+
+let service: HttpService;
+let folder: string;
+before(async () => {
+  service = await startHttpService();
+  folder = await mkdtemp(join(tmpdir(), 'videogen-archive-'));
+});
+after(async () => {
+  await service.close();
+  await rm(folder, { recursive: true });
+});
+
+async function newClient() {
+  const { accountId, key } = await service.newAccount(1_000_000);
+  const client = clientOf(service, key);
+  const link = async (taskIds: readonly string[]) => {
+    const { url } = await client.data('archive', { taskIds });
+    return String(url).slice('http://media.test'.length);
+  };
+  return { accountId, ...client, link };
+}
+
+const open = (path: string) => service.send('GET', path, {});
+
+test('200 an archive has each video as it is stored, under its day, model and id, and says its size before', async () => {
+  const { accountId, link } = await newClient();
+  const videos = [
+    await storeVideo(service, accountId, 'one', { size: 300_000 }),
+    await storeVideo(service, accountId, 'two', { model: 'maker/model:2' }),
+  ];
+  const { status, headers, bytes } = await open(await link(videos.map(({ taskId }) => taskId)));
+  assert.equal(status, 200);
+  assert.equal(headers['content-type'], 'application/zip');
+  assert.equal(headers['content-length'], String(bytes.length));
+  const file = join(folder, 'videos.zip');
+  await writeFile(file, bytes);
+  // Another program reads it: Python's own reader of archives checks the sums of all entries.
+  const unpacked = join(folder, 'unpacked');
+  execFileSync('python3', [
+    '-c',
+    'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])',
+    file,
+    unpacked,
+  ]);
+  const names = readdirSync(unpacked).toSorted();
+  const day = new Date().toISOString().slice(0, 10);
+  const [one, two] = videos.map(({ taskId }) => taskId.slice(-8));
+  assert.deepEqual(names, [`${day}-maker-model-2-${two}.mp4`, `${day}-videogen-2.0-fast-${one}.mp4`]);
+  const hashOf = (name: string) =>
+    createHash('sha256')
+      .update(readFileSync(join(unpacked, name)))
+      .digest('hex');
+  assert.deepEqual(names.map(hashOf), [videos[1]?.sha256, videos[0]?.sha256]);
+});
+
+test('404 videos of another account, and 422 more than 50', async () => {
+  const { accountId, ask } = await newClient();
+  const other = await newClient();
+  const { taskId } = await storeVideo(service, accountId, 'own');
+  const { taskId: foreign } = await storeVideo(service, other.accountId, 'foreign');
+  assertRefused(await ask('archive', { taskIds: [taskId, foreign] }), 404, 'task_not_found');
+  const many = Array.from({ length: maxArchived + 1 }, () => taskId);
+  assertRefused(await ask('archive', { taskIds: many }), 422, 'invalid_request');
+});
+
+test('403 a link that was altered, 410 one whose video was deleted since', async () => {
+  const { accountId, link } = await newClient();
+  const [one, two] = [await storeVideo(service, accountId, 'one'), await storeVideo(service, accountId, 'two')];
+  const path = await link([one.taskId]);
+  assertRefused(await open(path.replace(one.taskId, two.taskId)), 403, 'link_invalid');
+  assertRefused(await open(path.replace('.zip', `,${two.taskId}.zip`)), 403, 'link_invalid');
+  assertRefused(await open(path.split('?')[0] ?? ''), 403, 'link_invalid');
+  await markMediaDeleted(service.database.db, one.taskId);
+  assertRefused(await open(path), 410, 'media_deleted');
+});
+
+test('an account downloads one archive at a time; the next one may begin when the client has left, and no file stays open', async () => {
+  const { accountId, ask, link } = await newClient();
+  const other = await newClient();
+  // More than the buffers of two sockets hold.
+  const { taskId } = await storeVideo(service, accountId, 'long', { size: 64_000_000 });
+  const foreign = await storeVideo(service, other.accountId, 'foreign');
+  const path = await link([taskId]);
+  const request = httpGet(service.url + path);
+  const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream & { destroy(): void }];
+  assertRefused(await open(path), 409, 'archive_running');
+  assertRefused(await ask('archive', { taskIds: [taskId] }), 409, 'archive_running');
+  assert.equal((await open(await other.link([foreign.taskId]))).status, 200, 'other accounts do not wait');
+  const isOpen = () => openFiles(new RegExp(taskId)).length > 0;
+  assert.ok(isOpen());
+  response.destroy();
+  await waitFor('the end of the first download', () => (isOpen() ? undefined : true));
+  await waitFor('the next archive', async () =>
+    (await ask('archive', { taskIds: [taskId] })).status === 200 ? true : undefined,
+  );
+});
+
+test('an archive breaks off when a file is missing, instead of ending as if it were whole', async () => {
+  const { accountId, link } = await newClient();
+  const { taskId } = await storeVideo(service, accountId, 'lost');
+  const path = await link([taskId]);
+  await service.deps.resultStore.delete(`results/${taskId}/video.mp4`);
+  await assert.rejects(open(path));
+});
