@@ -10,7 +10,7 @@ import { endpoints } from './endpoints.ts';
 import { describeError } from '../platform/errors.ts';
 import type { HttpDeps } from './http-deps.ts';
 import { answerErrors } from './middleware/answer-errors.ts';
-import { logRequests, measureRequests, traceRequests } from './middleware/observe-requests.ts';
+import { logRequests, measureRequests, recordRequests, traceRequests } from './middleware/observe-requests.ts';
 import { refuseMalformed } from './middleware/malformed-requests.ts';
 import { refuseUnknownRoutes } from './middleware/unknown-endpoints.ts';
 import { refuseUnlessReady } from './monitoring-routes.ts';
@@ -22,10 +22,10 @@ import { pageRoutes } from './page-routes.ts';
 export type HttpApp = Koa<RequestState, Extras>;
 
 export function createApp(deps: HttpDeps): HttpApp {
-  const { log, metrics, events, isTraced, isTrustedProxy, publicUrl } = deps;
+  const { log, metrics, events, requestLog, isTraced, isTrustedProxy, publicUrl } = deps;
   const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
-    { log, events, isTraced, isTrustedProxy, isHttps },
+    { log, events, requestLog, isTraced, isTrustedProxy, isHttps },
     createRouter(deps),
     metrics && createMetricsRouter(metrics),
   );
@@ -76,6 +76,7 @@ function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRout
 type AppOptions = {
   readonly log: Logger;
   readonly events?: HttpDeps['events'];
+  readonly requestLog?: HttpDeps['requestLog'];
   readonly isTraced?: boolean;
   readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
   readonly isHttps?: boolean;
@@ -83,7 +84,7 @@ type AppOptions = {
 
 /** `local` routes are served to loopback clients only. */
 function createAppOf(
-  { log, events, isTraced, isTrustedProxy = () => false, isHttps = false }: AppOptions,
+  { log, events, requestLog, isTraced, isTrustedProxy = () => false, isHttps = false }: AppOptions,
   router: AppRouter,
   local?: AppRouter,
 ): HttpApp {
@@ -96,6 +97,7 @@ function createAppOf(
   if (isTraced === true) app.use(traceRequests);
   app.use(logRequests(log));
   if (events !== undefined) app.use(measureRequests(events));
+  if (requestLog !== undefined) app.use(recordRequests(requestLog));
   app.use(answerErrors(log, shapeOfPath));
   app.use(refuseMalformed);
   app.use(router.routes());

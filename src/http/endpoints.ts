@@ -14,6 +14,7 @@ import { creditEndpoints, operatorCreditEndpoints } from '../credits/credit-rout
 import { createTask } from '../tasks/create-task-routes.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { operatorStatementEndpoints, statementEndpoints } from '../credits/statement-routes.ts';
+import { usageEndpoints } from '../credits/usage-report-routes.ts';
 import { spendCapEndpoints } from '../credits/spend-cap-routes.ts';
 import { hookEndpoints } from '../payments/hook-routes.ts';
 import { operatorPaymentEndpoints, paymentEndpoints } from '../payments/payment-routes.ts';
@@ -24,6 +25,7 @@ import { shapes } from '../ingress/shapes.ts';
 import { modelEndpoints, operatorPriceEndpoints } from '../models/model-routes.ts';
 import { healthEndpoints } from './monitoring-routes.ts';
 import { peopleEndpoints } from '../people/people-routes.ts';
+import { requestEndpoints } from '../requests/request-routes.ts';
 import { showOverview } from '../accounts/overview-routes.ts';
 import { operatorProviderEndpoints } from '../providers/provider-routes.ts';
 import { testCallback, testEvent } from '../callbacks/test-callback-routes.ts';
@@ -50,7 +52,7 @@ export const sections: readonly Section[] = [
   {
     tag: 'account',
     description: 'Credits, models and limits.',
-    endpoints: [showOverview, ...creditEndpoints, ...statementEndpoints, ...modelEndpoints],
+    endpoints: [showOverview, ...creditEndpoints, ...statementEndpoints, ...usageEndpoints, ...modelEndpoints],
   },
   {
     tag: 'callbacks',
@@ -67,6 +69,11 @@ export const sections: readonly Section[] = [
     tag: 'keys',
     description: 'API keys of the account, and caps on what they spend.',
     endpoints: [...keyEndpoints, ...spendCapEndpoints],
+  },
+  {
+    tag: 'requests',
+    description: 'The log of API calls of the account.',
+    endpoints: requestEndpoints,
   },
   {
     tag: 'kie',

@@ -24,6 +24,7 @@ import { createMetrics } from '../metrics/metrics.ts';
 import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase, inTime } from '../platform/database/database.ts';
+import { createRequestLog } from '../requests/request-log.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
@@ -162,6 +163,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       }
       return acceptance;
     },
+    requestLog: createRequestLog({ db, log, events }),
     searchesPrompts: settings.promptSearch,
     createRate,
     reads: settings.readRate && createRateLimiter(settings.readRate),
@@ -208,6 +210,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await deps.keyTouches.drain();
+      await deps.requestLog.drain();
       await mailing?.close();
       const parts = [moderator, testCallbacks, readiness, sales, temporal, db];
       await Promise.allSettled(parts.map((part) => part.close()));

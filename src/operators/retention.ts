@@ -50,6 +50,13 @@ export const deleteExpiredTries = expired({
   time: 'created_at',
 });
 
+export const deleteExpiredRequests = expired({
+  name: 'delete-expired-requests',
+  table: 'api_requests',
+  key: 'id',
+  time: 'ended_at',
+});
+
 const deleteEvents = expired({
   name: 'delete-expired-security-events',
   table: 'security_events',

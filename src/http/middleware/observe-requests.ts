@@ -2,7 +2,10 @@ import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } f
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Context, Step } from '../context.ts';
+import { isOfConsole } from '../endpoint.ts';
 import type { Events } from '../../metrics/counters.ts';
+import { type FinishedRequest, maxEndpointLength } from '../../requests/logged-requests.ts';
+import type { RequestLog } from '../../requests/request-log.ts';
 
 const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
 
@@ -66,6 +69,33 @@ export function measureRequests({ emit }: Events): Step {
     });
     await next();
   };
+}
+
+/** Adds each finished request of an account to the log that its members read. */
+export function recordRequests({ add }: RequestLog): Step {
+  return async (ctx, next) => {
+    const startedAt = performance.now();
+    ctx.res.once('close', () => {
+      const request = ofAccount(ctx, Math.round(performance.now() - startedAt));
+      if (request !== undefined) add(request);
+    });
+    await next();
+  };
+}
+
+/**
+ * The request as its account reads it, undefined without an account. Reads by people are left out, because open pages of the console
+ * poll and would fill the log; so are requests that only pages of the console make.
+ */
+function ofAccount(ctx: Context, durationMs: number): FinishedRequest | undefined {
+  const { accountId, keyId, userId, requestId, tool, errorCode, taskId } = ctx.state;
+  if (accountId === undefined || (keyId === undefined && ctx.method === 'GET') || isOfConsole(ctx.path)) return undefined;
+  const endpoint = routeOf(ctx)
+    .replaceAll(/:(\w+)/g, '{$1}')
+    .slice(0, maxEndpointLength);
+  const { method } = ctx;
+  const status = sentStatus(ctx);
+  return { requestId, accountId, keyId, userId, endedAt: Date.now(), durationMs, method, endpoint, tool, status, errorCode, taskId };
 }
 
 /** The pattern of the matched route, or `(none)`; never the path. */
