@@ -54,10 +54,10 @@ const sums = `sum(tasks)::int as tasks, sum(succeeded)::int as succeeded, sum(fa
 
 const cursor = `(select usage_counted_at, usage_counted_id from maintenance)`;
 
-/** Tasks that housekeeping adds in its next run, of all accounts; more than these only if it has not run for long. */
-const maxRecent = 100_000;
+/** Tasks of all accounts that housekeeping adds in its next run; there are more only if it has not run for long. */
+const maxRecent = 20_000;
 
-/** SQL for the account's tasks that are in no sum yet. The limit makes the planner read them by the time of their end. */
+/** SQL for the account's tasks that are in no sum yet. Without a low limit the planner would read the whole table. */
 const uncounted = (columns: string) => `
   select ${columns} from tasks where account_id = $1 and ${isUnfinished} and ${dayOf} between $2::date and $3::date
   union all

@@ -97,7 +97,7 @@ test('what is beyond the length of the log is found and deleted, of each account
     ...Array.from({ length: 12 }, (_, index) => finished(long, at(index))),
     ...Array.from({ length: 10 }, (_, index) => finished(short, at(index))),
   ]);
-  assert.deepEqual(await findCutoff(db, 4), { endedAt: now + 1_000_009 });
+  assert.deepEqual(await findCutoff(db, 4), { endedAt: now + 1_000_008 });
   const overlong = (await listOverlongLogs(db, 10)).filter(({ accountId }) => accountId === long || accountId === short);
   assert.deepEqual(overlong, [{ accountId: long, endedAt: now + 1_000_001 }]);
   const [log] = overlong;

@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'account_not_found'
   | 'account_suspended'
   | 'already_member'
+  | 'attempt_not_found'
   | 'balance_out_of_range'
   | 'body_not_object'
   | 'body_too_large'
@@ -456,6 +457,37 @@ export type UsageDay = {
   readonly tasks: number;
 };
 
+export type UsageGroupDay = {
+  /** The day in UTC on which the tasks were created. */
+  readonly day: string;
+  /** The model, key or person; null for tasks that were created in another way, and for further groups. */
+  readonly id: string | null;
+  /** The name of the key, or the e-mail address of the person. */
+  readonly name: string | null;
+  /** True for the sum of groups beyond those with most credits. */
+  readonly isRest: boolean;
+  /** Tasks created. */
+  readonly tasks: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Charges less refunds. */
+  readonly credits: number;
+};
+
+export type ModelUsage = {
+  readonly model: string;
+  /** Tasks created. */
+  readonly tasks: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Charges less refunds. */
+  readonly credits: number;
+  /** The median time from the acceptance of a task to its video, within 5 %; null without a success. */
+  readonly p50Ms: number | null;
+  /** The 95th percentile. */
+  readonly p95Ms: number | null;
+};
+
 export type Model = {
   readonly model: string;
   readonly title: string;
@@ -506,6 +538,41 @@ export type Limits = {
   } | null;
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;
+};
+
+export type DeliveryAttempt = {
+  readonly webhookId: string;
+  /** The present URL of the callback or event. */
+  readonly url: string;
+  readonly attempt: number;
+  /** Unix milliseconds, in whole seconds. */
+  readonly startTime: number;
+  /** The response status of the receiver; null if it was unreachable. */
+  readonly status: number | null;
+  readonly durationMs: number | null;
+  readonly error: 'unreachable' | null;
+  readonly request: {
+    /** The values of signatures are `(hidden)`. */
+    readonly headers: readonly {
+      readonly name: string;
+      readonly value: string;
+    }[];
+    /** The first 8192 characters. */
+    readonly body: string;
+    readonly isBodyCut: boolean;
+  } | null;
+  /** Null without a response, and for a receiver in a private network. */
+  readonly response: {
+    /** The first KiB. */
+    readonly headers: readonly {
+      readonly name: string;
+      readonly value: string;
+    }[];
+    /** The first KiB. */
+    readonly body: string;
+  } | null;
+  /** True for the response of a receiver in a private network. */
+  readonly isResponseHidden: boolean;
 };
 
 export type EventEndpoint = {
@@ -622,6 +689,32 @@ export type SpendCap = {
   readonly spent: number;
   /** When `spent` becomes 0; null for a total. */
   readonly resetTime: number | null;
+};
+
+export type LoggedRequest = {
+  /** The `X-Request-Id` of the response. */
+  readonly requestId: string;
+  /** When the response ended, in Unix milliseconds. */
+  readonly time: number;
+  readonly durationMs: number;
+  readonly method: string;
+  /** The path, without the values of its parameters and without the query. */
+  readonly endpoint: string;
+  /** The tool that an MCP request called. */
+  readonly tool: string | null;
+  /** Null if the client disconnected before the response began. */
+  readonly status: number | null;
+  /** The stable error code of a refused request. */
+  readonly error: string | null;
+  /** The task that a create made, or found for a repeat. */
+  readonly taskId: string | null;
+  /** The creator; null for a task that an operator started manually. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
+    readonly name: string | null;
+  } | null;
 };
 
 export type OpenAIVideo = {
@@ -1410,6 +1503,18 @@ export type Reads = {
       readonly days: readonly UsageDay[];
     };
   };
+  readonly '/api/v1/usage': {
+    readonly query: {
+      readonly from: string;
+      readonly to: string;
+      /** What the rows of a day are. */
+      readonly by?: 'model' | 'key' | 'person' | undefined;
+    };
+    readonly answer: {
+      readonly days: readonly UsageGroupDay[];
+      readonly models: readonly ModelUsage[];
+    };
+  };
   readonly '/api/v1/models': {
     readonly query: {};
     readonly answer: {
@@ -1429,6 +1534,15 @@ export type Reads = {
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
+  };
+  readonly '/api/v1/callbacks/attempt': {
+    readonly query: {
+      /** The `taskId` of a callback, or the `eventId` of an event. */
+      readonly deliveryId: string;
+      /** The latest one by default. */
+      readonly attempt?: number | undefined;
+    };
+    readonly answer: DeliveryAttempt;
   };
   readonly '/api/v1/events/endpoint': {
     readonly query: {};
@@ -1465,6 +1579,24 @@ export type Reads = {
     readonly query: {};
     readonly answer: {
       readonly caps: readonly SpendCap[];
+    };
+  };
+  readonly '/api/v1/requests': {
+    readonly query: {
+      readonly status?: '2xx' | '3xx' | '4xx' | '5xx' | undefined;
+      readonly keyId?: string | undefined;
+      /** Part of the path. */
+      readonly endpoint?: string | undefined;
+      /** The stable error code. */
+      readonly error?: string | undefined;
+      readonly requestId?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly requests: readonly LoggedRequest[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      readonly nextCursor: string | null;
     };
   };
   readonly '/v1/videos': {
@@ -1767,6 +1899,15 @@ export type Reads = {
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
+  };
+  readonly '/api/admin/v1/callbacks/attempt': {
+    readonly query: {
+      /** The `taskId` of a callback, or the `eventId` of an event. */
+      readonly deliveryId: string;
+      /** The latest one by default. */
+      readonly attempt?: number | undefined;
+    };
+    readonly answer: DeliveryAttempt;
   };
   readonly '/api/admin/v1/people': {
     readonly query: {
