@@ -8,8 +8,10 @@ import { OverviewPage } from './features/overview/overview-page.tsx';
 import { MembersPage } from './features/people/members-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
+import { RequestsPage } from './features/requests/requests-page.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
+import { UsagePage } from './features/usage/usage-page.tsx';
 import { NotFound } from './shell/page-states.tsx';
 
 /** The pages of one account, by what follows its address. */
@@ -19,6 +21,8 @@ const pages: Readonly<Record<string, FunctionComponent>> = {
   '/tasks': TasksPage,
   '/credits': CreditsPage,
   '/callbacks': CallbacksPage,
+  '/requests': RequestsPage,
+  '/usage': UsagePage,
   '/keys': KeysPage,
   '/members': MembersPage,
   '/settings': AccountSettingsPage,

@@ -1,5 +1,6 @@
 import type { Icon } from '../ui/icon.ts';
 import {
+  Activity,
   Building2,
   ChartColumn,
   Clapperboard,
@@ -41,6 +42,8 @@ export function accountNav(account: string, role: string | undefined): readonly 
         { href: paths.tasks(account), label: words.tasks, icon: Film, key: 't' },
         { href: paths.credits(account), label: words.credits, icon: Coins, key: 'c' },
         { href: paths.callbacks(account), label: words.callbacks, icon: Webhook, key: 'w' },
+        { href: paths.requests(account), label: words.requests, icon: Activity, key: 'r' },
+        { href: paths.usage(account), label: words.usage, icon: ChartColumn, key: 'u' },
       ],
     },
     {

@@ -43,6 +43,8 @@ export const shellText = {
     tasks: 'Tasks',
     credits: 'Credits',
     callbacks: 'Callbacks',
+    requests: 'Requests',
+    usage: 'Usage',
     failedCallbacks: 'Failed callbacks',
     members: 'Members',
     settings: 'Settings',

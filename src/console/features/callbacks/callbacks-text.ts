@@ -59,7 +59,12 @@ export const callbacksText = {
   time: 'Time',
   unreachable: 'Unreachable',
   http: (status: number) => `HTTP ${status}`,
-  responseBody: 'Response body',
+  request: 'Request',
+  exchange: 'Request and response',
+  noResponse: 'The receiver sent no response.',
+  privateResponse: 'Responses of receivers in a private network are shown to operators only.',
+  notRecorded: 'Not recorded.',
+  bodyCut: 'Only the beginning of the body is stored.',
   verifyOne: 'Verify this callback',
 
   resend: 'Resend',
