@@ -45,7 +45,7 @@ export type DeliveryAttempt = {
   readonly status: number | undefined;
   /** Shown to operators only; clients get the same message for every kind. */
   readonly error: string | undefined;
-  /** The first 1 KiB of the response. Clients may read it only if `exchange` says that its server is public. */
+  /** The first 1 KiB of the response. Clients may read it only if its server is public, as `exchange` states. */
   readonly responseHead: Buffer | undefined;
 };
 

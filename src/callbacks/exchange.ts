@@ -1,6 +1,6 @@
-/** What an attempt sent, and the headers that it received. The first bytes of the response's body are stored beside it. */
+/** An attempt sent this, and received these headers. The first bytes of the response's body are stored beside it. */
 export type Exchange = {
-  /** Without the values of signatures. */
+  /** The values of signatures are hidden. */
   readonly requestHeaders: Headers;
   /** The first `maxBodyChars` of the body. */
   readonly requestBody: string;
@@ -22,7 +22,7 @@ type Answer = {
 };
 
 export const maxBodyChars = 8_192;
-/** Of all names and values of a response. */
+/** Bounds the sum of all names and values of a response. */
 const maxHeaderChars = 1_024;
 /** Above the sum of these limits, in which a character takes six bytes at most. */
 export const maxExchangeBytes = 65_536;
@@ -48,16 +48,16 @@ export function exchangeOf({ headers, body }: Sent, answer?: Answer): Exchange {
 }
 
 function firstHeaders(headers: Answer['headers']): Headers {
-  const kept: [string, string][] = [];
+  const first: [string, string][] = [];
   let chars = 0;
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue;
     const shown = secretHeaders.includes(name) ? hiddenValue : storable([value].flat().join(', '));
     chars += name.length + shown.length;
     if (chars > maxHeaderChars) break;
-    kept.push([name, shown]);
+    first.push([name, shown]);
   }
-  return kept;
+  return first;
 }
 
 /** The database takes no null characters and no halves of a character. */

@@ -2,9 +2,9 @@ import { erasedUser } from '../people/user.ts';
 import { many, one } from '../platform/database/statement.ts';
 import { isUnfinished } from '../tasks/task-states.ts';
 
-// What an account's tasks cost and how they ended, by the UTC day of their creation. Unlike the ledger's sums, a refund counts on the day
+// Reports of cost and success of an account's tasks, by the UTC day of their creation. Unlike the ledger's sums, a refund counts on the day
 // of its task, so that each day shows what its tasks cost in the end. A final task never changes, so housekeeping adds each one
-// to `usage_days` and `usage_latencies` once, in the order of their ends; tasks after its cursor are added up when somebody reads.
+// to `usage_days` and `usage_latencies` once, in the order of their ends; tasks after its cursor are added up by each read.
 
 /** `key` and `person`: who created the task. */
 export const usageGroups = ['model', 'key', 'person'] as const;
@@ -129,8 +129,8 @@ group by model, bucket order by model, bucket`,
 const settledAfter = `interval '1 minute'`;
 
 /**
- * Adds the next tasks to the sums and returns their number. The cursor moves in the same statement, and its lock makes two
- * runs take turns, so each task counts once.
+ * Adds the next tasks to the sums and returns their number. The cursor moves in the same statement, and its lock orders
+ * concurrent runs, so each task counts once.
  */
 export const countUsage = one<{ readonly tasks: number }, [limit: number]>({
   name: 'count-usage',

@@ -18,7 +18,9 @@ const maxModels = 200;
 const usageQuery = strictQuery({
   from: dayParameter,
   to: dayParameter,
-  by: oneOf(usageGroups).default('model').meta({ default: 'model', description: 'What the rows of a day are.' }),
+  by: oneOf(usageGroups)
+    .default('model')
+    .meta({ default: 'model', description: 'Each day has a row for each of these.' }),
 });
 
 const described =

@@ -1,7 +1,16 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './allow-list.ts';
-import { type Answer, type Head, type PostAnswer, type ReadBody, readStart, readSuccess, readWhole, save } from './body.ts';
+import {
+  type Answer,
+  type Head,
+  type PostAnswer,
+  type ReadBody,
+  readStart,
+  readSuccess,
+  readWhole,
+  save,
+} from './body.ts';
 import { exchange, type OutboundRequest, type Read } from './exchange.ts';
 import { isReachableByAll, literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './host-lookup.ts';
@@ -95,7 +104,10 @@ export function createGuardedClient(options: GuardedClientOptions) {
     open: <T>(url: string, limits: OpenOptions, read: Read<T>): Promise<T> =>
       run(limits, (signal) => follow(send, url, limits, signal, read)),
     /** Follows no redirect. A status that arrived in time counts, even when its body is cut off. */
-    post: (url: string, { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions): Promise<PostAnswer> =>
+    post: (
+      url: string,
+      { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions,
+    ): Promise<PostAnswer> =>
       run({ timeoutMs, signal: caller }, (signal) =>
         send({ method: 'POST', url, ...request }, signal, async (response) => {
           // The socket forgets its address when the server closes it.

@@ -119,7 +119,15 @@ test('404 for attempts of another account, and for deliveries and attempts that 
 
 test('only addresses that clients could reach without an allow-list are public', async () => {
   const target = { hostname: 'receiver.example', port: 443 };
-  for (const address of ['127.0.0.1', '10.1.2.3', '169.254.169.254', '168.63.129.16', 'fd00::1', '::ffff:10.1.2.3', '']) {
+  for (const address of [
+    '127.0.0.1',
+    '10.1.2.3',
+    '169.254.169.254',
+    '168.63.129.16',
+    'fd00::1',
+    '::ffff:10.1.2.3',
+    '',
+  ]) {
     assert.equal(isReachableByAll(address, target), false, address);
   }
   assert.equal(isReachableByAll('93.184.216.34', target), true);

@@ -53,7 +53,12 @@ for (const { title, endsFirst } of [
       }),
       postCallback: ({ url }) => {
         posted.push(url);
-        const network = { error: 'refused', retryAfterMs: undefined, responseHead: undefined, exchange: exchangeOf({ headers: {}, body: '' }) };
+        const network = {
+          error: 'refused',
+          retryAfterMs: undefined,
+          responseHead: undefined,
+          exchange: exchangeOf({ headers: {}, body: '' }),
+        };
         return Promise.resolve({ ...network, status: undefined, startedAt: Date.now(), durationMs: 1 });
       },
     });
@@ -89,7 +94,12 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
     ),
     postCallback: ({ url }) => {
       posted.push(url);
-      const response = { error: undefined, retryAfterMs: undefined, responseHead: undefined, exchange: exchangeOf({ headers: {}, body: '' }) };
+      const response = {
+        error: undefined,
+        retryAfterMs: undefined,
+        responseHead: undefined,
+        exchange: exchangeOf({ headers: {}, body: '' }),
+      };
       return Promise.resolve({ ...response, status: 500, startedAt: Date.now(), durationMs: 1 });
     },
   });
@@ -176,7 +186,12 @@ test('a worker that dies after it sent an event sends it again with the same web
     ),
     postCallback: ({ deliveryId }) => {
       posted.push(webhookId(deliveryId));
-      const response = { error: undefined, retryAfterMs: undefined, responseHead: undefined, exchange: exchangeOf({ headers: {}, body: '' }) };
+      const response = {
+        error: undefined,
+        retryAfterMs: undefined,
+        responseHead: undefined,
+        exchange: exchangeOf({ headers: {}, body: '' }),
+      };
       return Promise.resolve({ ...response, status: 204, startedAt: Date.now(), durationMs: 1 });
     },
   };

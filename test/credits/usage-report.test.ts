@@ -48,7 +48,11 @@ async function newTask(createdAt: number, tookMs: number, { by, model, state = '
 
 type Counts = { readonly tasks: number; readonly succeeded: number; readonly failed: number; readonly credits: number };
 type Report = {
-  readonly days: readonly (Counts & { readonly day: string; readonly id: string | null; readonly name: string | null })[];
+  readonly days: readonly (Counts & {
+    readonly day: string;
+    readonly id: string | null;
+    readonly name: string | null;
+  })[];
   readonly models: readonly (Counts & { readonly model: string; readonly p50Ms: number; readonly p95Ms: number })[];
 };
 
@@ -108,7 +112,10 @@ test('a report is the same before, while and after housekeeping adds up the task
   assert.equal(first.tasks, 1);
   assert.deepEqual(await read(), counted);
   const runs = await Promise.all([countUsage(db, 100), countUsage(db, 100), countUsage(db, 100)]);
-  assert.equal(runs.reduce((sum, { tasks }) => sum + tasks, 0), 3);
+  assert.equal(
+    runs.reduce((sum, { tasks }) => sum + tasks, 0),
+    3,
+  );
   assert.deepEqual(await read(), counted);
   const [stored] = await db.run<{ tasks: number }>(
     { name: 'test-stored-usage', text: 'select sum(tasks)::int as tasks from usage_days where account_id = $1' },
@@ -123,7 +130,10 @@ test('a task that has just ended is in the report, and in no sum until every ear
   const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
   assert.equal((await countUsage(service.database.db, 100)).tasks, 0);
   const { days } = await reportOf(`from=${yesterday}&to=${today}`);
-  assert.deepEqual(days.map(({ tasks, credits }) => [tasks, credits]), [[1, price]]);
+  assert.deepEqual(
+    days.map(({ tasks, credits }) => [tasks, credits]),
+    [[1, price]],
+  );
 });
 
 test('percentiles of the time to a video are within 5 %, and failed tasks do not count', async () => {
@@ -146,7 +156,12 @@ test('percentiles of the time to a video are within 5 %, and failed tasks do not
 test('groups beyond those with most credits are added up', async () => {
   const { db } = service.database;
   const start = Date.parse('2026-03-01T00:00:00Z');
-  for (const [model, tasks] of [['m1', 3], ['m2', 2], ['m3', 1], ['m4', 1]] as const) {
+  for (const [model, tasks] of [
+    ['m1', 3],
+    ['m2', 2],
+    ['m3', 1],
+    ['m4', 1],
+  ] as const) {
     for (let count = 0; count < tasks; count += 1) await newTask(start, 1_000, { model });
   }
   const days = { accountId, from: '2026-03-01', to: '2026-03-01' };
@@ -173,7 +188,11 @@ test('the file has the rows of the report, and names that are no formulas', asyn
 });
 
 test('422 for more than 92 days, and for an end before the beginning', async () => {
-  for (const query of ['from=2026-01-01&to=2026-04-03', 'from=2026-01-02&to=2026-01-01', 'from=2026-01-01&to=2026-01-01&by=day']) {
+  for (const query of [
+    'from=2026-01-01&to=2026-04-03',
+    'from=2026-01-02&to=2026-01-01',
+    'from=2026-01-01&to=2026-01-01&by=day',
+  ]) {
     for (const path of ['/api/v1/usage', '/api/v1/usage/export']) {
       const { status, json } = await owner.ask('GET', `${path}?${query}`, { accountId });
       assert.deepEqual([status, json.error], [422, 'invalid_request'], query);

@@ -29,7 +29,8 @@ function newLog(fault: () => Error | undefined = () => undefined) {
   const run: Database['run'] = (statement, values) => {
     const error = fault();
     if (error !== undefined) return Promise.reject(error);
-    batches.push(Number(JSON.parse(String(values?.[0])).length));
+    const batch: unknown = JSON.parse(String(values?.[0]));
+    if (Array.isArray(batch)) batches.push(batch.length);
     return database.db.run(statement, values);
   };
   const requestLog = createRequestLog({
@@ -98,7 +99,9 @@ test('what is beyond the length of the log is found and deleted, of each account
     ...Array.from({ length: 10 }, (_, index) => finished(short, at(index))),
   ]);
   assert.deepEqual(await findCutoff(db, 4), { endedAt: now + 1_000_008 });
-  const overlong = (await listOverlongLogs(db, 10)).filter(({ accountId }) => accountId === long || accountId === short);
+  const overlong = (await listOverlongLogs(db, 10)).filter(
+    ({ accountId }) => accountId === long || accountId === short,
+  );
   assert.deepEqual(overlong, [{ accountId: long, endedAt: now + 1_000_001 }]);
   const [log] = overlong;
   assert.ok(log);

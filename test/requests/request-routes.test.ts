@@ -96,14 +96,14 @@ test('requests of other APIs and of MCP are logged, without ids in paths and wit
 });
 
 test('changes by people are logged with their name, and neither their reads nor requests without a valid key', async () => {
-  const before = (await logged()).length;
+  const earlier = (await logged()).length;
   await service.create('vg_invalid', plainRequest);
   await service.send('GET', '/healthz');
   await owner.ask('GET', '/api/v1/credits', { accountId });
   const quoted = await owner.ask('POST', '/api/v1/callbacks/redeliver-failed', { accountId, body: { since: 0 } });
   const row = await loggedRequest(quoted.headers['x-request-id']);
   assert.equal(row.createdBy.kind, 'person');
-  assert.equal((await logged()).length, before + 1);
+  assert.equal((await logged()).length, earlier + 1);
 });
 
 test('the log is filtered by status, key, part of the endpoint, error code and request id, and read page by page', async () => {
@@ -129,13 +129,14 @@ test('the log is filtered by status, key, part of the endpoint, error code and r
   assert.deepEqual(await logged('&requestId=none'), []);
 
   const pages: Row[] = [];
-  let cursor: unknown;
+  let cursor: string | undefined;
   do {
-    const query = `?limit=2${cursor === undefined ? '' : `&cursor=${String(cursor)}`}`;
+    const query = `?limit=2${cursor === undefined ? '' : `&cursor=${cursor}`}`;
     const { json } = await owner.ask('GET', `/api/v1/requests${query}`, { accountId });
     // As above.
     pages.push(...(json.data['requests'] as readonly Row[]));
-    cursor = json.data['nextCursor'] ?? undefined;
+    const { nextCursor } = json.data;
+    cursor = typeof nextCursor === 'string' ? nextCursor : undefined;
   } while (cursor !== undefined);
   assert.deepEqual(pages, all);
 });

@@ -28,7 +28,8 @@ export async function setTaskTimes(
   try {
     // Otherwise a trigger refuses to change a task that has ended.
     await client.query('set session_replication_role = replica');
-    const text = 'update tasks set created_at = to_timestamp($2 / 1000.0), completed_at = to_timestamp($3 / 1000.0) where id = $1';
+    const text =
+      'update tasks set created_at = to_timestamp($2 / 1000.0), completed_at = to_timestamp($3 / 1000.0) where id = $1';
     await client.query(text, [taskId, createdAt, endedAt]);
   } finally {
     await client.end();

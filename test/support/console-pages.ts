@@ -5,6 +5,8 @@ export const accountPages = {
   tasks: '/tasks',
   credits: '/credits',
   callbacks: '/callbacks',
+  requests: '/requests',
+  usage: '/usage',
   keys: '/keys',
   members: '/members',
   settings: '/settings',

@@ -1507,7 +1507,7 @@ export type Reads = {
     readonly query: {
       readonly from: string;
       readonly to: string;
-      /** What the rows of a day are. */
+      /** Each day has a row for each of these. */
       readonly by?: 'model' | 'key' | 'person' | undefined;
     };
     readonly answer: {

@@ -13,7 +13,7 @@ type AttemptProps = {
   readonly attempt: number;
 };
 
-/** What an attempt sent and received. It is read when it is opened, because it is much larger than the rest of a list. */
+/** Request and response of an attempt. They are read when they are opened, because they are much larger than the rest of a list. */
 export function AttemptExchange(props: AttemptProps) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -43,7 +43,12 @@ function Exchange({ deliveryId, attempt }: AttemptProps) {
       {response === null ? (
         <p class="faint">{noResponse(isResponseHidden, status)}</p>
       ) : (
-        <Message label={callbacksText.response} headers={response.headers} body={response.body} />
+        <Message
+          label={callbacksText.responseOf(attempt)}
+          start={callbacksText.http(status ?? 0)}
+          headers={response.headers}
+          body={response.body}
+        />
       )}
       <h3>{callbacksText.request}</h3>
       {request === null ? (
@@ -51,7 +56,7 @@ function Exchange({ deliveryId, attempt }: AttemptProps) {
       ) : (
         <>
           <Message
-            label={callbacksText.request}
+            label={callbacksText.requestOf(attempt)}
             start={`POST ${data.url}`}
             headers={request.headers}
             body={formatted(request.body)}
@@ -71,13 +76,14 @@ function noResponse(isHidden: boolean, status: number | null): string {
 type Headers = NonNullable<DeliveryAttempt['response']>['headers'];
 type MessageProps = {
   readonly label: string;
-  readonly start?: string;
+  /** The first line. */
+  readonly start: string;
   readonly headers: Headers;
   readonly body: string;
 };
 
 function Message({ label, start, headers, body }: MessageProps) {
-  const lines = [...(start === undefined ? [] : [start]), ...headers.map(({ name, value }) => `${name}: ${value}`)];
+  const lines = [start, ...headers.map(({ name, value }) => `${name}: ${value}`)];
   return (
     <pre class="exchange-text" tabIndex={0} role="region" aria-label={label}>
       <bdi>

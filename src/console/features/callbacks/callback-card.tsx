@@ -47,7 +47,11 @@ export function CallbackCard({ callback }: { readonly callback: CallbackView }) 
           rowKey={({ attempt }) => attempt}
           columns={[
             { title: callbacksText.attempt, kind: 'head', cell: ({ attempt }) => `#${attempt}` },
-            { title: callbacksText.response, isWide: true, cell: (attempt) => <Response taskId={taskId} attempt={attempt} /> },
+            {
+              title: callbacksText.response,
+              isWide: true,
+              cell: (attempt) => <Response taskId={taskId} attempt={attempt} />,
+            },
             {
               title: callbacksText.duration,
               kind: 'end',

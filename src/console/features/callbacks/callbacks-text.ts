@@ -60,6 +60,8 @@ export const callbacksText = {
   unreachable: 'Unreachable',
   http: (status: number) => `HTTP ${status}`,
   request: 'Request',
+  requestOf: (attempt: number) => `Request of attempt ${attempt}`,
+  responseOf: (attempt: number) => `Response to attempt ${attempt}`,
   exchange: 'Request and response',
   noResponse: 'The receiver sent no response.',
   privateResponse: 'Responses of receivers in a private network are shown to operators only.',

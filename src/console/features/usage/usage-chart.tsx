@@ -68,8 +68,7 @@ function seriesOf(
   const own = ranked.slice(0, isFew ? seriesColors.length : seriesColors.length - 1).map(([label]) => label);
   const labels = isFew ? own : [...own, usageText.others];
   return labels.map((label, index): Series => {
-    const isOf = (row: UsageGroupDay) =>
-      index < own.length ? labelOf(row) === label : !own.includes(labelOf(row));
+    const isOf = (row: UsageGroupDay) => (index < own.length ? labelOf(row) === label : !own.includes(labelOf(row)));
     const values = days.map((day) =>
       rows.filter((row) => row.day === day && isOf(row)).reduce((sum, row) => sum + row[measure], 0),
     );

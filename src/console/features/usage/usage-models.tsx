@@ -17,7 +17,7 @@ export function rateOf({ succeeded, failed }: Ended): string {
   return ended === 0 ? '–' : `${Math.floor((1_000 * succeeded) / ended) / 10}\u00A0%`;
 }
 
-/** How each model did. */
+/** Success and latency of each model. */
 export function ModelsCard({ report }: { readonly report: Report | undefined }) {
   return (
     <Card title={usageText.models} isFlush>

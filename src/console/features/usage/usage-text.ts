@@ -23,7 +23,7 @@ export const usageText = {
     credits: { model: 'Credits by day and model', key: 'Credits by day and key', person: 'Credits by day and person' },
     tasks: { model: 'Tasks by day and model', key: 'Tasks by day and key', person: 'Tasks by day and person' },
   },
-  /** What created the tasks that belong to no group. */
+  /** The tasks that belong to no group were created in this way. */
   unnamed: { model: 'No model', key: 'In the console', person: 'With API keys' },
   others: 'All others',
   models: 'Models',
