@@ -8,9 +8,12 @@ import {
   deleteExpiredLinks,
   deleteExpiredShareLinks,
   deleteExpiredProofs,
+  deleteExpiredRequests,
   deleteExpiredSessions,
   deleteExpiredTries,
 } from '../src/operators/retention.ts';
+import { deleteRequestsUpTo, findCutoff, listOverlongLogs } from '../src/requests/logged-requests.ts';
+import { countUsage } from '../src/credits/task-usage.ts';
 import { sweepSlots } from '../src/providers/slots.ts';
 import { listExpiredMedia, markMediaDeleted } from '../src/tasks/task-list.ts';
 import { type ExpiredUpload, listExpiredUploads } from '../src/media/uploads.ts';
@@ -26,6 +29,11 @@ const linkRetentionMs = 7 * 24 * hourMs;
 /** Attempts to sign in are counted over 15 minutes at most. */
 const tryRetentionMs = hourMs;
 const maxSweptSlots = 1_000;
+const requestRetentionMs = 7 * 24 * hourMs;
+/** Lengths of the request log: of one account, and of all, about a gigabyte. */
+const maxRequestsOfAccount = 50_000;
+const maxRequests = 5_000_000;
+const usagePageSize = 2_000;
 
 type Step = (deps: ActivityDeps) => Promise<void>;
 
@@ -47,6 +55,8 @@ const steps: Record<HousekeepingStep, Step> = {
       for (const userId of userIds) log.info({ userId }, 'user erased');
       return userIds.length;
     }),
+  deleteExpiredRequests: trimRequestLog,
+  countUsage: ({ db }) => repeatPages(async () => (await countUsage(db, usagePageSize)).tasks, usagePageSize),
   deleteExpiredContent: async ({ db, retention: { promptsMs } }) => {
     if (promptsMs !== undefined) await deletePages(() => deleteExpiredContent(db, Date.now() - promptsMs, pageSize));
   },
@@ -59,10 +69,24 @@ export function createHousekeep(deps: ActivityDeps) {
   return (step: HousekeepingStep): Promise<void> => steps[step](deps);
 }
 
-async function deletePages(deletePage: () => Promise<number>): Promise<void> {
-  while ((await deletePage()) === pageSize) {
+function deletePages(deletePage: () => Promise<number>): Promise<void> {
+  return repeatPages(deletePage, pageSize);
+}
+
+async function repeatPages(doPage: () => Promise<number>, size: number): Promise<void> {
+  while ((await doPage()) === size) {
     Context.current().heartbeat();
     Context.current().cancellationSignal.throwIfAborted();
+  }
+}
+
+/** Deletes requests past their retention, and the oldest ones beyond the lengths of the log. */
+async function trimRequestLog({ db }: ActivityDeps): Promise<void> {
+  const beyond = await findCutoff(db, maxRequests);
+  const before = Math.max(Date.now() - requestRetentionMs, beyond?.endedAt ?? 0);
+  await deletePages(() => deleteExpiredRequests(db, before, pageSize));
+  for (const log of await listOverlongLogs(db, maxRequestsOfAccount)) {
+    await deletePages(async () => (await deleteRequestsUpTo(db, log, pageSize)).deleted);
   }
 }
 

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 const nouns =
-  'accounts brand callbacks credits gallery ingress mail mcp media models moderation operators outbound payments people providers tasks temporal'
+  'accounts brand callbacks credits gallery ingress mail mcp media models moderation operators outbound payments people providers requests tasks temporal'
     .split(' ')
     .map((noun) => `src/${noun}`);
 const entryPoints = ['src/build-console.ts', 'src/main/api.ts', 'src/main/worker.ts', 'src/cli/cli.ts'];
@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/callbacks': ['accounts', 'brand', 'config', 'ingress', 'media', 'operators', 'outbound', 'tasks']
     .map((noun) => `src/${noun}`)
     .concat('types:src/models', 'types:activities'),
-  'src/credits': ['src/accounts', 'src/operators', 'src/tasks', 'types:src/models', 'types:src/temporal'],
+  'src/credits': ['src/accounts', 'src/operators', 'src/people', 'src/tasks', 'types:src/models', 'types:src/temporal'],
   'src/gallery': ['src/accounts', 'src/people', 'src/tasks', 'types:src/media'],
   'src/ingress': ['src/media', 'src/models', 'src/tasks', 'types:src/accounts'],
   'src/mail': ['types:src/outbound'],
@@ -33,6 +33,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/people': ['src/accounts', 'src/credits', 'src/mail', 'src/operators'],
   'src/payments': ['src/accounts', 'src/credits', 'types:src/models', 'types:src/metrics'],
   'src/providers': ['src/media', 'src/models', 'src/operators', 'src/outbound', 'src/tasks'],
+  'src/requests': ['src/tasks', 'types:src/metrics'],
   'src/tasks': ['accounts', 'callbacks', 'credits', 'operators', 'people', 'providers']
     .map((noun) => `src/${noun}`)
     .concat('src/models', 'types:src/media', 'types:src/metrics'),

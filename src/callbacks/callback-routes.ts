@@ -1,3 +1,4 @@
+import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { webhookId } from './callback.ts';
 import { isFinal, type Task } from '../tasks/task.ts';
@@ -9,8 +10,10 @@ import {
   deliveryStates,
   type FailedDeliveryCursor,
   findDelivery,
+  findDeliveryAttempt,
   listDeliveryAttempts,
   listFailedDeliveries,
+  maxAttemptNumber,
   redeliverAs,
   withAttempts,
 } from './deliveries.ts';
@@ -30,9 +33,19 @@ import {
   pageFrom,
   strictQuery,
   taskIdParameter,
+  textParameter,
+  wholeParameter,
 } from '../http/query.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
-import { callbackSchema, operatorCallbackSchema, presentCallback, presentOperatorCallback } from './callback-view.ts';
+import {
+  attemptDetailsSchema,
+  callbackSchema,
+  operatorCallbackSchema,
+  presentAttempt,
+  presentCallback,
+  presentOperatorAttempt,
+  presentOperatorCallback,
+} from './callback-view.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
@@ -70,6 +83,52 @@ async function callbacksOfTask(db: Database, { taskId: requested, accountId, now
   const { taskId } = await ownTask(db, requested, accountId);
   const delivery = await findDelivery(db, taskId);
   return delivery === undefined ? [] : [presentCallback(delivery, await listDeliveryAttempts(db, taskId), nowMs)];
+}
+
+const attemptQuery = strictQuery({
+  deliveryId: textParameter('is required')
+    .min(1)
+    .meta({ description: 'The `taskId` of a callback, or the `eventId` of an event.' }),
+  attempt: wholeParameter(1, maxAttemptNumber).optional().meta({ description: 'The latest one by default.' }),
+});
+
+const showAttempt = defineEndpoint({
+  operationId: 'getCallbackAttempt',
+  route: 'GET /api/v1/callbacks/attempt',
+  scope: 'tasks:read',
+  summary: 'Get the request and response of an attempt',
+  description:
+    'Returns what an attempt at a callback or an event sent, and the beginning of its response. Values of signatures are hidden, and so are ' +
+    'responses of receivers that only this installation can reach.',
+  query: attemptQuery,
+  data: attemptDetailsSchema,
+  failures: ['attempt_not_found'],
+  handler: async ({ caller: { accountId }, query }, { db }) => {
+    const { delivery, attempt } = await recordedAttempt(db, query);
+    const own = delivery.accountId === accountId ? presentAttempt(delivery, attempt, Date.now()) : undefined;
+    return existing(own, 'attempt_not_found');
+  },
+});
+
+const adminShowAttempt = defineEndpoint({
+  operationId: 'adminGetCallbackAttempt',
+  route: 'GET /api/admin/v1/callbacks/attempt',
+  summary: 'Get the request and response of an attempt of any account',
+  query: attemptQuery,
+  data: attemptDetailsSchema,
+  failures: ['attempt_not_found'],
+  handler: async ({ query }, { db }) => {
+    const { delivery, attempt } = await recordedAttempt(db, query);
+    return presentOperatorAttempt(delivery, attempt);
+  },
+});
+
+/** Finds an attempt of any account. */
+async function recordedAttempt(db: Database, { deliveryId, attempt: number }: z.output<typeof attemptQuery>) {
+  if (!isUuid(deliveryId)) throw new HttpError('attempt_not_found');
+  const delivery = existing(await findDelivery(db, deliveryId), 'attempt_not_found');
+  const attempt = existing(await findDeliveryAttempt(db, deliveryId, number), 'attempt_not_found');
+  return { delivery, attempt };
 }
 
 const redeliverAll = defineEndpoint({
@@ -196,5 +255,5 @@ const rotateSecret = defineEndpoint({
   },
 });
 
-export const callbackEndpoints = [list, redeliver, redeliverAll, showSecret, rotateSecret];
-export const operatorCallbackEndpoints = [adminListFailed, adminRedeliver];
+export const callbackEndpoints = [list, showAttempt, redeliver, redeliverAll, showSecret, rotateSecret];
+export const operatorCallbackEndpoints = [adminListFailed, adminShowAttempt, adminRedeliver];

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { callbackTimeoutMs, webhookId } from './callback.ts';
-import { type Delivery, type DeliveryAttempt, deliveryStates } from './deliveries.ts';
+import { type Delivery, type DeliveryAttempt, deliveryStates, type RecordedAttempt } from './deliveries.ts';
+import { hiddenValue, maxBodyChars } from './exchange.ts';
 import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
 
@@ -12,6 +13,32 @@ const attemptSchema = z.strictObject({
   // An enum, because OpenAPI would drop the null of a literal.
   error: z.enum(['unreachable']).nullable(),
 });
+
+const headersSchema = z.array(z.strictObject({ name: z.string(), value: z.string() }));
+
+/** An attempt with what was sent and received. */
+export const attemptDetailsSchema = z
+  .strictObject({
+    webhookId: z.string(),
+    url: z.string().meta({ description: 'The present URL of the callback or event.' }),
+    ...attemptSchema.shape,
+    request: z
+      .strictObject({
+        headers: headersSchema.meta({ description: `The values of signatures are \`${hiddenValue}\`.` }),
+        body: z.string().meta({ description: `The first ${maxBodyChars} characters.` }),
+        isBodyCut: z.boolean(),
+      })
+      .nullable(),
+    response: z
+      .strictObject({
+        headers: headersSchema.meta({ description: 'The first KiB.' }),
+        body: z.string().meta({ description: 'The first KiB.' }),
+      })
+      .nullable()
+      .meta({ description: 'Null without a response, and for a receiver in a private network.' }),
+    isResponseHidden: z.boolean().meta({ description: 'True for the response of a receiver in a private network.' }),
+  })
+  .meta({ id: 'DeliveryAttempt' });
 
 /** The parts that callbacks and events share. */
 export const deliveryFields = {
@@ -76,6 +103,36 @@ export function presentProgress(delivery: Delivery, attempts: readonly DeliveryA
       }),
     ),
   };
+}
+
+/** Presents one attempt to its account; undefined while a client must not learn about it. */
+export function presentAttempt(delivery: Delivery, attempt: RecordedAttempt, now: number) {
+  const [shown] = presentProgress(delivery, [attempt], now).attempts;
+  return shown && { ...shown, ...exchangeParts(delivery, attempt, attempt.exchange?.response?.isPublic === true) };
+}
+
+export function presentOperatorAttempt(delivery: Delivery, attempt: RecordedAttempt) {
+  return view(attemptDetailsSchema, { ...attemptFieldsOf(attempt), ...exchangeParts(delivery, attempt, true) });
+}
+
+function exchangeParts({ deliveryId, url }: Delivery, { exchange, responseHead }: RecordedAttempt, isShown: boolean) {
+  const { requestHeaders = [], requestBody = '', isBodyCut = false, response } = exchange ?? {};
+  const request = { headers: requestHeaders.map(headerOf), body: requestBody, isBodyCut };
+  const isHidden = response !== undefined && !isShown;
+  return {
+    webhookId: webhookId(deliveryId),
+    url,
+    request: exchange === undefined ? null : request,
+    response:
+      response === undefined || isHidden
+        ? null
+        : { headers: response.headers.map(headerOf), body: responseHead?.toString('utf8') ?? '' },
+    isResponseHidden: isHidden,
+  };
+}
+
+function headerOf([name, value]: readonly [name: string, value: string]) {
+  return { name, value };
 }
 
 /** Presents a callback to operators: with exact times, and the receiver's responses. */

@@ -1,4 +1,5 @@
 import type { EventType } from './event.ts';
+import type { Exchange } from './exchange.ts';
 import { deletedMessage } from '../tasks/deleted-content.ts';
 import type { Actor } from '../operators/operator.ts';
 import { type Database, violatedUniqueConstraint } from '../platform/database/database.ts';
@@ -44,9 +45,12 @@ export type DeliveryAttempt = {
   readonly status: number | undefined;
   /** Shown to operators only; clients get the same message for every kind. */
   readonly error: string | undefined;
-  /** The first 1 KiB of the response, shown to operators only. */
+  /** The first 1 KiB of the response. Clients may read it only if its server is public, as `exchange` states. */
   readonly responseHead: Buffer | undefined;
 };
+
+/** Lists leave the exchange out, because it is many times the size of the rest. */
+export type RecordedAttempt = DeliveryAttempt & { readonly exchange?: Exchange | undefined };
 
 /** The columns of `callback_deliveries` as the fields of a `Delivery`. */
 export const deliveryColumns = `callback_deliveries.id as "deliveryId", callback_deliveries.account_id as "accountId",
@@ -160,6 +164,18 @@ export async function listDeliveryAttempts(
   return attempts.map(({ deliveryId: _delivery, ...attempt }) => attempt);
 }
 
+/** The numbers of attempts are of this type in the database. */
+export const maxAttemptNumber = 2_147_483_647;
+
+/** Finds an attempt of a delivery, the latest one by default, with what was sent and received. */
+export const findDeliveryAttempt = maybeOne<RecordedAttempt, [deliveryId: string, attempt: number | undefined]>({
+  name: 'find-delivery-attempt',
+  text: `
+select attempt, started_at as "startedAt", duration_ms as "durationMs", status, error, response_head as "responseHead", exchange
+from callback_attempts where delivery_id = $1 and ($2::integer is null or attempt = $2)
+order by attempt desc limit 1`,
+});
+
 export const attemptsInList = 10;
 
 /** Adds to each delivery its latest attempts. */
@@ -173,7 +189,7 @@ export async function withAttempts<Row extends Delivery>(db: Pick<Database, 'run
 
 export type MadeAttempt = {
   readonly delivery: Pick<Delivery, 'deliveryId' | 'redeliveries'>;
-  readonly attempt: Omit<DeliveryAttempt, 'attempt'>;
+  readonly attempt: Omit<RecordedAttempt, 'attempt'>;
   /** The delivery's new state, and for a pending one the latest start of the next attempt. */
   readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
 };
@@ -184,8 +200,8 @@ const insertAttempt = none<[made: MadeAttempt]>({
 with made as materialized (
   select 1 + coalesce(max(attempt), 0) as attempt from callback_attempts where delivery_id = $1
 ), logged as (
-  insert into callback_attempts (delivery_id, attempt, started_at, duration_ms, status, error, response_head)
-  select $1, attempt, to_timestamp($3::float8 / 1000), $4, $5, $6, $7 from made
+  insert into callback_attempts (delivery_id, attempt, started_at, duration_ms, status, error, response_head, exchange)
+  select $1, attempt, to_timestamp($3::float8 / 1000), $4, $5, $6, $7, $10 from made
 ), trimmed as (
   delete from callback_attempts using made
   where delivery_id = $1 and callback_attempts.attempt <= made.attempt - ${maxAttempts}
@@ -194,8 +210,9 @@ update callback_deliveries set state = $8, due_at = to_timestamp($9::float8 / 10
   finished_at = case when $8 = 'pending' then null else now() end
 where id = $1 and redeliveries = $2 and state = 'pending'`,
   values: ({ delivery: { deliveryId, redeliveries }, attempt, verdict }) => {
-    const { startedAt, durationMs, status, error, responseHead } = attempt;
-    return [deliveryId, redeliveries, startedAt, durationMs, status, error, responseHead, verdict.state, verdict.dueAt];
+    const { startedAt, durationMs, status, error, responseHead, exchange } = attempt;
+    const { state, dueAt } = verdict;
+    return [deliveryId, redeliveries, startedAt, durationMs, status, error, responseHead, state, dueAt, exchange];
   },
 });
 

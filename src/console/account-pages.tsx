@@ -14,8 +14,10 @@ import { MembersPage } from './features/people/members-page.tsx';
 import { PlaygroundPage } from './features/playground/playground-page.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
 import { SecurityPage } from './features/security/security-page.tsx';
+import { RequestsPage } from './features/requests/requests-page.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
+import { UsagePage } from './features/usage/usage-page.tsx';
 import { NotFound } from './shell/page-states.tsx';
 
 /** The pages of one account, by what follows its address. */
@@ -28,6 +30,8 @@ const pages: Readonly<Record<string, FunctionComponent>> = {
   '/credits': CreditsPage,
   '/callbacks': CallbacksPage,
   '/webhooks': EventsPage,
+  '/requests': RequestsPage,
+  '/usage': UsagePage,
   '/keys': KeysPage,
   '/members': MembersPage,
   '/settings': AccountSettingsPage,

@@ -26,10 +26,10 @@ import { pageRoutes } from './page-routes.ts';
 export type HttpApp = Koa<RequestState, Extras>;
 
 export function createApp(deps: HttpDeps): HttpApp {
-  const { log, metrics, events, isTraced, isTrustedProxy, publicUrl } = deps;
+  const { log, metrics, events, requestLog, isTraced, isTrustedProxy, publicUrl } = deps;
   const isHttps = publicUrl.startsWith('https:');
   return createAppOf(
-    { log, events, isTraced, isTrustedProxy, isHttps },
+    { log, events, requestLog, isTraced, isTrustedProxy, isHttps },
     createRouter(deps),
     metrics && createMetricsRouter(metrics),
   );
@@ -85,6 +85,7 @@ function createMetricsRouter(metrics: NonNullable<HttpDeps['metrics']>): AppRout
 type AppOptions = {
   readonly log: Logger;
   readonly events?: HttpDeps['events'];
+  readonly requestLog?: HttpDeps['requestLog'];
   readonly isTraced?: boolean;
   readonly isTrustedProxy?: HttpDeps['isTrustedProxy'];
   readonly isHttps?: boolean;
@@ -92,7 +93,7 @@ type AppOptions = {
 
 /** `local` routes are served to loopback clients only. */
 function createAppOf(
-  { log, events, isTraced, isTrustedProxy = () => false, isHttps = false }: AppOptions,
+  { log, events, requestLog, isTraced, isTrustedProxy = () => false, isHttps = false }: AppOptions,
   router: AppRouter,
   local?: AppRouter,
 ): HttpApp {
@@ -103,7 +104,7 @@ function createAppOf(
     return next();
   });
   if (isTraced === true) app.use(traceRequests);
-  app.use(logRequests(log));
+  app.use(logRequests(log, requestLog));
   if (events !== undefined) app.use(measureRequests(events));
   app.use(answerErrors(log, shapeOfPath));
   app.use(refuseMalformed);

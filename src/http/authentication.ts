@@ -57,7 +57,7 @@ export function createAuthentication({
       const { caller } = found;
       callers.set(hashedKey(ctx), caller);
       if (caller.useIsStale) keyTouches.add(caller.by.keyId);
-      ctx.state.accountId = caller.accountId;
+      recordCaller(ctx, caller);
       return found;
     },
     /**
@@ -67,7 +67,7 @@ export function createAuthentication({
     cachedCaller: (ctx: Context): Caller | undefined => {
       const caller = callers.get(hashedKey(ctx));
       if (caller === undefined) return undefined;
-      ctx.state.accountId = caller.accountId;
+      recordCaller(ctx, caller);
       return { ...caller, suspended: false };
     },
     /** The operator as the audit log names it. */
@@ -77,6 +77,11 @@ export function createAuthentication({
       return { kind: 'operator', ...operator, requestId: ctx.state.requestId };
     },
   };
+}
+
+function recordCaller({ state }: Context, { accountId, by }: Caller): void {
+  state.accountId = accountId;
+  if (by.kind === 'key') state.keyId = by.keyId;
 }
 
 function hashedKey(ctx: Context): string {

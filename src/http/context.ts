@@ -12,6 +12,10 @@ export type RequestState = {
   accountId?: string;
   operatorId?: string;
   userId?: string;
+  /** The API key of the caller. */
+  keyId?: string;
+  /** The task that a create made or found. */
+  taskId?: string;
   /** The tool that an MCP request calls. */
   tool?: string;
   /** True for a long poll, whose duration is not measured. */

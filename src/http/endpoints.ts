@@ -17,6 +17,7 @@ import { archiveVideos } from '../gallery/archive-routes.ts';
 import { galleryEndpoints } from '../gallery/gallery-routes.ts';
 import { shareEndpoints } from '../gallery/share-routes.ts';
 import { operatorStatementEndpoints, statementEndpoints } from '../credits/statement-routes.ts';
+import { usageEndpoints } from '../credits/usage-report-routes.ts';
 import { spendCapEndpoints } from '../credits/spend-cap-routes.ts';
 import { hookEndpoints } from '../payments/hook-routes.ts';
 import { operatorPaymentEndpoints, paymentEndpoints } from '../payments/payment-routes.ts';
@@ -28,6 +29,7 @@ import { modelEndpoints, operatorPriceEndpoints } from '../models/model-routes.t
 import { healthEndpoints } from './monitoring-routes.ts';
 import { peopleEndpoints } from '../people/people-routes.ts';
 import { showLimits } from '../accounts/limits-routes.ts';
+import { requestEndpoints } from '../requests/request-routes.ts';
 import { showOverview } from '../accounts/overview-routes.ts';
 import { showStatus } from '../accounts/status-routes.ts';
 import { operatorProviderEndpoints } from '../providers/provider-routes.ts';
@@ -60,7 +62,15 @@ export const sections: readonly Section[] = [
   {
     tag: 'account',
     description: 'Credits, models and limits.',
-    endpoints: [showOverview, showStatus, showLimits, ...creditEndpoints, ...statementEndpoints, ...modelEndpoints],
+    endpoints: [
+      showOverview,
+      showStatus,
+      showLimits,
+      ...creditEndpoints,
+      ...statementEndpoints,
+      ...usageEndpoints,
+      ...modelEndpoints,
+    ],
   },
   {
     tag: 'callbacks',
@@ -77,6 +87,11 @@ export const sections: readonly Section[] = [
     tag: 'keys',
     description: 'API keys of the account, and caps on what they spend.',
     endpoints: [...keyEndpoints, ...spendCapEndpoints],
+  },
+  {
+    tag: 'requests',
+    description: 'The log of API calls of the account.',
+    endpoints: requestEndpoints,
   },
   {
     tag: 'kie',

@@ -85,6 +85,7 @@ export const errorCatalogue = {
   unknown_endpoint: refusal(404, 'unknown endpoint; all endpoints: /docs'),
   task_not_found: refusal(404, 'task not found'),
   event_not_found: refusal(404, 'event not found'),
+  attempt_not_found: refusal(404, 'attempt not found'),
   event_endpoint_not_found: refusal(404, 'the account has no event endpoint; set one first'),
   cap_subject_not_found: refusal(404, 'no key or member of the account has this id'),
   model_not_found: refusal(404, 'model not found'),

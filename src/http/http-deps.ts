@@ -22,6 +22,7 @@ import type { PaymentProvider } from '../payments/contract.ts';
 import type { Database } from '../platform/database/database.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
 import { createKeyTouches } from '../accounts/key-touches.ts';
+import { noRequestLog, type RequestLog } from '../requests/request-log.ts';
 import { type BadKeys, createBadKeys, createRateLimiter, type RateLimiter } from './limits/rate-limits.ts';
 import { createTaskWaiters, type TaskWaiters } from '../tasks/long-poll.ts';
 
@@ -107,6 +108,7 @@ export type HttpOptions = {
   readonly moderator: Moderator;
   readonly taskWaiters: TaskWaiters;
   readonly keyTouches: ReturnType<typeof createKeyTouches>;
+  readonly requestLog: RequestLog;
   /** Lists of tasks can be searched by words of prompts. */
   readonly searchesPrompts: boolean;
   /** The rate of creates of accounts without a rate of their own. No rate means no limit, here and below. */
@@ -164,6 +166,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     moderator: noModerator,
     taskWaiters: createTaskWaiters(db),
     keyTouches: createKeyTouches(db),
+    requestLog: noRequestLog,
     searchesPrompts: true,
     createRate: undefined,
     promptRetentionMs: undefined,

@@ -25,6 +25,7 @@ import { createMetrics } from '../metrics/metrics.ts';
 import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
 import { createDatabase, inTime } from '../platform/database/database.ts';
+import { createRequestLog } from '../requests/request-log.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
 import { connectTemporal } from '../temporal/connect.ts';
 import { createEngine } from '../temporal/engine.ts';
@@ -164,6 +165,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       }
       return acceptance;
     },
+    requestLog: createRequestLog({ db, log, events }),
     searchesPrompts: settings.promptSearch,
     promptRetentionMs: settings.promptRetentionMs,
     createRate,
@@ -218,6 +220,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
       await server.close(drainMs);
       await Promise.all(draining.map((part) => part.drain(drainMs)));
       await deps.keyTouches.drain();
+      await deps.requestLog.drain();
       await mailing?.close();
       const parts = [moderator, testCallbacks, readiness, sales, temporal, db];
       await Promise.allSettled(parts.map((part) => part.close()));

@@ -56,6 +56,8 @@ export type ServiceEvent =
     }
   | { readonly kind: 'callback_attempted'; readonly status: number | undefined; readonly durationMs: number }
   | { readonly kind: 'job_ended'; readonly job: EndedCall }
+  /** The log of requests had no room for them. */
+  | { readonly kind: 'logged_requests_dropped'; readonly requests: number }
   | ProviderEvent
   | { readonly kind: 'catalogue_read'; readonly part: PartName; readonly isRefused: boolean }
   | { readonly kind: 'database_checked'; readonly part: PartName; readonly isUp: boolean }
@@ -111,6 +113,12 @@ export const counters: readonly EventMetric[] = [
     help: 'Finished requests by route pattern; status aborted: the client disconnected before the response',
     labels: ['route', 'method', 'status'],
     on: on('request_finished', ({ route, method, status }) => [{ route, method, status }, 1]),
+  },
+  {
+    name: 'videogen_logged_requests_dropped_total',
+    help: 'Finished requests that are missing in the request log of their account',
+    zeros: [{}],
+    on: on('logged_requests_dropped', ({ requests }) => [{}, requests]),
   },
   {
     name: 'videogen_credits_charged_total',

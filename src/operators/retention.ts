@@ -57,6 +57,13 @@ export const deleteExpiredShareLinks = expired({
   time: 'expires_at',
 });
 
+export const deleteExpiredRequests = expired({
+  name: 'delete-expired-requests',
+  table: 'api_requests',
+  key: 'id',
+  time: 'ended_at',
+});
+
 const deleteEvents = expired({
   name: 'delete-expired-security-events',
   table: 'security_events',

@@ -7,6 +7,8 @@ import { OutboundError } from './outbound-error.ts';
 /** Headers hold at most 16 KiB, Node's own bound, with names in lower case. */
 export type Head = { readonly status: number; readonly headers: IncomingHttpHeaders };
 export type Answer = Head & { readonly body: Buffer };
+/** `isPublic`: any client may reach the server, and so read the answer; false also if its address is unknown. */
+export type PostAnswer = Answer & { readonly isPublic: boolean };
 
 /** Yields the chunks of a body. Throws `OutboundError` for errors of the other side and for more than `maxBytes`. */
 export async function* chunksOf(response: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {

@@ -1,9 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AllowList } from './allow-list.ts';
-import { type Answer, type Head, type ReadBody, readStart, readSuccess, readWhole, save } from './body.ts';
+import {
+  type Answer,
+  type Head,
+  type PostAnswer,
+  type ReadBody,
+  readStart,
+  readSuccess,
+  readWhole,
+  save,
+} from './body.ts';
 import { exchange, type OutboundRequest, type Read } from './exchange.ts';
-import { literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
+import { isReachableByAll, literalRefusal, type OwnEndpoint, targetOf } from './guard.ts';
 import { checkedAddresses, createHostLookup, type HostLookup } from './host-lookup.ts';
 import { createSlots, withDeadline } from './limits.ts';
 import { OutboundError } from './outbound-error.ts';
@@ -97,9 +106,17 @@ export function createGuardedClient(options: GuardedClientOptions) {
     open: <T>(url: string, limits: OpenOptions, read: Read<T>): Promise<T> =>
       run(limits, (signal) => follow(send, url, limits, signal, read)),
     /** Follows no redirect. A status that arrived in time counts, even when its body is cut off. */
-    post: (url: string, { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions): Promise<Answer> =>
+    post: (
+      url: string,
+      { timeoutMs, signal: caller, maxResponseBytes, ...request }: PostOptions,
+    ): Promise<PostAnswer> =>
       run({ timeoutMs, signal: caller }, (signal) =>
-        send({ method: 'POST', url, ...request }, signal, (response) => readStart(response, maxResponseBytes)),
+        send({ method: 'POST', url, ...request }, signal, async (response) => {
+          // The socket forgets its address when the server closes it.
+          const { remoteAddress = '' } = response.socket;
+          const answer = await readStart(response, maxResponseBytes);
+          return { ...answer, isPublic: isReachableByAll(remoteAddress, targetOf(new URL(url))) };
+        }),
       ),
     /** Follows no redirect. Reads the body of every status; a response whose body is cut off is an error. */
     request: (

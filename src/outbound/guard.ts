@@ -62,6 +62,11 @@ function isHostAllowed(target: Target, allow: AllowList): boolean {
   );
 }
 
+/** True if clients could connect to this address without any allow-list. */
+export function isReachableByAll(address: string, target: Target): boolean {
+  return isAddressAllowed(address, target, { hosts: [], networks: [] });
+}
+
 function isListed(address: Address, port: number, network: AllowList['networks'][number]): boolean {
   if (network.port !== undefined && network.port !== port) return false;
   return address.kind() === network.address.kind() && address.match(network.address, network.prefixBits);

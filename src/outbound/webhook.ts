@@ -1,5 +1,6 @@
 import { Webhook as Signer } from 'standardwebhooks';
 import { callbackTimeoutMs, webhookId } from '../callbacks/callback.ts';
+import { type Exchange, exchangeOf } from '../callbacks/exchange.ts';
 import type { GuardedClient } from './client.ts';
 import { targetOf } from './guard.ts';
 import { createSlots } from './limits.ts';
@@ -28,6 +29,7 @@ export type CallbackAnswer = {
   /** From `Retry-After`, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   readonly responseHead: Buffer | undefined;
+  readonly exchange: Exchange;
 };
 
 export type CallbackPosterDeps = {
@@ -72,17 +74,20 @@ async function post(
   const signature = signWebhook({ id: webhookId(deliveryId), timestampSeconds, body, secrets });
   const extra = dialectHeaders?.({ taskId: deliveryId, dialect, timestampSeconds, secrets, body });
   const headers = { ...extra, 'content-type': 'application/json', ...signature };
+  const sent = { headers, body };
   const startedAt = now();
   const since = () => ({ startedAt, durationMs: now() - startedAt });
   try {
     const limits = { timeoutMs: callbackTimeoutMs, maxResponseBytes, signal };
     const answer = await client.post(url, { headers, body, ...limits });
     const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now());
-    return { ...since(), status: answer.status, error: undefined, retryAfterMs, responseHead: answer.body };
+    const { status, body: responseHead } = answer;
+    return { ...since(), status, error: undefined, retryAfterMs, responseHead, exchange: exchangeOf(sent, answer) };
   } catch (error) {
     if (!(error instanceof OutboundError) || error.kind === 'busy' || error.kind === 'aborted') throw error;
     onUnreachable?.({ deliveryId, error });
-    return { ...since(), status: undefined, error: error.kind, retryAfterMs: undefined, responseHead: undefined };
+    const none = { status: undefined, retryAfterMs: undefined, responseHead: undefined };
+    return { ...since(), ...none, error: error.kind, exchange: exchangeOf(sent) };
   }
 }
 

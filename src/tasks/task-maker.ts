@@ -8,13 +8,16 @@ export type Maker = {
   readonly name: string | null;
 };
 
-/** SQL for the maker of a task; null for a task that an operator started by hand. */
-export const makerColumn = `case
+/** SQL for the maker of a row with `key_id` and `user_id`. */
+export const makerJson = `case
     when key_id is not null then
       json_build_object('kind', 'key', 'id', key_id, 'name', (select name from api_keys where api_keys.id = key_id))
     when user_id is not null then
       json_build_object('kind', 'person', 'id', user_id, 'name', coalesce((select email from users where users.id = user_id), '${erasedUser}'))
-  end as "createdBy"`;
+  end`;
+
+/** The maker of a task; null for a task that an operator started by hand. */
+export const makerColumn = `${makerJson} as "createdBy"`;
 
 const findMakerOf = maybeOne<{ createdBy: Maker | undefined }, [taskId: string]>({
   name: 'find-task-maker',

@@ -10,6 +10,8 @@ export const housekeepingSteps = [
   'deleteExpiredTries',
   'deleteExpiredEvents',
   'deleteExpiredUsers',
+  'deleteExpiredRequests',
+  'countUsage',
   'deleteExpiredContent',
   'deleteExpiredMedia',
   'deleteExpiredUploads',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { exchangeOf } from '../../src/callbacks/exchange.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +53,12 @@ for (const { title, endsFirst } of [
       }),
       postCallback: ({ url }) => {
         posted.push(url);
-        const network = { error: 'refused', retryAfterMs: undefined, responseHead: undefined };
+        const network = {
+          error: 'refused',
+          retryAfterMs: undefined,
+          responseHead: undefined,
+          exchange: exchangeOf({ headers: {}, body: '' }),
+        };
         return Promise.resolve({ ...network, status: undefined, startedAt: Date.now(), durationMs: 1 });
       },
     });
@@ -88,7 +94,12 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
     ),
     postCallback: ({ url }) => {
       posted.push(url);
-      const response = { error: undefined, retryAfterMs: undefined, responseHead: undefined };
+      const response = {
+        error: undefined,
+        retryAfterMs: undefined,
+        responseHead: undefined,
+        exchange: exchangeOf({ headers: {}, body: '' }),
+      };
       return Promise.resolve({ ...response, status: 500, startedAt: Date.now(), durationMs: 1 });
     },
   });
@@ -175,7 +186,12 @@ test('a worker that dies after it sent an event sends it again with the same web
     ),
     postCallback: ({ deliveryId }) => {
       posted.push(webhookId(deliveryId));
-      const response = { error: undefined, retryAfterMs: undefined, responseHead: undefined };
+      const response = {
+        error: undefined,
+        retryAfterMs: undefined,
+        responseHead: undefined,
+        exchange: exchangeOf({ headers: {}, body: '' }),
+      };
       return Promise.resolve({ ...response, status: 204, startedAt: Date.now(), durationMs: 1 });
     },
   };

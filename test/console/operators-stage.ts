@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
+import { exchangeOf } from '../../src/callbacks/exchange.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import {
   endProviderJob,
@@ -141,6 +142,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
       status: 500,
       error: undefined,
       responseHead: Buffer.from('<h1>Internal error</h1>'),
+      exchange: exchangeOf({ headers: {}, body: '{}' }, { headers: { server: 'nginx' }, isPublic: true }),
     },
     verdict: { state: 'failed', dueAt: Date.now() },
   });

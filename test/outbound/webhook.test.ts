@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import type { Answer } from '../../src/outbound/body.ts';
+import type { PostAnswer as Answer } from '../../src/outbound/body.ts';
 import type { PostOptions } from '../../src/outbound/client.ts';
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { newCallbackSecret } from '../../src/outbound/secrets.ts';
@@ -36,7 +36,7 @@ function posterWith(play: Play, extra: { secrets?: readonly string[]; now?: () =
 }
 
 function answering(status: number, headers: Answer['headers'] = {}): Play {
-  return () => Promise.resolve({ status, headers, body: Buffer.from('thanks') });
+  return () => Promise.resolve({ status, headers, body: Buffer.from('thanks'), isPublic: true });
 }
 
 function verified(secret: string, { headers, body: sent }: PostOptions): void {
@@ -105,6 +105,31 @@ test('a network fault is an answer with its kind', async () => {
   assert.deepEqual([answer.status, answer.error, answer.responseHead], [undefined, 'blocked', undefined]);
 });
 
+test('an attempt is recorded with what was sent and received, and without signatures, cookies and text that the database refuses', async () => {
+  const secret = newCallbackSecret();
+  const headers = { 'content-type': 'text/plain', 'set-cookie': ['sid=private'], 'x-odd': 'a\0b' };
+  const long = '🎬'.repeat(10_000);
+  const { exchange } = await posterWith(answering(500, headers), { secrets: [secret] })({ body: async () => long });
+  const { requestHeaders, requestBody, isBodyCut, response } = exchange;
+  assert.deepEqual([requestBody.length, isBodyCut, requestBody.isWellFormed()], [8_192, true, true]);
+  assert.deepEqual(
+    requestHeaders.map(([name]) => name),
+    ['content-type', 'webhook-id', 'webhook-timestamp', 'webhook-signature'],
+  );
+  assert.deepEqual(requestHeaders.at(-1), ['webhook-signature', '(hidden)']);
+  assert.deepEqual(response, {
+    headers: [
+      ['content-type', 'text/plain'],
+      ['set-cookie', '(hidden)'],
+      ['x-odd', 'a\u{fffd}b'],
+    ],
+    isPublic: true,
+  });
+  const many = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`x-${index}`, 'x'.repeat(100)]));
+  const { exchange: bounded } = await posterWith(answering(500, many))();
+  assert.ok(JSON.stringify(bounded.response).length < 1_500);
+});
+
 for (const kind of ['busy', 'aborted'] as const) {
   test(`${kind} is our own doing and no answer`, async () => {
     await assert.rejects(posterWith(() => Promise.reject(new OutboundError(kind, 'ours')))(), { kind });
@@ -118,7 +143,7 @@ test('what has to wait for a slot costs no body, and every outcome gives the slo
   await new Promise((resolve) => setImmediate(resolve));
   const unwanted = () => Promise.reject(new Error('a body was made'));
   await assert.rejects(post({ body: unwanted }), { kind: 'busy' });
-  release({ status: 204, headers: {}, body: Buffer.alloc(0) });
+  release({ status: 204, headers: {}, body: Buffer.alloc(0), isPublic: true });
   assert.equal((await first).status, 204);
   await assert.rejects(post({ body: unwanted }), /a body was made/);
   await assert.rejects(post({ body: unwanted }), /a body was made/);
@@ -127,7 +152,7 @@ test('what has to wait for a slot costs no body, and every outcome gives the slo
 /** Callbacks that hang until they are released, with three slots for an account and two for each of its hosts. */
 function hangingPoster() {
   const releases: (() => void)[] = [];
-  const answer: Answer = { status: 204, headers: {}, body: Buffer.alloc(0) };
+  const answer: Answer = { status: 204, headers: {}, body: Buffer.alloc(0), isPublic: true };
   const client = { post: () => new Promise<Answer>((resolve) => releases.push(() => resolve(answer))) };
   const poster = createCallbackPoster({ client, maxPerAccount: 3, maxPerReceiver: 2 });
   const post = (accountId: string, url: string) =>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { openTopUp } from '../../src/payments/top-ups.ts';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { z } from 'zod';
 import { eventTypes } from '../../src/callbacks/event.ts';
@@ -7,6 +8,8 @@ import { taskEventId } from '../../src/tasks/task-event.ts';
 import { documentedTaskRequest } from '../../src/tasks/task-request.ts';
 import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
+import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
+import { type FinishedRequest, insertRequests } from '../../src/requests/logged-requests.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { addPasskey } from '../../src/people/passkeys.ts';
 import { createSession } from '../../src/people/sessions.ts';
@@ -64,6 +67,16 @@ async function fillOther(): Promise<Other> {
   const [videoKey, posterKey] = [`results/${succeeded}/video.mp4`, `results/${succeeded}/poster.jpg`];
   await completeTask(db, succeeded, { ...madeUpMeasures, videoKey, posterKey });
   const created = await ask('/api/v1/jobs/createTask', { model: plainRequest.model, input: { prompt: mark } });
+  await recordDeliveryAttempt(db, {
+    delivery: { deliveryId: succeeded, redeliveries: 0 },
+    attempt: { startedAt: 1, durationMs: 1, status: 500, error: undefined, responseHead: Buffer.from(mark) },
+    verdict: { state: 'pending', dueAt: 0 },
+  });
+  const requestId = randomUUID();
+  await insertRequests(
+    db,
+    [requestId, randomUUID()].map((id) => loggedRequest(accountId, id, succeeded)),
+  );
   const key = await ask('/api/v1/keys', { name: mark, scopes: ['tasks:read'], caps: { total: 1_000 } });
   const { linkId } = await ask('/api/console/v1/members/invite', { email: `new@${mark}.test`, role: 'viewer' });
   await ask('/api/v1/callbacks/secret', {});
@@ -92,6 +105,7 @@ async function fillOther(): Promise<Other> {
   assert.ok(purchase.kind === 'opened');
   const cursorsOf = ['/api/v1/jobs/listTasks', '/api/v1/credits', '/api/v1/callbacks', '/api/v1/events'].concat(
     '/api/console/v1/events',
+    '/api/v1/requests',
   );
   const pages = cursorsOf.map((path) => owner.ask('GET', `${path}?limit=1`, { accountId }));
   const cursors = (await Promise.all(pages)).map(({ json }) => json.data['nextCursor']);
@@ -109,7 +123,15 @@ async function fillOther(): Promise<Other> {
       String(created['taskId']),
       ...eventIds,
     ].concat(
-      [keyId, String(linkId), String(shareLink['linkId']), passkeyId, session.sessionId, purchase.order.topUpId],
+      [
+        requestId,
+        keyId,
+        String(linkId),
+        String(shareLink['linkId']),
+        passkeyId,
+        session.sessionId,
+        purchase.order.topUpId,
+      ],
       typeof imageUrl === 'string' ? imageUrl : [],
     ),
     values: {
@@ -120,6 +142,7 @@ async function fillOther(): Promise<Other> {
       tag: [mark],
       addTags: [[mark]],
       eventId: eventIds,
+      deliveryId: [succeeded, failed, ...eventIds],
       // Videos of other APIs are tasks.
       id: [live, failed, succeeded],
       keyId: [keyId],
@@ -128,12 +151,19 @@ async function fillOther(): Promise<Other> {
       sessionId: [session.sessionId],
       passkeyId: [passkeyId],
       createdBy: [owner.userId, keyId],
+      requestId: [requestId],
       cursor: cursors,
       search: [live.slice(0, 8), live],
       input: [{ prompt: 'a boat', imageUrls: [imageUrl] }],
       urls: [imageUrl],
     },
   };
+}
+
+function loggedRequest(accountId: string, requestId: string, taskId: string): FinishedRequest {
+  const none = { keyId: undefined, userId: undefined, tool: undefined, errorCode: undefined };
+  const rest = { endedAt: Date.now(), durationMs: 1, method: 'POST', endpoint: `/${mark}`, status: 200 };
+  return { requestId, accountId, taskId, ...none, ...rest };
 }
 
 /** Valid values of parameters that name nothing of the other account. */
@@ -162,6 +192,11 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   newPassword: [goodPassword],
   url: ['http://receiver.test/'],
   callBackUrl: ['http://receiver.test/'],
+  status: ['2xx'],
+  endpoint: ['jobs'],
+  error: ['invalid_request'],
+  attempt: [1],
+  by: ['key'],
   email: ['person@example.com'],
   role: ['viewer'],
   models: [[plainRequest.model]],
@@ -294,6 +329,8 @@ const nameless = [
   'getStatement',
   'getStatementCsv',
   'getStatementHtml',
+  'getUsage',
+  'exportUsage',
   'listModels',
   'kieGetCredit',
   'openaiListModels',
@@ -307,8 +344,8 @@ test('the same reads show the other account to its owner, so the tests above had
   for (const { operationId, path, method, query } of ofPeople) {
     if (method !== 'get') continue;
     const taskId = other.values['taskId']?.at(-1);
-    const needed = ['taskId', 'urls'].filter((name) => isRequired(query, name));
-    const pairs = needed.map((name): [string, string] => [name, String(other.values[name]?.at(-1))]);
+    const needed = ['taskId', 'urls', 'deliveryId'].filter((name) => isRequired(query, name));
+    const pairs = needed.map((name): [string, string] => [name, String(other.values[name]?.at(-1) ?? taskId)]);
     const search = `?${new URLSearchParams(pairs).toString()}`;
     const found = path.replace('{id}', String(taskId)) + search;
     const { bytes, headers } = await other.owner.ask('GET', found, { accountId: other.accountId });

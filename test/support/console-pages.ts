@@ -9,6 +9,8 @@ export const accountPages = {
   statements: '/credits?tab=statements',
   callbacks: '/callbacks',
   webhooks: '/webhooks',
+  requests: '/requests',
+  usage: '/usage',
   keys: '/keys',
   members: '/members',
   limits: '/limits',

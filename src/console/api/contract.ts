@@ -7,7 +7,7 @@ export type ErrorCode =
   | 'account_not_found'
   | 'account_suspended'
   | 'already_member'
-  | 'archive_running'
+  | 'attempt_not_found'
   | 'balance_out_of_range'
   | 'body_not_object'
   | 'body_too_large'
@@ -64,7 +64,6 @@ export type ErrorCode =
   | 'request_timeout'
   | 'scope_missing'
   | 'session_not_found'
-  | 'share_link_not_found'
   | 'sign_in_failed'
   | 'sign_up_not_found'
   | 'sign_up_off'
@@ -77,10 +76,8 @@ export type ErrorCode =
   | 'too_many_keys'
   | 'too_many_passkeys'
   | 'too_many_refused_creates'
-  | 'too_many_share_links'
   | 'too_many_sign_ins'
   | 'too_many_sign_ups'
-  | 'too_many_tags'
   | 'too_many_top_ups'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
@@ -418,38 +415,6 @@ export type Callback = {
   }[];
 };
 
-export type GalleryVideo = {
-  readonly taskId: string;
-  readonly model: string;
-  readonly prompt: string;
-  /** The ratio of the request. */
-  readonly ratio: string;
-  readonly width: number;
-  readonly height: number;
-  readonly seconds: number;
-  readonly hasAudio: boolean;
-  /** A freshly signed link. */
-  readonly videoUrl: string;
-  /** A freshly signed link to a still of the video. */
-  readonly posterUrl: string;
-  readonly favorite: boolean;
-  readonly tags: readonly string[];
-  readonly createTime: number;
-};
-
-export type LabeledVideos = {};
-
-export type ShareLink = {
-  readonly linkId: string;
-  readonly taskId: string;
-  readonly title: string | null;
-  readonly showsAccountName: boolean;
-  readonly createTime: number;
-  readonly expireTime: number;
-};
-
-export type RevokedShareLink = {};
-
 export type Overview = {
   /** Below zero after a payment for credits that are spent was returned. */
   readonly balance: number;
@@ -492,43 +457,35 @@ export type UsageDay = {
   readonly tasks: number;
 };
 
-export type Statement = {
-  readonly month: string;
-  readonly fromTime: number;
-  /** The start of the next month. */
-  readonly toTime: number;
-  readonly createTime: number;
-  /** False while entries may still be added. */
-  readonly isFinal: boolean;
-  /** The month in which the account was created. */
-  readonly firstMonth: string;
-  /** The balance before the month. */
-  readonly opening: number;
-  /** The balance after the month, or the current one. */
-  readonly closing: number;
-  readonly sections: readonly {
-    /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
-    readonly section: string;
-    readonly entries: number;
-    /** Signed. */
-    readonly credits: number;
-  }[];
-  readonly lines: readonly StatementLine[];
+export type UsageGroupDay = {
+  /** The day in UTC on which the tasks were created. */
+  readonly day: string;
+  /** The model, key or person; null for tasks that were created in another way, and for further groups. */
+  readonly id: string | null;
+  /** The name of the key, or the e-mail address of the person. */
+  readonly name: string | null;
+  /** True for the sum of groups beyond those with most credits. */
+  readonly isRest: boolean;
+  /** Tasks created. */
+  readonly tasks: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Charges less refunds. */
+  readonly credits: number;
 };
 
-export type StatementLine = {
-  /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
-  readonly section: string;
-  /** Only for charges and refunds. */
-  readonly model: string | null;
-  /** Only for charges and refunds. */
-  readonly priceName: string | null;
-  /** Only for other entries; null for the sum of further entries. */
-  readonly bookTime: number | null;
-  readonly reason: string | null;
-  readonly entries: number;
-  /** Signed. */
+export type ModelUsage = {
+  readonly model: string;
+  /** Tasks created. */
+  readonly tasks: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Charges less refunds. */
   readonly credits: number;
+  /** The median time from the acceptance of a task to its video, within 5 %; null without a success. */
+  readonly p50Ms: number | null;
+  /** The 95th percentile. */
+  readonly p95Ms: number | null;
 };
 
 export type Model = {
@@ -581,6 +538,41 @@ export type Limits = {
   } | null;
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;
+};
+
+export type DeliveryAttempt = {
+  readonly webhookId: string;
+  /** The present URL of the callback or event. */
+  readonly url: string;
+  readonly attempt: number;
+  /** Unix milliseconds, in whole seconds. */
+  readonly startTime: number;
+  /** The response status of the receiver; null if it was unreachable. */
+  readonly status: number | null;
+  readonly durationMs: number | null;
+  readonly error: 'unreachable' | null;
+  readonly request: {
+    /** The values of signatures are `(hidden)`. */
+    readonly headers: readonly {
+      readonly name: string;
+      readonly value: string;
+    }[];
+    /** The first 8192 characters. */
+    readonly body: string;
+    readonly isBodyCut: boolean;
+  } | null;
+  /** Null without a response, and for a receiver in a private network. */
+  readonly response: {
+    /** The first KiB. */
+    readonly headers: readonly {
+      readonly name: string;
+      readonly value: string;
+    }[];
+    /** The first KiB. */
+    readonly body: string;
+  } | null;
+  /** True for the response of a receiver in a private network. */
+  readonly isResponseHidden: boolean;
 };
 
 export type EventEndpoint = {
@@ -697,6 +689,32 @@ export type SpendCap = {
   readonly spent: number;
   /** When `spent` becomes 0; null for a total. */
   readonly resetTime: number | null;
+};
+
+export type LoggedRequest = {
+  /** The `X-Request-Id` of the response. */
+  readonly requestId: string;
+  /** When the response ended, in Unix milliseconds. */
+  readonly time: number;
+  readonly durationMs: number;
+  readonly method: string;
+  /** The path, without the values of its parameters and without the query. */
+  readonly endpoint: string;
+  /** The tool that an MCP request called. */
+  readonly tool: string | null;
+  /** Null if the client disconnected before the response began. */
+  readonly status: number | null;
+  /** The stable error code of a refused request. */
+  readonly error: string | null;
+  /** The task that a create made, or found for a repeat. */
+  readonly taskId: string | null;
+  /** The creator; null for a task that an operator started manually. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
+    readonly name: string | null;
+  } | null;
 };
 
 export type OpenAIVideo = {
@@ -819,9 +837,7 @@ export type SecurityEvent = {
     | 'passkey_added'
     | 'passkey_removed'
     | 'identity_linked'
-    | 'account_closed'
-    | 'share_link_made'
-    | 'share_link_revoked';
+    | 'account_closed';
   /** The person whom the event concerns. */
   readonly userId: string | null;
   readonly email: string | null;
@@ -1013,7 +1029,6 @@ export type AdminTopUp = {
   /** The payment provider's receipt; only for owners. */
   readonly receiptUrl: string | null;
   readonly accountId: string;
-  readonly accountName: string;
   readonly provider: 'stripe';
   /** The provider's id of the checkout. */
   readonly checkoutId: string | null;
@@ -1452,52 +1467,6 @@ export type Reads = {
     };
     readonly answer: TaskTimeline;
   };
-  readonly '/api/v1/gallery/videos': {
-    readonly query: {
-      readonly model?: string | undefined;
-      /** The ratio of the request. */
-      readonly ratio?:
-        | 'adaptive'
-        | '16:9'
-        | '9:16'
-        | '1:1'
-        | '4:3'
-        | '3:4'
-        | '21:9'
-        | '9:21'
-        | '3:2'
-        | '2:3'
-        | '5:4'
-        | '4:5'
-        | undefined;
-      /** `true`: favorites only. */
-      readonly favorite?: boolean | undefined;
-      readonly tag?: string | undefined;
-      /** Words that the prompt contains; the last one may be incomplete. They match nothing if the installation disables prompt search. */
-      readonly search?: string | undefined;
-      readonly cursor?: string | undefined;
-      readonly limit?: number | undefined;
-    };
-    readonly answer: {
-      readonly videos: readonly GalleryVideo[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
-      readonly nextCursor: string | null;
-    };
-  };
-  readonly '/api/v1/gallery/tags': {
-    readonly query: {};
-    readonly answer: {
-      readonly tags: readonly string[];
-    };
-  };
-  readonly '/api/v1/gallery/shareLinks': {
-    readonly query: {
-      readonly taskId: string;
-    };
-    readonly answer: {
-      readonly links: readonly ShareLink[];
-    };
-  };
   readonly '/api/v1/overview': {
     readonly query: {
       /** False leaves `days` empty: their sums take longer than the rest. */
@@ -1534,12 +1503,17 @@ export type Reads = {
       readonly days: readonly UsageDay[];
     };
   };
-  readonly '/api/v1/credits/statement': {
+  readonly '/api/v1/usage': {
     readonly query: {
-      /** A month in UTC. */
-      readonly month: string;
+      readonly from: string;
+      readonly to: string;
+      /** Each day has a row for each of these. */
+      readonly by?: 'model' | 'key' | 'person' | undefined;
     };
-    readonly answer: Statement;
+    readonly answer: {
+      readonly days: readonly UsageGroupDay[];
+      readonly models: readonly ModelUsage[];
+    };
   };
   readonly '/api/v1/models': {
     readonly query: {};
@@ -1560,6 +1534,15 @@ export type Reads = {
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
+  };
+  readonly '/api/v1/callbacks/attempt': {
+    readonly query: {
+      /** The `taskId` of a callback, or the `eventId` of an event. */
+      readonly deliveryId: string;
+      /** The latest one by default. */
+      readonly attempt?: number | undefined;
+    };
+    readonly answer: DeliveryAttempt;
   };
   readonly '/api/v1/events/endpoint': {
     readonly query: {};
@@ -1596,6 +1579,24 @@ export type Reads = {
     readonly query: {};
     readonly answer: {
       readonly caps: readonly SpendCap[];
+    };
+  };
+  readonly '/api/v1/requests': {
+    readonly query: {
+      readonly status?: '2xx' | '3xx' | '4xx' | '5xx' | undefined;
+      readonly keyId?: string | undefined;
+      /** Part of the path. */
+      readonly endpoint?: string | undefined;
+      /** The stable error code. */
+      readonly error?: string | undefined;
+      readonly requestId?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly requests: readonly LoggedRequest[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      readonly nextCursor: string | null;
     };
   };
   readonly '/v1/videos': {
@@ -1899,6 +1900,15 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
+  readonly '/api/admin/v1/callbacks/attempt': {
+    readonly query: {
+      /** The `taskId` of a callback, or the `eventId` of an event. */
+      readonly deliveryId: string;
+      /** The latest one by default. */
+      readonly attempt?: number | undefined;
+    };
+    readonly answer: DeliveryAttempt;
+  };
   readonly '/api/admin/v1/people': {
     readonly query: {
       /** A part of the e-mail. */
@@ -1984,49 +1994,6 @@ export type Sends = {
       readonly taskId: string;
     };
     readonly answer: DeletedTask;
-  };
-  readonly '/api/v1/gallery/label': {
-    readonly body: {
-      readonly taskIds: readonly string[];
-      readonly favorite?: boolean | null | undefined;
-      /** 1 to 40 characters each. Upper and lower case are the same. */
-      readonly addTags?: readonly string[] | null | undefined;
-      /** 1 to 40 characters each. Upper and lower case are the same. */
-      readonly removeTags?: readonly string[] | null | undefined;
-    };
-    readonly answer: LabeledVideos;
-  };
-  readonly '/api/v1/gallery/archive': {
-    readonly body: {
-      readonly taskIds: readonly string[];
-    };
-    readonly answer: {
-      readonly url: string;
-      /** The bytes of the videos. */
-      readonly bytes: number;
-      readonly expireTime: number;
-    };
-  };
-  readonly '/api/v1/gallery/share': {
-    readonly body: {
-      readonly taskId: string;
-      /** The title on the page. */
-      readonly title?: string | null | undefined;
-      readonly showsAccountName?: boolean | null | undefined;
-      /** Unix milliseconds, at most 366 days from now; 7 days from now by default. */
-      readonly expireTime?: number | null | undefined;
-    };
-    readonly answer: {
-      readonly link: ShareLink;
-      /** The address of the page. It is not shown again. */
-      readonly url: string;
-    };
-  };
-  readonly '/api/v1/gallery/revokeLink': {
-    readonly body: {
-      readonly linkId: string;
-    };
-    readonly answer: RevokedShareLink;
   };
   readonly '/api/v1/callbacks/redeliver': {
     readonly body: {

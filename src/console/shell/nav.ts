@@ -1,6 +1,7 @@
 import type { Icon } from '../ui/icon.ts';
 import {
   Bell,
+  Activity,
   Building2,
   ChartColumn,
   Clapperboard,
@@ -49,6 +50,8 @@ export function accountNav(account: string, role: string | undefined): readonly 
         { href: paths.credits(account), label: words.credits, icon: Coins, key: 'c' },
         { href: paths.callbacks(account), label: words.callbacks, icon: Webhook, key: 'w' },
         { href: paths.webhooks(account), label: words.webhooks, icon: Bell },
+        { href: paths.requests(account), label: words.requests, icon: Activity, key: 'r' },
+        { href: paths.usage(account), label: words.usage, icon: ChartColumn, key: 'u' },
       ],
     },
     {

@@ -48,6 +48,8 @@ export const shellText = {
     credits: 'Credits',
     callbacks: 'Callbacks',
     webhooks: 'Webhooks',
+    requests: 'Requests',
+    usage: 'Usage',
     failedCallbacks: 'Failed callbacks',
     members: 'Members',
     limits: 'Limits',

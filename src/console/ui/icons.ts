@@ -3,6 +3,9 @@ import { icon } from './icon.ts';
 // Icons of Lucide 1.48 (https://lucide.dev), ISC license, copyright Lucide Contributors. Only those in use, because the whole set takes
 // 33 MB; each is one path, in a square of 24 units.
 
+export const Activity = icon(
+  'M22 12h-2.48a2 2 0 0 0-1.93 1.46l-2.35 8.36a.25.25 0 0 1-.48 0L9.24 2.18a.25.25 0 0 0-.48 0l-2.35 8.36A2 2 0 0 1 4.49 12H2',
+);
 export const ArrowRight = icon('M5 12h14M12 5l7 7-7 7');
 export const ArrowUp = icon('M5 12l7-7 7 7M12 19V5');
 export const Ban = icon('M2 12a10 10 0 1 0 20 0a10 10 0 1 0 -20 0M4.929 4.929 19.07 19.071');

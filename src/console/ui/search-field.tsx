@@ -28,6 +28,7 @@ export function SearchField({ label, value, onValue }: SearchProps) {
   return (
     <form
       role="search"
+      aria-label={label}
       class="search"
       onSubmit={(event) => {
         event.preventDefault();

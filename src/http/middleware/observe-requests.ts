@@ -3,22 +3,28 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Context, Step } from '../context.ts';
 import { sharePath } from '../../gallery/share-links.ts';
+import { isOfConsole } from '../endpoint.ts';
 import type { Events } from '../../metrics/counters.ts';
+import { type FinishedRequest, maxEndpointLength } from '../../requests/logged-requests.ts';
+import { noRequestLog } from '../../requests/request-log.ts';
 
 const probes: readonly string[] = ['/healthz', '/readyz', '/metrics'];
 
 /**
- * Writes one log line per finished request, also if the client disconnected. The line omits bodies, headers and the query, which may
- * hold a link's signature.
+ * Writes one log line per finished request, also if the client disconnected, and adds the request to the log that the members of its
+ * account read. Both omit bodies, headers and the query, which may hold a link's signature.
  */
-export function logRequests(log: Logger): Step {
+export function logRequests(log: Logger, ofAccounts = noRequestLog): Step {
   return async (ctx, next) => {
     ctx.state.requestId = randomUUID();
     ctx.set({ 'X-Request-Id': ctx.state.requestId, 'X-Content-Type-Options': 'nosniff' });
     const startedAt = performance.now();
     const onEnd = () => {
       const level = ctx.res.statusCode >= 500 ? 'warn' : probes.includes(ctx.path) ? 'debug' : 'info';
-      log[level]({ ...logLine(ctx), durationMs: Math.round(performance.now() - startedAt) }, 'request');
+      const durationMs = Math.round(performance.now() - startedAt);
+      log[level]({ ...logLine(ctx), durationMs }, 'request');
+      const request = requestOfAccount(ctx, durationMs);
+      if (request !== undefined) ofAccounts.add(request);
     };
     // An event otherwise runs in the trace of its emitter.
     ctx.res.once('close', context.bind(context.active(), onEnd));
@@ -71,6 +77,35 @@ export function measureRequests({ emit }: Events): Step {
       });
     });
     await next();
+  };
+}
+
+/**
+ * The request as its account reads it, undefined without an account. Reads by people are left out, because open pages of the console
+ * poll and would fill the log; so are requests that only pages of the console make.
+ */
+function requestOfAccount(ctx: Context, durationMs: number): FinishedRequest | undefined {
+  const { accountId, keyId, userId, requestId, tool, errorCode, taskId } = ctx.state;
+  if (accountId === undefined || (keyId === undefined && ctx.method === 'GET') || isOfConsole(ctx.path))
+    return undefined;
+  const endpoint = routeOf(ctx)
+    .replaceAll(/:(\w+)/g, '{$1}')
+    .slice(0, maxEndpointLength);
+  const { method } = ctx;
+  const status = sentStatus(ctx);
+  return {
+    requestId,
+    accountId,
+    keyId,
+    userId,
+    endedAt: Date.now(),
+    durationMs,
+    method,
+    endpoint,
+    tool,
+    status,
+    errorCode,
+    taskId,
   };
 }
 

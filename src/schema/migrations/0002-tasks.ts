@@ -3,7 +3,9 @@ import { taskStates } from '../../tasks/task.ts';
 import { ledgerKinds } from '../../credits/credits.ts';
 import { capColumns } from '../../credits/spend-caps.ts';
 import { deliveryStates } from '../../callbacks/deliveries.ts';
+import { maxExchangeBytes } from '../../callbacks/exchange.ts';
 import { eventTypes } from '../../callbacks/event.ts';
+import { maxEndpointLength } from '../../requests/logged-requests.ts';
 import { literals } from '../../platform/database/sql.ts';
 import { maxReasonLength } from '../../credits/prices.ts';
 import { maxPriceCredits, maxPriceNameLength } from '../../models/price-rows.ts';
@@ -120,6 +122,48 @@ create table content_deletions (
 );
 create index content_deletions_by_due on content_deletions (due_at, task_id);
 create index content_deletions_by_account on content_deletions (account_id) where swept_at is null;
+
+-- Final tasks by the UTC day of their creation, added up after their end. A report of 90 days would read as many rows of tasks otherwise.
+create table usage_days (
+  account_id uuid not null,
+  day date not null,
+  model text not null,
+  key_id uuid,
+  user_id uuid,
+  tasks integer not null,
+  succeeded integer not null,
+  failed integer not null,
+  credits bigint not null,
+  constraint one_row_per_usage unique nulls not distinct (account_id, day, model, key_id, user_id)
+);
+
+-- Those of them that succeeded, by the logarithm of the time from their acceptance to their end.
+create table usage_latencies (
+  account_id uuid not null,
+  day date not null,
+  model text not null,
+  bucket smallint not null,
+  tasks integer not null,
+  primary key (account_id, day, model, bucket)
+);
+
+-- The accounts' API calls of seven days, written in batches. Without foreign keys, whose checks would lock rows that creates need.
+create table api_requests (
+  id uuid primary key,
+  account_id uuid not null,
+  key_id uuid,
+  user_id uuid,
+  ended_at timestamptz not null,
+  duration_ms integer not null,
+  method text not null,
+  endpoint text not null check (length(endpoint) <= ${maxEndpointLength}),
+  tool text,
+  status integer,
+  error_code text,
+  task_id uuid
+);
+create index api_requests_by_account on api_requests (account_id, ended_at desc, id desc);
+create index api_requests_by_time on api_requests (ended_at);
 
 create table ledger_entries (
   id bigint generated always as identity primary key,
@@ -259,6 +303,8 @@ create table callback_attempts (
   status integer,
   error text,
   response_head bytea check (length(response_head) <= 1024),
+  -- What was sent, without signatures, and the headers of the response.
+  exchange json check (octet_length(exchange::text) <= ${maxExchangeBytes}),
   primary key (delivery_id, attempt)
 );
 

@@ -147,7 +147,10 @@ create table maintenance (
   only_row boolean primary key default true check (only_row),
   audited_at timestamptz,
   fully_audited_at timestamptz,
-  reconciled_at timestamptz
+  reconciled_at timestamptz,
+  -- The last final task that usage_days and usage_latencies count, in the order of their ends.
+  usage_counted_at timestamptz not null default '-infinity',
+  usage_counted_id uuid not null default '00000000-0000-0000-0000-000000000000'
 );
 insert into maintenance default values;
 

@@ -5,6 +5,7 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
+import { AttemptExchange } from './attempt-exchange.tsx';
 import { callbacksText, callbackWord } from './callbacks-text.ts';
 import { ResendButton } from './resend.tsx';
 import { verifySample } from './verify-sample.ts';
@@ -46,7 +47,11 @@ export function CallbackCard({ callback }: { readonly callback: CallbackView }) 
           rowKey={({ attempt }) => attempt}
           columns={[
             { title: callbacksText.attempt, kind: 'head', cell: ({ attempt }) => `#${attempt}` },
-            { title: callbacksText.response, cell: (attempt) => <Response attempt={attempt} /> },
+            {
+              title: callbacksText.response,
+              isWide: true,
+              cell: (attempt) => <Response taskId={taskId} attempt={attempt} />,
+            },
             {
               title: callbacksText.duration,
               kind: 'end',
@@ -84,21 +89,11 @@ export function ResponseStatus({ attempt: { status, operator } }: { readonly att
   );
 }
 
-function Response({ attempt }: { readonly attempt: AttemptView }) {
-  const body = attempt.operator?.responseHead ?? '';
+function Response({ taskId, attempt }: { readonly taskId: string; readonly attempt: AttemptView }) {
   return (
     <>
       <ResponseStatus attempt={attempt} />
-      {body !== '' && (
-        <details class="quiet">
-          <summary>
-            <small>{callbacksText.responseBody}</small>
-          </summary>
-          <pre class="response-body" tabIndex={0} role="region" aria-label={callbacksText.responseBody}>
-            <bdi>{body}</bdi>
-          </pre>
-        </details>
-      )}
+      <AttemptExchange deliveryId={taskId} attempt={attempt.attempt} />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { creditsText } from './credits-text.ts';
 import './credits.css';
 
 /** As tokens, so that the theme chooses them. */
-const colors = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
+export const seriesColors = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
 
 type DayChartProps = { readonly days: readonly UsageDay[]; readonly fromMs: number; readonly count: number };
 
@@ -20,12 +20,12 @@ export function DayChart({ days, fromMs, count }: DayChartProps) {
   const series = models.map((model, index): Series => {
     const own = charged.filter((one) => modelOf(one) === model);
     const values = names.map((name) => sum(own.filter(({ day }) => day === name)));
-    return { label: model, color: `var(${colors[index % colors.length] ?? '--accent'})`, values };
+    return { label: model, color: `var(${seriesColors[index % seriesColors.length] ?? '--accent'})`, values };
   });
   return (
     <Card title={creditsText.chart} isFlush>
       <BarChart label={creditsText.chart} names={names.map(shortDay)} series={series} unit={creditsText.credits} />
-      <FiguresTable names={names} series={series} />
+      <FiguresTable caption={creditsText.chart} names={names} series={series} />
     </Card>
   );
 }
@@ -37,7 +37,7 @@ export function dayOf(ms: number): string {
 
 const dayFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-function shortDay(day: string): string {
+export function shortDay(day: string): string {
   return dayFormat.format(Date.parse(day));
 }
 
@@ -49,13 +49,15 @@ function sum(days: readonly UsageDay[]): number {
   return days.reduce((total, { charged }) => total + charged, 0);
 }
 
-function FiguresTable({ names, series }: { readonly names: readonly string[]; readonly series: readonly Series[] }) {
+type FiguresProps = { readonly caption: string; readonly names: readonly string[]; readonly series: readonly Series[] };
+
+export function FiguresTable({ caption, names, series }: FiguresProps) {
   return (
     <details class="quiet figures">
       <summary>{creditsText.figures}</summary>
       <div class="table-box">
         <table>
-          <caption class="visually-hidden">{creditsText.chart}</caption>
+          <caption class="visually-hidden">{caption}</caption>
           <thead>
             <tr>
               <th scope="col">{creditsText.day}</th>

@@ -1,0 +1,38 @@
+import type { Tone } from '../../ui/badge.tsx';
+
+/** Every text of the request log. */
+export const requestsText = {
+  title: 'Requests',
+  lead: 'API requests of the last seven days, also refused ones, and changes made in the console.',
+  noun: ['request', 'requests'],
+  empty: 'No requests yet',
+  emptyAdvice: 'Requests with an API key of this account appear here about a second after their response.',
+  createKey: 'Create an API key',
+  statuses: 'Status',
+  status: { '': 'All', '2xx': 'Succeeded', '4xx': 'Refused', '5xx': 'Errors' },
+  endpoint: 'Endpoint',
+  error: 'Error code',
+  requestId: 'Request ID',
+  key: 'API key',
+  allKeys: 'All keys',
+  ofKey: 'One API key',
+  request: 'Request',
+  by: 'Made by',
+  person: 'Console',
+  duration: 'Duration',
+  time: 'Time',
+  aborted: 'Aborted',
+  details: 'Details',
+  copyId: 'Copy request ID',
+  tool: 'MCP tool',
+  task: 'Task',
+  exactTime: 'Finished',
+  only: 'Only requests with this key',
+} as const;
+
+/** The tone of a status: the client's mistakes are not the service's. */
+export function statusTone(status: number | null): Tone {
+  if (status === null) return 'calm';
+  if (status >= 500) return 'bad';
+  return status >= 400 ? 'warn' : 'good';
+}

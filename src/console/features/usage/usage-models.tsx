@@ -1,0 +1,61 @@
+import type { Answer } from '../../api/call.ts';
+import type { ModelUsage } from '../../api/contract.ts';
+import { number } from '../../ui/money.tsx';
+import { Card } from '../../ui/page.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { duration } from '../../ui/time.tsx';
+import { usageText } from './usage-text.ts';
+import './usage.css';
+
+export type Report = Answer<'/api/v1/usage'>;
+
+type Ended = Pick<ModelUsage, 'succeeded' | 'failed'>;
+
+/** "98.4 %" of the tasks that ended, or a dash without one. Rounded down, so that 100 % means all. */
+export function rateOf({ succeeded, failed }: Ended): string {
+  const ended = succeeded + failed;
+  return ended === 0 ? '–' : `${Math.floor((1_000 * succeeded) / ended) / 10}\u00A0%`;
+}
+
+/** Success and latency of each model. */
+export function ModelsCard({ report }: { readonly report: Report | undefined }) {
+  return (
+    <Card title={usageText.models} isFlush>
+      <Table
+        caption={usageText.modelsCaption}
+        rows={report?.models}
+        rowKey={({ model }) => model}
+        columns={columns}
+        expected={3}
+      />
+    </Card>
+  );
+}
+
+const columns: readonly Column<ModelUsage>[] = [
+  { title: usageText.model, kind: 'head', cell: ({ model }) => <code>{model}</code> },
+  { title: usageText.created, kind: 'end', cell: ({ tasks }) => number(tasks) },
+  { title: usageText.success, kind: 'end', cell: (model) => <Success ended={model} /> },
+  { title: usageText.p50, kind: 'end', cell: ({ p50Ms }) => latency(p50Ms) },
+  { title: usageText.p95, kind: 'end', cell: ({ p95Ms }) => latency(p95Ms) },
+  { title: usageText.measures.credits, kind: 'end', cell: ({ credits }) => number(credits) },
+];
+
+function latency(ms: number | null): string {
+  return ms === null ? '–' : duration(ms);
+}
+
+function Success({ ended }: { readonly ended: Ended }) {
+  const { succeeded, failed } = ended;
+  const share = succeeded + failed === 0 ? undefined : (100 * succeeded) / (succeeded + failed);
+  return (
+    <>
+      {rateOf(ended)}
+      {share !== undefined && (
+        <span class="success-bar" aria-hidden="true">
+          <span style={{ width: `${share}%` }} />
+        </span>
+      )}
+    </>
+  );
+}
