@@ -6,6 +6,8 @@ import { passkeyEndpoints } from '../people/passkey-routes.ts';
 import { sessionEndpoints } from '../people/session-routes.ts';
 import { signInEndpoints } from '../people/sign-in-routes.ts';
 import { operatorSignUpEndpoints, signUpEndpoints } from '../people/sign-up-routes.ts';
+import { accountViewEndpoints } from '../people/account-view-routes.ts';
+import { announcementEndpoints } from '../operators/announcement-routes.ts';
 import { adminOverview } from '../operators/admin-overview-routes.ts';
 import { auditEndpoints } from '../operators/audit-routes.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from '../callbacks/callback-routes.ts';
@@ -84,6 +86,7 @@ export const sections: readonly Section[] = [
       ...signInEndpoints,
       ...signUpEndpoints,
       ...sessionEndpoints,
+      ...accountViewEndpoints,
       ...passkeyEndpoints,
       ...memberEndpoints,
       ...ownAccountEndpoints,
@@ -118,6 +121,7 @@ export const sections: readonly Section[] = [
       ...peopleEndpoints,
       ...operatorSignUpEndpoints,
       ...auditEndpoints,
+      ...announcementEndpoints,
     ],
   },
 ];

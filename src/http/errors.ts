@@ -68,6 +68,7 @@ export const errorCatalogue = {
   }),
   model_not_allowed: refusal(403, 'the API key may not use this model'),
   scope_missing: refusal(403, 'the API key lacks the required scope'),
+  read_only_view: refusal(403, 'you view this account as its owner sees it; changes are not possible'),
   owner_required: refusal(403, 'only owners of the account may do this'),
   reauthentication_required: refusal(403, 'confirm your identity, then try again'),
   password_sign_in_off: refusal(403, 'password sign-in is disabled'),

@@ -148,6 +148,17 @@ const examples: Readonly<Record<string, Example>> = {
     does: async () => ({ provider: 'preview', state: await otherState(), reason }),
     refused: { provider: 'nobody', state: 'off', reason },
   },
+  adminSetAnnouncement: {
+    does: async () => ({ text: 'Maintenance on Sunday', level: 'warning', link: 'https://status.example.com' }),
+    refused: { text: '' },
+  },
+  adminRemoveAnnouncement: {
+    does: async () => {
+      await operator.ask('POST', '/api/admin/v1/announcement', { body: { text: randomUUID() } });
+      return {};
+    },
+    refused: { nonsense: 1 },
+  },
   adminCreateKey: {
     does: async () => ({ accountId: await newAccountId(), name: 'new' }),
     refused: { accountId: nobody, name: 'new' },
@@ -285,6 +296,7 @@ async function everything(): Promise<string> {
     'operator_actions',
     'prices',
     'provider_switches',
+    'announcements',
     'users',
     'sessions',
     'one_time_links',

@@ -163,6 +163,7 @@ const harmless: Readonly<Record<string, readonly unknown[]>> = {
   total: [1_000],
   code: ['ABCD-ABCD-ABCD-ABCD'],
   package: ['starter'],
+  reason: ['a ticket'],
   response: [{ id: 'AAAA', rawId: 'AAAA', type: 'public-key', response: { clientDataJSON: 'e30' } }],
 };
 
