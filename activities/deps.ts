@@ -44,7 +44,7 @@ export type ActivityDeps = {
   /** Returns undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (deliveryId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
-  readonly engine: Omit<Engine, 'redeliver'>;
+  readonly engine: Omit<Engine, 'redeliver' | 'retryNow'>;
   /** Undefined while credits are not for sale. */
   readonly payments: PaymentProvider | undefined;
   /** The address of this installation. */

@@ -8,6 +8,7 @@ import { signInEndpoints } from '../people/sign-in-routes.ts';
 import { operatorSignUpEndpoints, signUpEndpoints } from '../people/sign-up-routes.ts';
 import { accountViewEndpoints } from '../people/account-view-routes.ts';
 import { announcementEndpoints } from '../operators/announcement-routes.ts';
+import { waitingEndpoints } from '../operators/waiting-routes.ts';
 import { adminOverview } from '../operators/admin-overview-routes.ts';
 import { auditEndpoints } from '../operators/audit-routes.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from '../callbacks/callback-routes.ts';
@@ -122,6 +123,7 @@ export const sections: readonly Section[] = [
       ...operatorSignUpEndpoints,
       ...auditEndpoints,
       ...announcementEndpoints,
+      ...waitingEndpoints,
     ],
   },
 ];

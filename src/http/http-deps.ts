@@ -60,6 +60,8 @@ export type HttpPorts = {
   readonly startTask: (task: TaskToStart) => void;
   /** Stops the generation of a cancelled task. */
   readonly stopTask: (task: CancelledTask) => void;
+  /** Ends the pause before the next attempt at a task. */
+  readonly retryTask: (task: { readonly taskId: string }) => void;
   /** Sends a callback or event again. */
   readonly redeliver: (delivery: DeliveryToStart) => void;
   /** Refunds a task that may exist although its request failed. */

@@ -134,6 +134,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
+    retryTask: later(({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId), 'retry of a task deferred'),
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
     refundUncertain: uncertainCreates.add,
     storeUpload: createMediaUploads({ ...settings, db, resultStore }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endView, viewAccountAs, viewMs } from './account-view.ts';
+import { endView, viewAccountAs, viewMs } from './account-views.ts';
 import { meSchema, presentMe } from './answer-signed-in.ts';
 import type { SignedIn } from './session.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';

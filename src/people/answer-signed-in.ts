@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { roles } from './role.ts';
 import type { SignedIn } from './session.ts';
 import { accountsOfUser, type OwnAccount } from './memberships.ts';
-import { type AccountView, findView } from './account-view.ts';
+import { type AccountView, findView } from './account-views.ts';
 import { announcementSchema, presentAnnouncement } from '../operators/announcement-view.ts';
 import { readAnnouncement } from '../operators/announcement.ts';
 import type { NewSession } from './sessions.ts';

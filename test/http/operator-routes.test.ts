@@ -148,6 +148,16 @@ const examples: Readonly<Record<string, Example>> = {
     does: async () => ({ provider: 'preview', state: await otherState(), reason }),
     refused: { provider: 'nobody', state: 'off', reason },
   },
+  adminRetryTask: {
+    does: async () => ({ taskId: await newTaskId(), reason }),
+    refused: { taskId: nobody, reason },
+    changesAgain: true,
+  },
+  adminRetryProvider: {
+    does: async () => ({ provider: 'preview', reason }),
+    refused: { provider: 'nobody', reason },
+    changesAgain: true,
+  },
   adminSetAnnouncement: {
     does: async () => ({ text: 'Maintenance on Sunday', level: 'warning', link: 'https://status.example.com' }),
     refused: { text: '' },

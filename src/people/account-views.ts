@@ -35,7 +35,11 @@ returning sessions.id as "sessionId"`,
 export function viewAccountAs(
   db: Database,
   actor: Actor,
-  { sessionId, accountId, reason }: Pick<SignedIn, 'sessionId'> & { readonly accountId: string; readonly reason: string },
+  {
+    sessionId,
+    accountId,
+    reason,
+  }: Pick<SignedIn, 'sessionId'> & { readonly accountId: string; readonly reason: string },
 ): Promise<boolean> {
   return recordAction(db, actor, async (transaction) => {
     const isFound = (await begin(transaction, sessionId, accountId)) !== undefined;
