@@ -8,6 +8,7 @@ import { signInEndpoints } from '../people/sign-in-routes.ts';
 import { operatorSignUpEndpoints, signUpEndpoints } from '../people/sign-up-routes.ts';
 import { accountViewEndpoints } from '../people/account-view-routes.ts';
 import { announcementEndpoints } from '../operators/announcement-routes.ts';
+import { trendEndpoints } from '../operators/trends-routes.ts';
 import { waitingEndpoints } from '../operators/waiting-routes.ts';
 import { adminOverview } from '../operators/admin-overview-routes.ts';
 import { auditEndpoints } from '../operators/audit-routes.ts';
@@ -107,6 +108,7 @@ export const sections: readonly Section[] = [
     description: "For operators, with an operator's key. The audit log records every change.",
     endpoints: [
       adminOverview,
+      ...trendEndpoints,
       ...accountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorStatementEndpoints,
