@@ -8,6 +8,8 @@ import { signInEndpoints } from '../people/sign-in-routes.ts';
 import { operatorSignUpEndpoints, signUpEndpoints } from '../people/sign-up-routes.ts';
 import { accountViewEndpoints } from '../people/account-view-routes.ts';
 import { announcementEndpoints } from '../operators/announcement-routes.ts';
+import { showCatalogue } from '../models/catalogue-routes.ts';
+import { testProvider } from '../providers/provider-test-routes.ts';
 import { trendEndpoints } from '../operators/trends-routes.ts';
 import { waitingEndpoints } from '../operators/waiting-routes.ts';
 import { adminOverview } from '../operators/admin-overview-routes.ts';
@@ -113,9 +115,11 @@ export const sections: readonly Section[] = [
       ...operatorCreditEndpoints,
       ...operatorStatementEndpoints,
       ...operatorPriceEndpoints,
+      showCatalogue,
       ...operatorCodeEndpoints,
       ...operatorPaymentEndpoints,
       ...operatorProviderEndpoints,
+      testProvider,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
       adminShowTask,

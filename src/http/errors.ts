@@ -159,6 +159,11 @@ export const errorCatalogue = {
   too_many_refused_creates: refusal(429, 'too many creates of this account were refused; retry later', byRate),
   too_many_bad_keys: refusal(429, 'too many invalid API keys from this address; retry later', byRate),
   too_many_code_attempts: refusal(429, 'too many invalid codes; retry after the seconds in Retry-After', byRate),
+  too_many_provider_tests: refusal(
+    429,
+    'too many tests of this provider; retry after the seconds in Retry-After',
+    byRate,
+  ),
   too_many_sign_ins: refusal(429, 'too many sign-in attempts; try again later', {
     headers: { 'Retry-After': '60' },
     ...byRate,

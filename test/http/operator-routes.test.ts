@@ -148,6 +148,11 @@ const examples: Readonly<Record<string, Example>> = {
     does: async () => ({ provider: 'preview', state: await otherState(), reason }),
     refused: { provider: 'nobody', state: 'off', reason },
   },
+  adminTestProvider: {
+    does: async () => ({ provider: 'preview' }),
+    refused: { provider: 'nobody' },
+    changesAgain: true,
+  },
   adminRetryTask: {
     does: async () => ({ taskId: await newTaskId(), reason }),
     refused: { taskId: nobody, reason },

@@ -88,6 +88,7 @@ export async function startHttpService({
     redeliver: (delivery) => redelivered.push(delivery),
     refundUncertain: () => undefined,
     storeUpload: createMediaUploads(uploads),
+    testProvider: () => Promise.resolve({ outcome: 'ok', status: 404, latencyMs: 12 }),
     testCallback: () => Promise.resolve(204),
     callbackSecrets: {
       reveal: (accountId, purpose) => revealSecret(db, box, accountId, purpose),

@@ -29,8 +29,17 @@ function failingOnce(deps: ActivityDeps): ActivityDeps {
     // This stage ends once the job is recorded.
     if (event.kind === 'stage_ended' && event.stage === 'queue_wait') fail(installation.upstream.jobs.at(-1)?.taskId);
   };
-  return { ...deps, events: { emit } };
+  const testProvider: ActivityDeps['testProvider'] = async ({ provider }) => ({ outcome: 'ok', detail: provider });
+  return { ...deps, events: { emit }, testProvider };
 }
+
+test('an operator gets the result of a test from a worker; simultaneous tests of a provider are one', async () => {
+  const { engine, upstream } = installation;
+  const { name } = upstream.provider;
+  const tests = await Promise.all([engine.testProvider(name), engine.testProvider(name)]);
+  assert.deepEqual(tests, Array(2).fill({ outcome: 'ok', detail: name }));
+  assert.equal((await engine.testProvider('nobody')).outcome, 'not_tested');
+});
 
 async function startWaiting(): Promise<string> {
   const taskId = await installation.accept();
