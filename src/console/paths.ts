@@ -33,6 +33,8 @@ export const opsPaths = {
   prices: '/ops/prices',
   codes: '/ops/codes',
   providers: '/ops/providers',
+  waiting: '/ops/waiting',
+  catalogue: '/ops/catalogue',
   tasks: '/ops/tasks',
   task: (taskId: string) => `/ops/tasks/${encodeURIComponent(taskId)}`,
   callbacks: '/ops/callbacks',

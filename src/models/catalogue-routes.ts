@@ -13,11 +13,17 @@ const modelSchema = z.strictObject({
   prices: z
     .array(z.strictObject({ name: z.string(), amounts: z.array(amounts) }))
     .meta({ description: 'Those of the file; prices that operators have set replace their amounts.' }),
-  tiers: z
+  providers: z
     .array(
-      z.array(z.strictObject({ provider: z.string(), upstreamModel: z.string(), limit: z.int(), weight: z.int() })),
+      z.strictObject({
+        tier: z.int().meta({ description: 'From 1: the second tier is used while the first one is unavailable.' }),
+        provider: z.string(),
+        upstreamModel: z.string(),
+        limit: z.int(),
+        weight: z.int(),
+      }),
     )
-    .meta({ description: 'Its providers: the first tier, while that is unavailable the second, and so on.' }),
+    .meta({ description: 'In the order in which they are tried.' }),
   deadlineMs: z.int(),
 });
 
@@ -77,8 +83,10 @@ function modelsOf({ models }: Catalogue) {
         return { fromTime, creditsPerSecond, creditsPerVideo };
       }),
     })),
-    tiers: tiers.map((tier) =>
-      tier.map(({ provider, upstreamModel, limit, weight }) => ({ provider, upstreamModel, limit, weight })),
+    providers: tiers.flatMap((tier, index) =>
+      tier.map(({ provider, upstreamModel, limit, weight }) => {
+        return { tier: index + 1, provider, upstreamModel, limit, weight };
+      }),
     ),
   }));
 }

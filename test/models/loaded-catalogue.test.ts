@@ -62,7 +62,7 @@ test('200 the file, its version and time, models with prices and providers, and 
         title: 'Film',
         deadlineMs: 1_800_000,
         prices: [{ name: 'standard', amounts: [{ creditsPerSecond: 5, creditsPerVideo: 0, fromTime: 0 }] }],
-        tiers: [[{ provider: 'studio', upstreamModel: 'film-large', limit: 4, weight: 1 }]],
+        providers: [{ tier: 1, provider: 'studio', upstreamModel: 'film-large', limit: 4, weight: 1 }],
       },
     ],
     providers: [

@@ -1042,13 +1042,15 @@ export type LoadedCatalogue = {
         readonly fromTime: number;
       }[];
     }[];
-    /** Its providers: the first tier, while that is unavailable the second, and so on. */
-    readonly tiers: readonly readonly {
+    /** In the order in which they are tried. */
+    readonly providers: readonly {
+      /** From 1: the second tier is used while the first one is unavailable. */
+      readonly tier: number;
       readonly provider: string;
       readonly upstreamModel: string;
       readonly limit: number;
       readonly weight: number;
-    }[][];
+    }[];
     readonly deadlineMs: number;
   }[];
   readonly providers: readonly {
@@ -1478,14 +1480,6 @@ export type OperatorAction = {
   readonly details: Readonly<Record<string, unknown>>;
   readonly createTime: number;
 };
-
-export type Announcement = {
-  readonly text: string;
-  readonly level: 'info' | 'warning';
-  readonly link: string | null;
-  /** Null until it is removed. */
-  readonly endTime: number | null;
-} | null;
 
 export type Waiting = {
   /** Waiting tasks by reason and pool. */
@@ -2074,7 +2068,13 @@ export type Reads = {
   readonly '/api/admin/v1/announcement': {
     readonly query: {};
     readonly answer: {
-      readonly announcement: Announcement;
+      readonly announcement: {
+        readonly text: string;
+        readonly level: 'info' | 'warning';
+        readonly link: string | null;
+        /** Null until it is removed. */
+        readonly endTime: number | null;
+      } | null;
     };
   };
   readonly '/api/admin/v1/waiting': {
@@ -2734,13 +2734,25 @@ export type Sends = {
       readonly endTime?: number | undefined;
     };
     readonly answer: {
-      readonly announcement: Announcement;
+      readonly announcement: {
+        readonly text: string;
+        readonly level: 'info' | 'warning';
+        readonly link: string | null;
+        /** Null until it is removed. */
+        readonly endTime: number | null;
+      } | null;
     };
   };
   readonly '/api/admin/v1/announcement/remove': {
     readonly body: {};
     readonly answer: {
-      readonly announcement: Announcement;
+      readonly announcement: {
+        readonly text: string;
+        readonly level: 'info' | 'warning';
+        readonly link: string | null;
+        /** Null until it is removed. */
+        readonly endTime: number | null;
+      } | null;
     };
   };
   readonly '/api/admin/v1/tasks/retry': {

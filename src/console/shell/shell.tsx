@@ -8,7 +8,9 @@ import { Button } from '../ui/button.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
 import { Mark } from './mark.tsx';
 import { OfflineBanner } from './offline-banner.tsx';
+import { AnnouncementBanner } from './announcement-banner.tsx';
 import { shellText } from './shell-text.ts';
+import { ViewBanner } from './view-banner.tsx';
 import { Shortcuts } from './shortcuts.tsx';
 import { AccountSidebar, OpsSidebar } from './sidebar.tsx';
 import './shell.css';
@@ -17,7 +19,16 @@ type ShellProps = { readonly me: Me; readonly children: ComponentChildren };
 
 export function AccountShell({ me, children }: ShellProps) {
   return (
-    <Frame sidebar={<AccountSidebar me={me} />} banner={<SuspensionBanner me={me} />}>
+    <Frame
+      sidebar={<AccountSidebar me={me} />}
+      banner={
+        <>
+          <ViewBanner />
+          <AnnouncementBanner me={me} />
+          <SuspensionBanner me={me} />
+        </>
+      }
+    >
       {children}
     </Frame>
   );
@@ -26,7 +37,8 @@ export function AccountShell({ me, children }: ShellProps) {
 /** Otherwise people learn of a suspension only from a refused request. */
 function SuspensionBanner({ me }: { readonly me: Me }) {
   const { accountId } = useAccount();
-  const suspension = me.accounts.find((account) => account.accountId === accountId)?.suspension ?? null;
+  const shown = [...me.accounts, ...(me.view === null ? [] : [me.view])];
+  const suspension = shown.find((account) => account.accountId === accountId)?.suspension ?? null;
   if (suspension === null) return null;
   return (
     <p class="banner" role="status">
@@ -45,7 +57,11 @@ function SuspensionBanner({ me }: { readonly me: Me }) {
 }
 
 export function OpsShell({ me, children }: ShellProps) {
-  return <Frame sidebar={<OpsSidebar me={me} />}>{children}</Frame>;
+  return (
+    <Frame sidebar={<OpsSidebar me={me} />} banner={<AnnouncementBanner me={me} />}>
+      {children}
+    </Frame>
+  );
 }
 
 type FrameProps = Readonly<Record<'sidebar' | 'children', ComponentChildren>> & { readonly banner?: ComponentChildren };

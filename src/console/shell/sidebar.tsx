@@ -12,7 +12,7 @@ import { shellText } from './shell-text.ts';
 import { PersonMenu } from './person-menu.tsx';
 
 export function AccountSidebar({ me }: { readonly me: Me }) {
-  const { accountId, role } = useAccount();
+  const { accountId, role, isView } = useAccount();
   return (
     <>
       <Switcher me={me} />
@@ -20,7 +20,7 @@ export function AccountSidebar({ me }: { readonly me: Me }) {
       <div class="foot">
         <Balance />
         <Documentation />
-        <PersonMenu me={me} profile={paths.profile(accountId)} />
+        <PersonMenu me={me} profile={isView ? opsPaths.profile : paths.profile(accountId)} />
       </div>
     </>
   );
