@@ -9,7 +9,7 @@ import type { MediaFetch } from '../src/media/reference-media.ts';
 import type { Events } from '../src/metrics/counters.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
 import type { PaymentProvider } from '../src/payments/contract.ts';
-import type { Providers } from '../src/providers/registry.ts';
+import type { Providers, TestProvider } from '../src/providers/registry.ts';
 import type { Database } from '../src/platform/database/database.ts';
 import type { Delivery } from '../src/callbacks/deliveries.ts';
 import type { Attempts } from './attempts.ts';
@@ -26,6 +26,7 @@ export type ActivityDeps = {
   readonly models: ReadonlyMap<string, CatalogueModel>;
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   readonly providers: Providers;
+  readonly testProvider: TestProvider;
   readonly attempts: Attempts;
   /** Starts the deadline of an attempt; tests end it. */
   readonly startDeadline: StartDeadline;
@@ -46,7 +47,7 @@ export type ActivityDeps = {
   /** Returns undefined while the task runs, or when it was created without a callback. */
   readonly findCallback: (deliveryId: string) => Promise<OwedCallback | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
-  readonly engine: Omit<Engine, 'redeliver'>;
+  readonly engine: Omit<Engine, 'redeliver' | 'retryNow' | 'testProvider'>;
   /** Undefined while credits are not for sale. */
   readonly payments: PaymentProvider | undefined;
   /** The address of this installation. */

@@ -17,6 +17,7 @@ import { generate } from './generation/generate.ts';
 import { nextJob, type NextJob, ownMachineStop } from './generation/reserve.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
+import { withRetryRecorded } from './record-retry.ts';
 import { referenceFolderOf, withWorkFolder } from './task-files.ts';
 
 export type GenerationOrder = {
@@ -33,16 +34,20 @@ type AttemptStart = { readonly workFolder: string; readonly isRemote: boolean; r
  */
 export function createGenerateVideo(deps: ActivityDeps) {
   return ({ taskId, isRemote = false }: GenerationOrder): Promise<StagedVideo> =>
-    withActivityFailures(async () => {
-      const first = await admit(deps, taskId, isRemote);
-      const task = await startGeneration(deps.db, taskId, { waitsForJob: isRemote });
-      if (task === undefined) throw hasEnded();
-      const { createdAt, generationStartedAt = createdAt, isFirst } = task;
-      if (isFirst) endStage(deps, 'queue_wait', generationStartedAt - createdAt);
-      return await withWorkFolder(deps.workFolder, taskId, (workFolder) =>
-        runAttempt(deps, task, { workFolder, isRemote, first }),
-      );
-    });
+    withActivityFailures(() =>
+      withRetryRecorded(deps, taskId, () => generateOnce(deps, taskId, isRemote), { waitsInQueue: isRemote }),
+    );
+}
+
+async function generateOnce(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<StagedVideo> {
+  const first = await admit(deps, taskId, isRemote);
+  const task = await startGeneration(deps.db, taskId, { waitsForJob: isRemote });
+  if (task === undefined) throw hasEnded();
+  const { createdAt, generationStartedAt = createdAt, isFirst } = task;
+  if (isFirst) endStage(deps, 'queue_wait', generationStartedAt - createdAt);
+  return await withWorkFolder(deps.workFolder, taskId, (workFolder) =>
+    runAttempt(deps, task, { workFolder, isRemote, first }),
+  );
 }
 
 /** Throws if the task must wait. It then stays `queuing`, and its deadline does not run, because its attempt has not begun. */

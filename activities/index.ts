@@ -9,6 +9,7 @@ import { createReconcilePayments } from './reconcile-payments.ts';
 import { createReconcileActivities } from './reconcile.ts';
 import { createSendCallback } from './send-callback.ts';
 import { createStoreResult } from './store-result.ts';
+import { createTestProvider } from './test-provider.ts';
 
 /** The activities of the main task queue. */
 export function createMainActivities(deps: ActivityDeps) {
@@ -20,6 +21,7 @@ export function createMainActivities(deps: ActivityDeps) {
     auditBooks: createAuditBooks(deps),
     housekeep: createHousekeep(deps),
     reconcilePayments: createReconcilePayments(deps),
+    testProvider: createTestProvider(deps),
     ...createReconcileActivities(deps),
     ...createClosingActivities(deps),
   };

@@ -15,6 +15,7 @@ import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withKeepAlive } from './heartbeats.ts';
+import { withRetryRecorded } from './record-retry.ts';
 import { mediaKeysOf, withWorkFolder } from './task-files.ts';
 
 /** The keys of the generated video, and of the poster delivered with it, in our own store. */
@@ -34,9 +35,11 @@ export type StagedVideo = {
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, staged }: { taskId: string; staged: StagedVideo }): Promise<TaskResult> =>
     withActivityFailures(() =>
-      withTimeoutsCounted((details) =>
-        withKeepAlive(details, () =>
-          withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, taskId, staged, folder)),
+      withRetryRecorded(deps, taskId, () =>
+        withTimeoutsCounted((details) =>
+          withKeepAlive(details, () =>
+            withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, taskId, staged, folder)),
+          ),
         ),
       ),
     );

@@ -5,3 +5,4 @@ export { audit } from './audit.ts';
 export { housekeeping } from './housekeeping.ts';
 export { reconcilePayments } from './reconcile-payments.ts';
 export { reconcile } from './reconcile.ts';
+export { testProvider } from './test-provider.ts';

@@ -8,12 +8,17 @@ import {
 } from '@temporalio/workflow';
 import type { ChargedTask } from '../activities/charge-credits.ts';
 import type { CallbackActivities, GenerationActivities, MainActivities } from '../activities/index.ts';
+import { retryPace } from '../src/tasks/retry-pace.ts';
 import { taskQueuesOf } from '../src/temporal/task-queues.ts';
 
 // One proxy per retry policy. No task fails for the number of its attempts, because a deploy must not use them up. An activity that
 // cannot succeed throws a failure that is not retried.
 
-const steadily = { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '30s' } as const;
+const steadily = {
+  initialInterval: retryPace.firstMs,
+  backoffCoefficient: 2,
+  maximumInterval: retryPace.maxMs,
+} as const;
 
 /** More than the database's own limits together (10 s to connect, 15 s a statement), also on a busy machine. */
 const databaseStepTimeout = '1m';

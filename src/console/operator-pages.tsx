@@ -14,6 +14,8 @@ import { PeoplePage } from './features/people/people-page.tsx';
 import { PricesPage } from './features/prices/prices-page.tsx';
 import { ProvidersPage } from './features/providers/providers-page.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';
+import { CataloguePage } from './features/catalogue/catalogue-page.tsx';
+import { WaitingPage } from './features/waiting/waiting-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
 
 /** The pages of operators. */
@@ -29,6 +31,8 @@ export function OperatorPages() {
       <Route path={opsPaths.codes} component={CodesPage} />
       <Route path={opsPaths.payments} component={PaymentsPage} />
       <Route path={opsPaths.providers} component={ProvidersPage} />
+      <Route path={opsPaths.waiting} component={WaitingPage} />
+      <Route path={opsPaths.catalogue} component={CataloguePage} />
       <Route path={opsPaths.tasks} component={TasksPage} />
       <Route path={`${opsPaths.tasks}/:taskId`}>{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>
       <Route path={opsPaths.callbacks} component={CallbacksPage} />

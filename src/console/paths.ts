@@ -45,6 +45,8 @@ export const opsPaths = {
   codes: '/ops/codes',
   payments: '/ops/payments',
   providers: '/ops/providers',
+  waiting: '/ops/waiting',
+  catalogue: '/ops/catalogue',
   tasks: '/ops/tasks',
   task: (taskId: string) => `/ops/tasks/${encodeURIComponent(taskId)}`,
   callbacks: '/ops/callbacks',

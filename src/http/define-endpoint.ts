@@ -68,10 +68,9 @@ export function defineEndpoint<
 }: EndpointSpec<A, Query, Body, Data>): EndpointOf<z.output<Data>> {
   // Without a scope, the compiler infers 'operator' for `A`.
   const scope = (spec.scope ?? 'operator') as A;
-  const described = { ...spec, scope, path: route.slice(route.indexOf('/')) };
+  const described = { ...spec, scope, method: methodOf(route), path: route.slice(route.indexOf('/')) };
   const operation: Operation = {
     ...described,
-    method: methodOf(route),
     failures: failuresOf(described, failures),
     answerHeaders: { ...(isForClients(scope) && rateAnswerHeaders), ...answerHeaders },
   };

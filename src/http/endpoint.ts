@@ -152,7 +152,7 @@ const bodyFailures: readonly ErrorCode[] = [
 
 /** The errors of the guards that a declaration switches on, and those of its handler. */
 export function failuresOf(
-  { path, scope, query, body, fileTypes, ...guards }: Omit<Operation, 'failures' | 'method'>,
+  { path, method, scope, query, body, fileTypes, ...guards }: Omit<Operation, 'failures'>,
   ofHandler: readonly ErrorCode[],
 ): readonly ErrorCode[] {
   const isClient = isForClients(scope);
@@ -162,6 +162,7 @@ export function failuresOf(
     [scope !== 'none', ['not_signed_in', 'database_unavailable', 'database_busy']],
     [scope !== 'none' || isOfConsole(path), ['cross_site_request', 'misdirected_request']],
     [isClient || scope === 'member' || scope === 'owner', ['account_not_found']],
+    [(isClient || isConsole) && method !== 'get', ['read_only_view']],
     [scope === 'owner', ['owner_required']],
     // The console returns this to users who are not operators.
     [scope === 'operator', ['unknown_endpoint']],

@@ -6,6 +6,12 @@ import { passkeyEndpoints } from '../people/passkey-routes.ts';
 import { sessionEndpoints } from '../people/session-routes.ts';
 import { signInEndpoints } from '../people/sign-in-routes.ts';
 import { operatorSignUpEndpoints, signUpEndpoints } from '../people/sign-up-routes.ts';
+import { accountViewEndpoints } from '../people/account-view-routes.ts';
+import { announcementEndpoints } from '../operators/announcement-routes.ts';
+import { showCatalogue } from '../models/catalogue-routes.ts';
+import { testProvider } from '../providers/provider-test-routes.ts';
+import { trendEndpoints } from '../operators/trends-routes.ts';
+import { waitingEndpoints } from '../operators/waiting-routes.ts';
 import { adminOverview } from '../operators/admin-overview-routes.ts';
 import { auditEndpoints } from '../operators/audit-routes.ts';
 import { callbackEndpoints, operatorCallbackEndpoints } from '../callbacks/callback-routes.ts';
@@ -109,6 +115,7 @@ export const sections: readonly Section[] = [
       ...signInEndpoints,
       ...signUpEndpoints,
       ...sessionEndpoints,
+      ...accountViewEndpoints,
       ...passkeyEndpoints,
       ...memberEndpoints,
       ...ownAccountEndpoints,
@@ -128,13 +135,16 @@ export const sections: readonly Section[] = [
     description: "For operators, with an operator's key. The audit log records every change.",
     endpoints: [
       adminOverview,
+      ...trendEndpoints,
       ...accountEndpoints,
       ...operatorCreditEndpoints,
       ...operatorStatementEndpoints,
       ...operatorPriceEndpoints,
+      showCatalogue,
       ...operatorCodeEndpoints,
       ...operatorPaymentEndpoints,
       ...operatorProviderEndpoints,
+      testProvider,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
       adminShowTask,
@@ -143,6 +153,8 @@ export const sections: readonly Section[] = [
       ...peopleEndpoints,
       ...operatorSignUpEndpoints,
       ...auditEndpoints,
+      ...announcementEndpoints,
+      ...waitingEndpoints,
     ],
   },
 ];

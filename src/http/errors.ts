@@ -69,6 +69,7 @@ export const errorCatalogue = {
   }),
   model_not_allowed: refusal(403, 'the API key may not use this model'),
   scope_missing: refusal(403, 'the API key lacks the required scope'),
+  read_only_view: refusal(403, 'you view this account as its owner sees it; changes are not possible'),
   owner_required: refusal(403, 'only owners of the account may do this'),
   reauthentication_required: refusal(403, 'confirm your identity, then try again'),
   password_sign_in_off: refusal(403, 'password sign-in is disabled'),
@@ -168,6 +169,11 @@ export const errorCatalogue = {
   too_many_refused_creates: refusal(429, 'too many creates of this account were refused; retry later', byRate),
   too_many_bad_keys: refusal(429, 'too many invalid API keys from this address; retry later', byRate),
   too_many_code_attempts: refusal(429, 'too many invalid codes; retry after the seconds in Retry-After', byRate),
+  too_many_provider_tests: refusal(
+    429,
+    'too many tests of this provider; retry after the seconds in Retry-After',
+    byRate,
+  ),
   too_many_sign_ins: refusal(429, 'too many sign-in attempts; try again later', {
     headers: { 'Retry-After': '60' },
     ...byRate,

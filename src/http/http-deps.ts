@@ -4,6 +4,7 @@ import type { Dialect } from '../accounts/api-key.ts';
 import type { SecretPurpose } from '../callbacks/callback-secrets.ts';
 import type { EventType } from '../callbacks/event.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
+import type { CatalogueState } from '../models/live-catalogue.ts';
 import type { DeliveryToStart, TaskToStart } from '../tasks/ports.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import type { ParsedTaskRequest } from '../tasks/task-request.ts';
@@ -18,6 +19,7 @@ import type { IdentityProvider } from '../people/identity-provider.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';
 import { closedSignUp, type SignUpPolicy } from '../people/sign-up.ts';
 import type { Acceptance, NewTask } from '../tasks/acceptance.ts';
+import type { ProviderTest } from '../providers/provider-test.ts';
 import type { PaymentProvider } from '../payments/contract.ts';
 import type { Database } from '../platform/database/database.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
@@ -62,6 +64,10 @@ export type HttpPorts = {
   readonly startTask: (task: TaskToStart) => void;
   /** Stops the generation of a cancelled task. */
   readonly stopTask: (task: CancelledTask) => void;
+  /** Ends the pause before the next attempt at a task. */
+  readonly retryTask: (task: { readonly taskId: string }) => void;
+  /** Tests a provider on a worker; bounded in time. */
+  readonly testProvider: (provider: string) => Promise<ProviderTest>;
   /** Sends a callback or event again. */
   readonly redeliver: (delivery: DeliveryToStart) => void;
   /** Refunds a task that may exist although its request failed. */
@@ -97,6 +103,8 @@ export type HttpPorts = {
 export type HttpOptions = {
   /** Progress of a live task, 0 to 100; bounded in time, never rejects. */
   readonly progressOf: (task: Task) => Promise<number>;
+  /** Where the catalogue in force comes from. */
+  readonly catalogueState: () => CatalogueState;
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
@@ -123,6 +131,8 @@ export type HttpOptions = {
   readonly badKeys: BadKeys;
   /** Limits invalid redemption codes of a person. */
   readonly codeAttempts: RateLimiter;
+  /** Limits the tests of a provider. */
+  readonly providerTests: RateLimiter;
   /** Sign-up is off by default. */
   readonly signUp: SignUpPolicy;
   /** Undefined without a mail server: people send links by hand. */
@@ -152,6 +162,7 @@ export type HttpDeps = HttpPorts & HttpOptions;
 /** A passkey takes two requests. The people of an office share one address. */
 const signInRate = { quota: 30, windowMs: 60_000 };
 const sharePageRate = { quota: 60, windowMs: 60_000 };
+const providerTestRate = { quota: 5, windowMs: 60_000 };
 const codeRate = { quota: 10, windowMs: 60 * 60_000 };
 
 /** Completes the dependencies of the HTTP layer; tests override any of them. */
@@ -159,6 +170,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
   const { db } = given;
   return {
     progressOf: () => Promise.resolve(0),
+    catalogueState: () => ({ path: undefined, version: 'built-in', loadedAt: 0, refused: undefined }),
     isSold: () => true,
     acceptTask: createTaskAcceptor(db),
     brand: ownBrand,
@@ -174,6 +186,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     refusedCreates: undefined,
     badKeys: createBadKeys(undefined),
     codeAttempts: createRateLimiter(codeRate),
+    providerTests: createRateLimiter(providerTestRate),
     signUp: closedSignUp,
     mails: undefined,
     sharePages: createRateLimiter(sharePageRate),

@@ -132,10 +132,17 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     resultStore,
     retentionMs,
     catalogue: catalogue.current,
+    catalogueState: catalogue.state,
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
     stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
+    retryTask: later(({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId), 'retry of a task deferred'),
+    testProvider: (provider) =>
+      engine.testProvider(provider).catch((err: unknown) => {
+        log.warn({ provider, err }, 'provider not tested');
+        return { outcome: 'no_worker' };
+      }),
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
     refundUncertain: uncertainCreates.add,
     storeUpload: createMediaUploads({ ...settings, db, resultStore }),

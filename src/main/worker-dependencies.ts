@@ -93,6 +93,7 @@ export function openWorkerDependencies(
     },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     providers: upstreams.providers,
+    testProvider: upstreams.providers.test,
     startDeadline,
     attempts: createAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),

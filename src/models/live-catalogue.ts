@@ -13,8 +13,20 @@ export type LiveCatalogue = {
   readonly current: () => Catalogue;
   /** Returns why the file on disk is invalid; empty if it is in force. */
   readonly problems: () => readonly string[];
+  readonly state: () => CatalogueState;
   check(): Promise<void>;
   close(): void;
+};
+
+/** Where the catalogue in force comes from. Times are Unix milliseconds. */
+export type CatalogueState = {
+  /** Undefined for the built-in catalogue. */
+  readonly path: string | undefined;
+  /** A digest of the file and of those that it refers to. */
+  readonly version: string;
+  readonly loadedAt: number;
+  /** The reload that was refused since then. */
+  readonly refused: { readonly at: number; readonly problems: readonly string[] } | undefined;
 };
 
 export type LiveSource = Omit<CatalogueSource, 'path' | 'readText'> & {
@@ -37,7 +49,14 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   if (path === undefined) {
     const catalogue = builtInCatalogue();
     onRead(false);
-    return { current: () => catalogue, problems: () => [], check: async () => {}, close: () => {} };
+    const state = { path, version: 'built-in', loadedAt: Date.now(), refused: undefined };
+    return {
+      current: () => catalogue,
+      problems: () => [],
+      state: () => state,
+      check: async () => {},
+      close: () => {},
+    };
   }
 
   /** The files of the last read, valid or not, with their digests. */
@@ -53,7 +72,14 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
     return readCatalogueFile({ ...source, path, readText });
   };
 
+  const loaded = () => ({
+    path,
+    version: digestOf(JSON.stringify([...seen.values()])).slice(0, 12),
+    loadedAt: Date.now(),
+  });
   let catalogue = load();
+  let inForce = loaded();
+  let refusedAt = 0;
   onRead(false);
   let problems: readonly string[] = [];
   let changed = '';
@@ -68,6 +94,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
     }
     try {
       catalogue = load();
+      inForce = loaded();
       problems = [];
       onRead(false);
       log.info({ path, models: [...catalogue.models.keys()] }, 'catalogue reloaded');
@@ -76,14 +103,17 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
       const isLogged = JSON.stringify(error.problems) === JSON.stringify(problems);
       problems = error.problems;
       onRead(true);
-      if (!isLogged) log.error({ path, problems }, 'changed catalogue refused, the one before stays in force');
+      if (isLogged) return;
+      refusedAt = Date.now();
+      log.error({ path, problems }, 'changed catalogue refused, the one before stays in force');
     }
   };
 
   const onError = (error: unknown) => log.error({ err: error }, 'catalogue check failed');
   const checks = createSharedPoll({ everyMs: checkEveryMs, poll: checkFiles, onError });
   const close = checks.watch('this catalogue');
-  return { current: () => catalogue, problems: () => problems, check: checks.run, close };
+  const state = () => ({ ...inForce, refused: problems.length === 0 ? undefined : { at: refusedAt, problems } });
+  return { current: () => catalogue, problems: () => problems, state, check: checks.run, close };
 }
 
 async function digestsOf(files: readonly string[]): Promise<string> {

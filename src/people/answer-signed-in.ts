@@ -2,12 +2,20 @@ import { z } from 'zod';
 import { roles } from './role.ts';
 import type { SignedIn } from './session.ts';
 import { accountsOfUser, type OwnAccount } from './memberships.ts';
+import { type AccountView, findView } from './account-views.ts';
+import { announcementSchema, presentAnnouncement } from '../operators/announcement-view.ts';
+import { readAnnouncement } from '../operators/announcement.ts';
 import type { NewSession } from './sessions.ts';
 import type { Context } from '../http/context.ts';
 import { HttpError } from '../http/errors.ts';
 import { unixMs } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { giveCookie } from './session-cookie.ts';
+
+const suspensionSchema = z
+  .strictObject({ startTime: unixMs, reason: z.string().nullable() })
+  .nullable()
+  .meta({ description: 'Null for an active account. `reason` is what the operator wrote.' });
 
 /** The signed-in person, their accounts and their session. */
 export const meSchema = z
@@ -19,13 +27,15 @@ export const meSchema = z
           accountId: z.string(),
           name: z.string(),
           role: z.enum(roles),
-          suspension: z
-            .strictObject({ startTime: unixMs, reason: z.string().nullable() })
-            .nullable()
-            .meta({ description: 'Null for an active account. `reason` is what the operator wrote.' }),
+          suspension: suspensionSchema,
         }),
       )
       .meta({ description: 'By name; at most 200.' }),
+    view: z
+      .strictObject({ accountId: z.string(), name: z.string(), suspension: suspensionSchema, expireTime: unixMs })
+      .nullable()
+      .meta({ description: 'The account that an operator views as its owner sees it; null without one.' }),
+    announcement: announcementSchema.nullable().meta({ description: 'What operators announce to everyone.' }),
     session: z.strictObject({
       sessionId: z.string(),
       authTime: unixMs.meta({ description: 'When the person last authenticated.' }),
@@ -39,16 +49,28 @@ export const cookieHeader = { 'Set-Cookie': 'The session cookie.' };
 
 export async function presentMe({ db }: Pick<HttpDeps, 'db'>, session: SignedIn) {
   const { userId, email, isOperator, sessionId, authenticatedAt: authTime, expiresAt: expireTime } = session;
+  const [accounts, view, announcement] = await Promise.all([
+    accountsOfUser(db, userId),
+    isOperator ? findView(db, sessionId) : undefined,
+    readAnnouncement(db),
+  ]);
   return {
     user: { userId, email, isOperator },
-    accounts: (await accountsOfUser(db, userId)).map(presentAccount),
+    accounts: accounts.map(({ accountId, name, role, ...account }) => {
+      return { accountId, name, role, suspension: suspensionOf(account) };
+    }),
+    view: view === undefined ? null : presentView(view),
+    announcement: announcement === undefined ? null : presentAnnouncement(announcement),
     session: { sessionId, authTime, expireTime },
   };
 }
 
-function presentAccount({ accountId, name, role, suspendedAt, suspensionReason }: OwnAccount) {
-  const suspension = suspendedAt === undefined ? null : { startTime: suspendedAt, reason: suspensionReason ?? null };
-  return { accountId, name, role, suspension };
+function presentView({ accountId, name, expiresAt: expireTime, ...account }: AccountView) {
+  return { accountId, name, suspension: suspensionOf(account), expireTime };
+}
+
+function suspensionOf({ suspendedAt, suspensionReason }: Pick<OwnAccount, 'suspendedAt' | 'suspensionReason'>) {
+  return suspendedAt === undefined ? null : { startTime: suspendedAt, reason: suspensionReason ?? null };
 }
 
 /** Sets the cookie of a new or renewed session; throws if the session has ended. */

@@ -20,7 +20,11 @@ export function createSessionAuthentication(deps: Deps) {
     isFromConsole: (ctx: Context): boolean =>
       ctx.get('Authorization') === '' &&
       (hasConsoleHeader(ctx) || sessionToken(ctx, deps.console.publicUrl) !== undefined),
-    session: (ctx: Context) => findPerson(ctx, deps),
+    session: async (ctx: Context) => {
+      const session = await findPerson(ctx, deps);
+      requireOwnRights(ctx, session);
+      return session;
+    },
     member: (ctx: Context) => findMember(ctx, deps),
     /** The person as a caller of the account that the page names. */
     caller: async (ctx: Context): Promise<Caller> => {
@@ -75,10 +79,17 @@ export async function findPerson(ctx: Context, { db, console: { publicUrl } }: D
 
 async function findMember(ctx: Context, deps: Deps): Promise<PersonOfAccount> {
   const session = await findPerson(ctx, deps);
-  if (session.role === undefined) throw new HttpError('account_not_found');
+  requireOwnRights(ctx, session);
+  const role = session.isView ? 'owner' : session.role;
+  if (role === undefined) throw new HttpError('account_not_found');
   const accountId = namedAccount(ctx);
   ctx.state.accountId = accountId;
-  return { session, accountId, role: session.role };
+  return { session, accountId, role };
+}
+
+/** An operator's view of an account has the owner's reads, and no change: no other method gets past this. */
+function requireOwnRights({ method }: Context, { isView }: FoundSession): void {
+  if (isView && method !== 'GET') throw new HttpError('read_only_view');
 }
 
 /** In lower case, as in the database: the account's secrets are encrypted with the id. */

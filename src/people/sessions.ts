@@ -77,6 +77,8 @@ export type FoundSession = SignedIn & {
   /** The person's role in the requested account; undefined if they are not a member. */
   readonly role: Role | undefined;
   readonly suspended: boolean;
+  /** True for an operator who views the requested account as its owner sees it. Members of the account have their role instead. */
+  readonly isView: boolean;
 };
 
 type Lookup = { readonly accountId?: string | undefined; readonly isBackground: boolean };
@@ -90,7 +92,8 @@ with found as (
   update sessions set last_used_at = now() from found
   where sessions.id = found.id and not $3 and found.last_used_at < now() - interval '1 minute'
 )
-select ${signedIn('found').replace('user_id', 'found.user_id')}, role, suspended_at is not null as suspended
+select ${signedIn('found').replace('user_id', 'found.user_id')}, role, suspended_at is not null as suspended,
+  coalesce(is_operator and role is null and viewed_account_id = $2::uuid and viewed_until > now(), false) as "isView"
 from found
 left join memberships on memberships.user_id = found.user_id and account_id = $2::uuid
 left join accounts on accounts.id = account_id`,

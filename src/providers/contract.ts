@@ -184,6 +184,8 @@ export type HeldProvider = Capabilities & {
    * of the task; any other error is retried.
    */
   run(request: JobRequest, report: (progress: number) => void, to: RunWorkspace): Promise<HeldEnd>;
+  /** Requests the upstream's health, which costs nothing, and returns it as a status of no job. */
+  check?(signal: AbortSignal): Promise<JobStatus>;
 };
 
 export type HeldEnd =

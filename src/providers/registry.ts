@@ -8,6 +8,7 @@ import { adapterOf, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
 import { createPoller, createPollRate, type Poller, type PollerDeps, type PollRate } from './poller.ts';
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
+import { type ProviderTest, testProvider } from './provider-test.ts';
 
 // Opens the providers of the catalogue, and those of jobs from their frozen configurations.
 
@@ -37,6 +38,9 @@ export type Providers = {
   readonly ofJob: (job: { readonly provider: string; readonly config: unknown }) => OpenProvider | undefined;
 };
 
+/** Sends one request that costs nothing to the provider of an entry. */
+export type TestProvider = (entry: TierEntry, signal: AbortSignal) => Promise<ProviderTest>;
+
 export type ProvidersDeps = {
   readonly catalogue: () => Catalogue;
   readonly preview: HeldProvider;
@@ -56,8 +60,9 @@ export type ProvidersDeps = {
 /** More than any catalogue has, including former configurations of jobs that are still followed. */
 const maxOpen = 2_000;
 
-export function createProviders(deps: ProvidersDeps): Providers {
+export function createProviders(deps: ProvidersDeps): Providers & { readonly test: TestProvider } {
   const opened = new LRUCache<string, OpenProvider>({ max: maxOpen });
+  const tests = new WeakMap<OpenProvider, (signal: AbortSignal) => Promise<ProviderTest>>();
   const rates = new Map<string, PollRate>();
   const settingsOf = (name: string) => deps.catalogue().providers.get(name);
 
@@ -84,13 +89,17 @@ export function createProviders(deps: ProvidersDeps): Providers {
     const client = reportDownloads(plain, name, deps.emit);
     const files = () => deps.catalogue().files;
     const agreed = cost === undefined ? {} : { cost };
-    const provider = adapter.open({ name, config, client, settings, files, warn, ...agreed });
+    const opening = { name, config, settings, files, warn, ...agreed };
+    const provider = adapter.open({ ...opening, client });
     const { imageReference } = settings;
     const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
     const rate = rates.get(name) ?? createPollRate();
     rates.set(name, rate);
     const one = openProvider(provider, terms, { rate, warn, onPoll, imageReference });
     opened.set(key, one);
+    tests.set(one, (signal) =>
+      testProvider(plain, (observed) => adapter.open({ ...opening, client: observed }), signal),
+    );
     return one;
   }
 
@@ -111,20 +120,30 @@ export function createProviders(deps: ProvidersDeps): Providers {
   }
 
   const preview = openProvider(deps.preview, { ...deps.preview.config, failedJobs: 'free', onLostAnswer: 'resubmit' });
+  const ofEntry: Providers['ofEntry'] = (entry) => {
+    const { provider: name, upstreamModel } = entry;
+    const settings = settingsOf(name);
+    if (settings === undefined) return undefined;
+    if (settings.kind === 'preview') return preview;
+    const { kind, baseUrl, failedJobs, onLostAnswer } = settings;
+    const options = adapterOf(kind).options(entry, settings, deps.catalogue().files);
+    const { cost, onRefusedOutput } = entry;
+    const optional = {
+      ...(cost !== undefined && { cost }),
+      ...(onRefusedOutput !== undefined && { onRefusedOutput }),
+    };
+    return open(name, settings, { kind, baseUrl, upstreamModel, options, failedJobs, onLostAnswer, ...optional });
+  };
   return {
-    ofEntry: (entry) => {
-      const { provider: name, upstreamModel } = entry;
-      const settings = settingsOf(name);
-      if (settings === undefined) return undefined;
-      if (settings.kind === 'preview') return preview;
-      const { kind, baseUrl, failedJobs, onLostAnswer } = settings;
-      const options = adapterOf(kind).options(entry, settings, deps.catalogue().files);
-      const { cost, onRefusedOutput } = entry;
-      const optional = {
-        ...(cost !== undefined && { cost }),
-        ...(onRefusedOutput !== undefined && { onRefusedOutput }),
-      };
-      return open(name, settings, { kind, baseUrl, upstreamModel, options, failedJobs, onLostAnswer, ...optional });
+    ofEntry,
+    test: async (entry, signal) => {
+      const one = ofEntry(entry);
+      // A worker that runs this can generate previews, and there is nothing to request.
+      if (one === preview) return { outcome: 'ok' };
+      const test = one && tests.get(one);
+      return test === undefined
+        ? { outcome: 'not_tested', detail: 'not in the catalogue in force' }
+        : await test(signal);
     },
     ofJob: ({ provider: name, config }) => {
       if (name === deps.preview.name) return preview;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ProviderTest } from '../providers/provider-test.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import type { Ratio, Resolution } from './input-bounds.ts';
 
@@ -37,6 +38,13 @@ export type Engine = {
   readonly describeTask: (taskId: string) => Promise<WorkflowDescription>;
   /** Cancels the task's workflow, which stops its generation. Returns false when it has ended or was never started. */
   readonly cancelTask: (taskId: string) => Promise<boolean>;
+  /**
+   * Ends the pause before the next attempt at a step of the task. Returns whether there was one. An attempt that runs is left alone, and
+   * continues the job that an earlier one has made.
+   */
+  readonly retryNow: (taskId: string) => Promise<boolean>;
+  /** Tests a provider on a worker, with a request that costs nothing. Rejects if no worker runs it in time. */
+  readonly testProvider: (provider: string) => Promise<ProviderTest>;
   /** Ends a workflow that cannot end on its own; harmless when it has ended. */
   readonly terminateTask: (taskId: string, reason: string) => Promise<void>;
   /** Deletes the histories of a final task, its callback and its event. Returns false while the task's workflow still runs. */

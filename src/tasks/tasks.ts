@@ -79,7 +79,7 @@ const beginAttempt = maybeOne<GeneratingTask, [taskId: string, waitsForJob: bool
   text: `
 update tasks set state = ${attemptState},
   generation_started_at = coalesce(generation_started_at, case when not $2 then now() end),
-  attempt_started_at = now(), attempt_seen_at = now(),
+  attempt_started_at = now(), attempt_seen_at = now(), retry_at = null,
   generation_spent_ms = greatest(${spentMs}, case when exists (
     select from provider_jobs
     where task_id = $1 and submitted_at is not null and outcome is null and upstream_ended_at is null
@@ -136,6 +136,13 @@ export const pauseGeneration = none<[taskId: string]>({
 update tasks set attempt_started_at = null, attempt_seen_at = now(),
   generation_spent_ms = generation_spent_ms + coalesce(extract(epoch from now() - attempt_started_at) * 1000, 0)::bigint
 where id = $1 and state in ('queuing', 'generating')`,
+});
+
+/** Records that the attempt failed, and when the next one follows. */
+export const recordRetry = none<[taskId: string, pauseMs: number]>({
+  name: 'record-retry',
+  text: `
+update tasks set retry_at = now() + $2::float8 * interval '1 millisecond' where id = $1 and ${isUnfinished}`,
 });
 
 export type EndedTask = {

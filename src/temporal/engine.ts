@@ -5,6 +5,8 @@ import type { closeAccount, deliverCallback, redeliverSignal, videoTask } from '
 import { within } from './connect.ts';
 import { describeTask, describeWorkflow, unlessMissing } from './describe-task.ts';
 import { forgetTask } from './forget-task.ts';
+import { retryNow } from './retry-now.ts';
+import { testProvider } from './test-provider.ts';
 import { searchAttributes } from './search-attributes.ts';
 
 const limitMs = 10_000;
@@ -16,6 +18,8 @@ export function createEngine(client: Client, queues: TaskQueues): Engine {
       started(client, () => client.workflow.start<typeof videoTask>('videoTask', taskOptions(queues, task))),
     describeTask: (taskId) => describeTask(client, taskId),
     cancelTask: async (taskId) => (await unlessMissing(client, () => handleOf(taskId).cancel())) !== undefined,
+    testProvider: (provider) => testProvider(client, queues, provider),
+    retryNow: (taskId) => retryNow(client, taskId),
     terminateTask: async (taskId, reason) =>
       void (await unlessMissing(client, () => handleOf(taskId).terminate(reason))),
     forgetTask: (taskId) => forgetTask(client, taskId),

@@ -148,6 +148,32 @@ const examples: Readonly<Record<string, Example>> = {
     does: async () => ({ provider: 'preview', state: await otherState(), reason }),
     refused: { provider: 'nobody', state: 'off', reason },
   },
+  adminTestProvider: {
+    does: async () => ({ provider: 'preview' }),
+    refused: { provider: 'nobody' },
+    changesAgain: true,
+  },
+  adminRetryTask: {
+    does: async () => ({ taskId: await newTaskId(), reason }),
+    refused: { taskId: nobody, reason },
+    changesAgain: true,
+  },
+  adminRetryProvider: {
+    does: async () => ({ provider: 'preview', reason }),
+    refused: { provider: 'nobody', reason },
+    changesAgain: true,
+  },
+  adminSetAnnouncement: {
+    does: async () => ({ text: 'Maintenance on Sunday', level: 'warning', link: 'https://status.example.com' }),
+    refused: { text: '' },
+  },
+  adminRemoveAnnouncement: {
+    does: async () => {
+      await operator.ask('POST', '/api/admin/v1/announcement', { body: { text: randomUUID() } });
+      return {};
+    },
+    refused: { nonsense: 1 },
+  },
   adminCreateKey: {
     does: async () => ({ accountId: await newAccountId(), name: 'new' }),
     refused: { accountId: nobody, name: 'new' },
@@ -289,6 +315,7 @@ async function everything(): Promise<string> {
     'operator_actions',
     'prices',
     'provider_switches',
+    'announcements',
     'users',
     'sessions',
     'one_time_links',

@@ -23,6 +23,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     models: modelsAt(upstreams.map(({ provider }) => provider.name)),
     parseTaskRequest: noPart,
     providers: providersOf(upstreams.map(({ provider }) => provider)),
+    testProvider: noPart,
     startDeadline,
     attempts: createAttempts({
       touch: (taskIds) => touchGenerations(db, taskIds),

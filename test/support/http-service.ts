@@ -38,6 +38,8 @@ export type HttpService = {
   readonly url: string;
   readonly started: readonly StartedTask[];
   readonly redelivered: readonly Redelivery[];
+  /** The tasks whose pause was ended. */
+  readonly retried: readonly string[];
   readonly stopped: readonly CancelledTask[];
   readonly log: readonly LogLine[];
   readonly send: Send;
@@ -61,6 +63,7 @@ export async function startHttpService({
   const folder = await mkdtemp(join(tmpdir(), 'videogen-http-'));
   const started: StartedTask[] = [];
   const redelivered: Redelivery[] = [];
+  const retried: string[] = [];
   const box = createSecretBox('s'.repeat(32));
   const stopped: CancelledTask[] = [];
   const log: LogLine[] = [];
@@ -81,9 +84,11 @@ export async function startHttpService({
     refuseCallbackUrl: allow,
     startTask: (task) => started.push(task),
     stopTask: (task) => stopped.push(task),
+    retryTask: ({ taskId }) => retried.push(taskId),
     redeliver: (delivery) => redelivered.push(delivery),
     refundUncertain: () => undefined,
     storeUpload: createMediaUploads(uploads),
+    testProvider: () => Promise.resolve({ outcome: 'ok', status: 404, latencyMs: 12 }),
     testCallback: () => Promise.resolve(204),
     callbackSecrets: {
       reveal: (accountId, purpose) => revealSecret(db, box, accountId, purpose),
@@ -118,6 +123,7 @@ export async function startHttpService({
     url,
     started,
     redelivered,
+    retried,
     stopped,
     log,
     send,

@@ -60,6 +60,7 @@ export type ErrorCode =
   | 'price_in_force'
   | 'price_not_found'
   | 'rate_limited'
+  | 'read_only_view'
   | 'reauthentication_required'
   | 'request_timeout'
   | 'scope_missing'
@@ -75,6 +76,7 @@ export type ErrorCode =
   | 'too_many_invitations'
   | 'too_many_keys'
   | 'too_many_passkeys'
+  | 'too_many_provider_tests'
   | 'too_many_refused_creates'
   | 'too_many_sign_ins'
   | 'too_many_sign_ups'
@@ -783,6 +785,25 @@ export type Me = {
       readonly reason: string | null;
     } | null;
   }[];
+  /** The account that an operator views as its owner sees it; null without one. */
+  readonly view: {
+    readonly accountId: string;
+    readonly name: string;
+    /** Null for an active account. `reason` is what the operator wrote. */
+    readonly suspension: {
+      readonly startTime: number;
+      readonly reason: string | null;
+    } | null;
+    readonly expireTime: number;
+  } | null;
+  /** What operators announce to everyone. */
+  readonly announcement: {
+    readonly text: string;
+    readonly level: 'info' | 'warning';
+    readonly link: string | null;
+    /** Null until it is removed. */
+    readonly endTime: number | null;
+  } | null;
   readonly session: {
     readonly sessionId: string;
     /** When the person last authenticated. */
@@ -966,6 +987,92 @@ export type Provider = {
   }[];
 };
 
+export type Trends = {
+  readonly range: 'day' | 'week' | 'month';
+  readonly bucketMs: number;
+  readonly currency: string;
+  readonly creditMicros: number;
+  /** True if the range has more tasks than are read. */
+  readonly isPartial: boolean;
+  readonly total: {
+    readonly created: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    /** Succeeded of succeeded and failed; null without any. */
+    readonly successRate: number | null;
+    /** The median time from the acceptance of a task until its video is there. */
+    readonly p50Ms: number | null;
+    readonly p95Ms: number | null;
+    /** Charges less refunds. */
+    readonly credits: number;
+    /** These credits, at the price of a credit. */
+    readonly revenueMicros: number;
+    /** The known cost of jobs, in millionths of the currency. */
+    readonly costMicros: number;
+    /** Jobs of unknown cost, or billed in another currency. */
+    readonly unpricedJobs: number;
+    /** Revenue less cost; null if the cost of a job is unknown. */
+    readonly marginMicros: number | null;
+  };
+  readonly buckets: readonly {
+    readonly startTime: number;
+    readonly created: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    /** Succeeded of succeeded and failed; null without any. */
+    readonly successRate: number | null;
+    /** The median time from the acceptance of a task until its video is there. */
+    readonly p50Ms: number | null;
+    readonly p95Ms: number | null;
+    /** Charges less refunds. */
+    readonly credits: number;
+    /** These credits, at the price of a credit. */
+    readonly revenueMicros: number;
+    /** The known cost of jobs, in millionths of the currency. */
+    readonly costMicros: number;
+    /** Jobs of unknown cost, or billed in another currency. */
+    readonly unpricedJobs: number;
+    /** Revenue less cost; null if the cost of a job is unknown. */
+    readonly marginMicros: number | null;
+  }[];
+  readonly providers: readonly {
+    readonly provider: string;
+    readonly jobs: number;
+    /** Requests without a job, and failed and lost jobs. */
+    readonly errors: number;
+    readonly errorRate: number | null;
+    /** The median time from the acceptance of a job to its end in success. */
+    readonly p50Ms: number | null;
+    readonly p95Ms: number | null;
+    /** Requests and videos that it refused because of their content. */
+    readonly refused: number;
+    readonly costMicros: number;
+    readonly buckets: readonly {
+      readonly startTime: number;
+      readonly jobs: number;
+      /** Requests without a job, and failed and lost jobs. */
+      readonly errors: number;
+      readonly errorRate: number | null;
+      /** The median time from the acceptance of a job to its end in success. */
+      readonly p50Ms: number | null;
+      readonly p95Ms: number | null;
+    }[];
+  }[];
+  /** Payments of top-ups in the range, by currency. */
+  readonly paid: readonly PaidMoney[];
+};
+
+export type PaidMoney = {
+  readonly currency: string;
+  /** True for payments in the provider's test mode, which move no money. */
+  readonly isTest: boolean;
+  readonly topUps: number;
+  /** In the smallest unit of the currency. */
+  readonly minorUnits: number;
+  /** Refunded and disputed in the period. */
+  readonly returnedMinorUnits: number;
+};
+
 export type Account = {
   readonly accountId: string;
   readonly name: string;
@@ -999,6 +1106,54 @@ export type SetPrice = {
   readonly reason: string;
   readonly who: string;
   readonly createTime: number;
+};
+
+export type LoadedCatalogue = {
+  /** The file; null for the built-in catalogue. */
+  readonly path: string | null;
+  /** A digest of the file and of those that it refers to. */
+  readonly version: string;
+  readonly loadTime: number;
+  /** Why the file on disk is invalid; null if it is in force. */
+  readonly refused: {
+    readonly time: number;
+    readonly problems: readonly string[];
+  } | null;
+  /** Why live workers refused it. */
+  readonly workerRefusals: readonly string[];
+  /** Models that no live worker can generate. */
+  readonly notSold: readonly string[];
+  readonly models: readonly {
+    readonly model: string;
+    readonly title: string;
+    /** Those of the file; prices that operators have set replace their amounts. */
+    readonly prices: readonly {
+      readonly name: string;
+      readonly amounts: readonly {
+        readonly creditsPerSecond: number;
+        readonly creditsPerVideo: number;
+        readonly fromTime: number;
+      }[];
+    }[];
+    /** In the order in which they are tried. */
+    readonly providers: readonly {
+      /** From 1: the second tier is used while the first one is unavailable. */
+      readonly tier: number;
+      readonly provider: string;
+      readonly upstreamModel: string;
+      readonly limit: number;
+      readonly weight: number;
+    }[];
+    readonly deadlineMs: number;
+  }[];
+  readonly providers: readonly {
+    readonly provider: string;
+    readonly kind: string;
+    /** Null for the preview, which runs on our workers. */
+    readonly origin: string | null;
+    /** The number of models that it generates. */
+    readonly models: number;
+  }[];
 };
 
 export type CodeBatch = {
@@ -1079,15 +1234,13 @@ export type BookedCredits = {
   readonly isRevenue: boolean;
 };
 
-export type PaidMoney = {
-  readonly currency: string;
-  /** True for payments in the provider's test mode, which move no money. */
-  readonly isTest: boolean;
-  readonly topUps: number;
-  /** In the smallest unit of the currency. */
-  readonly minorUnits: number;
-  /** Refunded and disputed in the period. */
-  readonly returnedMinorUnits: number;
+export type ProviderTest = {
+  /** `ok`: it answered as its API does. `responded`: it answered something else. `not_tested`: no request was possible. `no_worker`: no worker ran the test in time. */
+  readonly outcome: 'ok' | 'responded' | 'key_rejected' | 'unavailable' | 'unreachable' | 'not_tested' | 'no_worker';
+  /** The HTTP status of its response. */
+  readonly status: number | null;
+  readonly latencyMs: number | null;
+  readonly detail: string | null;
 };
 
 export type NewApiKeyOfAccount = {
@@ -1369,6 +1522,7 @@ export type OperatorAction = {
     | 'accounts.limits'
     | 'accounts.rename'
     | 'accounts.close'
+    | 'accounts.view'
     | 'credits.grant'
     | 'credits.adjust'
     | 'codes.create'
@@ -1380,6 +1534,7 @@ export type OperatorAction = {
     | 'caps.set'
     | 'tasks.cancel'
     | 'tasks.delete'
+    | 'tasks.retry'
     | 'callbacks.redeliver'
     | 'callback_secret.rotate'
     | 'events.set'
@@ -1388,6 +1543,9 @@ export type OperatorAction = {
     | 'operators.create'
     | 'operators.revoke'
     | 'providers.set'
+    | 'providers.test'
+    | 'announcement.set'
+    | 'announcement.remove'
     | 'people.invite'
     | 'people.withdraw'
     | 'people.reset'
@@ -1414,6 +1572,58 @@ export type OperatorAction = {
   /** Old and new values, and the reason. Contains no secrets. */
   readonly details: Readonly<Record<string, unknown>>;
   readonly createTime: number;
+};
+
+export type Waiting = {
+  /** Waiting tasks by reason and pool. */
+  readonly groups: readonly {
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    readonly reason:
+      | 'start'
+      | 'worker'
+      | 'provider_limit'
+      | 'provider_cooldown'
+      | 'provider_disabled'
+      | 'account_queue'
+      | 'retry';
+    readonly provider: string | null;
+    readonly pool: string | null;
+    readonly coolingReason: string | null;
+    /** When the next attempt is due; null if no timer decides it. */
+    readonly nextTime: number | null;
+    readonly tasks: number;
+    /** Since the oldest of the tasks was accepted. */
+    readonly oldestMs: number;
+  }[];
+  /** The 10 accounts with the most waiting tasks. */
+  readonly accounts: readonly {
+    readonly accountId: string;
+    readonly accountName: string;
+    readonly tasks: number;
+    readonly oldestMs: number;
+  }[];
+  /** The 50 oldest waiting tasks. */
+  readonly tasks: readonly {
+    readonly taskId: string;
+    readonly accountId: string;
+    readonly accountName: string;
+    readonly model: string;
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    readonly reason:
+      | 'start'
+      | 'worker'
+      | 'provider_limit'
+      | 'provider_cooldown'
+      | 'provider_disabled'
+      | 'account_queue'
+      | 'retry';
+    readonly provider: string | null;
+    readonly pool: string | null;
+    readonly coolingReason: string | null;
+    /** When the next attempt is due; null if no timer decides it. */
+    readonly nextTime: number | null;
+    readonly ageMs: number;
+  }[];
 };
 
 export type Reads = {
@@ -1709,6 +1919,30 @@ export type Reads = {
     readonly query: {};
     readonly answer: InstallationOverview;
   };
+  readonly '/api/admin/v1/trends': {
+    readonly query: {
+      /** 24 hours by the hour, 7 days by 6 hours, or 30 days by the day, in UTC. The last part is not over yet. */
+      readonly range?: 'day' | 'week' | 'month' | undefined;
+    };
+    readonly answer: Trends;
+  };
+  readonly '/api/admin/v1/accounts/top': {
+    readonly query: {
+      /** 24 hours by the hour, 7 days by 6 hours, or 30 days by the day, in UTC. The last part is not over yet. */
+      readonly range?: 'day' | 'week' | 'month' | undefined;
+      readonly by?: 'credits' | 'tasks' | undefined;
+    };
+    readonly answer: {
+      readonly accounts: readonly {
+        readonly accountId: string;
+        readonly accountName: string;
+        readonly tasks: number;
+        readonly succeeded: number;
+        /** Charges less refunds. */
+        readonly credits: number;
+      }[];
+    };
+  };
   readonly '/api/admin/v1/accounts': {
     readonly query: {
       /** The beginning of the name, case-insensitive, or an account id. */
@@ -1779,6 +2013,10 @@ export type Reads = {
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
+  };
+  readonly '/api/admin/v1/catalogue': {
+    readonly query: {};
+    readonly answer: LoadedCatalogue;
   };
   readonly '/api/admin/v1/codes': {
     readonly query: {};
@@ -1967,6 +2205,22 @@ export type Reads = {
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
+  };
+  readonly '/api/admin/v1/announcement': {
+    readonly query: {};
+    readonly answer: {
+      readonly announcement: {
+        readonly text: string;
+        readonly level: 'info' | 'warning';
+        readonly link: string | null;
+        /** Null until it is removed. */
+        readonly endTime: number | null;
+      } | null;
+    };
+  };
+  readonly '/api/admin/v1/waiting': {
+    readonly query: {};
+    readonly answer: Waiting;
   };
 };
 
@@ -2237,6 +2491,18 @@ export type Sends = {
     };
     readonly answer: Me;
   };
+  readonly '/api/console/v1/view': {
+    readonly body: {
+      readonly accountId: string;
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/view/end': {
+    readonly body: {};
+    readonly answer: Me;
+  };
   readonly '/api/console/v1/passkeys/register-options': {
     readonly body: {};
     /** WebAuthn options for `@simplewebauthn/browser`. */
@@ -2466,6 +2732,12 @@ export type Sends = {
     };
     readonly answer: Provider;
   };
+  readonly '/api/admin/v1/providers/test': {
+    readonly body: {
+      readonly provider: string;
+    };
+    readonly answer: ProviderTest;
+  };
   readonly '/api/admin/v1/keys': {
     readonly body: {
       readonly accountId: string;
@@ -2593,5 +2865,57 @@ export type Sends = {
       readonly linkId: string;
     };
     readonly answer: NewLink;
+  };
+  readonly '/api/admin/v1/announcement': {
+    readonly body: {
+      readonly text: string;
+      readonly level?: 'info' | 'warning' | undefined;
+      readonly link?: string | undefined;
+      /** Unix milliseconds; by default, it stays. */
+      readonly endTime?: number | undefined;
+    };
+    readonly answer: {
+      readonly announcement: {
+        readonly text: string;
+        readonly level: 'info' | 'warning';
+        readonly link: string | null;
+        /** Null until it is removed. */
+        readonly endTime: number | null;
+      } | null;
+    };
+  };
+  readonly '/api/admin/v1/announcement/remove': {
+    readonly body: {};
+    readonly answer: {
+      readonly announcement: {
+        readonly text: string;
+        readonly level: 'info' | 'warning';
+        readonly link: string | null;
+        /** Null until it is removed. */
+        readonly endTime: number | null;
+      } | null;
+    };
+  };
+  readonly '/api/admin/v1/tasks/retry': {
+    readonly body: {
+      readonly taskId: string;
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      /** False if the task has ended. */
+      readonly isRetried: boolean;
+    };
+  };
+  readonly '/api/admin/v1/providers/retry': {
+    readonly body: {
+      readonly provider: string;
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      /** The number of tasks that are retried. */
+      readonly tasks: number;
+    };
   };
 };

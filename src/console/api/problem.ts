@@ -60,6 +60,7 @@ const words: Readonly<Record<string, readonly [title: string, sentence: string]>
   database_busy: ['The service is busy', 'Nothing was changed or charged. Try again in a few seconds.'],
   rate_limited: ['Too many requests', 'Wait a few seconds, then try again.'],
   scope_missing: ['Not allowed', 'Your role does not allow this. Ask an owner of the account.'],
+  read_only_view: ['Read-only', 'You are viewing this account as its owner sees it. Nothing was changed.'],
   account_suspended: [
     'Account suspended',
     'An operator suspended this account. You can’t create tasks until the suspension is lifted.',

@@ -60,7 +60,15 @@ export function useAccount() {
   const accountId = useContext(AccountContext) ?? '';
   const { data: me } = useMe();
   const account = me?.accounts.find((one) => one.accountId === accountId);
-  return { accountId, name: account?.name ?? '', role: account?.role };
+  if (account !== undefined) return { accountId, name: account.name, role: account.role, isView: false };
+  const view = me?.view?.accountId === accountId ? me.view : undefined;
+  return { accountId, name: view?.name ?? '', role: view && ('owner' as const), isView: view !== undefined };
+}
+
+/** Begins or ends an operator's view of an account. Only requests without an account pass, because a view changes nothing. */
+export function useChangeView() {
+  const client = useQueryClient();
+  return (me: Me) => client.setQueryData(key, me);
 }
 
 /** Pages of operators belong to no account. */
@@ -72,7 +80,8 @@ const ranks: Readonly<Record<Role, number>> = { viewer: 0, member: 1, owner: 2 }
 
 /** Why this person may not do what the role is needed for; undefined when they may. */
 export function useRoleReason(needed: Role): string | undefined {
-  const { role } = useAccount();
+  const { role, isView } = useAccount();
+  if (isView) return 'You are viewing this account, and can’t change it';
   if (role !== undefined && ranks[role] >= ranks[needed]) return undefined;
   return needed === 'owner' ? 'Only owners of this account can do this' : 'Viewers of this account cannot do this';
 }

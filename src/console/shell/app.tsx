@@ -98,7 +98,7 @@ function InAccount({ me, accountId }: { readonly me: Me; readonly accountId: str
   useEffect(() => {
     if (isOwn) localStorage.setItem(lastAccount, accountId);
   }, [isOwn, accountId]);
-  if (!isOwn) {
+  if (!isOwn && me.view?.accountId !== accountId) {
     return (
       <OpsShell me={me}>
         <Forbidden what={shellText.notYourAccount} />

@@ -7,21 +7,29 @@ import { paths } from '../paths.ts';
 import { Banner } from '../ui/banner.tsx';
 import { LinkButton } from '../ui/button.tsx';
 import { ExternalLink } from '../ui/icons.ts';
+import { AnnouncementBanner } from './announcement-banner.tsx';
 import { bannerText as text } from './banner-text.ts';
+import { ViewBanner } from './view-banner.tsx';
 
 /** What everyone in the account should know, above each of its pages: at most one banner of a kind, the most urgent first. */
 export function AccountBanners({ me }: { readonly me: Me }) {
   return (
     <Banners>
+      <ViewBanner />
       <Suspended me={me} />
+      <AnnouncementBanner me={me} />
       <Notices />
     </Banners>
   );
 }
 
 /** The banners of operators' pages. */
-export function OperatorBanners() {
-  return <Banners>{null}</Banners>;
+export function OperatorBanners({ me }: { readonly me: Me }) {
+  return (
+    <Banners>
+      <AnnouncementBanner me={me} />
+    </Banners>
+  );
 }
 
 /** The element is always there, so that a new banner is announced. */
@@ -32,7 +40,8 @@ function Banners({ children }: { readonly children: ComponentChildren }) {
 /** Otherwise people learn of a suspension only from a refused request. */
 function Suspended({ me }: { readonly me: Me }) {
   const { accountId } = useAccount();
-  const suspension = me.accounts.find((account) => account.accountId === accountId)?.suspension ?? null;
+  const shown = [...me.accounts, ...(me.view === null ? [] : [me.view])];
+  const suspension = shown.find((account) => account.accountId === accountId)?.suspension ?? null;
   if (suspension === null) return null;
   return (
     <Banner tone="bad" action={<SupportLink />}>

@@ -2,6 +2,7 @@ import type { Icon } from '../ui/icon.ts';
 import {
   Bell,
   Activity,
+  BookOpen,
   Building2,
   ChartColumn,
   Clapperboard,
@@ -10,6 +11,7 @@ import {
   Film,
   Gauge,
   Images,
+  Hourglass,
   KeyRound,
   Layers,
   LayoutGrid,
@@ -70,9 +72,11 @@ export const operatorNav: readonly NavGroup[] = [
     title: words.operate,
     links: [
       { href: opsPaths.overview, label: words.overview, icon: ChartColumn },
+      { href: opsPaths.waiting, label: words.waiting, icon: Hourglass },
       { href: opsPaths.tasks, label: words.tasks, icon: Film },
       { href: opsPaths.callbacks, label: words.failedCallbacks, icon: Webhook },
       { href: opsPaths.providers, label: words.providers, icon: Server },
+      { href: opsPaths.catalogue, label: words.catalogue, icon: BookOpen },
       { href: opsPaths.accounts, label: shellText.accounts, icon: Building2 },
       { href: opsPaths.prices, label: words.prices, icon: Tags },
       { href: opsPaths.codes, label: words.codes, icon: Coins },

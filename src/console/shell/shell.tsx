@@ -26,7 +26,7 @@ export function AccountShell({ me, children }: ShellProps) {
 
 export function OpsShell({ me, children }: ShellProps) {
   return (
-    <Frame sidebar={<OpsSidebar me={me} />} banner={<OperatorBanners />}>
+    <Frame sidebar={<OpsSidebar me={me} />} banner={<OperatorBanners me={me} />}>
       {children}
     </Frame>
   );

@@ -12,7 +12,7 @@ import { shellText } from './shell-text.ts';
 import { PersonMenu } from './person-menu.tsx';
 
 export function AccountSidebar({ me }: { readonly me: Me }) {
-  const { accountId, role } = useAccount();
+  const { accountId, role, isView } = useAccount();
   return (
     <>
       <Switcher me={me} />
@@ -20,7 +20,10 @@ export function AccountSidebar({ me }: { readonly me: Me }) {
       <div class="foot">
         <Balance />
         <Documentation />
-        <PersonMenu me={me} pages={{ profile: paths.profile(accountId), security: paths.security(accountId) }} />
+        <PersonMenu
+          me={me}
+          pages={isView ? opsPaths : { profile: paths.profile(accountId), security: paths.security(accountId) }}
+        />
       </div>
     </>
   );

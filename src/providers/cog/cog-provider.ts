@@ -59,6 +59,10 @@ export function createCogProvider({
     namesJobs: true,
     forgetsJobs: true,
     images: 'file',
+    check: async (signal) => {
+      const health = await healthOf(client, signal);
+      return health === '' ? { state: 'unclear', detail: 'no health' } : { state: 'missing' };
+    },
     run: async (request, report, to) => {
       const body = await predictionBody(request, config);
       if ('kind' in body) return body;

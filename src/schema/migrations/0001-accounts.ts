@@ -161,7 +161,11 @@ create table sessions (
   last_used_at timestamptz not null default now(),
   expires_at timestamptz not null,
   address text not null,
-  user_agent text not null check (length(user_agent) <= 300)
+  user_agent text not null check (length(user_agent) <= 300),
+  -- The account that an operator views as its owner sees it, and until when.
+  viewed_account_id uuid references accounts,
+  viewed_until timestamptz,
+  constraint view_has_end check ((viewed_account_id is null) = (viewed_until is null))
 );
 create index sessions_by_user on sessions (user_id);
 create index sessions_by_expiry on sessions (expires_at);

@@ -56,6 +56,8 @@ create table tasks (
   generation_spent_ms bigint not null default 0,
   attempt_started_at timestamptz,
   attempt_seen_at timestamptz,
+  -- When the next attempt follows one that failed. It is not cleared by the end of the task.
+  retry_at timestamptz,
   -- Since when the task's workflow has failed at its code.
   stuck_since timestamptz,
   media_deleted_at timestamptz,

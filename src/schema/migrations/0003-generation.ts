@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import type { GenerationQueue } from '../../models/catalogue/served.ts';
+import { announcementLevels, maxAnnouncementLength, maxAnnouncementLinkLength } from '../../operators/announcement.ts';
 import { operatorActions } from '../../operators/operator.ts';
 import { literals } from '../../platform/database/sql.ts';
 import { costBases, jobOutcomes } from '../../providers/provider-jobs.ts';
@@ -141,6 +142,15 @@ create trigger operator_actions_are_append_only before delete or truncate on ope
   for each statement execute function refuse_change();
 create trigger operator_actions_change_by_erasure_only before update on operator_actions for each statement
   when (current_setting('videogen.erasure', true) is distinct from 'on') execute function refuse_change();
+
+-- What all pages of the console show; without a row they show nothing.
+create table announcements (
+  only_row boolean primary key default true check (only_row),
+  text text not null check (length(text) between 1 and ${maxAnnouncementLength}),
+  level text not null check (level in ${literals(announcementLevels)}),
+  link text check (length(link) <= ${maxAnnouncementLinkLength}),
+  ends_at timestamptz
+);
 
 -- The times of the last maintenance runs, in one row.
 create table maintenance (

@@ -3,17 +3,24 @@ import type { Account } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
-import { Ban, CirclePlay, DoorClosed, Ellipsis, Pencil } from '../../ui/icons.ts';
+import { Ban, CirclePlay, DoorClosed, Ellipsis, Eye, Pencil } from '../../ui/icons.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { auditHint } from '../audit/audit-text.ts';
 import { AdjustButton, GrantButton } from '../credits/booking-dialogs.tsx';
 import { ClosingEffects } from '../account-settings/account-settings-text.tsx';
 import { accountsText } from './accounts-text.ts';
+import { ViewDialog } from './view-dialog.tsx';
 
 type Props = { readonly account: Account };
 type DialogProps = Props & { readonly onClose: () => void };
 
-const dialogs = { rename: RenameDialog, suspend: SuspendDialog, unsuspend: UnsuspendDialog, close: CloseDialog };
+const dialogs = {
+  view: ViewDialog,
+  rename: RenameDialog,
+  suspend: SuspendDialog,
+  unsuspend: UnsuspendDialog,
+  close: CloseDialog,
+};
 
 /** Bookings are buttons; what happens seldom is in a menu. */
 export function AccountActions({ account }: Props) {
@@ -29,6 +36,7 @@ export function AccountActions({ account }: Props) {
     <>
       {isOpen && (
         <Menu label={accountsText.more} triggerClass="button icon" trigger={<Ellipsis size={16} />}>
+          {item('view', Eye, accountsText.view)}
           {item('rename', Pencil, accountsText.rename)}
           {account.suspendTime === null
             ? item('suspend', Ban, accountsText.suspend)

@@ -8,6 +8,8 @@ import { ErrorBox, Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { duration } from '../../ui/time.tsx';
+import { AnnounceButton } from '../announcement/announce-button.tsx';
+import { TrendsSection } from '../trends/trends-section.tsx';
 import { FailuresCard, LedgerCard } from './installation-cards.tsx';
 import { installationText, overviewText } from './overview-text.ts';
 import { ProvidersCard } from './providers-card.tsx';
@@ -16,7 +18,7 @@ import { ProvidersCard } from './providers-card.tsx';
 export function InstallationPage() {
   const { data, error, refetch } = useRead('/api/admin/v1/overview', {}, { everyMs: 5000 });
   return (
-    <Page title={overviewText.title} lead={installationText.lead}>
+    <Page title={overviewText.title} lead={installationText.lead} actions={<AnnounceButton />}>
       {data !== undefined ? (
         <Figures overview={data} />
       ) : error !== null ? (
@@ -27,6 +29,7 @@ export function InstallationPage() {
           <Skeleton height="257px" />
         </>
       )}
+      <TrendsSection />
     </Page>
   );
 }

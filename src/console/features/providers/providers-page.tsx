@@ -11,6 +11,7 @@ import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
 import { MarginCard } from '../margin/margin-card.tsx';
+import { TestButton } from './provider-test.tsx';
 import { SwitchButton } from './provider-switch.tsx';
 import { poolHealth, providersText, switchWord } from './providers-text.ts';
 
@@ -53,6 +54,7 @@ function ProviderCard({ provider }: ProviderProps) {
   const actions = (
     <>
       <SwitchState provider={provider} />
+      {provider.kind !== null && <TestButton provider={provider.provider} />}
       <SwitchButton provider={provider} />
     </>
   );

@@ -32,6 +32,16 @@ export const providersText = {
   takesNone: 'Accepts no tasks',
   manyCooling: (cooling: number, pools: number) => `${number(cooling)} of ${number(pools)} pools cooling down`,
   seeAll: 'All providers',
+  test: 'Test',
+  testTitle: (provider: string) => `Test ${provider}`,
+  testHelp:
+    'A worker reads a job that doesn’t exist. That’s free at every provider, and shows whether it’s reachable and accepts our key. The test is recorded in the audit log.',
+  runTest: 'Run test',
+  runAgain: 'Run again',
+  close: 'Close',
+  latency: 'Response time',
+  httpStatus: 'HTTP status',
+  detail: 'Detail',
 } as const;
 
 type Word = { readonly word: string; readonly tone: Tone };
@@ -80,4 +90,23 @@ export function poolHealth({ coolingMs, coolingReason, limit, occupying }: Pool,
   }
   if (limit !== null && occupying >= limit) return { word: 'Full', tone: 'live' };
   return acceptsTasks;
+}
+
+const outcomes: Readonly<Record<string, Word & { readonly help: string }>> = {
+  ok: { word: 'Works', tone: 'good', help: 'The provider is reachable and accepts our key.' },
+  responded: {
+    word: 'Unexpected response',
+    tone: 'warn',
+    help: 'Something answered, but not as this API does. Check the base URL.',
+  },
+  key_rejected: { word: 'Key rejected', tone: 'bad', help: 'Check the key, its permissions and the balance there.' },
+  unavailable: { word: 'Unavailable', tone: 'warn', help: 'The provider is reachable, and busy or failing.' },
+  unreachable: { word: 'Unreachable', tone: 'bad', help: 'No connection. Check the base URL and the network.' },
+  not_tested: { word: 'Not tested', tone: 'calm', help: 'No request was possible.' },
+  no_worker: { word: 'No worker', tone: 'bad', help: 'No worker ran the test in time. Check that workers run.' },
+};
+
+/** The words for the result of a test, also for one that is newer than this page. */
+export function outcomeWord(outcome: string) {
+  return outcomes[outcome] ?? { word: outcome, tone: 'calm' as const, help: '' };
 }

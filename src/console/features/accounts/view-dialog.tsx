@@ -1,0 +1,31 @@
+import { useLocation } from 'wouter-preact';
+import type { Account } from '../../api/contract.ts';
+import { useChangeView } from '../../api/session.ts';
+import { paths } from '../../paths.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { auditHint } from '../audit/audit-text.ts';
+import { accountsText } from './accounts-text.ts';
+
+type Props = { readonly account: Account; readonly onClose: () => void };
+
+/** Opens the account as its owner sees it. */
+export function ViewDialog({ account: { accountId, name }, onClose }: Props) {
+  const [, navigate] = useLocation();
+  const changeView = useChangeView();
+  return (
+    <ActionDialog
+      path="/api/console/v1/view"
+      title={accountsText.viewTitle(name)}
+      action={accountsText.viewAction}
+      reason={auditHint}
+      body={(reason) => ({ accountId, reason })}
+      onDone={(me) => {
+        changeView(me);
+        navigate(paths.overview(accountId));
+      }}
+      onClose={onClose}
+    >
+      <p class="soft">{accountsText.viewHelp}</p>
+    </ActionDialog>
+  );
+}

@@ -1,0 +1,94 @@
+import { useQueryClient } from '@tanstack/preact-query';
+import type { Me } from '../../api/contract.ts';
+import { useSend } from '../../api/queries.ts';
+import { useMe } from '../../api/session.ts';
+import { ActionDialog } from '../../ui/action-dialog.tsx';
+import { Button } from '../../ui/button.tsx';
+import { DialogButton } from '../../ui/dialog.tsx';
+import { Segmented, TextArea, TextField } from '../../ui/field.tsx';
+import { useFields } from '../../ui/form.tsx';
+import { Megaphone } from '../../ui/icons.ts';
+import { toast } from '../../ui/toast.tsx';
+import { announcementText } from './announcement-text.ts';
+
+export function AnnounceButton() {
+  const { data: me } = useMe();
+  return (
+    <DialogButton label={announcementText.button} icon={Megaphone}>
+      {(close) => <AnnounceDialog announcement={me?.announcement ?? null} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+const maxLength = 300;
+const levels = (['info', 'warning'] as const).map((value) => ({ value, label: announcementText.levels[value] }));
+
+type Props = { readonly announcement: Me['announcement']; readonly onClose: () => void };
+
+function AnnounceDialog({ announcement, onClose }: Props) {
+  const endsAt = announcement?.endTime ?? null;
+  const { values, field } = useFields({
+    text: announcement?.text ?? '',
+    level: announcement?.level ?? 'info',
+    link: announcement?.link ?? '',
+    endTime: endsAt === null ? '' : localTime(endsAt),
+  });
+  const client = useQueryClient();
+  // The banner is part of what is known about the person.
+  const showNow = () => void client.invalidateQueries({ queryKey: ['me'] });
+  const remove = useSend('/api/admin/v1/announcement/remove', {
+    changes: [],
+    onDone: () => {
+      showNow();
+      toast(announcementText.removed);
+      onClose();
+    },
+  });
+  return (
+    <ActionDialog
+      path="/api/admin/v1/announcement"
+      title={announcementText.title}
+      action={announcementText.publish}
+      body={() => ({
+        text: values.text.trim(),
+        level: values.level,
+        ...(values.link.trim() !== '' && { link: values.link.trim() }),
+        ...(values.endTime !== '' && { endTime: new Date(values.endTime).getTime() }),
+      })}
+      changes={[]}
+      done={announcementText.published}
+      onDone={showNow}
+      onClose={onClose}
+    >
+      <p class="soft">{announcementText.help}</p>
+      <TextArea
+        label={announcementText.text}
+        count={announcementText.left(maxLength - values.text.length)}
+        required
+        maxLength={maxLength}
+        rows={3}
+        {...field('text')}
+      />
+      <Segmented label={announcementText.level} options={levels} {...field('level')} />
+      <TextField label={announcementText.link} hint={announcementText.linkHint} type="url" {...field('link')} />
+      <TextField
+        label={announcementText.ends}
+        hint={announcementText.endsHint}
+        type="datetime-local"
+        {...field('endTime')}
+      />
+      {announcement !== null && (
+        <div class="row">
+          <Button size="small" variant="danger" busy={remove.isPending} onClick={() => remove.mutate({})}>
+            {announcementText.remove}
+          </Button>
+        </div>
+      )}
+    </ActionDialog>
+  );
+}
+
+/** As the field spells it, in the reader's time zone. */
+function localTime(ms: number): string {
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

@@ -1,0 +1,160 @@
+import type { LoadedCatalogue } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { Badge } from '../../ui/badge.tsx';
+import { amountWords, number } from '../../ui/money.tsx';
+import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Card, Facts, Page } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { Table } from '../../ui/table.tsx';
+import { duration, ExactTime, Time } from '../../ui/time.tsx';
+import { catalogueText } from './catalogue-text.ts';
+
+type Props = { readonly catalogue: LoadedCatalogue };
+
+export function CataloguePage() {
+  const { data, error, refetch } = useRead('/api/admin/v1/catalogue', {}, { everyMs: 10_000 });
+  return (
+    <Page title={catalogueText.title} lead={catalogueText.lead}>
+      {data !== undefined ? (
+        <>
+          <Problems catalogue={data} />
+          <Version catalogue={data} />
+          <Models catalogue={data} />
+          <Providers catalogue={data} />
+        </>
+      ) : error !== null ? (
+        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      ) : (
+        <>
+          <Skeleton height="140px" />
+          <Skeleton height="320px" />
+        </>
+      )}
+    </Page>
+  );
+}
+
+function Problems({ catalogue: { refused, workerRefusals } }: Props) {
+  return (
+    <>
+      {refused !== null && (
+        <Notice tone="bad" title={catalogueText.refused}>
+          <Lines lines={refused.problems} />
+          <p class="soft">
+            {catalogueText.refusedAt} <Time ms={refused.time} />
+          </p>
+        </Notice>
+      )}
+      {workerRefusals.length > 0 && (
+        <Notice tone="warn" title={catalogueText.workerRefusals}>
+          <Lines lines={workerRefusals} />
+        </Notice>
+      )}
+    </>
+  );
+}
+
+function Lines({ lines }: { readonly lines: readonly string[] }) {
+  return (
+    <ul class="stack tight">
+      {lines.map((line) => (
+        <li key={line}>
+          <code>{line}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Version({ catalogue: { path, version, loadTime } }: Props) {
+  return (
+    <Card title={catalogueText.version}>
+      <Facts
+        facts={[
+          [catalogueText.file, path === null ? catalogueText.builtIn : <code>{path}</code>],
+          [catalogueText.version, <code>{version}</code>],
+          [catalogueText.loaded, <ExactTime ms={loadTime} />],
+        ]}
+      />
+    </Card>
+  );
+}
+
+type Model = LoadedCatalogue['models'][number];
+
+function Models({ catalogue: { models, notSold } }: Props) {
+  return (
+    <Card title={catalogueText.models} isFlush>
+      <Table
+        caption={catalogueText.models}
+        rows={models}
+        rowKey={({ model }) => model}
+        columns={[
+          {
+            title: catalogueText.model,
+            kind: 'head',
+            cell: ({ model, title }) => (
+              <>
+                <code>{model}</code> {notSold.includes(model) && <Badge tone="warn">{catalogueText.notSold}</Badge>}
+                <small class="under">{title}</small>
+              </>
+            ),
+          },
+          { title: catalogueText.prices, isWide: true, cell: (model) => <Prices model={model} /> },
+          { title: catalogueText.providers, isWide: true, cell: (model) => <Tiers model={model} /> },
+          { title: catalogueText.deadline, kind: 'end', isMinor: true, cell: ({ deadlineMs }) => duration(deadlineMs) },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Prices({ model: { prices } }: { readonly model: Model }) {
+  return (
+    <ul>
+      {prices.map(({ name, amounts }) => {
+        const last = amounts.at(-1);
+        return (
+          <li key={name}>
+            {prices.length > 1 && <code>{name}</code>} {last !== undefined && amountWords(last)}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+function Tiers({ model: { providers } }: { readonly model: Model }) {
+  const hasTiers = providers.some(({ tier }) => tier > 1);
+  return (
+    <ul>
+      {providers.map(({ tier, provider, upstreamModel, limit }) => (
+        <li key={`${tier} ${provider} ${upstreamModel}`}>
+          {hasTiers && catalogueText.tier(tier)} <code>{provider}</code>
+          <small class="under">
+            {upstreamModel}, {catalogueText.upTo(limit)}
+          </small>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Providers({ catalogue: { providers } }: Props) {
+  return (
+    <Card title={catalogueText.providers} isFlush>
+      <Table
+        caption={catalogueText.providers}
+        rows={providers}
+        rowKey={({ provider }) => provider}
+        columns={[
+          { title: catalogueText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
+          { title: catalogueText.kind, cell: ({ kind }) => kind },
+          { title: catalogueText.address, isWide: true, cell: ({ origin }) => origin ?? catalogueText.own },
+          { title: catalogueText.models, kind: 'end', cell: ({ models }) => number(models) },
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,56 @@
+import type { ProviderTest } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useSend } from '../../api/queries.ts';
+import { StateDot } from '../../ui/badge.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/dialog.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Facts } from '../../ui/page.tsx';
+import { duration } from '../../ui/time.tsx';
+import { outcomeWord, providersText } from './providers-text.ts';
+
+export function TestButton({ provider }: { readonly provider: string }) {
+  return (
+    <DialogButton label={providersText.test} aria-label={providersText.testTitle(provider)} size="small">
+      {(close) => <TestDialog provider={provider} onClose={close} />}
+    </DialogButton>
+  );
+}
+
+function TestDialog({ provider, onClose }: { readonly provider: string; readonly onClose: () => void }) {
+  const test = useSend('/api/admin/v1/providers/test', { changes: [] });
+  return (
+    <Dialog title={providersText.testTitle(provider)} onClose={onClose}>
+      <DialogBody>
+        <p class="soft">{providersText.testHelp}</p>
+        <div role="status">{test.data !== undefined && !test.isPending && <Result test={test.data} />}</div>
+        {test.error !== null && <ErrorBox failure={failureOf(test.error)} />}
+      </DialogBody>
+      <DialogActions>
+        <Button onClick={onClose}>{providersText.close}</Button>
+        <Button variant="primary" busy={test.isPending} onClick={() => test.mutate({ provider })}>
+          {test.data === undefined ? providersText.runTest : providersText.runAgain}
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
+function Result({ test: { outcome, status, latencyMs, detail } }: { readonly test: ProviderTest }) {
+  const { word, tone, help } = outcomeWord(outcome);
+  return (
+    <div class="stack tight">
+      <p>
+        <StateDot tone={tone}>{word}</StateDot>
+      </p>
+      <p class="soft">{help}</p>
+      <Facts
+        facts={[
+          [providersText.latency, latencyMs === null ? null : duration(latencyMs)],
+          [providersText.httpStatus, status],
+          [providersText.detail, detail === null ? null : <bdi>{detail}</bdi>],
+        ]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,1 @@
+export const percent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });

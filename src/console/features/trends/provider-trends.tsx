@@ -1,0 +1,74 @@
+import type { Trends } from '../../api/contract.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { Server } from '../../ui/icons.ts';
+import { LineChart } from '../../ui/line-chart.tsx';
+import { number } from '../../ui/money.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { duration } from '../../ui/time.tsx';
+import { namesOf } from './buckets.ts';
+import { percent } from './percent.ts';
+import { trendsText } from './trends-text.ts';
+
+const colors = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
+/** More lines than colors could not be told apart. */
+const maxLines = colors.length;
+
+/** The error rate and the latency of each provider; charts show those with the most jobs. */
+export function ProviderTrends({ trends }: { readonly trends: Trends }) {
+  const providers = trends.providers.toSorted((a, b) => b.jobs - a.jobs);
+  const names = namesOf(trends);
+  const lines = (of: 'errorRate' | 'p50Ms') =>
+    providers.slice(0, maxLines).map(({ provider, buckets }, index) => ({
+      label: provider,
+      color: `var(${colors[index] ?? '--accent'})`,
+      values: buckets.map((bucket) => bucket[of]),
+    }));
+  if (providers.length === 0) {
+    return (
+      <Card title={trendsText.providers} isFlush>
+        <Empty icon={Server} title={trendsText.noJobs}>
+          <p>{trendsText.noJobsAdvice}</p>
+        </Empty>
+      </Card>
+    );
+  }
+  return (
+    <>
+      <div class="columns">
+        <Card title={trendsText.providerErrors} isFlush>
+          <LineChart
+            label={trendsText.providerErrors}
+            names={names}
+            top={1}
+            format={percent.format}
+            lines={lines('errorRate')}
+          />
+        </Card>
+        <Card title={trendsText.providerLatency} isFlush>
+          <LineChart label={trendsText.providerLatency} names={names} format={duration} lines={lines('p50Ms')} />
+        </Card>
+      </div>
+      <Card title={trendsText.providers} isFlush>
+        <Table
+          caption={trendsText.providers}
+          rows={providers}
+          rowKey={({ provider }) => provider}
+          columns={[
+            { title: trendsText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
+            { title: trendsText.jobs, kind: 'end', cell: ({ jobs }) => number(jobs) },
+            { title: trendsText.errors, kind: 'end', cell: ({ errors }) => number(errors) },
+            {
+              title: trendsText.errorRate,
+              kind: 'end',
+              cell: ({ errorRate }) => (errorRate === null ? '–' : percent.format(errorRate)),
+            },
+            { title: trendsText.refused, kind: 'end', cell: ({ refused }) => number(refused) },
+            { title: trendsText.median, kind: 'end', cell: ({ p50Ms }) => (p50Ms === null ? '–' : duration(p50Ms)) },
+            { title: trendsText.p95, kind: 'end', cell: ({ p95Ms }) => (p95Ms === null ? '–' : duration(p95Ms)) },
+          ]}
+        />
+      </Card>
+    </>
+  );
+}

@@ -1,0 +1,55 @@
+import { useState } from 'preact/hooks';
+import type { Trends } from '../../api/contract.ts';
+import { failureOf } from '../../api/problem.ts';
+import { useRead } from '../../api/queries.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { FilterSelect } from '../../ui/field.tsx';
+import { Building2 } from '../../ui/icons.ts';
+import { number } from '../../ui/money.tsx';
+import { ErrorBox } from '../../ui/notice.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Table } from '../../ui/table.tsx';
+import { AccountLink } from '../accounts/account-link.tsx';
+import { trendsText } from './trends-text.ts';
+
+const orders = (['credits', 'tasks'] as const).map((value) => ({ value, label: trendsText.orders[value] }));
+
+/** The accounts with the most use in the range. */
+export function TopAccounts({ range }: Pick<Trends, 'range'>) {
+  const [by, setBy] = useState<(typeof orders)[number]['value']>('credits');
+  const query = { range, by };
+  const { data, error, refetch } = useRead('/api/admin/v1/accounts/top', query, { everyMs: 60_000, keeps: true });
+  return (
+    <Card
+      title={trendsText.topAccounts}
+      isFlush
+      actions={<FilterSelect label={trendsText.by} value={by} options={orders} onValue={setBy} />}
+    >
+      {data === undefined && error !== null ? (
+        <div class="body">
+          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+        </div>
+      ) : data?.accounts.length === 0 ? (
+        <Empty icon={Building2} title={trendsText.noAccounts}>
+          <p>{trendsText.noAccountsAdvice}</p>
+        </Empty>
+      ) : (
+        <Table
+          caption={trendsText.topAccounts}
+          rows={data?.accounts}
+          rowKey={({ accountId }) => accountId}
+          columns={[
+            {
+              title: trendsText.account,
+              kind: 'head',
+              cell: ({ accountId, accountName }) => <AccountLink accountId={accountId} name={accountName} />,
+            },
+            { title: trendsText.credits, kind: 'end', cell: ({ credits }) => number(credits) },
+            { title: trendsText.created, kind: 'end', cell: ({ tasks }) => number(tasks) },
+            { title: trendsText.succeeded, kind: 'end', cell: ({ succeeded }) => number(succeeded) },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

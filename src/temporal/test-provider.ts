@@ -1,0 +1,22 @@
+import type { Client } from '@temporalio/client';
+import type { testProvider as workflow } from '../../workflows/index.ts';
+import { within } from './connect.ts';
+import type { TaskQueues } from './task-queues.ts';
+
+/** More than the timeouts of the workflow's activity. */
+const limitMs = 25_000;
+
+/** Tests a provider on a worker. Simultaneous tests of a provider are one. Rejects if no worker runs it in time. */
+export function testProvider(client: Client, queues: TaskQueues, provider: string) {
+  return within(client, limitMs, () =>
+    client.workflow.execute<typeof workflow>('testProvider', {
+      workflowId: `test-provider-${provider}`,
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      // Nothing is owed to anyone when it times out.
+      workflowExecutionTimeout: limitMs,
+      taskQueue: queues.main,
+      args: [{ provider }],
+      staticSummary: `test of provider ${provider}`,
+    }),
+  );
+}

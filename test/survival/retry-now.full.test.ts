@@ -1,0 +1,74 @@
+import { ApplicationFailure } from '@temporalio/common';
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { groupWaitingTasks } from '../../src/operators/waiting.ts';
+import { createInstallation, type Installation } from '../support/installation.ts';
+import { waitForEnd } from '../support/tasks.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+// A real Temporal server: the waits are its timers, and an operator ends them.
+
+let installation: Installation;
+/** The tasks whose next attempt fails once its job is recorded, with an hour until the following one. */
+const failing = new Set<string>();
+
+before(async () => {
+  installation = await createInstallation();
+  await installation.startWorker({ adapt: failingOnce });
+});
+after(() => installation.close());
+
+function failingOnce(deps: ActivityDeps): ActivityDeps {
+  const fail = (taskId: string | undefined) => {
+    if (taskId === undefined || !failing.delete(taskId)) return;
+    throw ApplicationFailure.create({ message: 'the store is down', nextRetryDelay: '1 hour' });
+  };
+  const emit: ActivityDeps['events']['emit'] = (event) => {
+    deps.events.emit(event);
+    // This stage ends once the job is recorded.
+    if (event.kind === 'stage_ended' && event.stage === 'queue_wait') fail(installation.upstream.jobs.at(-1)?.taskId);
+  };
+  const testProvider: ActivityDeps['testProvider'] = async ({ provider }) => ({ outcome: 'ok', detail: provider });
+  return { ...deps, events: { emit }, testProvider };
+}
+
+test('an operator gets the result of a test from a worker; simultaneous tests of a provider are one', async () => {
+  const { engine, upstream } = installation;
+  const { name } = upstream.provider;
+  const tests = await Promise.all([engine.testProvider(name), engine.testProvider(name)]);
+  assert.deepEqual(tests, Array(2).fill({ outcome: 'ok', detail: name }));
+  assert.equal((await engine.testProvider('nobody')).outcome, 'not_tested');
+});
+
+async function startWaiting(): Promise<string> {
+  const taskId = await installation.accept();
+  failing.add(taskId);
+  const { engine, accountId } = installation;
+  await engine.startTask({ taskId, accountId, model: 'videogen-2.0-fast' });
+  const groups = () => groupWaitingTasks(installation.db);
+  await waitFor('a retry', async () => (await groups()).find(({ reason }) => reason === 'retry'));
+  return taskId;
+}
+
+test('a retry that is an hour away comes at once, continues the job, and makes no second one', async () => {
+  const taskId = await startWaiting();
+  const [group] = await groupWaitingTasks(installation.db);
+  assert.ok(Math.abs((group?.nextAt ?? 0) - Date.now() - 3_600_000) < 60_000);
+  await waitFor('the end of the wait', async () => ((await installation.engine.retryNow(taskId)) ? true : undefined));
+  installation.upstream.finish();
+  const { state } = await waitForEnd(installation.db, taskId);
+  assert.equal(state, 'success');
+  assert.equal(installation.jobsOf(taskId).length, 1);
+  assert.deepEqual(await groupWaitingTasks(installation.db), []);
+});
+
+test('a task whose attempt runs, one that has ended, and one without a workflow are left alone', async () => {
+  const running = await installation.startGenerating();
+  assert.equal(await installation.engine.retryNow(running), false);
+  installation.upstream.finish();
+  assert.equal((await waitForEnd(installation.db, running)).state, 'success');
+  assert.equal(installation.jobsOf(running).length, 1);
+  assert.equal(await installation.engine.retryNow(running), false);
+  assert.equal(await installation.engine.retryNow(await installation.accept()), false);
+});

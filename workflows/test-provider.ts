@@ -1,0 +1,14 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { MainActivities } from '../activities/index.ts';
+import type { ProviderTest } from '../src/providers/provider-test.ts';
+
+/** An operator waits for the result, so nothing is retried. */
+const { testProvider: run } = proxyActivities<Pick<MainActivities, 'testProvider'>>({
+  scheduleToCloseTimeout: '20s',
+  startToCloseTimeout: '15s',
+  retry: { maximumAttempts: 1 },
+});
+
+export async function testProvider(tested: { readonly provider: string }): Promise<ProviderTest> {
+  return await run(tested);
+}
