@@ -9,8 +9,12 @@ import { createApiKey } from '../../src/accounts/keys.ts';
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
+import { buyCredits, prepareBuyers } from './buy-credits.ts';
 import { check } from './checks.ts';
+import { deliverEvents } from './deliver-events.ts';
 import type { Damage, Evidence, RedeemedCode } from './evidence.ts';
+import type { Owner } from './owners.ts';
+import { collectPayments, type PaymentEvidence } from './payment-evidence.ts';
 import { injectFaults } from './faults.ts';
 import { collectBooks, collectTasks, collectVideos, type Open, selectOpen } from './collect.ts';
 import { type Client, type Load, runLoad } from './load.ts';
@@ -18,8 +22,10 @@ import { injectNetworkFaults } from './network-faults.ts';
 import { createRandom } from './random.ts';
 import { type Contest, prepareCodes, redeemCodes } from './redeem-codes.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { type ChaosReport, counted, outcomesOf } from './report.ts';
+import { type ChaosReport, checkoutsOf, counted, outcomesOf } from './report.ts';
 import { settle } from './settle.ts';
+import { passDays } from './shop-days.ts';
+import { breakShop } from './shop.ts';
 import { explainSlowTasks, lifeMs } from './slow-tasks.ts';
 import { type Stack, startStack } from './stack.ts';
 
@@ -51,15 +57,21 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const people = await openAccounts(db, stack);
   const [random, durationMs] = [createRandom(options.seed + 5), options.seconds * 1_000];
   const contests = await prepareCodes(db, { accountIds: people.accountIds, random, durationMs });
+  const buyers = await prepareBuyers(db, people.accountIds);
   const receiver = await startReceiver((client) => people.secrets[client] ?? '', createRandom(options.seed + 1));
-  const scene: Scene = { options, stack, db, temporal: temporal.client, people, contests, receiver };
+  const scene: Scene = { options, stack, db, temporal: temporal.client, people, contests, buyers, receiver };
   try {
-    const { load, damage, network, codes } = await breakIt(scene);
+    const { load, damage, network, codes, payments } = await breakIt(scene);
     const settleSeconds = await letItSettle(scene, load);
-    const faults = [damage, load, receiver, { injected: network }].flatMap(({ injected }) => [...injected]);
-    const evidence = await collect(scene, { load, damage, codes });
+    const faults = [damage, load, receiver, { injected: network }, payments].flatMap(({ injected }) => [...injected]);
+    const evidence = await collect(scene, { load, damage, codes, payments });
     const slowTasks = await explainSlowTasks(temporal.client, evidence.tasks);
-    return reportOf(options, evidence, { faults: Object.fromEntries(faults), settleSeconds, slowTasks });
+    return reportOf(options, evidence, {
+      faults: Object.fromEntries(faults),
+      orders: payments.orders,
+      settleSeconds,
+      slowTasks,
+    });
   } finally {
     await Promise.allSettled([temporal.close(), db.close()]);
     const unruly = await stack.stop();
@@ -75,14 +87,16 @@ type Scene = {
   readonly temporal: TemporalClient;
   readonly people: People;
   readonly contests: readonly Contest[];
+  readonly buyers: readonly Owner[];
   readonly receiver: Receiver;
 };
 
-async function breakIt({ options, stack, people, contests, receiver, ...rest }: Scene) {
+async function breakIt(scene: Scene) {
+  const { options, stack, people, contests, receiver, db, temporal } = scene;
   const { seed, seconds } = options;
   const durationMs = seconds * 1_000;
   options.say(`chaos for ${seconds} s with seed ${seed}`);
-  const [load, damage, network, codes] = await Promise.all([
+  const [load, damage, network, codes, payments] = await Promise.all([
     runLoad({
       baseUrls: baseUrlsOf(stack),
       clients: clientsOf(people.keys, receiver),
@@ -92,21 +106,43 @@ async function breakIt({ options, stack, people, contests, receiver, ...rest }: 
     }),
     injectFaults({
       stack,
-      ...rest,
+      db,
+      temporal,
       random: createRandom(seed + 3),
       durationMs,
       say: options.say,
       pauseMs: faultEveryMs,
     }),
-    injectNetworkFaults({ each: stack.kinds.each, db: rest.db, seed: seed + 4, durationMs }),
+    injectNetworkFaults({ each: stack.kinds.each, db, seed: seed + 4, durationMs }),
     redeemCodes({
       contests,
       baseUrls: baseUrlsOf(stack),
       random: createRandom(seed + 6),
       patienceMs: durationMs + settleLimitMs,
     }),
+    sellCredits(scene, durationMs),
   ]);
-  return { load, damage, network, codes };
+  return { load, damage, network, codes, payments };
+}
+
+type Sold = Pick<PaymentEvidence, 'ordered' | 'forgeries'> & Pick<ChaosReport, 'orders'> & Pick<Load, 'injected'>;
+
+async function sellCredits({ options, stack, db, temporal, buyers }: Scene, durationMs: number): Promise<Sold> {
+  const { shop } = stack;
+  const random = (part: number) => createRandom(options.seed + part);
+  const baseUrls = baseUrlsOf(stack);
+  const [orders, { injected, forgeries }, network] = await Promise.all([
+    buyCredits({ shop, buyers, baseUrls, random: random(7), durationMs }),
+    deliverEvents({ stripe: shop.stripe, baseUrls, random: random(8), durationMs }),
+    breakShop(shop, { random: random(9), durationMs }),
+    passDays({ stack, db, temporal, durationMs }),
+  ]);
+  return {
+    orders: counted(orders.map(({ answer }) => answer)),
+    ordered: orders.flatMap(({ sessionId }) => sessionId ?? []),
+    forgeries,
+    injected: new Map([...injected, ...network]),
+  };
 }
 
 /** Returns the seconds from the last fault until nothing was open. */
@@ -120,7 +156,7 @@ async function letItSettle({ options, ...scene }: Scene, load: Load): Promise<nu
 
 async function collect(
   { options, stack, db, people, receiver }: Scene,
-  { load, damage, codes }: { load: Load; damage: Damage; codes: readonly RedeemedCode[] },
+  { load, damage, codes, payments }: { load: Load; damage: Damage; codes: readonly RedeemedCode[]; payments: Sold },
 ): Promise<Evidence> {
   options.say('checking');
   const tasks = await collectTasks(db, people.accountIds);
@@ -135,6 +171,7 @@ async function collect(
     videos: await collectVideos(tasks, { baseUrl, keys: people.keys, folder }),
     ...(await collectBooks(db, people.accountIds, openedWith)),
     codes,
+    payments: { ...(await collectPayments(db, stack.shop.stripe.records)), ...payments },
     kindJobs: await stack.kinds.jobs(),
     unsettledJobs: open?.jobs ?? 0,
     damage,
@@ -181,13 +218,14 @@ function baseUrlsOf({ apis }: Stack): readonly [string, ...string[]] {
 function reportOf(
   { seed, seconds }: ChaosOptions,
   evidence: Evidence,
-  seen: Pick<ChaosReport, 'faults' | 'settleSeconds' | 'slowTasks'>,
+  seen: Pick<ChaosReport, 'faults' | 'orders' | 'settleSeconds' | 'slowTasks'>,
 ): ChaosReport {
   return {
     seed,
     seconds,
     wishes: outcomesOf(evidence),
     codes: evidence.codes.length,
+    checkouts: checkoutsOf(evidence),
     tasks: counted(evidence.tasks.map(({ state, failCode }) => (failCode === null ? state : `${state} ${failCode}`))),
     callbacks: evidence.callbacks.length,
     slowestTaskSeconds: Math.round(Math.max(0, ...evidence.tasks.map(lifeMs)) / 1_000),

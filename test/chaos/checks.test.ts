@@ -33,6 +33,7 @@ const wish: Wish = {
   answers: [ok],
 };
 
+const noPayments: Evidence['payments'] = { sessions: [], topUps: [], ungranted: [], ordered: [], forgeries: [] };
 const calm: Evidence['damage'] = { stopped: new Set(), outages: [] };
 
 /** The evidence of a sound run with one task; each test breaks one thing about it. */
@@ -48,8 +49,9 @@ function evidenceOf(task: FinalTask | undefined, change: Partial<Evidence> = {})
     setbacks: [],
     videos: new Map(isSuccess ? [['task-1', undefined]] : []),
     ledger: [],
-    balances: [{ opened: 1_000, now: isSuccess ? 868 : 1_000 }],
+    balances: [{ accountId: 'a', opened: 1_000, now: isSuccess ? 868 : 1_000 }],
     codes: [],
+    payments: noPayments,
     caps: [],
     kindJobs: new Map(),
     unsettledJobs: 0,
@@ -65,7 +67,7 @@ describe('the checks after chaos find nothing wrong with', () => {
   const sound: Readonly<Record<string, Evidence>> = {
     'a task that succeeded': evidenceOf(done),
     'a code of one of two accounts, and a cap that is reached': evidenceOf(done, {
-      balances: [{ opened: 1_000, now: 873 }],
+      balances: [{ accountId: 'a', opened: 1_000, now: 873 }],
       codes: [{ credits: 5, winners: [0], unanswered: 0 }],
       caps: [{ client: 0, credits: 132, spent: 132 }],
     }),
@@ -140,14 +142,17 @@ describe('the checks after chaos find', () => {
       evidenceOf(done, { setbacks: ['task task-1 was success, and then fail'] }),
       /and then fail/,
     ],
-    'a balance that does not add up': [evidenceOf(done, { balances: [{ opened: 1_000, now: 1_000 }] }), /leave 868/],
+    'a balance that does not add up': [
+      evidenceOf(done, { balances: [{ accountId: 'a', opened: 1_000, now: 1_000 }] }),
+      /leave 868/,
+    ],
     'a code that was granted twice': [
       evidenceOf(done, { codes: [{ credits: 5, winners: [0, 1], unanswered: 0 }] }),
       /code 0 was granted to 2 accounts/,
     ],
     'a code whose credits are missing': [
       evidenceOf(done, { codes: [{ credits: 5, winners: [0], unanswered: 0 }] }),
-      /has 868 credits, its codes and its successful tasks leave 873/,
+      /has 868 credits, its codes, payments and successful tasks leave 873/,
     ],
     'a redemption without an answer': [
       evidenceOf(done, { codes: [{ credits: 5, winners: [1], unanswered: 1 }] }),

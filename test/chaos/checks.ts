@@ -1,6 +1,7 @@
 import type { CreateAnswer, Evidence, FinalTask, RedeemedCode, Wish } from './evidence.ts';
 import { judgeKinds } from './judge-kinds.ts';
 import { judgeOutages } from './judge-outage.ts';
+import { judgePayments } from './judge-payments.ts';
 
 /** Everything that must hold after any amount of damage; answers a sentence for each breach, and what had to be excused. */
 export function check(evidence: Evidence): {
@@ -24,6 +25,7 @@ export function check(evidence: Evidence): {
       ...judgeBalances(evidence),
       ...evidence.codes.flatMap(judgeCode),
       ...judgeCaps(evidence),
+      ...judgePayments(evidence.payments),
       ...judgeKinds(evidence),
       ...judgeOutages(evidence),
     ],
@@ -136,15 +138,17 @@ function judgeVideo({ taskId, state }: FinalTask, { videos }: Evidence): readonl
   return fault === undefined ? [] : [`the video of task ${taskId}: ${fault}`];
 }
 
-function judgeBalances({ balances, tasks, codes }: Evidence): readonly string[] {
-  return balances.flatMap(({ opened, now }, client) => {
+function judgeBalances({ balances, tasks, codes, payments }: Evidence): readonly string[] {
+  return balances.flatMap(({ accountId, opened, now }, client) => {
     const own = tasks.filter((task) => task.client === client && task.state === 'success');
     const redeemed = codes.filter(({ winners }) => winners.includes(client));
-    const given = redeemed.reduce((sum, { credits }) => sum + credits, opened);
-    const expected = own.reduce((sum, { creditsCharged }) => sum - creditsCharged, given);
+    const bought = payments.sessions.filter((session) => session.accountId === accountId);
+    const given = [...redeemed.map(({ credits }) => credits), ...bought.map(({ due }) => due)];
+    const paid = own.map(({ creditsCharged }) => -creditsCharged);
+    const expected = [...given, ...paid].reduce((sum, amount) => sum + amount, opened);
     return now === expected
       ? []
-      : [`account ${client} has ${now} credits, its codes and its successful tasks leave ${expected}`];
+      : [`account ${client} has ${now} credits, its codes, payments and successful tasks leave ${expected}`];
   });
 }
 

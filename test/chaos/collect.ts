@@ -48,7 +48,11 @@ export async function collectBooks(
   return {
     caps: (await Promise.all(caps)).flat(),
     ledger: await auditLedger(db),
-    balances: accounts.map((account, index) => ({ opened: opened[index] ?? 0, now: account?.balance ?? Number.NaN })),
+    balances: accountIds.map((accountId, client) => ({
+      accountId,
+      opened: opened[client] ?? 0,
+      now: accounts[client]?.balance ?? Number.NaN,
+    })),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { LedgerViolation } from '../../src/credits/ledger-rules.ts';
 import type { Outage } from './outage.ts';
 import type { BookedJob } from '../fakes/upstream-books.ts';
+import type { PaymentEvidence } from './payment-evidence.ts';
 
 /** One answer to a create, or none: `status` is undefined when the connection broke or nothing came in time. */
 export type CreateAnswer = {
@@ -83,8 +84,9 @@ export type Evidence = {
   readonly videos: ReadonlyMap<string, string | undefined>;
   readonly ledger: readonly LedgerViolation[];
   /** For every account: what it was opened with, and what it has now. */
-  readonly balances: readonly { readonly opened: number; readonly now: number }[];
+  readonly balances: readonly { readonly accountId: string; readonly opened: number; readonly now: number }[];
   readonly codes: readonly RedeemedCode[];
+  readonly payments: PaymentEvidence;
   /** The spend caps of all accounts, at the end. */
   readonly caps: readonly { readonly client: number; readonly credits: number; readonly spent: number }[];
   /** Every job of the upstreams of all kinds, by the name of the provider. */

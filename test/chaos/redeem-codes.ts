@@ -1,20 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCodesAs } from '../../src/credits/redemption-codes.ts';
-import { setMembership } from '../../src/people/memberships.ts';
-import { clearedCookie } from '../../src/people/session-cookie.ts';
-import { createSession } from '../../src/people/sessions.ts';
-import { createUser } from '../../src/people/users.ts';
 import type { Database } from '../../src/platform/database/database.ts';
-import { fromConsole, origin, shell } from '../support/person.ts';
+import { shell } from '../support/person.ts';
 import type { RedeemedCode } from './evidence.ts';
+import { newOwner, type Owner, postAs } from './owners.ts';
 import type { Random } from './random.ts';
 
 export const codeCredits = 700;
 const redeemEveryMs = 5_000;
 
 /** Two owners, of different accounts, who have the same code. */
-export type Contest = { readonly code: string; readonly owners: readonly (Owner & { readonly client: number })[] };
-type Owner = { readonly accountId: string; readonly token: string };
+export type Contest = { readonly code: string; readonly owners: readonly Owner[] };
 
 /** Made before anything is broken. Each owner tries one code only, because the attempts of a person are limited. */
 export async function prepareCodes(
@@ -26,19 +22,12 @@ export async function prepareCodes(
   const contests: Contest[] = [];
   for (const [index, code] of codes.entries()) {
     const clients = random.shuffled([...accountIds.keys()]).slice(0, 2);
-    const owners = clients.map(async (client) => {
-      const accountId = accountIds[client] ?? '';
-      return { client, accountId, token: await newOwner(db, accountId, `owner-${index}-${client}@example.com`) };
-    });
+    const owners = clients.map((client) =>
+      newOwner(db, { client, accountId: accountIds[client] ?? '' }, `owner-${index}-${client}@example.com`),
+    );
     contests.push({ code, owners: await Promise.all(owners) });
   }
   return contests;
-}
-
-async function newOwner(db: Database, accountId: string, email: string): Promise<string> {
-  const { userId } = await createUser(db, { email, isOperator: false, passwordHash: undefined });
-  await setMembership(db, accountId, userId, 'owner');
-  return (await createSession(db, userId, origin)).token;
 }
 
 type Redeeming = {
@@ -70,21 +59,9 @@ async function redeem({ code, owners }: Contest, options: Redeeming): Promise<Re
 
 async function insist(owner: Owner, code: string, { baseUrls, random, patienceMs }: Redeeming) {
   for (const giveUpAt = Date.now() + patienceMs; Date.now() < giveUpAt; await delay(500)) {
-    const status = await send(random.pick(baseUrls), owner, code).catch(() => 0);
+    const url = `${random.pick(baseUrls)}/api/console/v1/credits/redeem`;
+    const { status } = await postAs(owner, url, { code }).catch(() => ({ status: 0 }));
     if (status === 200 || (status >= 400 && status < 500 && status !== 429)) return status;
   }
   return undefined;
-}
-
-async function send(baseUrl: string, { accountId, token }: Owner, code: string): Promise<number> {
-  const [name = ''] = clearedCookie(baseUrl).split('=');
-  const response = await fetch(`${baseUrl}/api/console/v1/credits/redeem`, {
-    method: 'POST',
-    headers: { ...fromConsole, cookie: `${name}=${token}`, 'videogen-account': accountId },
-    body: JSON.stringify({ code }),
-    signal: AbortSignal.timeout(60_000),
-  });
-  // The answer counts only if it arrives whole.
-  await response.text();
-  return response.status;
 }

@@ -7,6 +7,9 @@ export type ChaosReport = {
   readonly wishes: Readonly<Record<string, number>>;
   /** Codes that two accounts redeemed at the same time. */
   readonly codes: number;
+  /** Orders of credits by their last answer, and checkouts by their state at Stripe in the end. */
+  readonly orders: Readonly<Record<string, number>>;
+  readonly checkouts: Readonly<Record<string, number>>;
   readonly tasks: Readonly<Record<string, number>>;
   readonly faults: Readonly<Record<string, number>>;
   readonly callbacks: number;
@@ -40,6 +43,14 @@ export function outcomesOf({ wishes }: Evidence): Readonly<Record<string, number
   );
 }
 
+export function checkoutsOf({ payments }: Evidence): Readonly<Record<string, number>> {
+  return counted(
+    payments.sessions.map(({ state, taken, due }) =>
+      taken.length === 0 ? state : `${state}, ${due > 0 ? 'partly' : 'wholly'} returned`,
+    ),
+  );
+}
+
 /** One table, for a person. */
 export function printed(report: ChaosReport): string {
   const rows: (readonly [string, string | number])[] = [
@@ -48,6 +59,8 @@ export function printed(report: ChaosReport): string {
     ...Object.entries(report.wishes).map(([name, count]) => [`create: ${name}`, count] as const),
     ...Object.entries(report.tasks).map(([name, count]) => [`task: ${name}`, count] as const),
     ['codes redeemed', report.codes],
+    ...Object.entries(report.orders).map(([name, count]) => [`order of credits: ${name}`, count] as const),
+    ...Object.entries(report.checkouts).map(([name, count]) => [`checkout: ${name}`, count] as const),
     ['callbacks received', report.callbacks],
     ['jobs upstream', report.jobs],
     ...Object.entries(report.faults).map(([name, count]) => [`fault: ${name}`, count] as const),

@@ -4,10 +4,13 @@ import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { triggerSchedule } from '../../src/temporal/schedules.ts';
 import { type Open, selectOpen } from './collect.ts';
+import { judgePayments } from './judge-payments.ts';
+import { collectPayments } from './payment-evidence.ts';
+import { endDays } from './shop-days.ts';
 import type { Stack } from './stack.ts';
 
-/** `reconcile` runs this often instead of every minute, so that a short run stays short. */
-const reconcileEveryMs = 5_000;
+/** The schedules run this often, so that a short run stays short. */
+const triggerEveryMs = 5_000;
 
 export type SettleOptions = {
   readonly stack: Stack;
@@ -17,8 +20,8 @@ export type SettleOptions = {
 };
 
 /**
- * Waits, for `limitMs` at most, until every task is final, no callback is owed, no job runs upstream and no job of a failed task is
- * uncertain. What is open then is a violation that the checks report.
+ * Waits, for `limitMs` at most, until every task is final, no callback is owed, no job runs upstream, no job of a failed task is
+ * uncertain, and our books have what Stripe's records have. What is open then is a violation that the checks report.
  */
 export async function settle({ stack, db, temporal, limitMs }: SettleOptions): Promise<void> {
   const endsAt = Date.now() + limitMs;
@@ -27,11 +30,20 @@ export async function settle({ stack, db, temporal, limitMs }: SettleOptions): P
     const [open] = await db.run<Open>(selectOpen).catch(() => []);
     const kindJobs = [...(await stack.kinds.jobs()).values()].flat();
     const isRunning = kindJobs.some(({ state }) => state === 'running');
-    if (open?.tasks === 0 && open.callbacks === 0 && open.jobs === 0 && !isRunning) return;
+    const isQuiet = open?.tasks === 0 && open.callbacks === 0 && open.jobs === 0 && !isRunning;
+    if (isQuiet && (await isPaid({ db, stack }))) return;
     if (Date.now() >= triggerAt) {
-      triggerAt = Date.now() + reconcileEveryMs;
-      await triggerSchedule(temporal, taskQueuesOf(stack.settings.taskQueue), 'reconcile').catch(() => undefined);
+      triggerAt = Date.now() + triggerEveryMs;
+      for (const schedule of ['reconcile', 'housekeeping'] as const)
+        await triggerSchedule(temporal, taskQueuesOf(stack.settings.taskQueue), schedule).catch(() => undefined);
+      await endDays({ stack, db, temporal }).catch(() => undefined);
     }
-    await delay(250);
+    await delay(500);
   }
+}
+
+async function isPaid({ db, stack: { shop } }: Pick<SettleOptions, 'db' | 'stack'>): Promise<boolean> {
+  const seen = { ordered: [], forgeries: [] };
+  const payments = await collectPayments(db, shop.stripe.records).catch(() => undefined);
+  return payments !== undefined && judgePayments({ ...payments, ...seen }).length === 0;
 }

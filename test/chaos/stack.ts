@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config/config.ts';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { type Postgres, startPostgres } from '../../src/embedded/postgres.ts';
+import { findFfmpeg } from '../../src/embedded/ffmpeg.ts';
 import { findTemporalCli } from '../../src/embedded/temporal-cli.ts';
 import { startTemporal, type TemporalServer } from '../../src/embedded/temporal-server.ts';
 import { externalSettings, type Settings } from '../../src/config/settings.ts';
@@ -14,6 +15,7 @@ import { waitFor } from '../support/wait-for.ts';
 import { type SupervisedProcess, keepRunning } from './supervised-process.ts';
 import { catalogueOf, writeKindFiles } from '../fakes/kinds.ts';
 import { type KindUpstreams, startKindUpstreams } from './kind-upstreams.ts';
+import { packages, type Shop, startShop } from './shop.ts';
 
 /** The whole service as it runs in production: servers, API and workers in processes of their own, which restart when they end. */
 export type Stack = {
@@ -26,6 +28,7 @@ export type Stack = {
   /** Between the service and Temporal, to cut them off from each other; the test itself bypasses it. */
   readonly temporalProxy: TcpProxy;
   readonly kinds: KindUpstreams;
+  readonly shop: Shop;
   /** Drains and stops everything; answers the names of those that did not end as they should. */
   stop(): Promise<readonly string[]>;
 };
@@ -45,22 +48,26 @@ function modelOf(model: ModelName, deadlineSeconds: number) {
 }
 
 export async function startStack(folder: string, say: (message: string) => void): Promise<Stack> {
-  const { cacheFolder, path: searchPath, temporalCliPath } = readConfig();
+  const { cacheFolder, path: searchPath, temporalCliPath, ffmpegPath } = readConfig();
   const explicitPath = temporalCliPath === undefined ? {} : { explicitPath: temporalCliPath };
   const cliPath = await findTemporalCli({ cacheFolder, searchPath, log: say, ...explicitPath });
+  const ffmpeg = await findFfmpeg({ explicitPath: ffmpegPath, cacheFolder, log: say });
   const [postgres, temporal] = await Promise.all([
     startPostgres({ folder: join(folder, 'postgres'), log: say }),
     startTemporal({ cliPath, folder: join(folder, 'temporal'), namespace: 'default', log: say }),
   ]);
   await migrateToLatest(postgres.url);
   const temporalProxy = await startTcpProxy(temporal.address);
-  const kinds = await startKindUpstreams();
-  const environment = await environmentOf(folder, { postgres, temporal: temporalProxy, kinds });
+  const [kinds, shop] = [await startKindUpstreams(), await startShop()];
+  const environment = {
+    ...(await environmentOf(folder, { postgres, temporal: temporalProxy, kinds, shop })),
+    FFMPEG_PATH: ffmpeg,
+  };
   const { apis, workers } = await startProcesses(folder, environment);
   const stop = async () => {
     const kept = [...apis, ...workers];
     const ends = await Promise.all(kept.map((each) => each.stop()));
-    await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), kinds.close()]);
+    await Promise.all([postgres.stop(), temporal.stop(), temporalProxy.close(), kinds.close(), shop.close()]);
     return kept.filter((_, index) => ends[index] !== true).map(({ name }) => name);
   };
   try {
@@ -70,19 +77,20 @@ export async function startStack(folder: string, say: (message: string) => void)
     throw error;
   }
   const settings = externalSettings(readConfig(environment));
-  return { settings, environment, apis, workers, postgres, temporal, temporalProxy, kinds, stop };
+  return { settings, environment, apis, workers, postgres, temporal, temporalProxy, kinds, shop, stop };
 }
 
 async function environmentOf(
   folder: string,
-  { postgres, temporal, kinds }: Pick<Stack, 'postgres' | 'kinds'> & { readonly temporal: TcpProxy },
+  { postgres, temporal, kinds, shop }: Pick<Stack, 'postgres' | 'kinds' | 'shop'> & { readonly temporal: TcpProxy },
 ): Promise<NodeJS.ProcessEnv> {
   const modelsFile = join(folder, 'models.json');
   const { providers, models } = catalogueOf(kinds.placed);
   await writeKindFiles(folder);
-  await writeFile(modelsFile, JSON.stringify({ providers, models: [...previewModels, ...models] }));
+  await writeFile(modelsFile, JSON.stringify({ packages, providers, models: [...previewModels, ...models] }));
   return {
     ...process.env,
+    ...shop.environment,
     DATABASE_URL: postgres.url,
     TEMPORAL_ADDRESS: temporal.address,
     VIDEOGEN_DATA: join(folder, 'data'),

@@ -160,6 +160,12 @@ export function createStripeRecords() {
       record('charge.refunded', charge);
       return refund;
     },
+    /** A refund that was pending arrives. */
+    completeRefund: (refundId: string) => {
+      const refund = found(refunds.get(refundId), 'refund');
+      refund.status = 'succeeded';
+      record('refund.updated', refund);
+    },
     /** The customer's bank sends the money back to us. */
     failRefund: (refundId: string) => {
       const refund = found(refunds.get(refundId), 'refund');

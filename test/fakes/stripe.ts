@@ -47,7 +47,8 @@ export type Exchange = {
 type Reply = { readonly status: number; readonly body: object };
 type Call = { readonly method: string; readonly path: string; readonly params: URLSearchParams };
 
-export async function startFakeStripe(): Promise<FakeStripe> {
+/** A long run keeps no exchanges: its lists of sessions would fill the memory. */
+export async function startFakeStripe({ keepsExchanges = true } = {}): Promise<FakeStripe> {
   const records = createStripeRecords();
   const prices = new Map<string, number>();
   const exchanges: Exchange[] = [];
@@ -63,7 +64,7 @@ export async function startFakeStripe(): Promise<FakeStripe> {
       return send(response, 401, failure('invalid_request_error', 'Invalid API Key provided'));
     }
     const reply = carryOut(request.headers['idempotency-key'], call);
-    exchanges.push({ ...call, params: call.params.toString(), reply });
+    if (keepsExchanges) exchanges.push({ ...call, params: call.params.toString(), reply });
     const losses = lost.get(call.path) ?? 0;
     if (losses > 0) {
       lost.set(call.path, losses - 1);
