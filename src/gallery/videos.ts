@@ -2,7 +2,7 @@ import type { Database } from '../platform/database/database.ts';
 import { many, one } from '../platform/database/statement.ts';
 import { leastId } from '../platform/database/sql.ts';
 import type { Task } from '../tasks/task.ts';
-import { promptLexemes } from '../tasks/task-list.ts';
+import { promptHas } from '../tasks/task-filter.ts';
 import { taskColumns } from '../tasks/tasks.ts';
 
 /** SQL: the task has a video that was not deleted. */
@@ -49,8 +49,7 @@ async function findSource(db: Database, { accountId, words, tag, isFavorite }: V
   return isFavorite === true ? examineFavorites : examineNewest;
 }
 
-const hasWords = (words: string) =>
-  `${promptLexemes} @@ (('''' || $1::text || '''')::tsquery && to_tsquery('simple', ${words}))`;
+const hasWords = (words: string) => promptHas('$1', words);
 
 const countMatches = one<{ readonly matches: number }, [accountId: string, words: string]>({
   name: 'count-videos-with-words',

@@ -8,6 +8,10 @@ import type { TaskSearch } from './task-search.ts';
  */
 export const promptLexemes = `(array_to_tsvector(array['@' || account_id::text]) || to_tsvector('simple', param->'input'->>'prompt'))`;
 
+/** SQL: the prompt of a task of the account has the words of a tsquery. */
+export const promptHas = (account: string, words: string): string =>
+  `${promptLexemes} @@ (('''@' || ${account}::text || '''')::tsquery && to_tsquery('simple', ${words}))`;
+
 export type TaskFilter = {
   /** Without it, tasks of all accounts match. */
   readonly accountId?: string | undefined;
@@ -53,4 +57,4 @@ export const matchesFilter = `($4::text is null or model = $4)
     union all
     select id from tasks
     where $10::text is not null and account_id = $1
-      and ${promptLexemes} @@ (('''@' || $1::text || '''')::tsquery && to_tsquery('simple', $10))))`;
+      and ${promptHas('$1', '$10')}))`;

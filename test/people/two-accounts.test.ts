@@ -137,7 +137,6 @@ async function fillOther(): Promise<Other> {
     values: {
       accountId: [accountId],
       taskId: [live, failed, succeeded],
-      taskIds: [[live, failed, succeeded]],
       taskIds: [[succeeded], [live]],
       tag: [mark],
       addTags: [[mark]],
@@ -346,7 +345,10 @@ test('the same reads show the other account to its owner, so the tests above had
     if (method !== 'get') continue;
     const taskId = other.values['taskId']?.at(-1);
     const needed = ['taskId', 'urls', 'deliveryId'].filter((name) => isRequired(query, name));
-    const pairs = needed.map((name): [string, string] => [name, String(name === 'urls' ? other.values[name]?.at(-1) : taskId)]);
+    const pairs = needed.map((name): [string, string] => [
+      name,
+      String(name === 'urls' ? other.values[name]?.at(-1) : taskId),
+    ]);
     const search = `?${new URLSearchParams(pairs).toString()}`;
     const found = path.replace('{id}', String(taskId)) + search;
     const { bytes, headers } = await other.owner.ask('GET', found, { accountId: other.accountId });

@@ -2,7 +2,15 @@ import type { Rate, RateLeft } from '../../platform/rate-limit.ts';
 
 // The fields of draft-ietf-httpapi-ratelimit-headers-10.
 
-type Policy = 'creates' | 'refused-creates' | 'reads' | 'bad-keys' | 'share-pages' | 'sign-ins' | 'codes' | 'provider-tests';
+type Policy =
+  | 'creates'
+  | 'refused-creates'
+  | 'reads'
+  | 'bad-keys'
+  | 'share-pages'
+  | 'sign-ins'
+  | 'codes'
+  | 'provider-tests';
 
 export const rateAnswerHeaders = {
   'RateLimit-Policy': 'The limit: `q` requests per `w` seconds.',
