@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'account_not_found'
   | 'account_suspended'
   | 'already_member'
+  | 'archive_running'
   | 'attempt_not_found'
   | 'balance_out_of_range'
   | 'body_not_object'
@@ -65,6 +66,7 @@ export type ErrorCode =
   | 'request_timeout'
   | 'scope_missing'
   | 'session_not_found'
+  | 'share_link_not_found'
   | 'sign_in_failed'
   | 'sign_up_not_found'
   | 'sign_up_off'
@@ -78,8 +80,10 @@ export type ErrorCode =
   | 'too_many_passkeys'
   | 'too_many_provider_tests'
   | 'too_many_refused_creates'
+  | 'too_many_share_links'
   | 'too_many_sign_ins'
   | 'too_many_sign_ups'
+  | 'too_many_tags'
   | 'too_many_top_ups'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
@@ -417,6 +421,51 @@ export type Callback = {
   }[];
 };
 
+export type Limits = {
+  /** Tasks that wait or run. */
+  readonly unfinishedTasks: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  /** `remaining` requests are allowed now. Null without a limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+    readonly remaining: number;
+  } | null;
+  /** `remaining` requests are allowed now. Null without a limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+    readonly remaining: number;
+  } | null;
+  /** Those of the whole account. Keys and members may have others. */
+  readonly spendCaps: readonly {
+    readonly period: 'day' | 'month' | 'total';
+    readonly cap: number;
+    readonly spent: number;
+    readonly resetTime: number | null;
+  }[];
+  readonly uploads: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly uploadedBytes: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly activeKeys: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly retention: {
+    /** Until videos and uploaded files are deleted. */
+    readonly mediaDays: number;
+    /** Until prompts are deleted; null if they are kept. */
+    readonly promptDays: number | null;
+  };
+};
+
 export type Model = {
   readonly model: string;
   readonly title: string;
@@ -429,6 +478,15 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+  /** What it is good for, in plain text. */
+  readonly description: string | null;
+  /** What the model makes; null without a sample in the catalogue. */
+  readonly sample: {
+    readonly videoUrl: string | null;
+    readonly posterUrl: string | null;
+    /** True: made by the built-in preview, which is no AI model. */
+    readonly isPreview: boolean;
+  } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
   readonly lastFrame: boolean;
 };
@@ -452,21 +510,6 @@ export type ModelPrice = {
     readonly creditsPerVideo: number;
     readonly fromTime: number;
   }[];
-};
-
-export type Limits = {
-  /** Null: no limit. */
-  readonly creates: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-  } | null;
-  /** Null: no limit. */
-  readonly reads: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-  } | null;
-  readonly unfinishedTasks: number;
-  readonly maxUnfinishedTasks: number;
 };
 
 export type UsedApiKey = {
@@ -518,7 +561,6 @@ export type NewApiKey = {
 
 export type TaskQuery = {
   readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-  readonly model?: string | undefined;
   /** Failed tasks with this code. */
   readonly failCode?:
     | 'content_rejected'
@@ -536,9 +578,10 @@ export type TaskQuery = {
     | undefined;
   /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
   readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+  readonly model?: string | undefined;
   /** The key or person that created the task. */
   readonly createdBy?: string | undefined;
-  /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+  /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
   readonly search?: string | undefined;
   /** Created at this Unix millisecond or later. */
   readonly from?: number | undefined;

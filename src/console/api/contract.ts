@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'account_not_found'
   | 'account_suspended'
   | 'already_member'
+  | 'archive_running'
   | 'attempt_not_found'
   | 'balance_out_of_range'
   | 'body_not_object'
@@ -65,6 +66,7 @@ export type ErrorCode =
   | 'request_timeout'
   | 'scope_missing'
   | 'session_not_found'
+  | 'share_link_not_found'
   | 'sign_in_failed'
   | 'sign_up_not_found'
   | 'sign_up_off'
@@ -78,8 +80,10 @@ export type ErrorCode =
   | 'too_many_passkeys'
   | 'too_many_provider_tests'
   | 'too_many_refused_creates'
+  | 'too_many_share_links'
   | 'too_many_sign_ins'
   | 'too_many_sign_ups'
+  | 'too_many_tags'
   | 'too_many_top_ups'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
@@ -331,6 +335,12 @@ export type ListedTask = {
   readonly contentDeleteTime: number | null;
 };
 
+export type TaskCount = {
+  readonly tasks: number;
+  /** False: there are at least this many. */
+  readonly isExact: boolean;
+};
+
 export type DeletedTask = {
   readonly taskId: string;
   readonly contentDeleteTime: number;
@@ -417,6 +427,38 @@ export type Callback = {
   }[];
 };
 
+export type GalleryVideo = {
+  readonly taskId: string;
+  readonly model: string;
+  readonly prompt: string;
+  /** The ratio of the request. */
+  readonly ratio: string;
+  readonly width: number;
+  readonly height: number;
+  readonly seconds: number;
+  readonly hasAudio: boolean;
+  /** A freshly signed link. */
+  readonly videoUrl: string;
+  /** A freshly signed link to a still of the video. */
+  readonly posterUrl: string;
+  readonly favorite: boolean;
+  readonly tags: readonly string[];
+  readonly createTime: number;
+};
+
+export type LabeledVideos = {};
+
+export type ShareLink = {
+  readonly linkId: string;
+  readonly taskId: string;
+  readonly title: string | null;
+  readonly showsAccountName: boolean;
+  readonly createTime: number;
+  readonly expireTime: number;
+};
+
+export type RevokedShareLink = {};
+
 export type Overview = {
   /** Below zero after a payment for credits that are spent was returned. */
   readonly balance: number;
@@ -457,6 +499,107 @@ export type UsageDay = {
   readonly granted: number;
   /** Tasks created. */
   readonly tasks: number;
+};
+
+export type Status = {
+  /** Below zero after a payment for credits that are spent was returned. */
+  readonly balance: number;
+  /** The threshold of the event `balance.low`; null without one. */
+  readonly lowBalance: number | null;
+  /** True if owners can buy credits in the console. */
+  readonly sellsCredits: boolean;
+  readonly models: readonly {
+    readonly model: string;
+    readonly title: string;
+    /** `slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded. */
+    readonly state: 'slow' | 'unavailable';
+    /** The next attempt; null if none is planned. When the trouble ends is not known. */
+    readonly retryTime: number | null;
+  }[];
+};
+
+export type Limits = {
+  /** Tasks that wait or run. */
+  readonly unfinishedTasks: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  /** `remaining` requests are allowed now. Null without a limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+    readonly remaining: number;
+  } | null;
+  /** `remaining` requests are allowed now. Null without a limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+    readonly remaining: number;
+  } | null;
+  /** Those of the whole account. Keys and members may have others. */
+  readonly spendCaps: readonly {
+    readonly period: 'day' | 'month' | 'total';
+    readonly cap: number;
+    readonly spent: number;
+    readonly resetTime: number | null;
+  }[];
+  readonly uploads: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly uploadedBytes: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly activeKeys: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly retention: {
+    /** Until videos and uploaded files are deleted. */
+    readonly mediaDays: number;
+    /** Until prompts are deleted; null if they are kept. */
+    readonly promptDays: number | null;
+  };
+};
+
+export type Statement = {
+  readonly month: string;
+  readonly fromTime: number;
+  /** The start of the next month. */
+  readonly toTime: number;
+  readonly createTime: number;
+  /** False while entries may still be added. */
+  readonly isFinal: boolean;
+  /** The month in which the account was created. */
+  readonly firstMonth: string;
+  /** The balance before the month. */
+  readonly opening: number;
+  /** The balance after the month, or the current one. */
+  readonly closing: number;
+  readonly sections: readonly {
+    /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
+    readonly section: string;
+    readonly entries: number;
+    /** Signed. */
+    readonly credits: number;
+  }[];
+  readonly lines: readonly StatementLine[];
+};
+
+export type StatementLine = {
+  /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
+  readonly section: string;
+  /** Only for charges and refunds. */
+  readonly model: string | null;
+  /** Only for charges and refunds. */
+  readonly priceName: string | null;
+  /** Only for other entries; null for the sum of further entries. */
+  readonly bookTime: number | null;
+  readonly reason: string | null;
+  readonly entries: number;
+  /** Signed. */
+  readonly credits: number;
 };
 
 export type UsageGroupDay = {
@@ -502,6 +645,15 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+  /** What it is good for, in plain text. */
+  readonly description: string | null;
+  /** What the model makes; null without a sample in the catalogue. */
+  readonly sample: {
+    readonly videoUrl: string | null;
+    readonly posterUrl: string | null;
+    /** True: made by the built-in preview, which is no AI model. */
+    readonly isPreview: boolean;
+  } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
   readonly lastFrame: boolean;
 };
@@ -525,21 +677,6 @@ export type ModelPrice = {
     readonly creditsPerVideo: number;
     readonly fromTime: number;
   }[];
-};
-
-export type Limits = {
-  /** Null: no limit. */
-  readonly creates: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-  } | null;
-  /** Null: no limit. */
-  readonly reads: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-  } | null;
-  readonly unfinishedTasks: number;
-  readonly maxUnfinishedTasks: number;
 };
 
 export type DeliveryAttempt = {
@@ -858,7 +995,10 @@ export type SecurityEvent = {
     | 'passkey_added'
     | 'passkey_removed'
     | 'identity_linked'
-    | 'account_closed';
+    | 'account_renamed'
+    | 'account_closed'
+    | 'share_link_made'
+    | 'share_link_revoked';
   /** The person whom the event concerns. */
   readonly userId: string | null;
   readonly email: string | null;
@@ -1184,6 +1324,7 @@ export type AdminTopUp = {
   /** The payment provider's receipt; only for owners. */
   readonly receiptUrl: string | null;
   readonly accountId: string;
+  readonly accountName: string;
   readonly provider: 'stripe';
   /** The provider's id of the checkout. */
   readonly checkoutId: string | null;
@@ -1627,6 +1768,18 @@ export type Waiting = {
 };
 
 export type Reads = {
+  readonly '/api/v1/uploads/previews': {
+    readonly query: {
+      readonly urls: string;
+    };
+    readonly answer: {
+      /** Signed links, valid for a day. */
+      readonly previews: readonly {
+        readonly url: string;
+        readonly previewUrl: string;
+      }[];
+    };
+  };
   readonly '/api/v1/jobs/recordInfo': {
     readonly query: {
       readonly taskId: string;
@@ -1636,7 +1789,6 @@ export type Reads = {
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -1654,9 +1806,10 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+      readonly model?: string | undefined;
       /** The key or person that created the task. */
       readonly createdBy?: string | undefined;
-      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1671,11 +1824,82 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
+  readonly '/api/v1/jobs/countTasks': {
+    readonly query: {
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+    };
+    readonly answer: {
+      /** By state; failed tasks by `outcome`. */
+      readonly counts: {
+        readonly waiting: TaskCount;
+        readonly queuing: TaskCount;
+        readonly generating: TaskCount;
+        readonly success: TaskCount;
+        readonly cancelled: TaskCount;
+        readonly rejected: TaskCount;
+        readonly failed: TaskCount;
+      };
+    };
+  };
   readonly '/api/v1/jobs/timeline': {
     readonly query: {
       readonly taskId: string;
     };
     readonly answer: TaskTimeline;
+  };
+  readonly '/api/v1/gallery/videos': {
+    readonly query: {
+      readonly model?: string | undefined;
+      /** The ratio of the request. */
+      readonly ratio?:
+        | 'adaptive'
+        | '16:9'
+        | '9:16'
+        | '1:1'
+        | '4:3'
+        | '3:4'
+        | '21:9'
+        | '9:21'
+        | '3:2'
+        | '2:3'
+        | '5:4'
+        | '4:5'
+        | undefined;
+      /** `true`: favorites only. */
+      readonly favorite?: boolean | undefined;
+      readonly tag?: string | undefined;
+      /** Words that the prompt contains; the last one may be incomplete. They match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly videos: readonly GalleryVideo[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/gallery/tags': {
+    readonly query: {};
+    readonly answer: {
+      readonly tags: readonly string[];
+    };
+  };
+  readonly '/api/v1/gallery/shareLinks': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: {
+      readonly links: readonly ShareLink[];
+    };
   };
   readonly '/api/v1/overview': {
     readonly query: {
@@ -1683,6 +1907,14 @@ export type Reads = {
       readonly days?: boolean | undefined;
     };
     readonly answer: Overview;
+  };
+  readonly '/api/v1/status': {
+    readonly query: {};
+    readonly answer: Status;
+  };
+  readonly '/api/v1/limits': {
+    readonly query: {};
+    readonly answer: Limits;
   };
   readonly '/api/v1/credits': {
     readonly query: {
@@ -1712,6 +1944,13 @@ export type Reads = {
     readonly answer: {
       readonly days: readonly UsageDay[];
     };
+  };
+  readonly '/api/v1/credits/statement': {
+    readonly query: {
+      /** A month in UTC. */
+      readonly month: string;
+    };
+    readonly answer: Statement;
   };
   readonly '/api/v1/usage': {
     readonly query: {
@@ -2084,9 +2323,7 @@ export type Reads = {
   };
   readonly '/api/admin/v1/tasks': {
     readonly query: {
-      readonly accountId?: string | undefined;
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -2104,9 +2341,13 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+      readonly accountId?: string | undefined;
       /** Tasks with a job at this provider. */
       readonly provider?: string | undefined;
-      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -2119,6 +2360,34 @@ export type Reads = {
       readonly tasks: readonly OperatorListedTask[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/tasks/counts': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      /** Tasks with a job at this provider. */
+      readonly provider?: string | undefined;
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+    };
+    readonly answer: {
+      /** By state; failed tasks by `outcome`. */
+      readonly counts: {
+        readonly waiting: TaskCount;
+        readonly queuing: TaskCount;
+        readonly generating: TaskCount;
+        readonly success: TaskCount;
+        readonly cancelled: TaskCount;
+        readonly rejected: TaskCount;
+        readonly failed: TaskCount;
+      };
     };
   };
   readonly '/api/admin/v1/tasks/show': {
@@ -2243,11 +2512,65 @@ export type Sends = {
     };
     readonly answer: CancelledTask;
   };
+  readonly '/api/v1/jobs/cancelTasks': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly CancelledTask[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
+  };
   readonly '/api/v1/jobs/deleteTask': {
     readonly body: {
       readonly taskId: string;
     };
     readonly answer: DeletedTask;
+  };
+  readonly '/api/v1/gallery/label': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+      readonly favorite?: boolean | null | undefined;
+      /** 1 to 40 characters each. Upper and lower case are the same. */
+      readonly addTags?: readonly string[] | null | undefined;
+      /** 1 to 40 characters each. Upper and lower case are the same. */
+      readonly removeTags?: readonly string[] | null | undefined;
+    };
+    readonly answer: LabeledVideos;
+  };
+  readonly '/api/v1/gallery/archive': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+    };
+    readonly answer: {
+      readonly url: string;
+      /** The bytes of the videos. */
+      readonly bytes: number;
+      readonly expireTime: number;
+    };
+  };
+  readonly '/api/v1/gallery/share': {
+    readonly body: {
+      readonly taskId: string;
+      /** The title on the page. */
+      readonly title?: string | null | undefined;
+      readonly showsAccountName?: boolean | null | undefined;
+      /** Unix milliseconds, at most 366 days from now; 7 days from now by default. */
+      readonly expireTime?: number | null | undefined;
+    };
+    readonly answer: {
+      readonly link: ShareLink;
+      /** The address of the page. It is not shown again. */
+      readonly url: string;
+    };
+  };
+  readonly '/api/v1/gallery/revokeLink': {
+    readonly body: {
+      readonly linkId: string;
+    };
+    readonly answer: RevokedShareLink;
   };
   readonly '/api/v1/callbacks/redeliver': {
     readonly body: {
@@ -2570,6 +2893,15 @@ export type Sends = {
       readonly linkId: string;
     };
   };
+  readonly '/api/console/v1/account/rename': {
+    readonly body: {
+      readonly name: string;
+    };
+    readonly answer: {
+      readonly accountId: string;
+      readonly name: string;
+    };
+  };
   readonly '/api/console/v1/account/close': {
     readonly body: {
       readonly accountId: string;
@@ -2780,6 +3112,19 @@ export type Sends = {
       readonly reason: string;
     };
     readonly answer: CancelledTask;
+  };
+  readonly '/api/admin/v1/tasks/cancel-many': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly CancelledTask[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
   };
   readonly '/api/admin/v1/tasks/delete': {
     readonly body: {
