@@ -99,7 +99,7 @@ export type HttpOptions = {
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
-  /** How the service presents itself to customers. */
+  /** The service as its customers see it. */
   readonly brand: Brand;
   /** Undefined while credits are not for sale. */
   readonly payments: PaymentProvider | undefined;

@@ -456,7 +456,7 @@ export type UsageDay = {
   readonly tasks: number;
 };
 
-export type Status = {
+export type AccountStatus = {
   /** Below zero after a payment for credits that are spent was returned. */
   readonly balance: number;
   /** The threshold of the event `balance.low`; null without one. */
@@ -473,7 +473,7 @@ export type Status = {
   }[];
 };
 
-export type Limits = {
+export type AccountLimits = {
   /** Tasks that wait or run. */
   readonly unfinishedTasks: {
     readonly used: number;
@@ -513,7 +513,7 @@ export type Limits = {
   readonly retention: {
     /** Until videos and uploaded files are deleted. */
     readonly mediaDays: number;
-    /** Until prompts are deleted; null if they are kept. */
+    /** Until prompts are deleted; null if they stay. */
     readonly promptDays: number | null;
   };
 };
@@ -553,6 +553,21 @@ export type ModelPrice = {
     readonly creditsPerVideo: number;
     readonly fromTime: number;
   }[];
+};
+
+export type Limits = {
+  /** Null: no limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  /** Null: no limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
 };
 
 export type EventEndpoint = {
@@ -1431,11 +1446,11 @@ export type Reads = {
   };
   readonly '/api/v1/status': {
     readonly query: {};
-    readonly answer: Status;
+    readonly answer: AccountStatus;
   };
   readonly '/api/v1/limits': {
     readonly query: {};
-    readonly answer: Limits;
+    readonly answer: AccountLimits;
   };
   readonly '/api/v1/credits': {
     readonly query: {
