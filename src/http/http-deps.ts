@@ -111,7 +111,7 @@ export type HttpOptions = {
   readonly searchesPrompts: boolean;
   /** The rate of creates of accounts without a rate of their own. No rate means no limit, here and below. */
   readonly createRate: Rate | undefined;
-  /** Until the content of a finished task is deleted; undefined if it is kept. */
+  /** Until the content of a finished task is deleted; undefined if it stays. */
   readonly promptRetentionMs: number | undefined;
   /** Limits all other requests of an account or person. */
   readonly reads: RateLimiter | undefined;

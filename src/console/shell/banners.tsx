@@ -9,7 +9,7 @@ import { LinkButton } from '../ui/button.tsx';
 import { ExternalLink } from '../ui/icons.ts';
 import { bannerText as text } from './banner-text.ts';
 
-/** What everyone in the account should know, above each of its pages: at most one banner of a kind, the most urgent first. */
+/** The news of an account, above each of its pages: at most one banner of a kind, the most urgent first. */
 export function AccountBanners({ me }: { readonly me: Me }) {
   return (
     <Banners>
