@@ -3,7 +3,7 @@ import { maxUploadedBytes, maxUploads } from '../media/upload.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import { maybeOne } from '../platform/database/statement.ts';
 
-/** What an account uses of its limits. */
+/** The used parts of an account's limits. */
 export type AccountUsage = {
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;

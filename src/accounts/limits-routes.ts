@@ -29,10 +29,10 @@ const limitsSchema = z
     activeKeys: usage,
     retention: z.strictObject({
       mediaDays: days.meta({ description: 'Until videos and uploaded files are deleted.' }),
-      promptDays: days.nullable().meta({ description: 'Until prompts are deleted; null if they are kept.' }),
+      promptDays: days.nullable().meta({ description: 'Until prompts are deleted; null if they stay.' }),
     }),
   })
-  .meta({ id: 'Limits' });
+  .meta({ id: 'AccountLimits' });
 
 export const showLimits = defineEndpoint({
   operationId: 'getLimits',
@@ -40,7 +40,7 @@ export const showLimits = defineEndpoint({
   scope: 'credits:read',
   summary: 'Get the limits of the account, and what is left',
   description:
-    'What may refuse a request of the account besides its balance. The rest of `reads` is that of the caller, in the process that answered.',
+    'Lists every limit that may refuse a request of the account besides its balance. The rest of `reads` is that of the caller, in the process that answered.',
   data: limitsSchema,
   handler: async ({ caller }, { db, createRate, reads, retentionMs, promptRetentionMs }) => {
     const { accountId } = caller;

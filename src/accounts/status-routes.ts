@@ -21,7 +21,7 @@ export const showStatus = defineEndpoint({
   route: 'GET /api/v1/status',
   scope: 'credits:read',
   summary: 'Get what the account should know now',
-  description: 'The balance with its threshold, and the models that are in trouble at the moment.',
+  description: 'The balance with its threshold, and the models that are in trouble now.',
   data: z
     .strictObject({
       balance: creditBalance,
@@ -31,7 +31,7 @@ export const showStatus = defineEndpoint({
       sellsCredits: z.boolean().meta({ description: 'True if owners can buy credits in the console.' }),
       models: z.array(troubleSchema),
     })
-    .meta({ id: 'Status' }),
+    .meta({ id: 'AccountStatus' }),
   handler: async ({ caller: { accountId } }, { db, catalogue, payments }) => {
     const offer = catalogue();
     const [account, troubles] = await Promise.all([findBalance(db, accountId), listModelTroubles(db, offer)]);

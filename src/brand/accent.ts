@@ -8,7 +8,7 @@ export type AccentShades = Readonly<
 type Rgb = readonly [red: number, green: number, blue: number];
 
 const textContrast = 4.5;
-/** Some more than required, because browsers round. */
+/** Some more than required, because shades are whole numbers. */
 const enough = textContrast + 0.1;
 const white: Rgb = [255, 255, 255];
 const black: Rgb = [0, 0, 0];

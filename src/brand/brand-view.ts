@@ -29,7 +29,7 @@ export function brandLinks({ terms, privacy, support }: Brand): Html {
   return html`${links.map(([text, href]) => href !== undefined && html`<a href="${href}" rel="noopener">${text}</a> `)}`;
 }
 
-/** What the console's code needs to know, as the content of an attribute. */
+/** The facts that the console's code needs, as the content of an attribute. */
 export function brandAttribute(brand: Brand): string {
   const { name, support, terms, privacy, buyCredits } = brand;
   // Our own clients read their key from this variable.

@@ -1,7 +1,7 @@
 import type { AccentShades } from './accent.ts';
 import type { Logo } from './logo.ts';
 
-/** How the service presents itself to its customers. Addresses are complete: `https://…` or `mailto:…`. */
+/** The service as its customers see it. Addresses are complete: `https://…` or `mailto:…`. */
 export type Brand = {
   readonly name: string;
   /** Undefined for our own sign, and our own colors. */
@@ -10,7 +10,7 @@ export type Brand = {
   readonly support: string | undefined;
   readonly terms: string | undefined;
   readonly privacy: string | undefined;
-  /** Where customers buy credits if this service does not sell them itself. */
+  /** The page that sells credits if this service does not. */
   readonly buyCredits: string | undefined;
 };
 

@@ -15,7 +15,7 @@ const supportAddress = parsedBy((text) => {
   throw new Error('must be an e-mail address, or an http or https URL');
 });
 
-/** Settings of the name, the look and the links that customers see. */
+/** Settings of the name, the logo, the color and the links that customers see. */
 export const brandFields = {
   brandName: from('BRAND_NAME', brandName, ownName),
   brandLogo: from('BRAND_LOGO', parsedBy(readLogo)),

@@ -108,7 +108,7 @@ export type HttpOptions = {
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
   readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
-  /** How the service presents itself to customers. */
+  /** The service as its customers see it. */
   readonly brand: Brand;
   /** Undefined while credits are not for sale. */
   readonly payments: PaymentProvider | undefined;
@@ -121,7 +121,7 @@ export type HttpOptions = {
   readonly searchesPrompts: boolean;
   /** The rate of creates of accounts without a rate of their own. No rate means no limit, here and below. */
   readonly createRate: Rate | undefined;
-  /** Until the content of a finished task is deleted; undefined if it is kept. */
+  /** Until the content of a finished task is deleted; undefined if it stays. */
   readonly promptRetentionMs: number | undefined;
   /** Limits all other requests of an account or person. */
   readonly reads: RateLimiter | undefined;

@@ -26,7 +26,7 @@ export type GuardedClientOptions = {
   readonly maxPerHost?: number;
   readonly maxWaitingPerHost?: number;
   readonly maxWaitMs?: number;
-  /** What receivers see. */
+  /** The header that receivers get. */
   readonly userAgent?: string;
   /** Replaces DNS, in tests. */
   readonly lookup?: HostLookup;
@@ -138,7 +138,14 @@ export function createGuardedClient(options: GuardedClientOptions) {
 }
 
 function createSend(options: GuardedClientOptions): Send {
-  const { allow, own = [], lookup = createHostLookup(allow), lookupTimeoutMs = 5000, ca, userAgent = 'Videogen' } = options;
+  const {
+    allow,
+    own = [],
+    lookup = createHostLookup(allow),
+    lookupTimeoutMs = 5000,
+    ca,
+    userAgent = 'Videogen',
+  } = options;
   const guard = { allow, own, lookup, lookupTimeoutMs };
   const { maxPerHost = 16, maxWaitingPerHost = 64, maxWaitMs = 5000 } = options;
   const slots = createSlots({ maxHeld: maxPerHost, maxWaiting: maxWaitingPerHost, maxWaitMs });

@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/database.ts';
 import { many } from '../platform/database/statement.ts';
 import { type CooldownReason, listProviderSwitches, type SetSwitch } from './provider-pools.ts';
 
-// What customers learn about trouble with models: facts that were recorded, without the names of providers.
+// Customers learn about trouble with models from facts that were recorded, without the names of providers.
 
 /**
  * `slow`: every provider of the model is busy. `unavailable`: none accepts tasks. `retryAt`, in Unix milliseconds, is the earliest next
@@ -23,7 +23,7 @@ type TroubledPool = {
 };
 
 /** After a cooldown, the breaker closes with the next accepted job; until then the pool is still in trouble. */
-const listTroubledPools = many<TroubledPool, []>({
+const listTroubledPools = many<TroubledPool>({
   name: 'list-troubled-pools',
   text: `
 select pool, cooling_reason as reason, cooling_until as "coolingUntil" from provider_pools

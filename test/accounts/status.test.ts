@@ -88,8 +88,8 @@ test('200 a provider that an operator switched off has no next attempt, and a re
 
 test("200 the threshold is the account's own", async () => {
   const { accountId, key } = await service.newAccount(700);
-  const before = await statusOf(key);
-  assert.deepEqual([before['balance'], before['lowBalance'], before['sellsCredits']], [700, null, false]);
+  const first = await statusOf(key);
+  assert.deepEqual([first['balance'], first['lowBalance'], first['sellsCredits']], [700, null, false]);
   const endpoint = { url: 'http://events.test/', types: ['balance.low'] as const, lowBalance: 1_000 };
   await setEventEndpoint(service.database.db, accountId, endpoint);
   assert.equal((await statusOf(key))['lowBalance'], 1_000);

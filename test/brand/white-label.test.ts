@@ -3,11 +3,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { parseAccent } from '../../src/brand/accent.ts';
 import { type Brand, brandToken, mailServiceOf, ownBrand } from '../../src/brand/brand.ts';
+import { createTestCallbacks } from '../../src/callbacks/test-callback.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { externalSettings } from '../../src/config/settings.ts';
 import { readStatement, monthOf } from '../../src/credits/statement.ts';
 import { statementHtml } from '../../src/credits/statement-view.ts';
 import { mailKinds, writeMail } from '../../src/mail/mail.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
+import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { registrationOptions } from '../../src/people/passkey-ceremony.ts';
+import { startCallbackReceiver } from '../support/callback-receiver.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 
 const logo = { type: 'image/png', bytes: Buffer.from('89504e470d0a1a0a', 'hex'), version: 'abc' };
@@ -145,6 +150,31 @@ test('mails, statements, passkeys and the server of the Model Context Protocol h
   });
   assert.match(answer.bytes.toString(), /"name":"harbour-sohne-film","title":"Harbour & Söhne Film"/);
   assertUnbranded(answer.bytes.toString(), 'MCP');
+});
+
+test('callbacks are sent under the name, and their headers do not name the software', async () => {
+  const settings = externalSettings(
+    readConfig({
+      DATABASE_URL: service.database.url,
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      VIDEOGEN_SECRET: 's'.repeat(32),
+      RESULT_STORE: '/tmp/unused',
+      CALLBACK_ALLOW: '127.0.0.0/8',
+      BRAND_NAME: brand.name,
+    }),
+  );
+  const receiver = await startCallbackReceiver();
+  const { db } = service.database;
+  const box = createSecretBox(settings.secret);
+  const { models } = service.deps.catalogue();
+  const callbacks = createTestCallbacks({ settings, db, box, log: service.deps.log, models: () => models });
+  const { accountId } = await service.newAccount(0);
+  assert.equal(await callbacks.send({ accountId, url: `${receiver.url}/hook`, dialect: 'native' }), 204);
+  const [sent] = receiver.received;
+  assert.equal(sent?.headers['user-agent'], 'Harbour-Sohne-Film');
+  assertUnbranded(JSON.stringify(sent), 'callback');
+  await callbacks.close();
+  await receiver.close();
 });
 
 test('a name becomes a token of ASCII', () => {

@@ -325,6 +325,8 @@ test('endpoints for operators do not exist for other people', async () => {
 /** Reads that name nothing, and the one of another dialect. */
 const nameless = [
   'getOverview',
+  'getStatus',
+  'getLimits',
   'listDailyCredits',
   'getStatement',
   'getStatementCsv',

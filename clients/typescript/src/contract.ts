@@ -421,51 +421,6 @@ export type Callback = {
   }[];
 };
 
-export type Limits = {
-  /** Tasks that wait or run. */
-  readonly unfinishedTasks: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  /** `remaining` requests are allowed now. Null without a limit. */
-  readonly creates: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-    readonly remaining: number;
-  } | null;
-  /** `remaining` requests are allowed now. Null without a limit. */
-  readonly reads: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-    readonly remaining: number;
-  } | null;
-  /** Those of the whole account. Keys and members may have others. */
-  readonly spendCaps: readonly {
-    readonly period: 'day' | 'month' | 'total';
-    readonly cap: number;
-    readonly spent: number;
-    readonly resetTime: number | null;
-  }[];
-  readonly uploads: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  readonly uploadedBytes: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  readonly activeKeys: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  readonly retention: {
-    /** Until videos and uploaded files are deleted. */
-    readonly mediaDays: number;
-    /** Until prompts are deleted; null if they are kept. */
-    readonly promptDays: number | null;
-  };
-};
-
 export type Model = {
   readonly model: string;
   readonly title: string;
@@ -510,6 +465,21 @@ export type ModelPrice = {
     readonly creditsPerVideo: number;
     readonly fromTime: number;
   }[];
+};
+
+export type Limits = {
+  /** Null: no limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  /** Null: no limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+  } | null;
+  readonly unfinishedTasks: number;
+  readonly maxUnfinishedTasks: number;
 };
 
 export type UsedApiKey = {

@@ -1,4 +1,4 @@
-/** What the server says about the service in the page. Addresses are complete. */
+/** The server writes it into the page. Addresses are complete. */
 type Brand = {
   readonly name: string;
   /** The variable of the environment that holds a key, in samples. */

@@ -11,7 +11,7 @@ import { AnnouncementBanner } from './announcement-banner.tsx';
 import { bannerText as text } from './banner-text.ts';
 import { ViewBanner } from './view-banner.tsx';
 
-/** What everyone in the account should know, above each of its pages: at most one banner of a kind, the most urgent first. */
+/** The news of an account, above each of its pages: at most one banner of a kind, the most urgent first. */
 export function AccountBanners({ me }: { readonly me: Me }) {
   return (
     <Banners>

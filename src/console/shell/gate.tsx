@@ -28,7 +28,7 @@ export function Gate({ title, lead, children }: GateProps) {
   );
 }
 
-/** What a customer may want to read before they sign up. */
+/** A customer may read these before they sign up. */
 function BrandLinks() {
   const links = [
     [shellText.terms, brand.terms],

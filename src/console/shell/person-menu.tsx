@@ -21,7 +21,7 @@ type Theme = (typeof themes)[number][0];
 
 type PersonMenuProps = {
   readonly me: Me;
-  /** Undefined for someone without any page. */
+  /** Undefined for a user without any page. */
   readonly pages: { readonly profile: string; readonly security: string } | undefined;
 };
 

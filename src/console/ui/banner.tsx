@@ -12,7 +12,7 @@ type BannerProps = {
   readonly icon?: IconType;
   readonly children: ComponentChildren;
   readonly action?: ComponentChildren;
-  /** A banner with this can be dismissed, in this browser, until another id takes its place. `name` is its kind. */
+  /** A banner with this can be dismissed, in this browser, until its id changes. `name` is its kind. */
   readonly dismissal?: { readonly name: string; readonly id: string };
 };
 

@@ -14,7 +14,7 @@ import './limits.css';
 
 type Limits = Answer<'/api/v1/limits'>;
 
-/** What may refuse requests of the account, and how much of it is left. */
+/** Every limit that may refuse a request of the account, and the rest of it. */
 export function LimitsPage() {
   const { name } = useAccount();
   const { data, error, refetch } = useRead('/api/v1/limits', {}, { everyMs: 10_000 });
@@ -117,7 +117,7 @@ function Row({ name, help, figure, note, share }: RowProps) {
   );
 }
 
-/** The figure beside it says the same. */
+/** The figure beside it is the same. */
 function Bar({ share }: { readonly share: number }) {
   const level = share >= 1 ? ' full' : share >= 0.8 ? ' near' : '';
   return (
@@ -128,14 +128,14 @@ function Bar({ share }: { readonly share: number }) {
 }
 
 function Retention({ retention: { mediaDays, promptDays } }: Pick<Limits, 'retention'>) {
-  const { title, media, prompts, records, days, kept, recordsKept } = text.retention;
+  const { title, media, prompts, records, days, noLimit, stored } = text.retention;
   return (
     <Card title={title}>
       <Facts
         facts={[
           [media, days(mediaDays)],
-          [prompts, promptDays === null ? kept : days(promptDays)],
-          [records, recordsKept],
+          [prompts, promptDays === null ? noLimit : days(promptDays)],
+          [records, stored],
         ]}
       />
     </Card>

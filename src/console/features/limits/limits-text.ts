@@ -34,7 +34,7 @@ export const limitsText = {
     prompts: 'Prompts and inputs',
     records: 'Task records and the ledger',
     days: (days: number) => `Deleted after ${number(days)} ${days === 1 ? 'day' : 'days'}`,
-    kept: 'Stored until you delete them',
-    recordsKept: 'Stored',
+    noLimit: 'Stored until you delete them',
+    stored: 'Stored',
   },
 } as const;

@@ -9,7 +9,7 @@ import { securityText } from './security-text.ts';
 
 const text = securityText.profile;
 
-/** Who the person is here, and what they have access to. */
+/** The person's e-mail, and the accounts that they have access to. */
 export function ProfilePage() {
   const { data: me } = useMe();
   if (me === undefined || me === null) return null;

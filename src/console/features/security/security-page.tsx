@@ -10,7 +10,7 @@ import { Passkeys } from './passkeys.tsx';
 import { securityText } from './security-text.ts';
 import { Sessions } from './sessions.tsx';
 
-/** How a person signs in, and where they are signed in. */
+/** The ways in of a person, and their sessions. */
 export function SecurityPage() {
   const { data: me } = useMe();
   const { data: options } = useRead('/api/console/v1/options', {});
