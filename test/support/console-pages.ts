@@ -2,6 +2,7 @@
 export const accountPages = {
   overview: '',
   playground: '/playground',
+  models: '/models',
   tasks: '/tasks',
   credits: '/credits',
   callbacks: '/callbacks',

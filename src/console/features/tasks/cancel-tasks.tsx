@@ -67,7 +67,7 @@ function CancelResult({
       </DialogBody>
       <DialogActions>
         <Button variant="primary" onClick={onClose}>
-          {tasksText.close}
+          {tasksText.done}
         </Button>
       </DialogActions>
     </Dialog>
