@@ -138,8 +138,7 @@ test(
     ])
       await input.getByText(limit).waitFor();
     await page.getByText('No AI model made this video.').waitFor();
-    const isReady = () =>
-      page.getByLabel(/^Sample of/).evaluate((film) => 'readyState' in film && Number(film.readyState) > 0);
+    const isReady = () => page.evaluate<boolean>(`document.querySelector('video').readyState > 0`);
     await becomes('the sample is loaded', isReady, true);
     await page.getByRole('tab', { name: 'Python' }).click();
     await page.getByRole('tabpanel').getByText('"model": "videogen-2.0"').waitFor();

@@ -277,6 +277,7 @@ test('endpoints for operators do not exist for other people', async () => {
 
 /** Reads that name nothing, and the one of another dialect. */
 const nameless = [
+  'countTasks',
   'getOverview',
   'listDailyCredits',
   'getStatementCsv',

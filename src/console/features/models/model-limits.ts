@@ -4,7 +4,7 @@ import { number } from '../../ui/money.tsx';
 import { isObject } from './input-values.ts';
 import { fieldWord, modelsText, valueWord } from './models-text.ts';
 
-// What a model takes, in words, from the JSON Schema of its input. A field that is newer than this code is described as well.
+// Words for the input of a model, made from its JSON Schema. A field that is newer than this code is described as well.
 
 /** `hint`: the service's own description of the field. */
 export type Limit = { readonly name: string; readonly value: string; readonly hint: string | undefined };
@@ -28,7 +28,7 @@ function limitsBelow(holder: Schema): readonly Limit[] {
   });
 }
 
-/** What the service says about the field, unless the words beside it say the same. */
+/** The service's own description, unless it repeats the words beside it. */
 function hintOf(name: string, { description, enum: values }: Schema): string | undefined {
   if (name === 'ratio') return listOf(values).includes('adaptive') ? modelsText.adaptive : undefined;
   if (['duration', 'resolution', 'generateAudio'].includes(name)) return undefined;

@@ -5,7 +5,7 @@ const taskPage = /^\/a\/([^/]+)\/tasks\/([^/]+)$/;
 
 /**
  * Reads the task of a page that is opened directly, and the first frame of its video, while the session and the code of the page are
- * still loaded. Someone without a session sees neither.
+ * still loaded. Without a session, the service refuses it.
  */
 export function prefetchTask(client: QueryClient, path: string): void {
   const [, account, taskId] = taskPage.exec(path) ?? [];
