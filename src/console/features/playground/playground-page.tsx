@@ -96,12 +96,12 @@ function useDraft(models: readonly Model[]) {
     setDraft(draftOf(source.task));
     set({ from: undefined });
   }, [from, source]);
-  const wanted = get('model');
+  const requested = get('model');
   useEffect(() => {
-    if (wanted === undefined) return;
-    setDraft((current) => ({ ...current, model: wanted }));
+    if (requested === undefined) return;
+    setDraft((current) => ({ ...current, model: requested }));
     set({ model: undefined });
-  }, [wanted]);
+  }, [requested]);
   useEffect(() => {
     const store = () => storeDraft(accountId, latest.current);
     addEventListener('pagehide', store);
