@@ -6,13 +6,16 @@ import { render } from 'preact';
 import { Router } from 'wouter-preact';
 import { createQueryClient } from './api/queries.ts';
 import { prefetchMe, forgetMe } from './api/session.ts';
+import { prefetchTask } from './features/tasks/prefetch-task.ts';
 import { loadArea } from './routes.tsx';
 import { App } from './shell/app.tsx';
 
 const client = createQueryClient(() => forgetMe(client));
 const base = '/console';
-loadArea(location.pathname.slice(base.length));
+const path = location.pathname.slice(base.length);
+loadArea(path);
 prefetchMe(client);
+prefetchTask(client, path);
 const root = document.getElementById('app');
 if (root !== null) {
   render(

@@ -34,7 +34,7 @@ const modelSchema = z
     sampleRequest: z
       .strictObject({ model: z.string(), input: z.record(z.string(), z.unknown()) })
       .meta({ description: 'The smallest body of `createTask`, with sample values.' }),
-    description: z.string().nullable().meta({ description: 'What it is good for, in plain text.' }),
+    description: z.string().nullable().meta({ description: 'Plain text for customers: the strengths of the model.' }),
     sample: sampleViewSchema,
     lastFrame: z.boolean().meta({
       description: 'True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link.',

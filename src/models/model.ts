@@ -6,7 +6,7 @@ import { type PriceRow, standardPriceName } from './price-rows.ts';
 export type Model = {
   readonly model: string;
   readonly title: string;
-  /** What it is good for, in plain text. */
+  /** Plain text for customers: the strengths of the model. */
   readonly description?: string | undefined;
   /** Further names that clients of the dialect `kie` may use; their records show the first one. */
   readonly aliases?: readonly string[];

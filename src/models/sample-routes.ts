@@ -8,7 +8,7 @@ import { HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { sendFile } from '../http/server/send-file.ts';
 
-/** What the built-in preview makes. It was rendered by the preview itself, and says in the picture that no AI model made it. */
+/** Rendered by the built-in preview itself, whose pictures state that no AI model made them. */
 const previewSample: ModelSample = {
   video: fileURLToPath(import.meta.resolve('#assets/preview-sample.mp4')),
   poster: fileURLToPath(import.meta.resolve('#assets/preview-sample.jpg')),
@@ -24,7 +24,7 @@ export const sampleViewSchema = z
     isPreview: z.boolean().meta({ description: 'True: made by the built-in preview, which is no AI model.' }),
   })
   .nullable()
-  .meta({ description: 'What the model makes; null without a sample in the catalogue.' });
+  .meta({ description: 'A video or still that the model made; null without a sample in the catalogue.' });
 
 export function presentSample(model: CatalogueModel, { publicUrl }: Pick<HttpDeps, 'publicUrl'>) {
   const sample = sampleOf(model);

@@ -55,6 +55,7 @@ for (const [window, options] of Object.entries(shown)) {
         task: `/tasks/${filled.succeeded}`,
         failed: `/tasks/${filled.failed}`,
         unknown: '/tasks/unknown',
+        model: '/models/videogen-2.0',
       };
       for (const accountId of [filled.accountId, empty]) {
         for (const [name, path] of Object.entries({ ...accountPages, ...tasks, nowhere: '/no/such/page' })) {

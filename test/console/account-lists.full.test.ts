@@ -4,7 +4,15 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { refundTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { becomes, closeDialog, settled, startVisitor, type Visitor } from '../support/console.ts';
+import {
+  assertAccessible,
+  assertNoSidewaysScroll,
+  becomes,
+  closeDialog,
+  settled,
+  startVisitor,
+  type Visitor,
+} from '../support/console.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
@@ -94,12 +102,12 @@ test(
     const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
     await page.goto(`${service.url}/console/a/${accountId}/tasks`);
     const rows = page.getByRole('table', { name: 'Tasks' }).locator('tbody tr');
-    await page.getByRole('combobox', { name: 'Created' }).selectOption('1d');
+    await page.getByRole('combobox', { name: 'Created', exact: true }).selectOption('1d');
     await page.getByRole('combobox', { name: 'Model' }).selectOption('videogen-2.0-fast');
-    await page.getByRole('link', { name: 'Cancelled', exact: true }).click();
+    await page.getByRole('link', { name: /^Cancelled/ }).click();
     await page.getByRole('link', { name: 'the cancelled one' }).waitFor();
     await becomes('the number of cancelled tasks', () => rows.count(), 1);
-    await page.getByRole('link', { name: 'Failed', exact: true }).click();
+    await page.getByRole('link', { name: /^Failed/ }).click();
     await page.getByRole('link', { name: 'the failed one' }).waitFor();
     await becomes('the number of failed tasks', () => rows.count(), 1);
     await page.getByRole('combobox', { name: 'Failure' }).selectOption('timeout');
@@ -109,7 +117,9 @@ test(
       await becomes('the number of rows', () => rows.count(), 1);
       await rows.getByText('Failed', { exact: true }).waitFor();
       const chosen = () =>
-        Promise.all(['Created', 'Model', 'Failure'].map((name) => page.getByRole('combobox', { name }).inputValue()));
+        Promise.all(
+          ['Created', 'Model', 'Failure'].map((name) => page.getByRole('combobox', { name, exact: true }).inputValue()),
+        );
       await becomes('the filters', chosen, ['1d', 'videogen-2.0-fast', 'timeout']);
     };
     await check();
@@ -119,9 +129,9 @@ test(
     await page.getByRole('heading', { name: 'Task Failed' }).waitFor();
     await page.goBack();
     await check();
-    await page.getByRole('link', { name: 'Waiting', exact: true }).click();
+    await page.getByRole('link', { name: /^Waiting/ }).click();
     await page.getByRole('link', { name: 'the waiting one' }).waitFor();
-    await becomes('the filter', () => page.getByRole('combobox', { name: 'Created' }).inputValue(), '1d');
+    await becomes('the filter', () => page.getByRole('combobox', { name: 'Created', exact: true }).inputValue(), '1d');
     await page.getByRole('searchbox').fill('ffffffff');
     await page.getByRole('searchbox').press('Enter');
     await page.getByText('No tasks match these filters').waitFor();
@@ -130,6 +140,99 @@ test(
     assert.deepEqual(errors, []);
   },
 );
+
+test(
+  'tasks are counted by state, and filtered by who created them and by days; the file has the tasks of the list',
+  { skip },
+  async () => {
+    const { accountId, key } = await service.newAccount(10_000);
+    const { db } = service.database;
+    const byKey = String((await service.create(key, plainRequest)).json.data['taskId']);
+    for (let n = 0; n < 2; n += 1) await acceptTestTask(db, accountId, taskParam(`by hand ${n}`));
+    const old = await acceptTestTask(db, accountId, taskParam('long ago'));
+    await db.run({ name: 'test-age', text: `update tasks set created_at = '2026-01-15' where id = $1` }, [old]);
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
+    await page.goto(`${service.url}/console/a/${accountId}/tasks`);
+    await page.getByRole('link', { name: 'Waiting 4' }).waitFor();
+    await page.getByRole('link', { name: 'All 4' }).waitFor();
+    const rows = page.getByRole('table', { name: 'Tasks' }).locator('tbody tr');
+    await page.getByRole('combobox', { name: 'Created by' }).selectOption({ label: 'Key test' });
+    await page.getByRole('link', { name: 'Waiting 1' }).waitFor();
+    await becomes('the tasks of the key', () => rows.count(), 1);
+    await page.reload();
+    const address = page.url();
+    await becomes('the tasks of the key', () => rows.count(), 1);
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ]);
+    const lines = (await text(await file.createReadStream())).trim().split(/\r?\n/);
+    assert.deepEqual(
+      lines.map((line) => line.split(',')[0]),
+      ['taskId', byKey],
+    );
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await becomes('all tasks', () => rows.count(), 4);
+    await rows.getByRole('link', { name: 'test', exact: true }).click();
+    await becomes('the address', async () => page.url(), address);
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await page.getByRole('combobox', { name: 'Created', exact: true }).selectOption('range');
+    await page.getByLabel('Created from').fill('2026-01-10');
+    await page.getByLabel('Created to').fill('2026-01-15');
+    await page.getByRole('link', { name: 'All 1' }).waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'long ago' }).waitFor();
+    await becomes('the tasks of these days', () => rows.count(), 1);
+    assert.deepEqual(errors, []);
+  },
+);
+
+test(
+  'selected tasks are cancelled together, also with the keyboard, and the result says which had ended',
+  { skip },
+  async () => {
+    const { accountId } = await service.newAccount(10_000);
+    const { db } = service.database;
+    const [first] = [await acceptTestTask(db, accountId, taskParam('film 0'))];
+    for (let n = 1; n < 3; n += 1) await acceptTestTask(db, accountId, taskParam(`film ${n}`));
+    const done = await acceptTestTask(db, accountId, taskParam('over'));
+    await refundTask(db, done, { failCode: 'timeout', failMsg: 'no' });
+    const { page, errors } = await visitor.signedIn({ [accountId]: 'member' });
+    await page.goto(`${service.url}/console/a/${accountId}/tasks`);
+    const all = page.getByRole('checkbox', { name: 'Select all on this page' });
+    await page.getByRole('checkbox', { name: 'Select film 0' }).waitFor();
+    assert.equal(await page.getByRole('checkbox', { name: 'Select over' }).count(), 0);
+    await all.focus();
+    await page.keyboard.press('Space');
+    const bar = page.getByRole('region', { name: 'Selection' });
+    await bar.getByText('3 selected').waitFor();
+    await page.getByRole('checkbox', { name: 'Select film 2' }).uncheck();
+    await bar.getByText('2 selected').waitFor();
+    await assertAccessible(page, 'selected tasks');
+    await page.setViewportSize({ width: 390, height: 800 });
+    await assertNoSidewaysScroll(page, 'selected tasks, narrow');
+    await bar.getByRole('button', { name: 'Cancel 2 tasks' }).click();
+    await refundTask(db, first, { failCode: 'internal', failMsg: 'no' });
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 tasks' }).click();
+    const result = page.getByRole('dialog', { name: '1 task cancelled' });
+    await result.getByText('132 credits refunded.').waitFor();
+    await result.getByText('1 had already ended: failed').waitFor();
+    await closeDialog(page, 'Done');
+    await bar.waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: 'Cancelled 1' }).waitFor();
+    await page.getByRole('link', { name: 'Waiting 1' }).waitFor();
+    assert.deepEqual(errors, []);
+  },
+);
+
+test('a viewer of the account can select no task', { skip }, async () => {
+  const { accountId } = await service.newAccount(1_000);
+  await acceptTestTask(service.database.db, accountId, taskParam('a film'));
+  const { page } = await visitor.signedIn({ [accountId]: 'viewer' });
+  await page.goto(`${service.url}/console/a/${accountId}/tasks`);
+  await page.getByRole('link', { name: 'a film' }).waitFor();
+  assert.equal(await page.getByRole('checkbox').count(), 0);
+});
 
 test('a waiting task says how many of its own are ahead, and is cancelled with its refund', { skip }, async () => {
   const { accountId } = await service.newAccount(1_000);

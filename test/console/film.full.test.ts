@@ -3,7 +3,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { createTask } from '../support/api.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { startVisitor, type Visitor } from '../support/console.ts';
+import { becomes, startVisitor, type Visitor } from '../support/console.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
 import { waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -115,3 +115,37 @@ for (const at of pages) {
     assert.match(asked.at(-1) ?? '', /reading=1/);
   });
 }
+
+test(
+  'a model has its price, limits, sample and request on a page, which leads to the playground with it',
+  { skip },
+  async () => {
+    const { accountId } = await createTestAccount(service.database, 1_000);
+    const { page, errors, open } = await visitor.signedIn({ [accountId]: 'viewer' });
+    await open(`/a/${accountId}`);
+    await page.getByRole('link', { name: 'Models', exact: true }).click();
+    await page.getByRole('listitem').filter({ hasText: '33 credits per second of video' }).waitFor();
+    await page.getByRole('link', { name: 'Standard video generation' }).click();
+    await page
+      .getByRole('table', { name: 'Prices of Standard video generation' })
+      .getByText('41 credits per second')
+      .waitFor();
+    const input = page.getByRole('region', { name: 'Input' });
+    for (const limit of [
+      'Up to 5,000 characters, required',
+      '4 to 15 s, default 5 s',
+      'Up to 9 images, uploads up to 10 MB',
+    ])
+      await input.getByText(limit).waitFor();
+    await page.getByText('No AI model made this video.').waitFor();
+    const isReady = () => page.evaluate<boolean>(`document.querySelector('video').readyState > 0`);
+    await becomes('the sample is loaded', isReady, true);
+    await page.getByRole('tab', { name: 'Python' }).click();
+    await page.getByRole('tabpanel').getByText('"model": "videogen-2.0"').waitFor();
+    await page.getByRole('link', { name: 'Try it' }).click();
+    await page.getByRole('radio', { name: 'Standard video generation', checked: true }).waitFor();
+    await open(`/a/${accountId}/models/none`);
+    await page.getByRole('heading', { name: 'Model not found' }).waitFor();
+    assert.deepEqual(errors, []);
+  },
+);

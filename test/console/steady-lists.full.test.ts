@@ -54,7 +54,7 @@ for (const [whose, path] of Object.entries(lists)) {
     const at = `${service.url}/console${path(accountId)}`;
     await page.goto(`${at}${at.includes('?') ? '&' : '?'}state=failed`);
     await page.getByRole('link', { name: 'the failed one' }).waitFor();
-    await page.getByRole('link', { name: 'All', exact: true }).click();
+    await page.getByRole('link', { name: /^All/ }).click();
     await page.getByRole('link', { name: 'film 1' }).waitFor();
     await page.getByRole('link', { name: 'film 2' }).waitFor();
     assert.equal(await page.getByRole('button', { name: /new task/ }).count(), 0);

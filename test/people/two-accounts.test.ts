@@ -324,6 +324,7 @@ test('endpoints for operators do not exist for other people', async () => {
 
 /** Reads that name nothing, and the one of another dialect. */
 const nameless = [
+  'countTasks',
   'getOverview',
   'getStatus',
   'getLimits',

@@ -3,6 +3,7 @@ export const accountPages = {
   overview: '',
   playground: '/playground',
   gallery: '/gallery',
+  models: '/models',
   tasks: '/tasks',
   credits: '/credits',
   purchases: '/credits?tab=purchases',

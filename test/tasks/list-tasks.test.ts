@@ -272,7 +272,7 @@ for (const [query, path] of [
 test('422 a misspelt parameter is named, with those there are', async () => {
   const { key } = await service.newAccount(0);
   const message =
-    'unknown parameter `status`; allowed: `state`, `model`, `failCode`, `outcome`, `createdBy`, `search`, `from`, `to`, `cursor`, `limit`';
+    'unknown parameter `status`; allowed: `state`, `failCode`, `outcome`, `model`, `createdBy`, `search`, `from`, `to`, `cursor`, `limit`';
   assertRefused(await list(key, '?status=fail'), 422, /^unknown parameter `status`/, {
     errors: [{ path: '', message }],
   });

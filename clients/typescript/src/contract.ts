@@ -433,9 +433,9 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
-  /** What it is good for, in plain text. */
+  /** Plain text for customers: the strengths of the model. */
   readonly description: string | null;
-  /** What the model makes; null without a sample in the catalogue. */
+  /** A video or still that the model made; null without a sample in the catalogue. */
   readonly sample: {
     readonly videoUrl: string | null;
     readonly posterUrl: string | null;

@@ -328,6 +328,12 @@ export type ListedTask = {
   readonly contentDeleteTime: number | null;
 };
 
+export type TaskCount = {
+  readonly tasks: number;
+  /** False: there are at least this many. */
+  readonly isExact: boolean;
+};
+
 export type DeletedTask = {
   readonly taskId: string;
   readonly contentDeleteTime: number;
@@ -456,68 +462,6 @@ export type UsageDay = {
   readonly tasks: number;
 };
 
-export type AccountStatus = {
-  /** Below zero after a payment for credits that are spent was returned. */
-  readonly balance: number;
-  /** The threshold of the event `balance.low`; null without one. */
-  readonly lowBalance: number | null;
-  /** True if owners can buy credits in the console. */
-  readonly sellsCredits: boolean;
-  readonly models: readonly {
-    readonly model: string;
-    readonly title: string;
-    /** `slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded. */
-    readonly state: 'slow' | 'unavailable';
-    /** The next attempt; null if none is planned. When the trouble ends is not known. */
-    readonly retryTime: number | null;
-  }[];
-};
-
-export type AccountLimits = {
-  /** Tasks that wait or run. */
-  readonly unfinishedTasks: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  /** `remaining` requests are allowed now. Null without a limit. */
-  readonly creates: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-    readonly remaining: number;
-  } | null;
-  /** `remaining` requests are allowed now. Null without a limit. */
-  readonly reads: {
-    readonly quota: number;
-    readonly windowSeconds: number;
-    readonly remaining: number;
-  } | null;
-  /** Those of the whole account. Keys and members may have others. */
-  readonly spendCaps: readonly {
-    readonly period: 'day' | 'month' | 'total';
-    readonly cap: number;
-    readonly spent: number;
-    readonly resetTime: number | null;
-  }[];
-  readonly uploads: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  readonly uploadedBytes: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  readonly activeKeys: {
-    readonly used: number;
-    readonly limit: number;
-  };
-  readonly retention: {
-    /** Until videos and uploaded files are deleted. */
-    readonly mediaDays: number;
-    /** Until prompts are deleted; null if they stay. */
-    readonly promptDays: number | null;
-  };
-};
-
 export type Model = {
   readonly model: string;
   readonly title: string;
@@ -530,6 +474,15 @@ export type Model = {
     readonly model: string;
     readonly input: Readonly<Record<string, unknown>>;
   };
+  /** Plain text for customers: the strengths of the model. */
+  readonly description: string | null;
+  /** A video or still that the model made; null without a sample in the catalogue. */
+  readonly sample: {
+    readonly videoUrl: string | null;
+    readonly posterUrl: string | null;
+    /** True: made by the built-in preview, which is no AI model. */
+    readonly isPreview: boolean;
+  } | null;
   /** True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link. */
   readonly lastFrame: boolean;
 };
@@ -806,7 +759,6 @@ export type SecurityEvent = {
     | 'passkey_added'
     | 'passkey_removed'
     | 'identity_linked'
-    | 'account_renamed'
     | 'account_closed';
   /** The person whom the event concerns. */
   readonly userId: string | null;
@@ -1396,7 +1348,6 @@ export type Reads = {
   readonly '/api/v1/jobs/listTasks': {
     readonly query: {
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -1414,9 +1365,10 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+      readonly model?: string | undefined;
       /** The key or person that created the task. */
       readonly createdBy?: string | undefined;
-      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1431,6 +1383,31 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
+  readonly '/api/v1/jobs/countTasks': {
+    readonly query: {
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+    };
+    readonly answer: {
+      /** By state; failed tasks by `outcome`. */
+      readonly counts: {
+        readonly waiting: TaskCount;
+        readonly queuing: TaskCount;
+        readonly generating: TaskCount;
+        readonly success: TaskCount;
+        readonly cancelled: TaskCount;
+        readonly rejected: TaskCount;
+        readonly failed: TaskCount;
+      };
+    };
+  };
   readonly '/api/v1/jobs/timeline': {
     readonly query: {
       readonly taskId: string;
@@ -1443,14 +1420,6 @@ export type Reads = {
       readonly days?: boolean | undefined;
     };
     readonly answer: Overview;
-  };
-  readonly '/api/v1/status': {
-    readonly query: {};
-    readonly answer: AccountStatus;
-  };
-  readonly '/api/v1/limits': {
-    readonly query: {};
-    readonly answer: AccountLimits;
   };
   readonly '/api/v1/credits': {
     readonly query: {
@@ -1785,9 +1754,7 @@ export type Reads = {
   };
   readonly '/api/admin/v1/tasks': {
     readonly query: {
-      readonly accountId?: string | undefined;
       readonly state?: 'waiting' | 'queuing' | 'generating' | 'success' | 'fail' | undefined;
-      readonly model?: string | undefined;
       /** Failed tasks with this code. */
       readonly failCode?:
         | 'content_rejected'
@@ -1805,9 +1772,13 @@ export type Reads = {
         | undefined;
       /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
+      readonly accountId?: string | undefined;
       /** Tasks with a job at this provider. */
       readonly provider?: string | undefined;
-      /** Part of the id, or words that the prompt contains; the last word may be incomplete. Words match nothing if the installation disables prompt search. */
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
       readonly search?: string | undefined;
       /** Created at this Unix millisecond or later. */
       readonly from?: number | undefined;
@@ -1820,6 +1791,34 @@ export type Reads = {
       readonly tasks: readonly OperatorListedTask[];
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/admin/v1/tasks/counts': {
+    readonly query: {
+      readonly accountId?: string | undefined;
+      /** Tasks with a job at this provider. */
+      readonly provider?: string | undefined;
+      readonly model?: string | undefined;
+      /** The key or person that created the task. */
+      readonly createdBy?: string | undefined;
+      /** Part of the id, at least 4 characters, or words that the prompt contains; the last word may be incomplete. Parts of ids are searched in the 100,000 newest tasks between `from` and `to`. Words match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      /** Created at this Unix millisecond or later. */
+      readonly from?: number | undefined;
+      /** Created before this Unix millisecond. */
+      readonly to?: number | undefined;
+    };
+    readonly answer: {
+      /** By state; failed tasks by `outcome`. */
+      readonly counts: {
+        readonly waiting: TaskCount;
+        readonly queuing: TaskCount;
+        readonly generating: TaskCount;
+        readonly success: TaskCount;
+        readonly cancelled: TaskCount;
+        readonly rejected: TaskCount;
+        readonly failed: TaskCount;
+      };
     };
   };
   readonly '/api/admin/v1/tasks/show': {
@@ -1918,6 +1917,17 @@ export type Sends = {
       readonly taskId: string;
     };
     readonly answer: CancelledTask;
+  };
+  readonly '/api/v1/jobs/cancelTasks': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly CancelledTask[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
   };
   readonly '/api/v1/jobs/deleteTask': {
     readonly body: {
@@ -2234,15 +2244,6 @@ export type Sends = {
       readonly linkId: string;
     };
   };
-  readonly '/api/console/v1/account/rename': {
-    readonly body: {
-      readonly name: string;
-    };
-    readonly answer: {
-      readonly accountId: string;
-      readonly name: string;
-    };
-  };
   readonly '/api/console/v1/account/close': {
     readonly body: {
       readonly accountId: string;
@@ -2447,6 +2448,19 @@ export type Sends = {
       readonly reason: string;
     };
     readonly answer: CancelledTask;
+  };
+  readonly '/api/admin/v1/tasks/cancel-many': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly CancelledTask[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
   };
   readonly '/api/admin/v1/tasks/delete': {
     readonly body: {

@@ -9,7 +9,7 @@ export type Selection<Row> = {
   readonly canSelect: (row: Row) => boolean;
   /** Names a row to screen readers. */
   readonly label: (row: Row) => string;
-  /** What can be done with the selected rows. */
+  /** The buttons that act on the selected rows. */
   readonly actions: (rows: readonly Row[], clear: () => void) => ComponentChildren;
 };
 

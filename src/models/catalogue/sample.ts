@@ -11,7 +11,7 @@ const posterTypes: Readonly<Record<string, string>> = {
   webp: 'image/webp',
 };
 
-function file(types: Readonly<Record<string, string>>) {
+function fileOf(types: Readonly<Record<string, string>>) {
   const endings = Object.keys(types);
   return z
     .string()
@@ -23,7 +23,7 @@ function file(types: Readonly<Record<string, string>>) {
 }
 
 export const sampleSchema = z
-  .strictObject({ video: file(videoTypes).optional(), poster: file(posterTypes).optional() })
+  .strictObject({ video: fileOf(videoTypes).optional(), poster: fileOf(posterTypes).optional() })
   .refine(({ video, poster }) => (video ?? poster) !== undefined, { error: 'must have a video or a poster' })
   .meta({ description: 'Files that show what the model makes; their paths start at the folder of this file.' });
 

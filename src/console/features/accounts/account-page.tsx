@@ -33,7 +33,7 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
     return (
       <Page title={accountsText.account} back={back}>
         <Skeleton height="86px" />
-        <Skeleton height="240px" />
+        <EarlyList accountId={accountId} />
       </Page>
     );
   }
@@ -51,6 +51,13 @@ export function AccountPage({ accountId }: { readonly accountId: string }) {
   );
 }
 
+/** The list of the chosen tab needs nothing of the account but its id, so it is read at the same time. */
+function EarlyList({ accountId }: { readonly accountId: string }) {
+  const tab = useTab();
+  if (tab === 'ledger') return <Ledger accountId={accountId} />;
+  return tab === 'tasks' ? <TaskList accountId={accountId} /> : <Skeleton height="240px" />;
+}
+
 const parts = {
   ledger: ({ account }: PartProps) => <Ledger accountId={account.accountId} />,
   tasks: ({ account }: PartProps) => <TaskList accountId={account.accountId} />,
@@ -62,12 +69,17 @@ const parts = {
 };
 const tabs = ['ledger', 'tasks', 'purchases', 'prices', 'limits', 'keys', 'members'] as const;
 
+function useTab() {
+  const { get } = useAddress();
+  return tabs.find((one) => one === get('tab')) ?? 'ledger';
+}
+
 type PartProps = { readonly account: Account };
 
 function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show'>) {
   const { accountId, name } = account;
-  const { get, hrefWith } = useAddress();
-  const tab = tabs.find((one) => one === get('tab')) ?? 'ledger';
+  const { hrefWith } = useAddress();
+  const tab = useTab();
   const Part = parts[tab];
   const heading = (
     <span class="row">

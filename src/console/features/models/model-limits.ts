@@ -4,7 +4,7 @@ import { number } from '../../ui/money.tsx';
 import { isObject } from './input-values.ts';
 import { fieldWord, modelsText, valueWord } from './models-text.ts';
 
-// What a model takes, in words, from the JSON Schema of its input. A field that is newer than this code is described as well.
+// Words for the input of a model, made from its JSON Schema. A field that is newer than this code is described as well.
 
 /** `hint`: the service's own description of the field. */
 export type Limit = { readonly name: string; readonly value: string; readonly hint: string | undefined };
@@ -23,12 +23,16 @@ function limitsBelow(holder: Schema): readonly Limit[] {
     if (isObject(schema['properties'])) return limitsBelow(schema);
     const value = valueOf(name, schema);
     if (value === undefined) return [];
-    const { description } = schema;
     const parts = [value, ...(required.includes(name) ? [modelsText.required] : []), ...standardOf(name, schema)];
-    // The default stands among the words already.
-    const hint = typeof description === 'string' ? description.replace(/^Default [^;]*?[.;]\s*/, '') : '';
-    return [{ name: fieldWord(name), value: parts.join(', '), hint: hint === '' ? undefined : hint }];
+    return [{ name: fieldWord(name), value: parts.join(', '), hint: hintOf(name, schema) }];
   });
+}
+
+/** The service's own description, unless it repeats the words beside it. */
+function hintOf(name: string, { description, enum: values }: Schema): string | undefined {
+  if (name === 'ratio') return listOf(values).includes('adaptive') ? modelsText.adaptive : undefined;
+  if (['duration', 'resolution', 'generateAudio'].includes(name)) return undefined;
+  return typeof description === 'string' ? description : undefined;
 }
 
 /** Undefined for a field that takes nothing. */
@@ -69,7 +73,13 @@ function mediaWords(media: Media, { type, minItems, maxItems }: Schema): string 
 
 function standardOf(name: string, { default: standard, enum: values }: Schema): readonly string[] {
   const isOnly = Array.isArray(values) && values.length === 1;
-  return standard === undefined || isOnly ? [] : [modelsText.standard(valueWord(name, standard))];
+  return standard === undefined || isOnly
+    ? []
+    : [
+        modelsText.standard(
+          typeof standard === 'string' ? valueWord(name, standard) : valueWord(name, standard).toLowerCase(),
+        ),
+      ];
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -8,13 +8,14 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Clapperboard, Layers } from '../../ui/icons.ts';
+import { amountWords } from '../../ui/money.tsx';
 import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { requestSamples } from '../playground/request-samples.ts';
-import { Amounts, amountsAt, conditionWords } from '../prices/price-parts.tsx';
+import { amountsAt, conditionWords } from '../prices/price-parts.tsx';
 import { limitsOf } from './model-limits.ts';
 import { ModelSample } from './model-sample.tsx';
 import { modelsMs } from './models-page.tsx';
@@ -111,7 +112,7 @@ function Prices({ model: { title, prices } }: { readonly model: Model }) {
             kind: 'end',
             cell: (price) => {
               const { current } = amountsAt(price, now);
-              return current === undefined ? <span class="faint">{modelsText.notYet}</span> : <Amounts of={current} />;
+              return current === undefined ? <span class="faint">{modelsText.notYet}</span> : amountWords(current);
             },
           },
           ...(isAnnounced
@@ -137,7 +138,7 @@ function Announced({ price, now }: { readonly price: Price; readonly now: number
     <>
       {amountsAt(price, now).announced.map((amounts) => (
         <div key={amounts.fromTime}>
-          <Amounts of={amounts} />
+          {amountWords(amounts)}
           <small class="under">
             {modelsText.fromTime} <ExactTime ms={amounts.fromTime} />
           </small>

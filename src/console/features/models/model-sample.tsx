@@ -10,7 +10,7 @@ type SampleProps = {
   readonly hasControls?: boolean;
 };
 
-/** The video or still of a model. A file that cannot be loaded leaves the place of one without a sample. */
+/** The video or still of a model. Without one, or if its file cannot be loaded, an icon. */
 export function ModelSample({ model: { sample, title }, hasControls = false }: SampleProps) {
   const [isBroken, setBroken] = useState(false);
   const { videoUrl = null, posterUrl = null } = sample ?? {};

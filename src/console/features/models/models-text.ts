@@ -53,6 +53,7 @@ export const modelsText = {
   copyName: 'Copy model name',
 
   required: 'required',
+  adaptive: 'Auto takes the ratio nearest to the first image.',
   standard: (value: string) => `default ${value}`,
   onOrOff: 'On or off',
   text: 'Text',

@@ -11,7 +11,7 @@ type Cancelled = Sent<Path>;
 
 type CancelProps = { readonly tasks: readonly TaskRow[]; readonly onClose: () => void };
 
-/** Cancels tasks that were unfinished when they were selected. The result says which of them had ended since then. */
+/** Cancels tasks that were unfinished when they were selected. The result lists those that had ended since then. */
 export function CancelTasksDialog({ tasks, onClose }: CancelProps) {
   const isOperator = useIsOperator();
   const path: Path = isOperator ? '/api/admin/v1/tasks/cancel-many' : '/api/v1/jobs/cancelTasks';
@@ -67,7 +67,7 @@ function CancelResult({
       </DialogBody>
       <DialogActions>
         <Button variant="primary" onClick={onClose}>
-          {tasksText.close}
+          {tasksText.done}
         </Button>
       </DialogActions>
     </Dialog>

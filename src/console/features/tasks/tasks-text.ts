@@ -217,7 +217,7 @@ export const tasksText = {
   notCancelled: (count: number) => (count === 1 ? '1 task wasn’t cancelled:' : `${count} tasks weren’t cancelled:`),
   endedBefore: (count: number, word: string) => `${count} had already ended: ${word.toLowerCase()}`,
   notFoundMany: (count: number) => `${count} not found`,
-  close: 'Close',
+  done: 'Done',
   download: 'Download',
   lastFrame: 'Last frame',
   runAgain: 'Run again',
