@@ -183,7 +183,7 @@ export function useAction<Result, Input = void>(
   run: (input: Input) => Promise<Result>,
   { onDone, onError }: ActionOptions<Result> = {},
 ) {
-  // The mutation takes on its new options a frame after they are rendered; a form that is filled and submitted at once, as password
+  // The mutation takes on its new options a frame after they are rendered; a form that is filled and submitted immediately, as password
   // managers do, must send what was filled in.
   const latest = useRef(run);
   latest.current = run;

@@ -65,12 +65,16 @@ function isHidden(): boolean {
 function notify(ended: readonly TaskView[]): void {
   if (!isSupported || !isTurnedOn()) return;
   const succeeded = ended.filter(({ task }) => task.state === 'success').length;
-  const notification = new Notification(playgroundText.notifiedTitle(succeeded, ended.length), {
-    body: playgroundText.notifiedBody(ended.length - succeeded),
-    tag: 'console-playground',
-  });
-  notification.addEventListener('click', () => {
-    window.focus();
-    notification.close();
-  });
+  try {
+    const notification = new Notification(playgroundText.notifiedTitle(succeeded, ended.length), {
+      body: playgroundText.notifiedBody(ended.length - succeeded),
+      tag: 'console-playground',
+    });
+    notification.addEventListener('click', () => {
+      window.focus();
+      notification.close();
+    });
+  } catch {
+    // Chrome for Android only lets service workers notify.
+  }
 }
