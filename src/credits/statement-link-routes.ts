@@ -1,4 +1,5 @@
 import { validate as isUuid } from 'uuid';
+import { consoleHeaders } from '../http/console/console-headers.ts';
 import { answerText, type AppRouter } from '../http/context.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { limitReads } from '../http/limits/rate-limits.ts';
@@ -17,6 +18,7 @@ export function statementLinks(router: AppRouter, deps: HttpDeps): void {
     const visitor = isUuid(accountId) ? await findLinkVisitor(ctx, deps, accountId) : undefined;
     if (visitor === undefined) return ctx.redirect(`/console/a/${accountId}/credits?tab=statements`);
     limitReads(ctx, deps.reads, visitor.session.userId);
+    ctx.set(consoleHeaders([]));
     const format = extension === 'csv' ? 'csv' : 'html';
     const file = await statementFile({ ctx, accountId, query: { month } }, deps, format);
     answerText(ctx, file, statementFormats[format].spec.contentType);

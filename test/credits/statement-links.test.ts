@@ -30,6 +30,8 @@ test('200 every member opens the page and saves the CSV with their cookie alone,
   }
   const csv = await person.askAs('GET', link(accountId, 'csv'), clicked);
   assert.equal(csv.headers['content-disposition'], `attachment; filename="statement-${month}.csv"`);
+  assert.equal(csv.headers['cross-origin-resource-policy'], 'same-origin');
+  assert.equal(csv.headers['x-content-type-options'], 'nosniff');
   assert.match(csv.bytes.toString(), /,opening credits\r\n/);
 });
 

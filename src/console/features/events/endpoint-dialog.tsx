@@ -33,7 +33,7 @@ export function EndpointDialog({ endpoint, onClose }: DialogProps) {
         label={text.url}
         type="url"
         required
-        placeholder="https://example.com/videogen/events"
+        placeholder="https://example.com/webhooks"
         hint={text.urlHint}
         {...field('url')}
       />
