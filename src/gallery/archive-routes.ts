@@ -58,9 +58,9 @@ export function archiveRoute(router: AppRouter, { db, resultStore }: HttpDeps): 
     if (accountId === undefined || videos.length < taskIds.length) throw new HttpError('media_deleted');
     requireNoArchive(accountId);
     running.add(accountId);
-    ctx.res.once('close', () => running.delete(accountId));
     const { body, sizeBytes } = await zipOf(videos.map((video) => entryOf(video, resultStore)));
     // Koa destroys the stream when the client leaves.
+    body.once('close', () => running.delete(accountId));
     ctx.status = 200;
     ctx.body = body;
     ctx.length = sizeBytes;

@@ -104,7 +104,7 @@ const deleteLink = maybeOne<ShareLink, [linkId: string, accountId: string]>({
   text: `delete from share_links where id = $1 and account_id = $2 and expires_at > now() returning ${columns}`,
 });
 
-/** Revokes a link. Returns false if the account has no such link. */
+/** Revokes a link. Returns false if the account has no link with this id. */
 export function revokeShareLink(db: Database, shared: SharedBy, linkId: string): Promise<boolean> {
   return db.transaction(async (run) => {
     const link = await deleteLink({ run }, linkId, shared.accountId);

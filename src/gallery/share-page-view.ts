@@ -68,7 +68,7 @@ export function sharePage({ title, accountName, videoUrl, posterUrl, widthPx, he
   );
 }
 
-/** The same for every link that shows nothing, so that the page does not tell why. */
+/** The same for every link that shows nothing, so that the page does not reveal the reason. */
 export const missingPage = framed(
   'Video not available',
   html`<h1>This video isn’t available</h1>

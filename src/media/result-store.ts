@@ -74,7 +74,7 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
      * file exists.
      */
     link: (key: string, lifeMs?: number): string => signer.sign(requireMediaKey(key), lifeMs),
-    /** A URL of the route for archives. The name of an archive says what it holds. */
+    /** A URL of the route for archives. The name of an archive lists its videos. */
     archiveLink: (name: string, lifeMs: number): string => signer.sign(archiveKey(name), lifeMs),
     isArchiveSigned: (name: string, { expires, signature }: Omit<PresentedLink, 'key'>): boolean =>
       signer.verify({ key: archiveKey(name), expires, signature }) !== undefined,
@@ -89,7 +89,7 @@ export function createResultStore(files: MediaFiles, options: LinkSignerOptions)
   };
 }
 
-/** No key of a file ends so: a link to an archive opens no file, and the other way round. */
+/** No key of a file ends so: a link to an archive opens no file, and a link to a file no archive. */
 function archiveKey(name: string): string {
   return `archives/${name}.zip`;
 }

@@ -159,7 +159,7 @@ async function share(
   return url;
 }
 
-/** Someone without a session watches the video; the policy of the page refuses nothing that it needs. */
+/** A visitor without a session watches the video; the policy of the page refuses nothing that it needs. */
 async function assertSharedPage(url: string): Promise<void> {
   const { page, errors, foreign } = await visitor.open({ viewport: { width: 390, height: 780 } });
   await page.goto(url);

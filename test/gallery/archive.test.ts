@@ -38,7 +38,7 @@ async function newClient() {
 
 const open = (path: string) => service.send('GET', path, {});
 
-test('200 an archive has each video as it is stored, under its day, model and id, and says its size before', async () => {
+test('200 an archive has each video as it is stored, under its day, model and id, and announces its size', async () => {
   const { accountId, link } = await newClient();
   const videos = [
     await storeVideo(service, accountId, 'one', { size: 300_000 }),
@@ -70,13 +70,13 @@ test('200 an archive has each video as it is stored, under its day, model and id
 });
 
 test('404 videos of another account, and 422 more than 50', async () => {
-  const { accountId, ask } = await newClient();
+  const { accountId, request } = await newClient();
   const other = await newClient();
   const { taskId } = await storeVideo(service, accountId, 'own');
   const { taskId: foreign } = await storeVideo(service, other.accountId, 'foreign');
-  assertRefused(await ask('archive', { taskIds: [taskId, foreign] }), 404, 'task_not_found');
+  assertRefused(await request('archive', { taskIds: [taskId, foreign] }), 404, 'task_not_found');
   const many = Array.from({ length: maxArchived + 1 }, () => taskId);
-  assertRefused(await ask('archive', { taskIds: many }), 422, 'invalid_request');
+  assertRefused(await request('archive', { taskIds: many }), 422, 'invalid_request');
 });
 
 test('403 a link that was altered, 410 one whose video was deleted since', async () => {
@@ -91,23 +91,23 @@ test('403 a link that was altered, 410 one whose video was deleted since', async
 });
 
 test('an account downloads one archive at a time; the next one may begin when the client has left, and no file stays open', async () => {
-  const { accountId, ask, link } = await newClient();
+  const { accountId, request, link } = await newClient();
   const other = await newClient();
   // More than the buffers of two sockets hold.
   const { taskId } = await storeVideo(service, accountId, 'long', { size: 64_000_000 });
   const foreign = await storeVideo(service, other.accountId, 'foreign');
   const path = await link([taskId]);
-  const request = httpGet(service.url + path);
-  const [response] = (await once(request, 'response')) as [NodeJS.ReadableStream & { destroy(): void }];
+  const download = httpGet(service.url + path);
+  const [response] = (await once(download, 'response')) as [NodeJS.ReadableStream & { destroy(): void }];
   assertRefused(await open(path), 409, 'archive_running');
-  assertRefused(await ask('archive', { taskIds: [taskId] }), 409, 'archive_running');
+  assertRefused(await request('archive', { taskIds: [taskId] }), 409, 'archive_running');
   assert.equal((await open(await other.link([foreign.taskId]))).status, 200, 'other accounts do not wait');
   const isOpen = () => openFiles(new RegExp(taskId)).length > 0;
   assert.ok(isOpen());
   response.destroy();
   await waitFor('the end of the first download', () => (isOpen() ? undefined : true));
   await waitFor('the next archive', async () =>
-    (await ask('archive', { taskIds: [taskId] })).status === 200 ? true : undefined,
+    (await request('archive', { taskIds: [taskId] })).status === 200 ? true : undefined,
   );
 });
 

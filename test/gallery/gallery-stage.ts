@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { completeTask } from '../../src/tasks/tasks.ts';
 import type { TaskParam } from '../../src/tasks/task.ts';
 import type { ErrorCode } from '../../src/http/errors.ts';
@@ -34,25 +35,29 @@ export async function storeVideo(
   return { taskId, sha256 };
 }
 
+const listedVideos = z.array(
+  z.object({ taskId: z.string(), prompt: z.string(), favorite: z.boolean(), tags: z.array(z.string()) }),
+);
+
 /** Requests of a key, whose data they return. */
 export function clientOf(service: HttpService, key: string) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const ask = (path: string, body?: unknown) =>
+  const request = (path: string, body?: unknown) =>
     service.send(body === undefined ? 'GET' : 'POST', `/api/v1/gallery/${path}`, {
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
   const data = async (path: string, body?: unknown) => {
-    const answer = await ask(path, body);
+    const answer = await request(path, body);
     assert.equal(answer.status, 200, answer.bytes.toString());
     return answer.json.data;
   };
   const list = async (query = '') => {
     const { videos, nextCursor } = await data(`videos?${query}`);
-    assert.ok(Array.isArray(videos));
-    return { taskIds: videos.map(({ taskId }: { taskId: string }) => taskId), videos, nextCursor };
+    const listed = listedVideos.parse(videos);
+    return { taskIds: listed.map(({ taskId }) => taskId), videos: listed, nextCursor };
   };
-  return { ask, data, list };
+  return { request, data, list };
 }
 
 export function assertRefused({ status, json, bytes }: Answer, expected: number, code: ErrorCode): void {

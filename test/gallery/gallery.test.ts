@@ -57,53 +57,53 @@ test('each filter finds its videos, also together with the others', async () => 
   assert.deepEqual(await found('tag=night&favorite=true'), []);
   assert.deepEqual((await data('tags'))['tags'], ['animals', 'night']);
   const [first] = (await list('tag=night')).videos;
-  assert.deepEqual([first.favorite, first.tags, first.prompt], [false, ['animals', 'night'], 'An owl, at night']);
+  assert.deepEqual([first?.favorite, first?.tags, first?.prompt], [false, ['animals', 'night'], 'An owl, at night']);
 });
 
 test('labels can be removed, and a repeated request changes nothing', async () => {
   const { store, data, list } = await newClient();
   const { taskId } = await store('a boat');
-  for (let round = 0; round < 2; round += 1)
+  for (let pass = 0; pass < 2; pass += 1)
     await data('label', { taskIds: [taskId], favorite: true, addTags: ['a', 'b'] });
-  for (let round = 0; round < 2; round += 1)
+  for (let pass = 0; pass < 2; pass += 1)
     await data('label', { taskIds: [taskId], favorite: false, removeTags: ['B'] });
   const [video] = (await list()).videos;
-  assert.deepEqual([video.favorite, video.tags], [false, ['a']]);
+  assert.deepEqual([video?.favorite, video?.tags], [false, ['a']]);
 });
 
 test('409 a video beyond 20 tags, and an account beyond 200, and then no video of the request is labeled', async () => {
-  const { store, ask, data, list } = await newClient();
+  const { store, request, data, list } = await newClient();
   const ids: string[] = [];
   for (let count = 0; count < 12; count += 1) ids.push((await store('a boat')).taskId);
   const tags = (from: number, count: number) => Array.from({ length: count }, (_, index) => `tag ${from + index}`);
   const [full = '', other = ''] = ids;
   await data('label', { taskIds: [full], addTags: tags(0, 20) });
-  assertRefused(await ask('label', { taskIds: [other, full], addTags: ['more'] }), 409, 'too_many_tags');
+  assertRefused(await request('label', { taskIds: [other, full], addTags: ['more'] }), 409, 'too_many_tags');
   assert.deepEqual((await list('tag=more')).taskIds, []);
   for (let index = 1; index < 10; index += 1)
     await data('label', { taskIds: [ids[index]], addTags: tags(index * 20, 20) });
   assert.equal(((await data('tags'))['tags'] as unknown[]).length, maxTagsOfAccount);
-  const beyond = await ask('label', { taskIds: [ids[10], ids[11]], favorite: true, addTags: ['one more'] });
+  const beyond = await request('label', { taskIds: [ids[10], ids[11]], favorite: true, addTags: ['one more'] });
   assertRefused(beyond, 409, 'too_many_tags');
   assert.deepEqual((await list('favorite=true')).taskIds, []);
   await data('label', { taskIds: [ids[10]], addTags: tags(5, 1) });
 });
 
 test('404 a video of another account, a task without a video, or an id of another form, and nothing is labeled', async () => {
-  const { accountId, store, ask, list } = await newClient();
+  const { accountId, store, request, list } = await newClient();
   const other = await newClient();
   const { taskId } = await store('own');
   const { taskId: foreign } = await other.store('foreign');
   const unfinished = await acceptTestTask(service.database.db, accountId, taskParam('unfinished'));
-  for (const wrong of [foreign, unfinished, 'no-id']) {
-    assertRefused(await ask('label', { taskIds: [taskId, wrong], favorite: true }), 404, 'task_not_found');
+  for (const invalid of [foreign, unfinished, 'no-id']) {
+    assertRefused(await request('label', { taskIds: [taskId, invalid], favorite: true }), 404, 'task_not_found');
   }
   assert.deepEqual((await list('favorite=true')).taskIds, []);
   assert.deepEqual((await other.list(`cursor=${taskId}`)).taskIds, [], 'a cursor of another account');
 });
 
 test('labels end with the content of the task, and cannot be given to it again', async () => {
-  const { key, store, ask, data, list } = await newClient();
+  const { key, store, request, data, list } = await newClient();
   const { taskId } = await store('a boat');
   await data('label', { taskIds: [taskId], favorite: true, addTags: ['boats'] });
   const deleted = await service.send('POST', '/api/v1/jobs/deleteTask', {
@@ -113,7 +113,7 @@ test('labels end with the content of the task, and cannot be given to it again',
   assert.equal(deleted.status, 200);
   assert.deepEqual((await data('tags'))['tags'], []);
   assert.deepEqual((await list('favorite=true')).taskIds, []);
-  assertRefused(await ask('label', { taskIds: [taskId], favorite: true }), 404, 'task_not_found');
+  assertRefused(await request('label', { taskIds: [taskId], favorite: true }), 404, 'task_not_found');
 });
 
 test('a sparse filter in a large account examines a bounded number of videos a page, and its cursors lead to every match', async () => {
@@ -128,14 +128,14 @@ select gen_random_uuid(), account_id, model, '{"input": {"prompt": "common words
 from tasks, generate_series(1, $2) n where id = $1`;
   await db.run({ name: 'test-copy-videos', text: copies }, [oldest, maxExamined * 2]);
   const pages: (readonly string[])[] = [];
-  let after: string | undefined;
+  let cursor: string | undefined;
   do {
-    const page = await listVideos(db, { accountId, ratio: '1:1', after, limit: 10 });
+    const page = await listVideos(db, { accountId, ratio: '1:1', after: cursor, limit: 10 });
     pages.push(page.videos.map(({ taskId }) => taskId));
-    after = page.nextAfter;
-  } while (after !== undefined);
+    cursor = page.nextAfter;
+  } while (cursor !== undefined);
   assert.deepEqual(pages, [[], [], [oldest]]);
-  // The index of words leads to a rare word at once.
+  // The index of words leads to a rare word immediately.
   const rare = await listVideos(db, { accountId, words: 'zebra', limit: 10 });
   assert.deepEqual([rare.videos.map(({ taskId }) => taskId), rare.nextAfter], [[oldest], undefined]);
   const common = await listVideos(db, { accountId, words: 'common', limit: 10 });

@@ -39,7 +39,7 @@ const run = (name: string, text: string, values: readonly unknown[]) =>
 async function assertMissing(path: string): Promise<void> {
   const [answer, unknown] = [await open(path), await open(`/s/${'a'.repeat(43)}`)];
   assert.equal(answer.status, 404);
-  assert.deepEqual(answer.bytes, unknown.bytes, 'the page does not tell why');
+  assert.deepEqual(answer.bytes, unknown.bytes, 'the page does not reveal the reason');
 }
 
 test('200 the page shows the video with a link that plays, its title, and nothing else of the task or its account', async () => {
@@ -67,7 +67,7 @@ test('200 the page shows the video with a link that plays, its title, and nothin
   );
 });
 
-test('the name of the account is shown only if the link says so', async () => {
+test('the name of the account is shown only if the link is made so', async () => {
   const { share } = await newClient();
   const { path } = await share({ showsAccountName: true });
   assert.match((await open(path)).bytes.toString(), /Shared by test</);
@@ -98,24 +98,24 @@ test('a link ends with its time, and is then deleted', async () => {
 });
 
 test('a link ends when it is revoked; another account cannot see or revoke it', async () => {
-  const { share, taskId, ask, data } = await newClient();
+  const { share, taskId, request, data } = await newClient();
   const other = await newClient();
-  const [{ path, linkId }, kept] = [await share({ title: 'one' }), await share()];
+  const [{ path, linkId }, remaining] = [await share({ title: 'one' }), await share()];
   assert.deepEqual((await other.data(`shareLinks?taskId=${taskId}`))['links'], []);
-  assertRefused(await other.ask('revokeLink', { linkId }), 404, 'share_link_not_found');
-  assertRefused(await other.ask('share', { taskId }), 404, 'task_not_found');
+  assertRefused(await other.request('revokeLink', { linkId }), 404, 'share_link_not_found');
+  assertRefused(await other.request('share', { taskId }), 404, 'task_not_found');
   const listed = (await data(`shareLinks?taskId=${taskId}`))['links'] as { linkId: string; title: unknown }[];
   assert.deepEqual(
     listed.map((link) => [link.linkId, link.title]),
     [
-      [kept.linkId, null],
+      [remaining.linkId, null],
       [linkId, 'one'],
     ],
   );
   await data('revokeLink', { linkId });
   await assertMissing(path);
-  assert.equal((await open(kept.path)).status, 200);
-  assertRefused(await ask('revokeLink', { linkId }), 404, 'share_link_not_found');
+  assert.equal((await open(remaining.path)).status, 200);
+  assertRefused(await request('revokeLink', { linkId }), 404, 'share_link_not_found');
 });
 
 test('links end with the content of the task, and while the account is suspended or closed', async () => {
@@ -133,7 +133,7 @@ test('links end with the content of the task, and while the account is suspended
   assert.equal(answer.status, 200);
   await assertMissing(ofDeleted);
   assert.deepEqual(await run('links-of-task', 'select id from share_links where task_id = $1', [deleted.taskId]), []);
-  assertRefused(await deleted.ask('share', { taskId: deleted.taskId }), 404, 'task_not_found');
+  assertRefused(await deleted.request('share', { taskId: deleted.taskId }), 404, 'task_not_found');
   await closeAccountAs(service.database.db, shell, {
     accountId: closed.accountId,
     reason: 'test',
@@ -142,14 +142,14 @@ test('links end with the content of the task, and while the account is suspended
 });
 
 test('422 an expiry in the past or after more than a year; 409 beyond 20 links of a video', async () => {
-  const { share, ask, taskId } = await newClient();
+  const { share, request, taskId } = await newClient();
   for (const expireTime of [Date.now() - 1, Date.now() + 367 * dayMs]) {
-    assertRefused(await ask('share', { taskId, expireTime }), 422, 'invalid_request');
+    assertRefused(await request('share', { taskId, expireTime }), 422, 'invalid_request');
   }
   const expireTime = Date.now() + 365 * dayMs;
   assert.equal((await share({ expireTime })).expireTime, expireTime);
   for (let count = 1; count < maxLinksOfVideo; count += 1) await share();
-  assertRefused(await ask('share', { taskId }), 409, 'too_many_share_links');
+  assertRefused(await request('share', { taskId }), 409, 'too_many_share_links');
 });
 
 test('links that a person makes and revokes are security events of the account, without the secret', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as textOfStream } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { MediaFiles } from '../../src/media/result-store.ts';
 import { notKeys } from './not-keys.ts';
@@ -44,6 +45,15 @@ export function describeStore(name: string, open: () => Promise<StoreUnderTest>,
       assert.equal(await textOf(store, key), 'a video');
       assert.equal(await readFile(source, 'utf8'), 'a video');
       assert.deepEqual(await names(), [key]);
+    });
+
+    test('a stored file can be read as a stream, and a missing one is undefined', async () => {
+      const { files: store } = await open();
+      await store.put(key, await fileOf('a video'));
+      const stream = await store.read(key);
+      assert.ok(stream !== undefined);
+      assert.equal(await textOfStream(stream), 'a video');
+      assert.equal(await store.read(poster), undefined);
     });
 
     test('a repeated put of the same key is harmless; the last one counts', async () => {

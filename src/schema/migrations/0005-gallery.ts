@@ -25,7 +25,7 @@ create table task_tags (
 );
 create index task_tags_by_account on task_tags (account_id, tag, task_created_at desc, task_id desc);
 
--- Whoever has the token of a link sees its video, and nothing else.
+-- The token of a link opens the page of its video, and nothing else.
 create table share_links (
   id uuid primary key,
   task_id uuid not null references tasks,

@@ -313,15 +313,6 @@ class ModelSampleRequest(TypedDict):
     input: dict[str, Any]
 
 
-class ModelSample(TypedDict):
-    """What the model makes; null without a sample in the catalogue."""
-
-    videoUrl: str | None
-    posterUrl: str | None
-    isPreview: bool
-    """True: made by the built-in preview, which is no AI model."""
-
-
 class ModelPriceWhen(TypedDict):
     """The conditions, which must all hold; without any, every input meets them."""
 
@@ -349,71 +340,27 @@ class ModelPrice(TypedDict):
     """The amounts, which add up: those in force, if the price has begun, and announced ones. A task keeps the price of its creation."""
 
 
-class LimitsUnfinishedTasks(TypedDict):
-    """Tasks that wait or run."""
-
-    used: int
-    limit: int
-
-
 class LimitsCreates(TypedDict):
-    """`remaining` requests are allowed now. Null without a limit."""
+    """Null: no limit."""
 
     quota: int
     windowSeconds: float
-    remaining: int
 
 
 class LimitsReads(TypedDict):
-    """`remaining` requests are allowed now. Null without a limit."""
+    """Null: no limit."""
 
     quota: int
     windowSeconds: float
-    remaining: int
-
-
-class LimitsSpendCap(TypedDict):
-    period: Literal["day", "month", "total"]
-    cap: int
-    spent: int
-    resetTime: int | None
-
-
-class LimitsUploads(TypedDict):
-    used: int
-    limit: int
-
-
-class LimitsUploadedBytes(TypedDict):
-    used: int
-    limit: int
-
-
-class LimitsActiveKeys(TypedDict):
-    used: int
-    limit: int
-
-
-class LimitsRetention(TypedDict):
-    mediaDays: float
-    """Until videos and uploaded files are deleted."""
-    promptDays: float | None
-    """Until prompts are deleted; null if they are kept."""
 
 
 class Limits(TypedDict):
-    unfinishedTasks: LimitsUnfinishedTasks
-    """Tasks that wait or run."""
     creates: LimitsCreates | None
-    """`remaining` requests are allowed now. Null without a limit."""
+    """Null: no limit."""
     reads: LimitsReads | None
-    """`remaining` requests are allowed now. Null without a limit."""
-    spendCaps: list[LimitsSpendCap]
-    """Those of the whole account. Keys and members may have others."""
-    uploads: LimitsUploads
-    uploadedBytes: LimitsUploadedBytes
-    activeKeys: LimitsActiveKeys
-    retention: LimitsRetention
+    """Null: no limit."""
+    unfinishedTasks: int
+    maxUnfinishedTasks: int
 
 
 class TaskPage(TypedDict):
@@ -443,7 +390,6 @@ ErrorCode: TypeAlias = Literal[
     "account_suspended",
     "already_member",
     "archive_running",
-    "attempt_not_found",
     "balance_out_of_range",
     "body_not_object",
     "body_too_large",
@@ -496,7 +442,6 @@ ErrorCode: TypeAlias = Literal[
     "price_in_force",
     "price_not_found",
     "rate_limited",
-    "read_only_view",
     "reauthentication_required",
     "request_timeout",
     "scope_missing",
@@ -513,7 +458,6 @@ ErrorCode: TypeAlias = Literal[
     "too_many_invitations",
     "too_many_keys",
     "too_many_passkeys",
-    "too_many_provider_tests",
     "too_many_refused_creates",
     "too_many_share_links",
     "too_many_sign_ins",
@@ -540,10 +484,6 @@ class Model(TypedDict):
     """The JSON Schema of `input` in a request for this model: its fields, bounds and defaults."""
     sampleRequest: ModelSampleRequest
     """The smallest body of `createTask`, with sample values."""
-    description: str | None
-    """What it is good for, in plain text."""
-    sample: ModelSample | None
-    """What the model makes; null without a sample in the catalogue."""
     lastFrame: bool
     """True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link."""
 

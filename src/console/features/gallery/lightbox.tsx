@@ -33,9 +33,16 @@ export function Lightbox(props: LightboxProps) {
   const player = useRef<HTMLVideoElement>(null);
   const viewerReason = useRoleReason('member');
   useEffect(() => {
-    dialog.current?.showModal();
+    const { current } = dialog;
+    current?.showModal();
     player.current?.focus();
+    return () => current?.close();
   }, []);
+  const close = () => {
+    // Nothing below an open dialog takes the focus.
+    dialog.current?.close();
+    onClose();
+  };
   const press = (event: JSX.TargetedKeyboardEvent<HTMLDialogElement>) => {
     const { key, target } = event;
     // Keys of a field, and of a dialog above this one, are its own.
@@ -45,7 +52,7 @@ export function Lightbox(props: LightboxProps) {
     else if (key === 'ArrowRight') onOlder?.();
     // The player and the buttons have a meaning of their own for the space bar.
     else if (key === ' ' && target.closest('button, a, video') === null) togglePlay(player.current);
-    else if (key.toLowerCase() === 'f') viewerReason === undefined && onFavorite();
+    else if (key.toLowerCase() === 'f' && viewerReason === undefined) onFavorite();
     else return;
     // The player would seek with the arrows.
     event.preventDefault();
@@ -58,7 +65,7 @@ export function Lightbox(props: LightboxProps) {
       onKeyDown={press}
       onCancel={(event) => {
         event.preventDefault();
-        if (event.target === dialog.current) onClose();
+        if (event.target === dialog.current) close();
       }}
     >
       <div class="stage">
@@ -84,7 +91,7 @@ export function Lightbox(props: LightboxProps) {
           <Button variant="quiet" aria-pressed={isFavorite} disabledReason={viewerReason} onClick={onFavorite}>
             <Star size={16} aria-hidden="true" /> {galleryText.favorite}
           </Button>
-          <Button variant="quiet" size="icon" aria-label={galleryText.close} onClick={onClose}>
+          <Button variant="quiet" size="icon" aria-label={galleryText.close} onClick={close}>
             <X size={18} />
           </Button>
         </div>

@@ -16,7 +16,7 @@ import type { Selection } from './use-selection.ts';
 
 type BarProps = { readonly selection: Selection; readonly videos: readonly GalleryVideo[] };
 
-/** What can be done with the selected videos, at the lower edge of the window while there are any. */
+/** The actions on selected videos stay at the lower edge of the window while there are any. */
 export function SelectionBar({ selection, videos }: BarProps) {
   const { selected, selectAll, clear } = selection;
   const [viewerReason, memberReason] = [useRoleReason('member'), useRoleReason('owner')];

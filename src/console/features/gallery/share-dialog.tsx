@@ -6,8 +6,10 @@ import { CheckField, Segmented, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { SendButton } from '../../ui/send-button.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
-import { dayMs, ExactTime } from '../../ui/time.tsx';
+import { dayMs, ExactTime, useNow } from '../../ui/time.tsx';
 import { galleryText } from './gallery-text.ts';
+
+const minuteMs = 60_000;
 
 const expiries = ['1', '7', '30', 'date'] as const;
 type Expiry = (typeof expiries)[number];
@@ -21,6 +23,7 @@ export function ShareDialog({ taskId, onClose }: { readonly taskId: string; read
   const [showsAccountName, setShowsAccountName] = useState(false);
   const endOfDay = expiry === 'date' && values.day !== '' ? new Date(`${values.day}T23:59:59`).getTime() : undefined;
   const title = values.title.trim();
+  const now = useNow(minuteMs);
   return (
     <ActionDialog
       path="/api/v1/gallery/share"
@@ -66,8 +69,8 @@ export function ShareDialog({ taskId, onClose }: { readonly taskId: string; read
         <TextField
           label={galleryText.lastDay}
           type="date"
-          min={dayOf(Date.now())}
-          max={dayOf(Date.now() + 365 * dayMs)}
+          min={dayOf(now)}
+          max={dayOf(now + 365 * dayMs)}
           {...field('day')}
           name="expireTime"
         />
@@ -77,7 +80,7 @@ export function ShareDialog({ taskId, onClose }: { readonly taskId: string; read
   );
 }
 
-/** Of the reader's time zone, as a field for dates takes it. */
+/** Fields for dates take a day of the reader's time zone. */
 function dayOf(ms: number): string {
   const date = new Date(ms);
   return new Date(ms - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);

@@ -27,8 +27,8 @@ export function TagDialog({
   };
   const word = text.trim().toLowerCase();
   const suggestions = known.filter((tag) => !shown.includes(tag) && tag.includes(word)).slice(0, maxSuggestions);
-  // What was typed and not confirmed with Enter counts, too.
-  const wanted = word === '' || shown.includes(word) ? shown : [...shown, word];
+  // A tag that was typed and not confirmed with Enter counts, too.
+  const chosen = word === '' || shown.includes(word) ? shown : [...shown, word];
   return (
     <ActionDialog
       path="/api/v1/gallery/label"
@@ -37,9 +37,9 @@ export function TagDialog({
       changes={['/api/v1/gallery/videos', '/api/v1/gallery/tags']}
       body={() => ({
         taskIds: videos.map(({ taskId }) => taskId),
-        // A tag that only some of the videos have is added to the others when it is kept.
-        addTags: wanted.filter((tag) => videos.length === 1 || !given.includes(tag)),
-        removeTags: given.filter((tag) => !wanted.includes(tag)),
+        // A tag that only some of several videos have stays with those.
+        addTags: chosen.filter((tag) => videos.length === 1 || !given.includes(tag)),
+        removeTags: given.filter((tag) => !chosen.includes(tag)),
       })}
       done={galleryText.tagsSaved}
       onClose={onClose}

@@ -4,7 +4,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { toast } from '../../ui/toast.tsx';
 
-/** Favorites change at once; a request that fails changes them back. */
+/** Favorites change immediately; a request that fails changes them back. */
 export function useFavorites() {
   const [chosen, setChosen] = useState<Readonly<Record<string, boolean>>>({});
   const { mutate } = useSend('/api/v1/gallery/label', { changes: ['/api/v1/gallery/videos'] });

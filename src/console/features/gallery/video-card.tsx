@@ -81,7 +81,7 @@ function Picture({ posterUrl }: { readonly posterUrl: string }) {
   return <img src={posterUrl} alt="" loading="lazy" decoding="async" onError={() => setBroken(posterUrl)} />;
 }
 
-/** Starts at once, without sound; people who prefer less motion see the poster. */
+/** Starts immediately, without sound; people who prefer less motion see the poster. */
 function Preview({ url, onBroken }: { readonly url: string; readonly onBroken: () => void }) {
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return null;
   return <video src={url} muted autoplay loop playsinline aria-hidden="true" tabIndex={-1} onError={onBroken} />;
