@@ -389,6 +389,7 @@ ErrorCode: TypeAlias = Literal[
     "account_not_found",
     "account_suspended",
     "already_member",
+    "attempt_not_found",
     "balance_out_of_range",
     "body_not_object",
     "body_too_large",
