@@ -74,7 +74,7 @@ test(
     await page.keyboard.press('Enter');
     await rows
       .first()
-      .getByRole('link', { name: taskId.slice(0, 8) })
+      .getByRole('link', { name: taskId.slice(-8) })
       .click();
     await page.waitForURL(`**/tasks/${taskId}`);
     assert.deepEqual(errors, []);
