@@ -60,6 +60,7 @@ test(
     await page.getByLabel('API key', { exact: true }).selectOption('renders');
     await page.getByRole('link', { name: 'Refused' }).click();
     await page.getByRole('cell', { name: 'invalid_request' }).waitFor();
+    await rows.nth(1).waitFor({ state: 'detached' });
     assert.equal(await rows.count(), 1);
     assert.match(page.url(), /\?(?=.*status=4xx)(?=.*key=)/);
     await rows.first().locator('summary').click();
