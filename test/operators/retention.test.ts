@@ -236,6 +236,12 @@ test('housekeeping deletes expired records, and prompts only where their retenti
     await query(
       `insert into security_events (kind, details, created_at) values ('signed_in', '{}', now() - interval '91 days')`,
     );
+    const request = (interval: string) =>
+      query(`insert into api_requests (id, account_id, ended_at, duration_ms, method, endpoint)
+        values (gen_random_uuid(), '${accountId}', now() - interval '${interval}', 1, 'GET', '/')`);
+    await request('7 days 1 minute');
+    await request('6 days 23 hours');
+    const countRequests = async () => (await query('select count(*)::int as count from api_requests'))[0]?.['count'];
     const countOld = async () =>
       (
         await query(`select count(*)::int as count from security_events where created_at < now() - interval '90 days'`)
@@ -251,7 +257,7 @@ test('housekeeping deletes expired records, and prompts only where their retenti
     };
     const promptOf = async () => (await findTask(db, taskId))?.param.input.prompt;
     await run(undefined);
-    assert.deepEqual([await countOld(), await promptOf()], [0, 'a secret']);
+    assert.deepEqual([await countOld(), await promptOf(), await countRequests()], [0, 'a secret', 1]);
     // The task ended before this run.
     await run(-1000);
     assert.equal(await promptOf(), '(deleted)');
