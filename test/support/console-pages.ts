@@ -23,6 +23,8 @@ export const operatorPages = {
   'ops-accounts': '/ops/accounts',
   'ops-prices': '/ops/prices',
   'ops-providers': '/ops/providers',
+  'ops-waiting': '/ops/waiting',
+  'ops-catalogue': '/ops/catalogue',
   'ops-tasks': '/ops/tasks',
   'ops-callbacks': '/ops/callbacks',
   'ops-audit': '/ops/audit',
