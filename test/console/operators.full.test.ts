@@ -3,10 +3,13 @@ import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { settled } from '../support/console.ts';
+import { reserveSlot } from '../../src/providers/slots.ts';
+import { confirmCharge, refundTask } from '../../src/tasks/tasks.ts';
+import { assertAccessible, settled } from '../support/console.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
 import { newPerson, type Person } from '../support/person.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { type OperatorsStage, seed, startOperatorsStage } from './operators-stage.ts';
 
 const skip = skipWithoutBrowser();
@@ -207,6 +210,99 @@ describe('an operator in the console', { skip }, () => {
     await margin.getByRole('row', { name: /studio-gpu .* at least .*1 unknown unknown$/ }).waitFor();
   });
 
+  test('tests a provider, and sees what it answered and how fast', async () => {
+    await open('/ops/providers');
+    await press('Test studio-gpu');
+    await confirm('Run test');
+    await dialogShows('Works');
+    await dialogShows(/^12\sms$/);
+    await confirm('Close');
+  });
+
+  test('sees what waits and why, and ends the wait of one task and of a provider', async () => {
+    const { db } = stage.service.database;
+    const waiting = await acceptTestTask(db, seeded.accountId, taskParam('It waits'));
+    await confirmCharge(db, waiting);
+    const request = { taskId: waiting, ordinal: 1, accountId: seeded.accountId, limit: 0 };
+    await reserveSlot(db, { ...request, pool: 'studio-gpu/film-fast', provider: 'studio-gpu' });
+    await open('/ops/waiting');
+    const reasons = page.getByRole('table', { name: 'Reasons' });
+    await reasons.getByRole('row', { name: /Provider limit .* studio-gpu\/film-fast 1 / }).waitFor();
+    await press(/^Retry task .* now$/);
+    await dialog().getByLabel('Reason').fill('A customer waits');
+    await confirm('Retry now');
+    await said('Task is being retried');
+    await press('Retry studio-gpu now');
+    await dialog().getByLabel('Reason').fill('It works again');
+    await confirm('Retry now');
+    await said('1 task is being retried');
+    assert.deepEqual(stage.service.retried, [waiting, waiting]);
+    await refundTask(db, waiting, { failCode: 'cancelled', failMsg: 'A test.' });
+  });
+
+  test('reads figures over time, of each point by keyboard, for another range, and the top accounts', async () => {
+    await open('/ops');
+    const chart = page.getByRole('figure', { name: 'Success rate' });
+    const points = chart.getByRole('img');
+    await points.last().focus();
+    await chart.locator('.tip').getByText('Success rate').waitFor();
+    await page.keyboard.press('ArrowLeft');
+    await points.nth(22).and(page.locator(':focus')).waitFor();
+    assert.equal(await points.count(), 24);
+    await page.getByRole('combobox', { name: 'Range' }).selectOption('30 days');
+    await page.waitForURL(/range=month/);
+    await points.nth(29).waitFor();
+    const accounts = page.getByRole('table', { name: 'Top accounts' });
+    await accounts.getByRole('row', { name: /^Northlight Studio/ }).waitFor();
+    const providers = page.getByRole('table', { name: 'Providers over time' });
+    await providers.getByRole('row', { name: /^studio-gpu \d+ 1 / }).waitFor();
+  });
+
+  test('sees the loaded catalogue with its models and providers', async () => {
+    await open('/ops/catalogue');
+    const models = page.getByRole('table', { name: 'Models' });
+    await models.getByRole('row', { name: /videogen-2\.0-fast .* 33\scredits .* studio-gpu .* backup-gpu/ }).waitFor();
+  });
+
+  test('announces something, which everyone sees until it is removed', async () => {
+    await open('/ops');
+    await press('Announcement');
+    await dialog().getByLabel('Text').fill('Maintenance on Sunday');
+    await dialog().getByText('Warning', { exact: true }).click();
+    await dialog().getByLabel('Link').fill('https://status.example.com/');
+    await confirm('Publish');
+    const banner = (on: Page) => on.getByRole('status').filter({ hasText: 'Maintenance on Sunday' });
+    await banner(page).waitFor();
+    const theirs = await stage.openAs(owner);
+    await theirs.goto(`${stage.service.url}/console/a/${seeded.accountId}`);
+    await banner(theirs).getByRole('link', { name: 'Learn more' }).waitFor();
+    await theirs.context().close();
+    await press('Announcement');
+    await confirm('Remove');
+    await banner(page).waitFor({ state: 'detached' });
+  });
+
+  test('views an account as its owner sees it, can change nothing there, and leaves', async () => {
+    await open(`/a/${seeded.accountId}`);
+    await page.getByText('You have no access to this page').waitFor();
+    await openAccount();
+    await choose('View as owner');
+    await dialog().getByLabel('Reason').fill('Ticket 118');
+    await confirm('View account');
+    const banner = page.getByText('You are viewing Northlight Studio as its owner sees it. Read-only.');
+    await banner.waitFor();
+    await page.getByRole('link', { name: 'API keys' }).click();
+    const create = page.getByRole('button', { name: 'Create key' }).first();
+    assert.equal(await create.getAttribute('aria-disabled'), 'true');
+    await assertAccessible(page, 'the view of an account');
+    const refused = await stage.ada.ask('POST', '/api/v1/keys', { accountId: seeded.accountId, body: { name: 'a' } });
+    assert.deepEqual([refused.status, refused.json.error], [403, 'read_only_view']);
+    await press('Stop viewing');
+    await page.waitForURL(new RegExp(`/ops/accounts/${seeded.accountId}$`));
+    await open(`/a/${seeded.accountId}`);
+    await page.getByText('You have no access to this page').waitFor();
+  });
+
   test('makes a key that is shown once', async () => {
     await openAccount('keys');
     await press('Create key');
@@ -280,6 +376,10 @@ describe('an operator in the console', { skip }, () => {
       ['Suspended account', 'Unpaid invoices'],
       ['Cancelled task', 'Asked for by mail'],
       ['Switched provider', 'New drivers'],
+      ['Tested provider', '–'],
+      ['Retried waiting tasks', 'It works again'],
+      ['Set announcement', '–'],
+      ['Viewed account as its owner', 'Ticket 118'],
     ] as const) {
       const row = page.getByRole('row').filter({ hasText: what }).filter({ hasText: why });
       await row.filter({ hasText: stage.ada.email }).first().waitFor();

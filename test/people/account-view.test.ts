@@ -70,12 +70,17 @@ for (const operation of ofPeople.filter(({ method }) => method !== 'get')) {
 
 test('an operator who views an account reads exactly what its owner reads', async () => {
   await view(operator);
-  const reads = ofPeople.filter(({ method, scope, path }) => method === 'get' && scope !== 'session' && !path.includes('{'));
+  const reads = ofPeople.filter(
+    ({ method, scope, path }) => method === 'get' && scope !== 'session' && !path.includes('{'),
+  );
   // Times and signed links of two reads differ.
   const plain = ({ status, bytes }: Answer) => [status, bytes.toString().replaceAll(/\d{13}|\?[^"]*/g, '')];
   let successes = 0;
   for (const { operationId, path } of reads) {
-    const [theirs, owners] = [await operator.ask('GET', path, { accountId }), await owner.ask('GET', path, { accountId })];
+    const [theirs, owners] = [
+      await operator.ask('GET', path, { accountId }),
+      await owner.ask('GET', path, { accountId }),
+    ];
     assert.deepEqual(plain(theirs), plain(owners), operationId);
     successes += theirs.status === 200 ? 1 : 0;
   }
@@ -88,7 +93,10 @@ test('a view is recorded in the audit log, names its account to the console, and
   const begun = await view(person);
   assert.equal((begun.json.data['view'] as { name: string }).name, 'Northlight');
   const [entry] = await listActions(service.database.db, { limit: 1, accountId });
-  assert.deepEqual([entry?.action, entry?.actor.name, entry?.details], ['accounts.view', person.email, { reason: 'Ticket 118' }]);
+  assert.deepEqual(
+    [entry?.action, entry?.actor.name, entry?.details],
+    ['accounts.view', person.email, { reason: 'Ticket 118' }],
+  );
   assert.equal((await balance(person)).status, 200);
   const ended = await person.ask('POST', '/api/console/v1/view/end');
   assert.equal(ended.json.data['view'], null);

@@ -33,6 +33,8 @@ export const operatorPages = {
   'ops-prices': '/ops/prices',
   'ops-payments': '/ops/payments',
   'ops-providers': '/ops/providers',
+  'ops-waiting': '/ops/waiting',
+  'ops-catalogue': '/ops/catalogue',
   'ops-tasks': '/ops/tasks',
   'ops-callbacks': '/ops/callbacks',
   'ops-audit': '/ops/audit',

@@ -113,9 +113,14 @@ function Tasks({ tasks }: Pick<Waiting, 'tasks'>) {
             title: waitingText.reason,
             cell: ({ reason }) => <StateDot tone={reasonWord(reason).tone}>{reasonWord(reason).word}</StateDot>,
           },
-          { title: waitingText.oldest, kind: 'end', cell: ({ ageMs }) => duration(ageMs) },
+          { title: waitingText.age, kind: 'end', cell: ({ ageMs }) => duration(ageMs) },
           { title: waitingText.next, kind: 'end', cell: ({ nextTime }) => <Next ms={nextTime} /> },
-          { title: waitingText.retry, kind: 'actions', cell: ({ taskId }) => <RetryTask taskId={taskId} /> },
+          {
+            title: waitingText.retry,
+            kind: 'actions',
+            cell: ({ taskId, nextTime, reason }) =>
+              nextTime !== null && reason !== 'provider_disabled' && <RetryTask taskId={taskId} />,
+          },
         ]}
       />
     </Card>

@@ -30,7 +30,7 @@ export const waitingText = {
   oldestTasks: 'Oldest waiting tasks',
   task: 'Task',
   model: 'Model',
-  age: 'Accepted',
+  age: 'Age',
 } as const;
 
 type Word = { readonly word: string; readonly tone: Tone; readonly help: string };
