@@ -6,6 +6,7 @@ import { deleteExpiredUsers } from '../src/people/erasure.ts';
 import {
   deleteExpiredEvents,
   deleteExpiredLinks,
+  deleteExpiredNotices,
   deleteExpiredProofs,
   deleteExpiredSessions,
   deleteExpiredTries,
@@ -24,6 +25,8 @@ const leftoverMs = hourMs;
 const linkRetentionMs = 7 * 24 * hourMs;
 /** Attempts to sign in are counted over 15 minutes at most. */
 const tryRetentionMs = hourMs;
+/** Far longer than an event is retried. They go with the prompts of their time if those are deleted earlier. */
+const noticeRetentionMs = 90 * 24 * hourMs;
 const maxSweptSlots = 1_000;
 
 type Step = (deps: ActivityDeps) => Promise<void>;
@@ -36,6 +39,8 @@ const steps: Record<HousekeepingStep, Step> = {
   deleteExpiredTries: ({ db }) => deletePages(() => deleteExpiredTries(db, Date.now() - tryRetentionMs, pageSize)),
   deleteExpiredEvents: ({ db, retention: { eventsMs } }) =>
     deletePages(() => deleteExpiredEvents(db, Date.now() - eventsMs, pageSize)),
+  deleteExpiredNotices: ({ db, retention: { promptsMs = noticeRetentionMs } }) =>
+    deletePages(() => deleteExpiredNotices(db, Date.now() - Math.min(promptsMs, noticeRetentionMs), pageSize)),
   deleteExpiredUsers: ({ db, log, retention: { usersMs } }) =>
     deletePages(async () => {
       const userIds = await deleteExpiredUsers(db, Date.now() - usersMs, pageSize);

@@ -20,11 +20,11 @@ const capSchema = z
 
 const listed = z.strictObject({ caps: z.array(capSchema) });
 
-function presentCaps(caps: readonly SpendCap[]) {
-  return {
-    caps: caps.map(({ credits: cap, resetsAt, ...rest }) => ({ ...rest, cap, resetTime: resetsAt ?? null })),
-  };
+export function presentCap({ credits: cap, resetsAt, ...rest }: SpendCap) {
+  return { ...rest, cap, resetTime: resetsAt ?? null };
 }
+
+const presentCaps = (caps: readonly SpendCap[]) => ({ caps: caps.map(presentCap) });
 
 const cap = wholeNumber(0, maxCredits, `must be null or a whole number from 0 to ${maxCredits}`).nullish();
 
