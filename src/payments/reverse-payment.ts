@@ -45,6 +45,7 @@ function bookReversals(
     const stored = new Map((await listReversals({ run }, topUpId)).map((one) => [one.reference, one]));
     const taken = () => [...stored.values()].reduce((sum, one) => sum + (one.isTaken ? one.minorUnits : 0), 0);
     const booked: BookedReversal[] = [];
+    let isChanged = false;
     for (const { reference, kind, isTaken, isFinal, ...reversal } of reversals) {
       const before = stored.get(reference);
       const amount = Math.min(reversal.minorUnits ?? minorUnits, minorUnits);
@@ -56,13 +57,15 @@ function bookReversals(
       stored.set(reference, now);
       const change = creditsBefore - shareOf(taken(), { credits, minorUnits });
       await storeReversal({ run }, topUpId, { ...now, kind });
+      isChanged = true;
       if (change === 0) continue;
       const reason = `${reasons[kind]} of top-up ${topUp.package}`;
       const entry = await bookCredits({ run }, { accountId, kind: 'adjustment', amount: change, reason, topUpId });
       if (entry === undefined) throw new Error(`the balance of account ${accountId} is out of range`);
       booked.push({ reference, kind, credits: change });
     }
-    if (reversals.length > 0) await raiseVersion({ run }, topUpId);
+    // A view that changed nothing outdates no other, so any number of them may be read at the same time.
+    if (isChanged) await raiseVersion({ run }, topUpId);
     return booked;
   });
 }

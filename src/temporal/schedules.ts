@@ -108,7 +108,9 @@ export async function readSchedule(client: Client, queues: TaskQueues, name: Sch
 
 /** Starts a run now; skipped when one is running. */
 export async function triggerSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<void> {
-  await within(client, limitMs, () => client.schedule.getHandle(scheduleId(queues, name)).trigger());
+  // Without a policy of its own, a trigger runs beside others.
+  const { SKIP } = ScheduleOverlapPolicy;
+  await within(client, limitMs, () => client.schedule.getHandle(scheduleId(queues, name)).trigger(SKIP));
 }
 
 /** Longer than a run may take. */

@@ -29,7 +29,7 @@ const booked = (change: Partial<FinalTopUp>) => ({ topUps: [{ ...topUp, ...chang
 test('books that have what Stripe has are correct', () => {
   assert.deepEqual(judged({}), []);
   const unpaid = { ...session, state: 'expired', due: 0, taken: [] } as const;
-  const abandoned = { ...topUp, state: 'failed', grants: [], adjusted: 0, taken: [], checkoutId: null } as const;
+  const abandoned = { ...topUp, state: 'failed', grants: [], adjusted: 0, taken: [], checkoutId: undefined } as const;
   assert.deepEqual(judged({ sessions: [unpaid], topUps: [abandoned] }), []);
   assert.deepEqual(judged({ sessions: [], topUps: [abandoned], ordered: [] }), []);
 });

@@ -39,7 +39,7 @@ function judgeSession({ sessionId, ...session }: FinalSession, topUp: FinalTopUp
   return [
     ...(allowed[session.state].includes(state) ? [] : [`${name} is ${state} in our books`]),
     ...(topUp.accountId === session.accountId ? [] : [`${name} is of account ${topUp.accountId}`]),
-    ...(checkoutId === null || checkoutId === sessionId ? [] : [`${name} is session ${checkoutId} in our books`]),
+    ...(checkoutId === undefined || checkoutId === sessionId ? [] : [`${name} is session ${checkoutId} in our books`]),
     ...(grants.join() === expected.join()
       ? []
       : [`${name} was granted ${grants.join(' and ') || 'nothing'} instead of ${expected.join() || 'nothing'}`]),

@@ -23,7 +23,7 @@ export type FinalSession = {
 export type FinalTopUp = {
   readonly topUpId: string;
   readonly accountId: string;
-  readonly checkoutId: string | null;
+  readonly checkoutId: string | undefined;
   readonly state: PaymentState;
   /** The amounts of its grants in the ledger. */
   readonly grants: readonly number[];

@@ -9,8 +9,8 @@ import { collectPayments } from './payment-evidence.ts';
 import { endDays } from './shop-days.ts';
 import type { Stack } from './stack.ts';
 
-/** `reconcile` runs this often instead of every minute, so that a short run stays short. */
-const reconcileEveryMs = 5_000;
+/** The schedules run this often, so that a short run stays short. */
+const triggerEveryMs = 5_000;
 
 export type SettleOptions = {
   readonly stack: Stack;
@@ -33,8 +33,9 @@ export async function settle({ stack, db, temporal, limitMs }: SettleOptions): P
     const isQuiet = open?.tasks === 0 && open.callbacks === 0 && open.jobs === 0 && !isRunning;
     if (isQuiet && (await isPaid({ db, stack }))) return;
     if (Date.now() >= triggerAt) {
-      triggerAt = Date.now() + reconcileEveryMs;
-      await triggerSchedule(temporal, taskQueuesOf(stack.settings.taskQueue), 'reconcile').catch(() => undefined);
+      triggerAt = Date.now() + triggerEveryMs;
+      for (const schedule of ['reconcile', 'housekeeping'] as const)
+        await triggerSchedule(temporal, taskQueuesOf(stack.settings.taskQueue), schedule).catch(() => undefined);
       await endDays({ stack, db, temporal }).catch(() => undefined);
     }
     await delay(500);

@@ -45,6 +45,28 @@ test('concurrent events about refunds book each refund once', async () => {
   assert.deepEqual(await stage.amountsOf(accountId), [credits, -1001, -2002, -3003]);
 });
 
+test('any number of concurrent views of unchanged refunds are applied, because none outdates another', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  records().refund(paymentId, 100);
+  await stage.deliver();
+  // All have read the version before the first one is applied.
+  const readers = 15;
+  let release = () => {};
+  const allRead = new Promise<void>((resolve) => (release = resolve));
+  let count = 0;
+  const readReversals: typeof stage.provider.readReversals = async (id, currency) => {
+    count += 1;
+    if (count === readers) release();
+    await allRead;
+    return await stage.provider.readReversals(id, currency);
+  };
+  const deps = { ...stage.deps, provider: { ...stage.provider, readReversals } };
+  await Promise.all(Array.from({ length: readers }, () => reversePayment(deps, paymentId)));
+  assert.equal(count, readers, 'none had to read again');
+  assert.deepEqual(await stage.amountsOf(accountId), [credits, -1001]);
+});
+
 test('a refund of spent credits takes the balance below zero: creates are refused, and running tasks go on', async () => {
   const { db } = stage.database;
   const accountId = await stage.newAccount();

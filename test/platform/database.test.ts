@@ -126,3 +126,43 @@ test('a database that cannot be reached is named with the reason, and without it
   await assert.rejects(db.run(one), { name: 'DatabaseUnavailable', message });
   await db.close();
 });
+
+test('a connection that ends with the message after its start is an outage of the database, and not of the process', async () => {
+  const server = await createTestDatabase();
+  const target = new URL(server.url);
+  let isFirst = true;
+  const relay = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    for (const socket of [client, upstream]) socket.on('error', () => {});
+    client.pipe(upstream);
+    upstream.on('data', (data: Buffer) => {
+      const isReady = data.includes(readyForQuery);
+      client.write(isFirst && isReady ? Buffer.concat([data, terminated]) : data);
+      if (isReady) isFirst = false;
+    });
+    upstream.on('end', () => client.end());
+  });
+  await new Promise<void>((resolve) => {
+    relay.listen(0, '127.0.0.1', resolve);
+  });
+  const url = new URL(server.url);
+  url.port = String((relay.address() as AddressInfo).port); // a listening TCP server has one
+  const db = createDatabase({ url: url.href, poolSize: 1 });
+  try {
+    await assert.rejects(db.run(one), DatabaseUnavailable);
+    assert.deepEqual(await db.run(one), [{ one: 1 }]);
+  } finally {
+    await db.close();
+    relay.close();
+    await server.close();
+  }
+});
+
+const readyForQuery = Buffer.from('Z\0\0\0\x05I', 'latin1');
+const terminatedFields = Buffer.from('SFATAL\0C57P01\0Mterminating connection\0\0', 'latin1');
+/** The error that PostgreSQL sends before it ends a connection. */
+const terminated = Buffer.concat([
+  Buffer.from('E', 'latin1'),
+  Buffer.from([0, 0, 0, 4 + terminatedFields.length]),
+  terminatedFields,
+]);

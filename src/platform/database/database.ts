@@ -97,6 +97,8 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
     types,
   });
   pool.on('error', (error) => onIdleError?.(error));
+  // The server may end a connection with the message that follows its start, before the caller that waits for it has listened.
+  pool.on('connect', (connection) => connection.on('error', () => {}));
   const address = addressOf(url);
   const withSlot = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
   let callers = 0;
