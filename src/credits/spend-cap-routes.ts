@@ -1,8 +1,11 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { HttpError, invalidRequest } from '../http/errors.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { maxCredits, opaqueId, unixMs, wholeNumber } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { idParameter, strictQuery } from '../http/query.ts';
 import { type CapSubject, capPeriods, listSpendCaps, setSpendCaps, type SpendCap } from './spend-caps.ts';
 
 const credits = z.int().nonnegative();
@@ -72,4 +75,18 @@ function subjectOf(accountId: string, { keyId, userId }: Named): CapSubject {
   return { kind: isOfKey ? 'key' : isOfMember ? 'member' : 'account', id };
 }
 
+const adminList = defineEndpoint({
+  operationId: 'adminListSpendCaps',
+  route: 'GET /api/admin/v1/caps',
+  summary: 'List spend caps of an account',
+  query: strictQuery({ accountId: idParameter('an account') }),
+  data: listed,
+  failures: ['account_not_found'],
+  handler: async ({ query: { accountId } }, { db }: HttpDeps) => {
+    existing(await findAccount(db, accountId), 'account_not_found');
+    return presentCaps(await listSpendCaps(db, accountId));
+  },
+});
+
 export const spendCapEndpoints = [list, set];
+export const operatorSpendCapEndpoints = [adminList];

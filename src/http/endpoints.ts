@@ -14,7 +14,7 @@ import { creditEndpoints, operatorCreditEndpoints } from '../credits/credit-rout
 import { createTask } from '../tasks/create-task-routes.ts';
 import { quoteTaskPrice } from '../tasks/price-routes.ts';
 import { operatorStatementEndpoints, statementEndpoints } from '../credits/statement-routes.ts';
-import { spendCapEndpoints } from '../credits/spend-cap-routes.ts';
+import { operatorSpendCapEndpoints, spendCapEndpoints } from '../credits/spend-cap-routes.ts';
 import { hookEndpoints } from '../payments/hook-routes.ts';
 import { operatorPaymentEndpoints, paymentEndpoints } from '../payments/payment-routes.ts';
 import { operatorCodeEndpoints, redemptionEndpoints } from '../credits/redemption-routes.ts';
@@ -109,6 +109,7 @@ export const sections: readonly Section[] = [
       ...operatorPriceEndpoints,
       ...operatorCodeEndpoints,
       ...operatorPaymentEndpoints,
+      ...operatorSpendCapEndpoints,
       ...operatorProviderEndpoints,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
