@@ -81,7 +81,7 @@ test('200 an owner gets everything of the account as lines, without secrets, and
   assert.deepEqual(lines.at(-1), { kind: 'end', lines: lines.length - 1 });
   const event = lines.find(({ kind }) => kind === 'event');
   assert.deepEqual([event?.['type'], event?.['taskId']], ['task.succeeded', mine.taskId]);
-  const ofKind = (wanted: string) => lines.filter(({ kind }) => kind === wanted);
+  const ofKind = (name: string) => lines.filter(({ kind }) => kind === name);
   assert.deepEqual(
     ofKind('topUp').map(({ package: name, state, price }) => [name, state, price]),
     [['package-mine', 'open', { currency: 'EUR', minorUnits: 99 }]],

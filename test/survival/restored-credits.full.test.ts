@@ -94,16 +94,16 @@ test('after a restore, reconciliation with Stripe grants once what was paid sinc
     await processEvent(deps, { kind: 'checkout', checkoutId });
     return paymentId;
   };
-  const kept = await pay(await order());
+  const early = await pay(await order());
   const open = await order();
 
   const backup = await backUp(database.url);
   // All of this is lost: two grants, one of them of a purchase that the backup lacks, and two refunds.
   await pay(open);
   const lost = await pay(await order());
-  stripe.records.refund(kept, 333);
+  stripe.records.refund(early, 333);
   stripe.records.refund(lost, 999);
-  for (const paymentId of [kept, lost]) await processEvent(deps, { kind: 'reversal', paymentId });
+  for (const paymentId of [early, lost]) await processEvent(deps, { kind: 'reversal', paymentId });
   const balance = Number((await json('balance', accountId))['balance']);
   await restore(database.url, backup);
 
