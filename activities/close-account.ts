@@ -2,6 +2,7 @@ import { finishClosure, isClosing, listTasksToEmpty, listUploadsOf } from '../sr
 import { deleteTaskContent, findOwedDeletion } from '../src/tasks/content-deletion.ts';
 import { isFinal } from '../src/tasks/task.ts';
 import { maxUploads } from '../src/media/upload.ts';
+import { endCheckout, listOpenCheckouts } from '../src/payments/end-checkout.ts';
 import { cancelGraceMs, findTask, refundTask } from '../src/tasks/tasks.ts';
 import { deleteUpload, sweepDeletion } from './delete-content.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -9,7 +10,7 @@ import { pageSize, processRows, slowRowMs } from './for-each-row.ts';
 
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
 export type EmptiedPage = {
-  /** Tasks and images that were not deleted before; some may be left. */
+  /** Tasks, images and unpaid checkouts that were not ended before; some may be left. */
   readonly found: number;
   /** The start of the next page; undefined after the last one. */
   readonly after: string | undefined;
@@ -24,7 +25,8 @@ export function createClosingActivities(deps: ActivityDeps) {
 }
 
 /**
- * Ends the tasks of one page and deletes their contents, files and histories; the last page deletes the images, too. Deletes nothing in
+ * Ends the tasks of one page and deletes their contents, files and histories; the last page deletes the images, too, and
+ * ends unpaid checkouts. Deletes nothing in
  * an account that is not being closed, as after the restore of an older database. Throws if the whole page failed.
  */
 async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: AccountPage): Promise<EmptiedPage> {
@@ -39,7 +41,8 @@ async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: Accoun
   });
   if (failed === pageSize) throw new Error(`all ${pageSize} tasks of a page failed`);
   if (tasks.length === pageSize) return { found: found.length, after: tasks.at(-1)?.taskId };
-  return { found: found.length + (await deleteUploads(deps, accountId)), after: undefined };
+  const rest = (await deleteUploads(deps, accountId)) + (await endCheckouts(deps, accountId));
+  return { found: found.length + rest, after: undefined };
 }
 
 const closed = { failCode: 'cancelled', failMsg: 'The task was cancelled, because its account was closed.' } as const;
@@ -64,6 +67,17 @@ async function deleteUploads(deps: ActivityDeps, accountId: string): Promise<num
   const work = ({ uploadId }: { readonly uploadId: string }) => deleteUpload(deps, uploadId);
   await processRows(deps, uploads, { name: 'empty-account', work, rowLimitMs: slowRowMs });
   return uploads.length;
+}
+
+/** Customers should not pay for a closed account. What they pay all the same is booked, and the operator can return it. */
+async function endCheckouts(deps: ActivityDeps, accountId: string): Promise<number> {
+  const { db, payments: provider, publicUrl: serviceUrl } = deps;
+  if (provider === undefined) return 0;
+  const checkouts = await listOpenCheckouts(db, accountId);
+  const work = ({ checkoutId }: { readonly checkoutId: string }) =>
+    endCheckout({ ...deps, provider, serviceUrl }, checkoutId);
+  await processRows(deps, checkouts, { name: 'end-checkouts', work, rowLimitMs: slowRowMs });
+  return checkouts.length;
 }
 
 /** Returns false while the account is not empty. */

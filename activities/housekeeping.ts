@@ -7,6 +7,7 @@ import {
   deleteExpiredEvents,
   deleteExpiredLinks,
   deleteExpiredShareLinks,
+  deleteExpiredNotices,
   deleteExpiredProofs,
   deleteExpiredRequests,
   deleteExpiredSessions,
@@ -28,6 +29,8 @@ const leftoverMs = hourMs;
 const linkRetentionMs = 7 * 24 * hourMs;
 /** Attempts to sign in are counted over 15 minutes at most. */
 const tryRetentionMs = hourMs;
+/** Far longer than an event is retried. They go with the prompts of their time if those are deleted earlier. */
+const noticeRetentionMs = 90 * 24 * hourMs;
 const maxSweptSlots = 1_000;
 const requestRetentionMs = 7 * 24 * hourMs;
 /** Lengths of the request log: of one account, and of all, about a gigabyte. */
@@ -48,6 +51,8 @@ const steps: Record<HousekeepingStep, Step> = {
   deleteExpiredTries: ({ db }) => deletePages(() => deleteExpiredTries(db, Date.now() - tryRetentionMs, pageSize)),
   deleteExpiredEvents: ({ db, retention: { eventsMs } }) =>
     deletePages(() => deleteExpiredEvents(db, Date.now() - eventsMs, pageSize)),
+  deleteExpiredNotices: ({ db, retention: { promptsMs = noticeRetentionMs } }) =>
+    deletePages(() => deleteExpiredNotices(db, Date.now() - Math.min(promptsMs, noticeRetentionMs), pageSize)),
   deleteExpiredUsers: ({ db, log, retention: { usersMs } }) =>
     deletePages(async () => {
       const userIds = await deleteExpiredUsers(db, Date.now() - usersMs, pageSize);

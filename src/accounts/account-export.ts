@@ -1,6 +1,10 @@
 import { findAccount } from './accounts.ts';
 import { listUploadsOf } from './account-closure.ts';
 import { readBooks } from '../credits/credits.ts';
+import { presentCap } from '../credits/spend-cap-routes.ts';
+import { listSpendCaps } from '../credits/spend-caps.ts';
+import { presentTopUp } from '../payments/top-up-view.ts';
+import { listTopUps } from '../payments/top-ups.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listApiKeysAfter } from './keys.ts';
 import { listMembers } from '../people/person-list.ts';
@@ -68,6 +72,11 @@ async function* pagesOf(db: Database, resultStore: LinkStore, accountId: string)
     // An entry has a `kind` of its own.
     (entry) => ({ kind: 'ledgerEntry', entry: presentLedgerEntry(entry) }),
   );
+  yield* paged(
+    (last?: { topUpId: string }) => listTopUps(db, { accountId, before: last?.topUpId, limit }),
+    (topUp) => ({ kind: 'topUp', ...presentTopUp(topUp, { isOwner: true }) }),
+  );
+  yield (await listSpendCaps(db, accountId)).map((cap) => ({ kind: 'spendCap', ...presentCap(cap) }));
   const nowMs = Date.now();
   yield* paged(
     async (last?: { deliveryId: string }) =>

@@ -51,8 +51,8 @@ const exportAll = defineEndpoint({
   needsRecentProof: true,
   summary: 'Export the account',
   description:
-    'Returns lines of JSON, each with a `kind`: the account, tasks with links to their media, ledger entries, callbacks, the event ' +
-    'endpoint, events, keys without secrets, members, invitations, images and security events. The last line has the kind `end` and the number of lines ' +
+    'Returns lines of JSON, each with a `kind`: the account, tasks with links to their media, ledger entries, purchases of ' +
+    'credits, spend caps, callbacks, the event endpoint, events, keys without secrets, members, invitations, images and security events. The last line has the kind `end` and the number of lines ' +
     'before it.',
   contentType: 'application/x-ndjson; charset=utf-8',
   answerHeaders: { 'Content-Disposition': 'The file name.' },

@@ -153,9 +153,9 @@ const cursorShape = new RegExp(`^(\\d{1,16})_(${uuidPattern})$`);
 const adminListFailed = defineEndpoint({
   operationId: 'adminListFailedCallbacks',
   route: 'GET /api/admin/v1/callbacks/failed',
-  summary: 'List undelivered callbacks of all accounts',
+  summary: 'List undelivered callbacks and events of all accounts',
   description:
-    'Lists callbacks that failed (`failed`) or were rejected by their receiver with 410 (`rejected`), newest first. A redelivery removes ' +
+    'Lists callbacks and events that failed (`failed`) or were rejected by their receiver with 410 (`rejected`), newest first. A redelivery removes ' +
     `one from the list without affecting paging. Each has its latest ${attemptsInList} attempts.`,
   query: strictQuery(pageFrom(cursorParameter.regex(cursorShape).transform(cursorOf))),
   data: z.strictObject({ callbacks: z.array(operatorCallbackSchema), nextCursor: nextCursorSchema }),

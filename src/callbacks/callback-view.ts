@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { callbackTimeoutMs, webhookId } from './callback.ts';
 import { type Delivery, type DeliveryAttempt, deliveryStates, type RecordedAttempt } from './deliveries.ts';
+import { eventTypes } from './event.ts';
 import { hiddenValue, maxBodyChars } from './exchange.ts';
 import { unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
@@ -63,6 +64,8 @@ const operatorAttemptSchema = attemptSchema.extend({
 
 export const operatorCallbackSchema = callbackSchema
   .extend({
+    taskId: z.string().nullable().meta({ description: 'Null for an event that is about no task.' }),
+    event: z.enum(eventTypes).nullable().meta({ description: 'The type of an event; null for a callback.' }),
     attempts: z.array(operatorAttemptSchema).meta({ description: 'Newest first, at most 100.' }),
     operator: z.strictObject({
       accountId: z.string(),
@@ -135,11 +138,12 @@ function headerOf([name, value]: readonly [name: string, value: string]) {
   return { name, value };
 }
 
-/** Presents a callback to operators: with exact times, and the receiver's responses. */
+/** Presents a callback or an event to operators: with exact times, and the receiver's responses. */
 export function presentOperatorCallback(delivery: Delivery, attempts: readonly DeliveryAttempt[]) {
   const { accountId, accountName = null, redeliveries, state, finishedAt, dueAt } = delivery;
   return view(operatorCallbackSchema, {
-    taskId: delivery.deliveryId,
+    taskId: delivery.taskId,
+    event: delivery.event,
     ...fieldsOf(delivery),
     state,
     completeTime: finishedAt,

@@ -126,7 +126,7 @@ order by due_at, id limit $4`,
 /** Includes the time, because a redelivery removes the callback from the list. */
 export type FailedDeliveryCursor = { readonly finishedAtUs: number; readonly deliveryId: string };
 
-/** Lists failed and rejected callbacks of all accounts, the latest end first. */
+/** Lists failed and rejected callbacks and events of all accounts, the latest end first. */
 export const listFailedDeliveries = many<
   Delivery & FailedDeliveryCursor,
   [page: { after?: FailedDeliveryCursor | undefined; limit: number }]
@@ -134,7 +134,7 @@ export const listFailedDeliveries = many<
   name: 'list-failed-deliveries',
   text: `
 select ${deliveryColumns}, ${microseconds('finished_at')} as "finishedAtUs" from callback_deliveries
-where event is null and state in ('failed', 'rejected') and (finished_at, id) < ${pageStart('$1', '$2', 'infinity')}
+where state in ('failed', 'rejected') and (finished_at, id) < ${pageStart('$1', '$2', 'infinity')}
 order by finished_at desc, id desc limit $3`,
   values: ({ after, limit }) => [after?.finishedAtUs, after?.deliveryId, limit],
 });

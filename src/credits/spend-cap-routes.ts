@@ -1,8 +1,11 @@
 import { validate as isUuid } from 'uuid';
 import { z } from 'zod';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { HttpError, invalidRequest } from '../http/errors.ts';
+import { findAccount } from '../accounts/accounts.ts';
+import { existing, HttpError, invalidRequest } from '../http/errors.ts';
 import { maxCredits, opaqueId, unixMs, wholeNumber } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { idParameter, strictQuery } from '../http/query.ts';
 import { type CapSubject, capPeriods, listSpendCaps, setSpendCaps, type SpendCap } from './spend-caps.ts';
 
 const credits = z.int().nonnegative();
@@ -20,11 +23,11 @@ const capSchema = z
 
 const listed = z.strictObject({ caps: z.array(capSchema) });
 
-function presentCaps(caps: readonly SpendCap[]) {
-  return {
-    caps: caps.map(({ credits: cap, resetsAt, ...rest }) => ({ ...rest, cap, resetTime: resetsAt ?? null })),
-  };
+export function presentCap({ credits: cap, resetsAt, ...rest }: SpendCap) {
+  return { ...rest, cap, resetTime: resetsAt ?? null };
 }
+
+const presentCaps = (caps: readonly SpendCap[]) => ({ caps: caps.map(presentCap) });
 
 const cap = wholeNumber(0, maxCredits, `must be null or a whole number from 0 to ${maxCredits}`).nullish();
 
@@ -72,4 +75,18 @@ function subjectOf(accountId: string, { keyId, userId }: Named): CapSubject {
   return { kind: isOfKey ? 'key' : isOfMember ? 'member' : 'account', id };
 }
 
+const adminList = defineEndpoint({
+  operationId: 'adminListSpendCaps',
+  route: 'GET /api/admin/v1/caps',
+  summary: 'List spend caps of an account',
+  query: strictQuery({ accountId: idParameter('an account') }),
+  data: listed,
+  failures: ['account_not_found'],
+  handler: async ({ query: { accountId } }, { db }: HttpDeps) => {
+    existing(await findAccount(db, accountId), 'account_not_found');
+    return presentCaps(await listSpendCaps(db, accountId));
+  },
+});
+
 export const spendCapEndpoints = [list, set];
+export const operatorSpendCapEndpoints = [adminList];

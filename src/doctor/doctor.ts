@@ -8,6 +8,7 @@ import { checkDatabase } from './check-database.ts';
 import { checkBundle, checkFfmpeg, checkFolders, checkFonts, checkMemory, checkNode } from './check-machine.ts';
 import { checkAllowList, checkCatalogue, checkPublicUrl, checkSecret } from './check-settings.ts';
 import { checkMailServer } from './check-mail.ts';
+import { checkModeration } from './check-moderation.ts';
 import { checkStore } from './check-store.ts';
 import { checkTemporal } from './check-temporal.ts';
 import { type Finding, runChecks, unknown, withoutSecrets } from './finding.ts';
@@ -97,6 +98,11 @@ const checks: readonly DoctorCheck[] = [
     run: async ({ config: { smtp } }) => (smtp === undefined ? [] : [await checkMailServer(smtp)]),
   },
   {
+    name: 'moderation',
+    isNeeded: ({ role }) => role !== 'worker',
+    run: ({ config, role }) => checkModeration(config, { isApi: role === 'api' }),
+  },
+  {
     name: 'work folder',
     isNeeded: ({ usesFiles }) => usesFiles,
     run: ({ role, workFolder }) => checkFolders(workFolder, role !== 'api'),
@@ -156,6 +162,7 @@ function secretsOf(config: Config, { databaseUrl, temporal, secret }: RunningPar
     key,
     config.apiKey,
     config.oidcClientSecret,
+    config.moderationKey,
     config.stripeSecretKey,
     config.stripeWebhookSecret,
     ...passwordIn(config.smtp?.url),

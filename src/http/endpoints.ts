@@ -24,7 +24,7 @@ import { galleryEndpoints } from '../gallery/gallery-routes.ts';
 import { shareEndpoints } from '../gallery/share-routes.ts';
 import { operatorStatementEndpoints, statementEndpoints } from '../credits/statement-routes.ts';
 import { usageEndpoints } from '../credits/usage-report-routes.ts';
-import { spendCapEndpoints } from '../credits/spend-cap-routes.ts';
+import { operatorSpendCapEndpoints, spendCapEndpoints } from '../credits/spend-cap-routes.ts';
 import { hookEndpoints } from '../payments/hook-routes.ts';
 import { operatorPaymentEndpoints, paymentEndpoints } from '../payments/payment-routes.ts';
 import { operatorCodeEndpoints, redemptionEndpoints } from '../credits/redemption-routes.ts';
@@ -143,6 +143,7 @@ export const sections: readonly Section[] = [
       showCatalogue,
       ...operatorCodeEndpoints,
       ...operatorPaymentEndpoints,
+      ...operatorSpendCapEndpoints,
       ...operatorProviderEndpoints,
       testProvider,
       ...operatorKeyEndpoints,

@@ -7,7 +7,6 @@ import type { OwnEndpoint } from '../outbound/guard.ts';
 import { createSlots, withDeadline } from '../outbound/limits.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { createProviderClient } from '../outbound/provider-client.ts';
-import type { Log } from '../platform/log.ts';
 import type { JsonObject } from '../providers/contract.ts';
 import { type Content, hookShapeOf } from './hook-shapes.ts';
 
@@ -54,7 +53,15 @@ export type ModeratorDeps = {
   readonly linkTo: (url: string) => string;
   readonly own: readonly OwnEndpoint[];
   readonly events: Events;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: { readonly warn: (problem: HookProblem, message: string) => void };
+};
+
+/** Why a hook gave no usable answer. */
+export type HookProblem = {
+  readonly model: string;
+  readonly onError: ModerationHook['onError'];
+  readonly kind: string;
+  readonly detail: string;
 };
 
 /** An answer of OpenAI has 3 kB. */
@@ -197,7 +204,7 @@ function refusalIn(read: (answer: unknown) => string | undefined, answer: unknow
   }
 }
 
-function explain(error: unknown): { readonly kind: string; readonly detail: string } {
+function explain(error: unknown): Pick<HookProblem, 'kind' | 'detail'> {
   if (error instanceof OutboundError) return { kind: error.kind, detail: error.detail };
   if (error instanceof BadAnswer) return { kind: 'answer', detail: error.message };
   return { kind: 'setup', detail: error instanceof Error ? error.message : 'unknown' };

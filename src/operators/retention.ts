@@ -4,15 +4,22 @@ import { one } from '../platform/database/statement.ts';
 
 // Each function deletes a page of the records from before a time (Unix milliseconds).
 
-type Expired = { readonly name: string; readonly table: string; readonly key: string; readonly time: string };
+type Expired = {
+  readonly name: string;
+  readonly table: string;
+  readonly key: string;
+  readonly time: string;
+  /** SQL that the records must fulfill. */
+  readonly only?: string;
+};
 
-function expired({ name, table, key, time }: Expired) {
+function expired({ name, table, key, time, only = 'true' }: Expired) {
   const deleteRows = one<{ readonly deleted: number }, [before: number, limit: number]>({
     name,
     text: `
 with deleted as (
   delete from ${table} where ${key} = any(array(
-    select ${key} from ${table} where ${time} < to_timestamp($1::float8 / 1000)
+    select ${key} from ${table} where ${time} < to_timestamp($1::float8 / 1000) and ${only}
     order by ${time} limit $2 for update skip locked))
   returning 1
 )
@@ -62,6 +69,15 @@ export const deleteExpiredRequests = expired({
   table: 'api_requests',
   key: 'id',
   time: 'ended_at',
+});
+
+/** Events about no task that were delivered or failed. Those about a task are deleted with its content. */
+export const deleteExpiredNotices = expired({
+  name: 'delete-expired-notices',
+  table: 'callback_deliveries',
+  key: 'id',
+  time: 'finished_at',
+  only: 'task_id is null',
 });
 
 const deleteEvents = expired({

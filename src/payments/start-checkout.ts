@@ -1,3 +1,4 @@
+import { AccountClosed, findAccount } from '../accounts/accounts.ts';
 import type { CreditPackage } from '../models/catalogue/packages.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
@@ -46,6 +47,11 @@ export async function startCheckout(
       return { kind: 'price_differs' };
     }
     await recordCheckout(db, topUpId, checkout.checkoutId);
+    // A closing that is committed after this read finds the checkout in the row, and ends it.
+    if ((await findAccount(db, accountId))?.closedAt !== undefined) {
+      await provider.expireCheckout(checkout.checkoutId);
+      throw new AccountClosed(accountId);
+    }
     return { kind: 'started', topUpId, ...checkout };
   } catch (error) {
     // Failed attempts must not count as open checkouts. A payment would still be granted.

@@ -9,6 +9,7 @@ export const housekeepingSteps = [
   'deleteExpiredProofs',
   'deleteExpiredTries',
   'deleteExpiredEvents',
+  'deleteExpiredNotices',
   'deleteExpiredUsers',
   'deleteExpiredRequests',
   'countUsage',

@@ -10,6 +10,8 @@ import type { Database } from '../../src/platform/database/database.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { openTopUp } from '../../src/payments/top-ups.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { owedCallback } from '../support/owed-callback.ts';
 import { newMember } from '../support/person.ts';
@@ -40,6 +42,9 @@ async function filled(prompt: string) {
   const made = await createApiKey(db, { accountId, name: prompt, scopes });
   const endpoint = { url: `http://events.test/${prompt}`, types: eventTypes, lowBalance: undefined };
   await setEventEndpoint(db, accountId, endpoint);
+  await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { day: 5_000_000 });
+  const offer = { title: prompt, credits: 10, price: { currency: 'EUR', minorUnits: 99 } };
+  await openTopUp(db, { name: 'stripe', isTest: true }, { accountId, name: `package-${prompt}`, offer });
   await acceptTestTask(db, accountId, taskParam(prompt));
   const { taskId } = await owedCallback(db, accountId, `http://receiver.test/${prompt}`, 'success');
   await person.ask('POST', '/api/console/v1/members/invite', {
@@ -61,6 +66,8 @@ test('200 an owner gets everything of the account as lines, without secrets, and
     'account',
     'task',
     'ledgerEntry',
+    'topUp',
+    'spendCap',
     'callback',
     'eventEndpoint',
     'event',
@@ -74,6 +81,15 @@ test('200 an owner gets everything of the account as lines, without secrets, and
   assert.deepEqual(lines.at(-1), { kind: 'end', lines: lines.length - 1 });
   const event = lines.find(({ kind }) => kind === 'event');
   assert.deepEqual([event?.['type'], event?.['taskId']], ['task.succeeded', mine.taskId]);
+  const ofKind = (name: string) => lines.filter(({ kind }) => kind === name);
+  assert.deepEqual(
+    ofKind('topUp').map(({ package: name, state, price }) => [name, state, price]),
+    [['package-mine', 'open', { currency: 'EUR', minorUnits: 99 }]],
+  );
+  assert.deepEqual(
+    ofKind('spendCap').map(({ subject, period, cap }) => [subject, period, cap]),
+    [['account', 'day', 5_000_000]],
+  );
   const task = lines.find(({ taskId }) => taskId === mine.taskId);
   assert.ok(task);
   const { resultUrls } = task['resultJson'] as { resultUrls: string[] };

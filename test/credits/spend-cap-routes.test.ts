@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
@@ -8,6 +9,7 @@ import { createApiKey } from '../../src/accounts/keys.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../support/frozen-clock.ts';
 import { assertRefused, isObject } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { createTestOperator } from '../support/operator.ts';
 import { newBrowser, newMember, signIn } from '../support/person.ts';
 
 const price = 165;
@@ -182,4 +184,18 @@ test('409 a cap in an account that is being closed while the request is under wa
   const refused = await closing.send('POST', '/api/v1/caps', { headers, body: '{"day":1}' });
   await closing.close();
   assertRefused(refused, 409, /closed/);
+});
+
+test("200 an operator lists the caps of any account, and 404 an unknown account's", async () => {
+  const operator = await createTestOperator(service);
+  const { accountId } = await newOwner();
+  const { db } = service.database;
+  assert.equal(await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { total: 5 * price }), true);
+  const list = (id: string) => operator.ask('GET', '/api/admin/v1/caps', { query: { accountId: id } });
+  const { status, json } = await list(accountId);
+  assert.equal(status, 200);
+  assert.deepEqual(json.data['caps'], [
+    { subject: 'account', subjectId: accountId, period: 'total', cap: 5 * price, spent: 0, resetTime: null },
+  ]);
+  assertRefused(await list(randomUUID()), 404, /account not found/);
 });

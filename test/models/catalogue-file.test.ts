@@ -52,6 +52,7 @@ test('the example loads, with every kind of provider, its rules, prices and tier
     [...models.values()].map(({ isRemote }) => isRemote),
     [true, true, true, true, false],
   );
+  assert.equal(models.get('house-video')?.moderation?.shape, 'plain');
   assert.deepEqual([...files.keys()], ['builtin:fal-seedance', './workflows/wan22-5b.json']);
 });
 

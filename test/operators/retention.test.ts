@@ -18,6 +18,7 @@ import { endProviderJob, intendProviderJob } from '../../src/providers/provider-
 import {
   deleteExpiredEvents,
   deleteExpiredLinks,
+  deleteExpiredNotices,
   deleteExpiredProofs,
   deleteExpiredSessions,
   deleteExpiredTries,
@@ -80,6 +81,14 @@ const kinds: readonly [deletePage: typeof deleteExpiredEvents, table: string, co
     'created_at',
     `insert into sign_in_tries (email_hash, address, created_at)
     values (sha256($2::text::bytea), '10.0.0.1', to_timestamp($1::float8 / 1000))`,
+  ],
+  [
+    deleteExpiredNotices,
+    'callback_deliveries',
+    'finished_at',
+    `with account as (insert into accounts (id, name) values (gen_random_uuid(), 'notified') returning id)
+    insert into callback_deliveries (account_id, event, url, details, state, finished_at)
+    select id, 'balance.low', 'http://events.test/' || $2, '{}', 'failed', to_timestamp($1::float8 / 1000) from account`,
   ],
   [
     deleteExpiredEvents,
@@ -242,6 +251,15 @@ test('housekeeping deletes expired records, and prompts only where their retenti
     await request('7 days 1 minute');
     await request('6 days 23 hours');
     const countRequests = async () => (await query('select count(*)::int as count from api_requests'))[0]?.['count'];
+    await query(
+      `insert into callback_deliveries (account_id, event, url, details, state, finished_at, created_at)
+      select $1, 'balance.low', 'http://events.test/' || days, '{}', case days when 92 then 'pending' else 'delivered' end,
+        case days when 92 then null else now() - days * interval '1 day' end, now() - interval '92 days'
+      from unnest(array[89, 91, 92]) days`,
+      [accountId],
+    );
+    const notices = async () =>
+      (await query('select url from callback_deliveries where task_id is null order by url')).map(({ url }) => url);
     const countOld = async () =>
       (
         await query(`select count(*)::int as count from security_events where created_at < now() - interval '90 days'`)
@@ -258,9 +276,11 @@ test('housekeeping deletes expired records, and prompts only where their retenti
     const promptOf = async () => (await findTask(db, taskId))?.param.input.prompt;
     await run(undefined);
     assert.deepEqual([await countOld(), await promptOf(), await countRequests()], [0, 'a secret', 1]);
+    assert.deepEqual(await notices(), ['http://events.test/89', 'http://events.test/92'], 'one is still owed');
     // The task ended before this run.
     await run(-1000);
     assert.equal(await promptOf(), '(deleted)');
+    assert.deepEqual(await notices(), ['http://events.test/92'], 'they go with the prompts of their time');
   } finally {
     await rm(folder, { recursive: true });
   }

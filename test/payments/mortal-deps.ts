@@ -26,6 +26,7 @@ function mortal(deps: PaymentDeps, death?: DeathPoint): Mortal {
   const dying: PaymentProvider = {
     ...provider,
     createCheckout: (checkout) => call('createCheckout', () => provider.createCheckout(checkout)),
+    expireCheckout: (id) => call('expireCheckout', () => provider.expireCheckout(id)),
     readCheckout: (id) => call('readCheckout', () => provider.readCheckout(id)),
     readReversals: (id, currency) => call('readReversals', () => provider.readReversals(id, currency)),
     listFinishedCheckouts: (since) => each('listFinishedCheckouts', provider.listFinishedCheckouts(since)),

@@ -14,23 +14,37 @@ type Behavior = 'accept' | 'hang' | 'defer' | 'reject';
 export type MailServer = {
   readonly url: string;
   readonly received: readonly ReceivedMail[];
+  /** For each mail, whether its connection was encrypted. */
+  readonly encrypted: readonly boolean[];
+  /** Passwords that arrived. */
+  readonly passwords: readonly string[];
   /** Connections so far. */
   readonly connections: () => number;
   behavior: Behavior;
   close(): Promise<void>;
 };
 
-type Options = { readonly user?: string; readonly password?: string };
+type Options = {
+  readonly user?: string;
+  readonly password?: string;
+  /** `implicit`: TLS from the first byte; `starttls`: the client may change to it. */
+  readonly tls?: { readonly kind: 'implicit' | 'starttls'; readonly cert: Buffer; readonly key: Buffer };
+  readonly host?: string;
+};
 
-export async function startMailServer({ user, password }: Options = {}): Promise<MailServer> {
+export async function startMailServer({ user, password, tls, host = '127.0.0.1' }: Options = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
+  const encrypted: boolean[] = [];
+  const passwords: string[] = [];
   let connections = 0;
   const server = new SMTPServer({
-    disabledCommands: user === undefined ? ['AUTH', 'STARTTLS'] : ['STARTTLS'],
-    allowInsecureAuth: true,
+    ...(tls !== undefined && { secure: tls.kind === 'implicit', cert: tls.cert, key: tls.key }),
+    disabledCommands: [...(user === undefined ? ['AUTH'] : []), ...(tls?.kind === 'starttls' ? [] : ['STARTTLS'])],
+    allowInsecureAuth: tls === undefined,
     disableReverseLookup: true,
     closeTimeout: 100,
     onAuth: ({ username, password: given }, _session, done) => {
+      passwords.push(given ?? '');
       if (username === user && given === password) done(null, { user: username });
       else done(withCode(535, 'wrong password'));
     },
@@ -42,11 +56,12 @@ export async function startMailServer({ user, password }: Options = {}): Promise
       if (mails.behavior === 'accept') done();
       else done(mails.behavior === 'defer' ? withCode(451, 'greylisted') : withCode(550, 'mailbox unknown'));
     },
-    onData: (stream, { envelope }, done) => {
+    onData: (stream, { envelope, secure }, done) => {
       const chunks: Buffer[] = [];
       stream.on('data', (chunk: Buffer) => chunks.push(chunk));
       stream.on('end', () => {
         const to = envelope.rcptTo.map(({ address }) => address).join();
+        encrypted.push(secure);
         received.push({ to, ...parseMail(Buffer.concat(chunks).toString()) });
         done();
       });
@@ -54,13 +69,15 @@ export async function startMailServer({ user, password }: Options = {}): Promise
   });
   // Clients that time out break their connections.
   server.on('error', () => {});
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', () => listening()));
+  await new Promise<void>((listening) => server.listen(0, host, () => listening()));
   const address = server.server.address();
   if (typeof address !== 'object' || address === null) throw new Error('it listens on no port');
   const auth = user === undefined ? '' : `${user}:${password ?? ''}@`;
   const mails: MailServer = {
-    url: `smtp://${auth}127.0.0.1:${address.port}`,
+    url: `${tls?.kind === 'implicit' ? 'smtps' : 'smtp'}://${auth}${tls === undefined ? host : 'localhost'}:${address.port}`,
     received,
+    encrypted,
+    passwords,
     connections: () => connections,
     behavior: 'accept',
     close: () => new Promise((closed) => server.close(() => closed())),

@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCodesAs, redeemCode, withdrawCodesAs } from '../../src/credits/redemption-codes.ts';
 import { listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { processEvent } from '../../src/payments/process-payments.ts';
+import { startCheckout } from '../../src/payments/start-checkout.ts';
+import { createLog } from '../../src/platform/log.ts';
 import { freshMs } from '../../src/temporal/inspect.ts';
+import { fakeStripeKey, fakeWebhookSecret, startFakeStripe } from '../fakes/stripe.ts';
+import { providerAt, returnUrl, serviceUrl, starter } from '../payments/payment-stage.ts';
 import { openingCredits, price } from '../support/installation.ts';
 import { shell } from '../support/person.ts';
 import { createTestAccount } from '../support/service.ts';
+import { videogen } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { backUp, dropDatabase, restore, stage } from './restore-stage.ts';
 
@@ -59,4 +65,67 @@ test('after a restore, codes and caps are those of the backup, and agree with wh
   assert.deepEqual((await json('reconcile', '--report'))['violations'], []);
   await dropDatabase(backup);
   await close();
+});
+
+test('after a restore, reconciliation with Stripe grants once what was paid since, with its refunds', async () => {
+  const stripe = await startFakeStripe();
+  const { database, accountId, environment, json, close } = await stage();
+  const { db } = database;
+  const sold = {
+    STRIPE_SECRET_KEY: fakeStripeKey,
+    STRIPE_WEBHOOK_SECRET: fakeWebhookSecret,
+    STRIPE_API_URL: `http://${stripe.address}`,
+    PUBLIC_URL: serviceUrl,
+  };
+  const deps = {
+    db,
+    provider: providerAt(stripe),
+    serviceUrl,
+    log: createLog({ level: 'silent' }),
+    events: { emit: () => {} },
+  };
+  const order = async () => {
+    const started = await startCheckout(deps, { accountId, name: 'starter', offer: starter, returnUrl });
+    assert.ok(started.kind === 'started');
+    return started.checkoutId;
+  };
+  const pay = async (checkoutId: string) => {
+    const paymentId = stripe.records.pay(checkoutId);
+    await processEvent(deps, { kind: 'checkout', checkoutId });
+    return paymentId;
+  };
+  const early = await pay(await order());
+  const open = await order();
+
+  const backup = await backUp(database.url);
+  // All of this is lost: two grants, one of them of a purchase that the backup lacks, and two refunds.
+  await pay(open);
+  const lost = await pay(await order());
+  stripe.records.refund(early, 333);
+  stripe.records.refund(lost, 999);
+  for (const paymentId of [early, lost]) await processEvent(deps, { kind: 'reversal', paymentId });
+  const balance = Number((await json('balance', accountId))['balance']);
+  await restore(database.url, backup);
+
+  const reconcile = async () => {
+    const { stdout, stderr } = await videogen(
+      { ...environment, ...sold },
+      'top-up',
+      'reconcile',
+      '--days',
+      '60',
+      '--json',
+    );
+    assert.notEqual(stdout, '', stderr);
+    return JSON.parse(stdout) as unknown;
+  };
+  const counts = { notGranted: 0, failed: 0 };
+  assert.deepEqual(await reconcile(), { ...counts, checked: 5, granted: 2, reversed: 2 });
+  assert.deepEqual(await reconcile(), { ...counts, checked: 5, granted: 0, reversed: 0 });
+  assert.equal(balance, openingCredits + 6667 + starter.credits);
+  assert.equal((await json('balance', accountId))['balance'], balance, 'as before the loss');
+  assert.deepEqual((await json('reconcile', '--report'))['violations'], []);
+  await dropDatabase(backup);
+  await close();
+  await stripe.close();
 });

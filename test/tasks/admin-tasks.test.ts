@@ -280,6 +280,27 @@ test('200 callbacks that failed are listed over all accounts, and redelivering o
   assert.deepEqual(left.callbacks, []);
 });
 
+test('200 events that failed are listed with their type, also those about no task', async () => {
+  const { db } = service.database;
+  const { accountId, key } = await service.newAccount(1_000);
+  const taskId = await newTask(key);
+  const text = `
+insert into callback_deliveries (account_id, event, url, details, task_id, state, finished_at)
+values ($1, 'balance.low', 'http://events.test/', '{}', null, 'failed', now() + interval '1 hour'),
+  ($1, 'task.failed', 'http://events.test/', null, $2, 'rejected', now() + interval '2 hours')`;
+  await db.run({ name: 'test-failed-events', text }, [accountId, taskId]);
+  const page = (await dataOf(operator.ask('GET', `${admin}/callbacks/failed`, { query: { limit: '2' } }))) as {
+    readonly callbacks: readonly { readonly taskId: string | null; readonly event: string | null }[];
+  };
+  assert.deepEqual(
+    page.callbacks.map(({ taskId: about, event }) => [about, event]),
+    [
+      [taskId, 'task.failed'],
+      [null, 'balance.low'],
+    ],
+  );
+});
+
 test('409 and 422 no callback is sent before the end of its task, nor for a task without one', async () => {
   const { key } = await service.newAccount(1_000);
   const redeliver = (taskId: string) => operator.ask('POST', `${admin}/callbacks/redeliver`, { body: { taskId } });

@@ -1215,7 +1215,8 @@ export type TaskDetail = {
 };
 
 export type OperatorCallback = {
-  readonly taskId: string;
+  /** Null for an event that is about no task. */
+  readonly taskId: string | null;
   /** The `webhook-id` header, the same for every attempt. */
   readonly webhookId: string;
   readonly url: string;
@@ -1240,6 +1241,8 @@ export type OperatorCallback = {
       readonly responseHead: string | null;
     };
   }[];
+  /** The type of an event; null for a callback. */
+  readonly event: 'task.succeeded' | 'task.failed' | 'task.cancelled' | 'balance.low' | 'key.cap_reached' | null;
   readonly operator: {
     readonly accountId: string;
     readonly accountName: string | null;
@@ -1718,6 +1721,14 @@ export type Reads = {
       readonly reconcileTime: number | null;
       /** The oldest 100 payments that were not granted. Return them at the provider, or remove the reason. */
       readonly ungranted: readonly UngrantedPayment[];
+    };
+  };
+  readonly '/api/admin/v1/caps': {
+    readonly query: {
+      readonly accountId: string;
+    };
+    readonly answer: {
+      readonly caps: readonly SpendCap[];
     };
   };
   readonly '/api/admin/v1/providers': {

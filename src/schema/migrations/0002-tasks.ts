@@ -285,8 +285,8 @@ create table callback_deliveries (
   constraint details_replace_task check ((task_id is null) = (details is not null))
 );
 create index callback_deliveries_due on callback_deliveries (due_at, id) where state = 'pending';
-create index callback_deliveries_failed on callback_deliveries (finished_at desc, id desc)
-  where event is null and state in ('failed', 'rejected');
+create index callback_deliveries_failed on callback_deliveries (finished_at desc, id desc) where state in ('failed', 'rejected');
+create index finished_notices on callback_deliveries (finished_at) where task_id is null;
 create index callback_deliveries_by_account on callback_deliveries (account_id, created_at desc, id desc) where event is null;
 create index callback_deliveries_undelivered_by_account on callback_deliveries (account_id, created_at desc, id desc)
   where event is null and state <> 'delivered';

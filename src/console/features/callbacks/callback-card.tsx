@@ -13,16 +13,17 @@ import './callbacks.css';
 
 type AttemptView = Callback['attempts'][number] & Partial<Pick<OperatorCallback['attempts'][number], 'operator'>>;
 
-/** A callback; operators see its account, network errors and responses as well. */
-export type CallbackView = Omit<Callback, 'attempts'> &
-  Partial<Pick<OperatorCallback, 'operator'>> & { readonly attempts: readonly AttemptView[] };
+/** A callback; operators see its account, network errors and responses as well, and events. */
+export type CallbackView = Omit<Callback, 'attempts' | 'taskId'> &
+  Partial<Pick<OperatorCallback, 'operator' | 'event'>> &
+  Pick<OperatorCallback, 'taskId'> & { readonly attempts: readonly AttemptView[] };
 
 /** The callback of a task with every attempt, and how a receiver verifies it. */
 export function CallbackCard({ callback }: { readonly callback: CallbackView }) {
   const { taskId, url, webhookId, nextAttemptTime, attempts, operator } = callback;
   const redeliveries = operator?.redeliveries ?? 0;
   return (
-    <Card title={callbacksText.callback} actions={<ResendButton taskId={taskId} />} isFlush>
+    <Card title={callbacksText.callback} actions={taskId !== null && <ResendButton taskId={taskId} />} isFlush>
       <div class="body">
         <Facts
           facts={[

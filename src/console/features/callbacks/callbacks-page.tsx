@@ -1,7 +1,7 @@
 import { Link } from 'wouter-preact';
 import type { Query } from '../../api/call.ts';
 import { useAccount, useIsOperator } from '../../api/session.ts';
-import { paths } from '../../paths.ts';
+import { opsPaths, paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import type { Filter } from '../../ui/filters.tsx';
 import { Webhook } from '../../ui/icons.ts';
@@ -54,7 +54,7 @@ function FailedCallbacks() {
       path="/api/admin/v1/callbacks/failed"
       query={{ limit: 50 }}
       rows={({ callbacks }) => callbacks}
-      rowKey={({ taskId }) => taskId}
+      rowKey={({ webhookId }) => webhookId}
       columns={columnsOfOperators}
       isLinked
       everyMs={15_000}
@@ -102,7 +102,12 @@ const columns: readonly Column<CallbackView>[] = [
     cell: ({ nextAttemptTime }) => (nextAttemptTime === null ? '–' : <Time ms={nextAttemptTime} />),
   },
   { title: titles.ended, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
-  { title: titles.actions, kind: 'actions', cell: ({ taskId }) => <ResendButton taskId={taskId} /> },
+  {
+    title: titles.actions,
+    kind: 'actions',
+    // The account resends its events.
+    cell: ({ taskId, event }) => taskId !== null && (event ?? null) === null && <ResendButton taskId={taskId} />,
+  },
 ];
 
 /** None of these has a next attempt. */
@@ -118,11 +123,11 @@ function accountColumn(): Column<CallbackView> {
   };
 }
 
-function CallbackHead({ callback: { taskId, url } }: { readonly callback: CallbackView }) {
+function CallbackHead({ callback: { taskId, url, event, operator } }: { readonly callback: CallbackView }) {
   const { of } = useTaskPaths();
   return (
-    <Link href={of(taskId)} class="row-link prompt one">
-      <bdi>{url}</bdi>
+    <Link href={taskId === null ? opsPaths.account(operator?.accountId ?? '') : of(taskId)} class="row-link prompt one">
+      <bdi>{url}</bdi> {event && <code>{event}</code>}
     </Link>
   );
 }

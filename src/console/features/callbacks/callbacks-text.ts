@@ -23,7 +23,8 @@ export const callbacksText = {
   title: 'Callbacks',
   lead: 'Requests to your own URLs when tasks end, and their responses.',
   titleOfOperators: 'Failed callbacks',
-  leadOfOperators: 'Undelivered callbacks of all accounts. They aren’t retried unless you resend them.',
+  leadOfOperators:
+    'Undelivered callbacks and events of all accounts. They aren’t retried: resend callbacks here; accounts resend their events.',
   noun: ['callback', 'callbacks'],
   state: 'State',
   all: 'All',
@@ -33,7 +34,7 @@ export const callbacksText = {
     'to a request, and its record is posted there when the task ends. Anything but a 2xx response is retried for three days.',
   tryIt: 'Try it in the playground',
   emptyTitleOfOperators: 'No failed callbacks',
-  emptyOfOperators: 'Every callback was delivered or is still being retried.',
+  emptyOfOperators: 'Every callback and event was delivered or is still being retried.',
   columns: {
     task: 'Task',
     account: 'Account',
