@@ -66,7 +66,6 @@ export const playgroundText = {
   seed: (seed: unknown) => `Seed ${String(seed)}`,
   without: (field: string) => `without ${field.toLowerCase()}`,
   shortened: (field: string) => `${field.toLowerCase()} shortened`,
-  total: 'Total',
   prices: 'Price per video',
 
   generate: 'Generate',
@@ -89,7 +88,6 @@ export const playgroundText = {
     `You were charged ${credits(charged)} for the ${accepted === 1 ? 'video that was' : `${accepted} videos that were`} started.`,
   notCharged: 'Not charged.',
   retry: 'Try again',
-  dismiss: 'Dismiss',
   took: (time: string, hasSucceeded: boolean) => `${hasSucceeded ? 'in' : 'after'} ${time}`,
   running: (time: string) => `${time} so far`,
   refunded: 'refunded',
