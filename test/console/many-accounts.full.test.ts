@@ -64,5 +64,10 @@ test('a model without an account is searched in seven days, and the filter says 
   assert.equal(await chosen(), 'Any time');
   await page.goto(`${service.url}/console/ops/tasks?model=videogen-2.0`);
   await created.waitFor();
-  assert.deepEqual(await created.locator('option').allInnerTexts(), ['Last 7 days', 'Last hour', 'Last 24 hours']);
+  assert.deepEqual(await created.locator('option').allInnerTexts(), [
+    'Last 7 days',
+    'Last hour',
+    'Last 24 hours',
+    'Custom dates, 7 days at most',
+  ]);
 });
