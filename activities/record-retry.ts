@@ -1,5 +1,4 @@
 import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
-import { msToNumber } from '@temporalio/common/lib/time.js';
 import { TaskError } from '../src/platform/errors.ts';
 import { pauseAfter } from '../src/tasks/retry-pace.ts';
 import { recordRetry } from '../src/tasks/tasks.ts';
@@ -30,6 +29,6 @@ export async function withRetryRecorded<T>(
 function pauseOf(error: unknown): number | undefined {
   if (error instanceof CancelledFailure) return undefined;
   if (error instanceof TaskError && !error.retryable) return undefined;
-  const named = error instanceof ApplicationFailure ? error.nextRetryDelay : undefined;
-  return named === undefined || named === null ? pauseAfter(Context.current().info.attempt) : msToNumber(named);
+  const named: unknown = error instanceof ApplicationFailure ? error.nextRetryDelay : undefined;
+  return typeof named === 'number' ? named : pauseAfter(Context.current().info.attempt);
 }

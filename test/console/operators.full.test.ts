@@ -216,18 +216,23 @@ describe('an operator in the console', { skip }, () => {
     await confirm('Run test');
     await dialogShows('Works');
     await dialogShows(/^12\sms$/);
-    await confirm('Close');
+    await confirm('Done');
   });
 
   test('sees what waits and why, and ends the wait of one task and of a provider', async () => {
     const { db } = stage.service.database;
-    const waiting = await acceptTestTask(db, seeded.accountId, taskParam('It waits'));
-    await confirmCharge(db, waiting);
-    const request = { taskId: waiting, ordinal: 1, accountId: seeded.accountId, limit: 0 };
-    await reserveSlot(db, { ...request, pool: 'studio-gpu/film-fast', provider: 'studio-gpu' });
+    const { accountId } = seeded;
+    const reserve = async () => {
+      const taskId = await acceptTestTask(db, accountId, taskParam('It waits'));
+      await confirmCharge(db, taskId);
+      const pool = { pool: 'studio-gpu/film-large', provider: 'studio-gpu' };
+      await reserveSlot(db, { taskId, ordinal: 1, accountId, ...pool, limit: 1 });
+      return taskId;
+    };
+    const [first, waiting] = [await reserve(), await reserve()];
     await open('/ops/waiting');
     const reasons = page.getByRole('table', { name: 'Reasons' });
-    await reasons.getByRole('row', { name: /Provider limit .* studio-gpu\/film-fast 1 / }).waitFor();
+    await reasons.getByRole('row', { name: /Provider limit .* studio-gpu\/film-large 1 / }).waitFor();
     await press(/^Retry task .* now$/);
     await dialog().getByLabel('Reason').fill('A customer waits');
     await confirm('Retry now');
@@ -237,7 +242,7 @@ describe('an operator in the console', { skip }, () => {
     await confirm('Retry now');
     await said('1 task is being retried');
     assert.deepEqual(stage.service.retried, [waiting, waiting]);
-    await refundTask(db, waiting, { failCode: 'cancelled', failMsg: 'A test.' });
+    for (const taskId of [first, waiting]) await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
   });
 
   test('reads figures over time, of each point by keyboard, for another range, and the top accounts', async () => {

@@ -149,7 +149,7 @@ test('200 volume, success rate, latencies, revenue, cost and margin, by bucket a
   assert.deepEqual(
     providers
       .map(({ provider, jobs, errors, errorRate, p50Ms }) => [provider, jobs, errors, errorRate, p50Ms])
-      .toSorted(),
+      .toSorted(([a], [b]) => String(a).localeCompare(String(b))),
     [
       ['backup', 1, 1, 1, null],
       ['studio', 5, 1, 0.2, 12_500],

@@ -22,7 +22,7 @@ after(() => installation.close());
 function failingOnce(deps: ActivityDeps): ActivityDeps {
   const fail = (taskId: string | undefined) => {
     if (taskId === undefined || !failing.delete(taskId)) return;
-    throw ApplicationFailure.create({ message: 'the store is down', nextRetryDelay: '1 hour' });
+    throw ApplicationFailure.create({ message: 'the store is down', nextRetryDelay: 3_600_000 });
   };
   const emit: ActivityDeps['events']['emit'] = (event) => {
     deps.events.emit(event);
@@ -37,7 +37,10 @@ test('an operator gets the result of a test from a worker; simultaneous tests of
   const { engine, upstream } = installation;
   const { name } = upstream.provider;
   const tests = await Promise.all([engine.testProvider(name), engine.testProvider(name)]);
-  assert.deepEqual(tests, Array(2).fill({ outcome: 'ok', detail: name }));
+  assert.deepEqual(
+    tests,
+    [1, 2].map(() => ({ outcome: 'ok', detail: name })),
+  );
   assert.equal((await engine.testProvider('nobody')).outcome, 'not_tested');
 });
 

@@ -65,7 +65,7 @@ export function useAccount() {
   return { accountId, name: view?.name ?? '', role: view && ('owner' as const), isView: view !== undefined };
 }
 
-/** Begins or ends an operator's view of an account. Only requests without an account pass, because a view changes nothing. */
+/** Takes over what a response says about the operator's view of an account. */
 export function useChangeView() {
   const client = useQueryClient();
   return (me: Me) => client.setQueryData(key, me);
@@ -76,12 +76,18 @@ export function useIsOperator(): boolean {
   return useContext(AccountContext) === undefined;
 }
 
+/** Why an operator who views the account may not change it; undefined without a view. */
+export function useViewReason(): string | undefined {
+  return useAccount().isView ? 'You are viewing this account, and can’t change it' : undefined;
+}
+
 const ranks: Readonly<Record<Role, number>> = { viewer: 0, member: 1, owner: 2 };
 
 /** Why this person may not do what the role is needed for; undefined when they may. */
 export function useRoleReason(needed: Role): string | undefined {
-  const { role, isView } = useAccount();
-  if (isView) return 'You are viewing this account, and can’t change it';
+  const { role } = useAccount();
+  const viewReason = useViewReason();
+  if (viewReason !== undefined) return viewReason;
   if (role !== undefined && ranks[role] >= ranks[needed]) return undefined;
   return needed === 'owner' ? 'Only owners of this account can do this' : 'Viewers of this account cannot do this';
 }

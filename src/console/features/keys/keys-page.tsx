@@ -1,5 +1,5 @@
 import type { Account } from '../../api/contract.ts';
-import { useAccount, useRoleReason } from '../../api/session.ts';
+import { useAccount } from '../../api/session.ts';
 import { Forbidden } from '../../shell/page-states.tsx';
 import { Page } from '../../ui/page.tsx';
 import { CreateKeyButton } from './create-key.tsx';
@@ -7,8 +7,8 @@ import { KeyList } from './key-list.tsx';
 import { keysText } from './keys-text.ts';
 
 export function KeysPage() {
-  const { name } = useAccount();
-  if (useRoleReason('owner') !== undefined) return <Forbidden what={keysText.forOwnersOnly} />;
+  const { name, role } = useAccount();
+  if (role !== 'owner') return <Forbidden what={keysText.forOwnersOnly} />;
   return (
     <Page title={keysText.title} lead={keysText.lead(name)} actions={<CreateKeyButton />}>
       <KeyList />

@@ -27,7 +27,7 @@ function TestDialog({ provider, onClose }: { readonly provider: string; readonly
         {test.error !== null && <ErrorBox failure={failureOf(test.error)} />}
       </DialogBody>
       <DialogActions>
-        <Button onClick={onClose}>{providersText.close}</Button>
+        <Button onClick={onClose}>{providersText.done}</Button>
         <Button variant="primary" busy={test.isPending} onClick={() => test.mutate({ provider })}>
           {test.data === undefined ? providersText.runTest : providersText.runAgain}
         </Button>

@@ -38,7 +38,7 @@ export const providersText = {
     'A worker reads a job that doesn’t exist. That’s free at every provider, and shows whether it’s reachable and accepts our key. The test is recorded in the audit log.',
   runTest: 'Run test',
   runAgain: 'Run again',
-  close: 'Close',
+  done: 'Done',
   latency: 'Response time',
   httpStatus: 'HTTP status',
   detail: 'Detail',

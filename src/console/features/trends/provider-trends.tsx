@@ -41,7 +41,7 @@ export function ProviderTrends({ trends }: { readonly trends: Trends }) {
             label={trendsText.providerErrors}
             names={names}
             top={1}
-            format={percent.format}
+            format={percent}
             lines={lines('errorRate')}
           />
         </Card>
@@ -61,7 +61,7 @@ export function ProviderTrends({ trends }: { readonly trends: Trends }) {
             {
               title: trendsText.errorRate,
               kind: 'end',
-              cell: ({ errorRate }) => (errorRate === null ? '–' : percent.format(errorRate)),
+              cell: ({ errorRate }) => (errorRate === null ? '–' : percent(errorRate)),
             },
             { title: trendsText.refused, kind: 'end', cell: ({ refused }) => number(refused) },
             { title: trendsText.median, kind: 'end', cell: ({ p50Ms }) => (p50Ms === null ? '–' : duration(p50Ms)) },

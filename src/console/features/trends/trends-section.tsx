@@ -78,7 +78,7 @@ function TotalTiles({ trends: { total, currency, paid } }: FiguresProps) {
         { label: trendsText.created, value: number(total.created), note: trendsText.tasks },
         {
           label: trendsText.successRate,
-          value: total.successRate === null ? '–' : percent.format(total.successRate),
+          value: total.successRate === null ? '–' : percent(total.successRate),
           note: trendsText.ofEnded(total.failed),
         },
         {
@@ -136,7 +136,7 @@ function Charts({ trends }: FiguresProps) {
           label={trendsText.successRate}
           names={names}
           top={1}
-          format={percent.format}
+          format={percent}
           lines={[
             {
               label: trendsText.successRate,
