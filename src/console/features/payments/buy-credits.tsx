@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Answer } from '../../api/call.ts';
+import { brand } from '../../api/brand.ts';
 import { useRead } from '../../api/queries.ts';
 import { useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
@@ -23,7 +24,16 @@ export function useSale(): Sale | undefined {
 export function BuyCreditsButton() {
   const sale = useSale();
   const isOwner = useRoleReason('owner') === undefined;
-  if (!isOwner || sale === undefined || sale.packages.length === 0) return null;
+  if (!isOwner || sale === undefined) return null;
+  if (sale.packages.length === 0) {
+    // Sold elsewhere, if the settings name a page.
+    if (brand.buyCredits === undefined) return null;
+    return (
+      <a class="button primary" href={brand.buyCredits} target="_blank" rel="noopener">
+        {paymentsText.buy}
+      </a>
+    );
+  }
   return (
     <DialogButton label={paymentsText.buy} icon={CreditCard} variant="primary">
       {(close) => <BuyDialog sale={sale} onClose={close} />}
