@@ -7,6 +7,8 @@ export type ErrorCode =
   | 'account_not_found'
   | 'account_suspended'
   | 'already_member'
+  | 'archive_running'
+  | 'attempt_not_found'
   | 'balance_out_of_range'
   | 'body_not_object'
   | 'body_too_large'
@@ -59,10 +61,12 @@ export type ErrorCode =
   | 'price_in_force'
   | 'price_not_found'
   | 'rate_limited'
+  | 'read_only_view'
   | 'reauthentication_required'
   | 'request_timeout'
   | 'scope_missing'
   | 'session_not_found'
+  | 'share_link_not_found'
   | 'sign_in_failed'
   | 'sign_up_not_found'
   | 'sign_up_off'
@@ -74,9 +78,12 @@ export type ErrorCode =
   | 'too_many_invitations'
   | 'too_many_keys'
   | 'too_many_passkeys'
+  | 'too_many_provider_tests'
   | 'too_many_refused_creates'
+  | 'too_many_share_links'
   | 'too_many_sign_ins'
   | 'too_many_sign_ups'
+  | 'too_many_tags'
   | 'too_many_top_ups'
   | 'too_many_unfinished_tasks'
   | 'too_many_uploads'
@@ -420,6 +427,38 @@ export type Callback = {
   }[];
 };
 
+export type GalleryVideo = {
+  readonly taskId: string;
+  readonly model: string;
+  readonly prompt: string;
+  /** The ratio of the request. */
+  readonly ratio: string;
+  readonly width: number;
+  readonly height: number;
+  readonly seconds: number;
+  readonly hasAudio: boolean;
+  /** A freshly signed link. */
+  readonly videoUrl: string;
+  /** A freshly signed link to a still of the video. */
+  readonly posterUrl: string;
+  readonly favorite: boolean;
+  readonly tags: readonly string[];
+  readonly createTime: number;
+};
+
+export type LabeledVideos = {};
+
+export type ShareLink = {
+  readonly linkId: string;
+  readonly taskId: string;
+  readonly title: string | null;
+  readonly showsAccountName: boolean;
+  readonly createTime: number;
+  readonly expireTime: number;
+};
+
+export type RevokedShareLink = {};
+
 export type Overview = {
   /** Below zero after a payment for credits that are spent was returned. */
   readonly balance: number;
@@ -460,6 +499,138 @@ export type UsageDay = {
   readonly granted: number;
   /** Tasks created. */
   readonly tasks: number;
+};
+
+export type AccountStatus = {
+  /** Below zero after a payment for credits that are spent was returned. */
+  readonly balance: number;
+  /** The threshold of the event `balance.low`; null without one. */
+  readonly lowBalance: number | null;
+  /** True if owners can buy credits in the console. */
+  readonly sellsCredits: boolean;
+  readonly models: readonly {
+    readonly model: string;
+    readonly title: string;
+    /** `slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded. */
+    readonly state: 'slow' | 'unavailable';
+    /** The next attempt; null if none is planned. When the trouble ends is not known. */
+    readonly retryTime: number | null;
+  }[];
+};
+
+export type AccountLimits = {
+  /** Tasks that wait or run. */
+  readonly unfinishedTasks: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  /** `remaining` requests are allowed now. Null without a limit. */
+  readonly creates: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+    readonly remaining: number;
+  } | null;
+  /** `remaining` requests are allowed now. Null without a limit. */
+  readonly reads: {
+    readonly quota: number;
+    readonly windowSeconds: number;
+    readonly remaining: number;
+  } | null;
+  /** Those of the whole account. Keys and members may have others. */
+  readonly spendCaps: readonly {
+    readonly period: 'day' | 'month' | 'total';
+    readonly cap: number;
+    readonly spent: number;
+    readonly resetTime: number | null;
+  }[];
+  readonly uploads: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly uploadedBytes: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly activeKeys: {
+    readonly used: number;
+    readonly limit: number;
+  };
+  readonly retention: {
+    /** Until videos and uploaded files are deleted. */
+    readonly mediaDays: number;
+    /** Until prompts are deleted; null if they stay. */
+    readonly promptDays: number | null;
+  };
+};
+
+export type Statement = {
+  readonly month: string;
+  readonly fromTime: number;
+  /** The start of the next month. */
+  readonly toTime: number;
+  readonly createTime: number;
+  /** False while entries may still be added. */
+  readonly isFinal: boolean;
+  /** The month in which the account was created. */
+  readonly firstMonth: string;
+  /** The balance before the month. */
+  readonly opening: number;
+  /** The balance after the month, or the current one. */
+  readonly closing: number;
+  readonly sections: readonly {
+    /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
+    readonly section: string;
+    readonly entries: number;
+    /** Signed. */
+    readonly credits: number;
+  }[];
+  readonly lines: readonly StatementLine[];
+};
+
+export type StatementLine = {
+  /** `top_up`, `top_up_reversal` (returned payments), `grant`, `code` (redeemed codes), `charge`, `refund` or `adjustment`. */
+  readonly section: string;
+  /** Only for charges and refunds. */
+  readonly model: string | null;
+  /** Only for charges and refunds. */
+  readonly priceName: string | null;
+  /** Only for other entries; null for the sum of further entries. */
+  readonly bookTime: number | null;
+  readonly reason: string | null;
+  readonly entries: number;
+  /** Signed. */
+  readonly credits: number;
+};
+
+export type UsageGroupDay = {
+  /** The day in UTC on which the tasks were created. */
+  readonly day: string;
+  /** The model, key or person; null for tasks that were created in another way, and for further groups. */
+  readonly id: string | null;
+  /** The name of the key, or the e-mail address of the person. */
+  readonly name: string | null;
+  /** True for the sum of groups beyond those with most credits. */
+  readonly isRest: boolean;
+  /** Tasks created. */
+  readonly tasks: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Charges less refunds. */
+  readonly credits: number;
+};
+
+export type ModelUsage = {
+  readonly model: string;
+  /** Tasks created. */
+  readonly tasks: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Charges less refunds. */
+  readonly credits: number;
+  /** The median time from the acceptance of a task to its video, within 5 %; null without a success. */
+  readonly p50Ms: number | null;
+  /** The 95th percentile. */
+  readonly p95Ms: number | null;
 };
 
 export type Model = {
@@ -521,6 +692,41 @@ export type Limits = {
   } | null;
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;
+};
+
+export type DeliveryAttempt = {
+  readonly webhookId: string;
+  /** The present URL of the callback or event. */
+  readonly url: string;
+  readonly attempt: number;
+  /** Unix milliseconds, in whole seconds. */
+  readonly startTime: number;
+  /** The response status of the receiver; null if it was unreachable. */
+  readonly status: number | null;
+  readonly durationMs: number | null;
+  readonly error: 'unreachable' | null;
+  readonly request: {
+    /** The values of signatures are `(hidden)`. */
+    readonly headers: readonly {
+      readonly name: string;
+      readonly value: string;
+    }[];
+    /** The first 8192 characters. */
+    readonly body: string;
+    readonly isBodyCut: boolean;
+  } | null;
+  /** Null without a response, and for a receiver in a private network. */
+  readonly response: {
+    /** The first KiB. */
+    readonly headers: readonly {
+      readonly name: string;
+      readonly value: string;
+    }[];
+    /** The first KiB. */
+    readonly body: string;
+  } | null;
+  /** True for the response of a receiver in a private network. */
+  readonly isResponseHidden: boolean;
 };
 
 export type EventEndpoint = {
@@ -639,6 +845,32 @@ export type SpendCap = {
   readonly resetTime: number | null;
 };
 
+export type LoggedRequest = {
+  /** The `X-Request-Id` of the response. */
+  readonly requestId: string;
+  /** When the response ended, in Unix milliseconds. */
+  readonly time: number;
+  readonly durationMs: number;
+  readonly method: string;
+  /** The path, without the values of its parameters and without the query. */
+  readonly endpoint: string;
+  /** The tool that an MCP request called. */
+  readonly tool: string | null;
+  /** Null if the client disconnected before the response began. */
+  readonly status: number | null;
+  /** The stable error code of a refused request. */
+  readonly error: string | null;
+  /** The task that a create made, or found for a repeat. */
+  readonly taskId: string | null;
+  /** The creator; null for a task that an operator started manually. */
+  readonly createdBy: {
+    readonly kind: 'key' | 'person';
+    readonly id: string;
+    /** The name of the key, or the e-mail of the person (`erased user` after erasure). */
+    readonly name: string | null;
+  } | null;
+};
+
 export type OpenAIVideo = {
   readonly id: string;
   readonly object: 'video';
@@ -705,6 +937,25 @@ export type Me = {
       readonly reason: string | null;
     } | null;
   }[];
+  /** The account that an operator views as its owner sees it; null without one. */
+  readonly view: {
+    readonly accountId: string;
+    readonly name: string;
+    /** Null for an active account. `reason` is what the operator wrote. */
+    readonly suspension: {
+      readonly startTime: number;
+      readonly reason: string | null;
+    } | null;
+    readonly expireTime: number;
+  } | null;
+  /** What operators announce to everyone. */
+  readonly announcement: {
+    readonly text: string;
+    readonly level: 'info' | 'warning';
+    readonly link: string | null;
+    /** Null until it is removed. */
+    readonly endTime: number | null;
+  } | null;
   readonly session: {
     readonly sessionId: string;
     /** When the person last authenticated. */
@@ -759,7 +1010,10 @@ export type SecurityEvent = {
     | 'passkey_added'
     | 'passkey_removed'
     | 'identity_linked'
-    | 'account_closed';
+    | 'account_renamed'
+    | 'account_closed'
+    | 'share_link_made'
+    | 'share_link_revoked';
   /** The person whom the event concerns. */
   readonly userId: string | null;
   readonly email: string | null;
@@ -888,6 +1142,92 @@ export type Provider = {
   }[];
 };
 
+export type Trends = {
+  readonly range: 'day' | 'week' | 'month';
+  readonly bucketMs: number;
+  readonly currency: string;
+  readonly creditMicros: number;
+  /** True if the range has more tasks than are read. */
+  readonly isPartial: boolean;
+  readonly total: {
+    readonly created: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    /** Succeeded of succeeded and failed; null without any. */
+    readonly successRate: number | null;
+    /** The median time from the acceptance of a task until its video is there. */
+    readonly p50Ms: number | null;
+    readonly p95Ms: number | null;
+    /** Charges less refunds. */
+    readonly credits: number;
+    /** These credits, at the price of a credit. */
+    readonly revenueMicros: number;
+    /** The known cost of jobs, in millionths of the currency. */
+    readonly costMicros: number;
+    /** Jobs of unknown cost, or billed in another currency. */
+    readonly unpricedJobs: number;
+    /** Revenue less cost; null if the cost of a job is unknown. */
+    readonly marginMicros: number | null;
+  };
+  readonly buckets: readonly {
+    readonly startTime: number;
+    readonly created: number;
+    readonly succeeded: number;
+    readonly failed: number;
+    /** Succeeded of succeeded and failed; null without any. */
+    readonly successRate: number | null;
+    /** The median time from the acceptance of a task until its video is there. */
+    readonly p50Ms: number | null;
+    readonly p95Ms: number | null;
+    /** Charges less refunds. */
+    readonly credits: number;
+    /** These credits, at the price of a credit. */
+    readonly revenueMicros: number;
+    /** The known cost of jobs, in millionths of the currency. */
+    readonly costMicros: number;
+    /** Jobs of unknown cost, or billed in another currency. */
+    readonly unpricedJobs: number;
+    /** Revenue less cost; null if the cost of a job is unknown. */
+    readonly marginMicros: number | null;
+  }[];
+  readonly providers: readonly {
+    readonly provider: string;
+    readonly jobs: number;
+    /** Requests without a job, and failed and lost jobs. */
+    readonly errors: number;
+    readonly errorRate: number | null;
+    /** The median time from the acceptance of a job to its end in success. */
+    readonly p50Ms: number | null;
+    readonly p95Ms: number | null;
+    /** Requests and videos that it refused because of their content. */
+    readonly refused: number;
+    readonly costMicros: number;
+    readonly buckets: readonly {
+      readonly startTime: number;
+      readonly jobs: number;
+      /** Requests without a job, and failed and lost jobs. */
+      readonly errors: number;
+      readonly errorRate: number | null;
+      /** The median time from the acceptance of a job to its end in success. */
+      readonly p50Ms: number | null;
+      readonly p95Ms: number | null;
+    }[];
+  }[];
+  /** Payments of top-ups in the range, by currency. */
+  readonly paid: readonly PaidMoney[];
+};
+
+export type PaidMoney = {
+  readonly currency: string;
+  /** True for payments in the provider's test mode, which move no money. */
+  readonly isTest: boolean;
+  readonly topUps: number;
+  /** In the smallest unit of the currency. */
+  readonly minorUnits: number;
+  /** Refunded and disputed in the period. */
+  readonly returnedMinorUnits: number;
+};
+
 export type Account = {
   readonly accountId: string;
   readonly name: string;
@@ -923,6 +1263,54 @@ export type SetPrice = {
   readonly createTime: number;
 };
 
+export type LoadedCatalogue = {
+  /** The file; null for the built-in catalogue. */
+  readonly path: string | null;
+  /** A digest of the file and of those that it refers to. */
+  readonly version: string;
+  readonly loadTime: number;
+  /** Why the file on disk is invalid; null if it is in force. */
+  readonly refused: {
+    readonly time: number;
+    readonly problems: readonly string[];
+  } | null;
+  /** Why live workers refused it. */
+  readonly workerRefusals: readonly string[];
+  /** Models that no live worker can generate. */
+  readonly notSold: readonly string[];
+  readonly models: readonly {
+    readonly model: string;
+    readonly title: string;
+    /** Those of the file; prices that operators have set replace their amounts. */
+    readonly prices: readonly {
+      readonly name: string;
+      readonly amounts: readonly {
+        readonly creditsPerSecond: number;
+        readonly creditsPerVideo: number;
+        readonly fromTime: number;
+      }[];
+    }[];
+    /** In the order in which they are tried. */
+    readonly providers: readonly {
+      /** From 1: the second tier is used while the first one is unavailable. */
+      readonly tier: number;
+      readonly provider: string;
+      readonly upstreamModel: string;
+      readonly limit: number;
+      readonly weight: number;
+    }[];
+    readonly deadlineMs: number;
+  }[];
+  readonly providers: readonly {
+    readonly provider: string;
+    readonly kind: string;
+    /** Null for the preview, which runs on our workers. */
+    readonly origin: string | null;
+    /** The number of models that it generates. */
+    readonly models: number;
+  }[];
+};
+
 export type CodeBatch = {
   readonly batchId: string;
   readonly name: string;
@@ -951,6 +1339,7 @@ export type AdminTopUp = {
   /** The payment provider's receipt; only for owners. */
   readonly receiptUrl: string | null;
   readonly accountId: string;
+  readonly accountName: string;
   readonly provider: 'stripe';
   /** The provider's id of the checkout. */
   readonly checkoutId: string | null;
@@ -1001,15 +1390,13 @@ export type BookedCredits = {
   readonly isRevenue: boolean;
 };
 
-export type PaidMoney = {
-  readonly currency: string;
-  /** True for payments in the provider's test mode, which move no money. */
-  readonly isTest: boolean;
-  readonly topUps: number;
-  /** In the smallest unit of the currency. */
-  readonly minorUnits: number;
-  /** Refunded and disputed in the period. */
-  readonly returnedMinorUnits: number;
+export type ProviderTest = {
+  /** `ok`: it answered as its API does. `responded`: it answered something else. `not_tested`: no request was possible. `no_worker`: no worker ran the test in time. */
+  readonly outcome: 'ok' | 'responded' | 'key_rejected' | 'unavailable' | 'unreachable' | 'not_tested' | 'no_worker';
+  /** The HTTP status of its response. */
+  readonly status: number | null;
+  readonly latencyMs: number | null;
+  readonly detail: string | null;
 };
 
 export type NewApiKeyOfAccount = {
@@ -1294,6 +1681,7 @@ export type OperatorAction = {
     | 'accounts.limits'
     | 'accounts.rename'
     | 'accounts.close'
+    | 'accounts.view'
     | 'credits.grant'
     | 'credits.adjust'
     | 'codes.create'
@@ -1305,6 +1693,7 @@ export type OperatorAction = {
     | 'caps.set'
     | 'tasks.cancel'
     | 'tasks.delete'
+    | 'tasks.retry'
     | 'callbacks.redeliver'
     | 'callback_secret.rotate'
     | 'events.set'
@@ -1313,6 +1702,9 @@ export type OperatorAction = {
     | 'operators.create'
     | 'operators.revoke'
     | 'providers.set'
+    | 'providers.test'
+    | 'announcement.set'
+    | 'announcement.remove'
     | 'people.invite'
     | 'people.withdraw'
     | 'people.reset'
@@ -1341,7 +1733,71 @@ export type OperatorAction = {
   readonly createTime: number;
 };
 
+export type Waiting = {
+  /** Waiting tasks by reason and pool. */
+  readonly groups: readonly {
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    readonly reason:
+      | 'start'
+      | 'worker'
+      | 'provider_limit'
+      | 'provider_cooldown'
+      | 'provider_disabled'
+      | 'account_queue'
+      | 'retry';
+    readonly provider: string | null;
+    readonly pool: string | null;
+    readonly coolingReason: string | null;
+    /** When the next attempt is due; null if no timer decides it. */
+    readonly nextTime: number | null;
+    readonly tasks: number;
+    /** Since the oldest of the tasks was accepted. */
+    readonly oldestMs: number;
+  }[];
+  /** The 10 accounts with the most waiting tasks. */
+  readonly accounts: readonly {
+    readonly accountId: string;
+    readonly accountName: string;
+    readonly tasks: number;
+    readonly oldestMs: number;
+  }[];
+  /** The 50 oldest waiting tasks. */
+  readonly tasks: readonly {
+    readonly taskId: string;
+    readonly accountId: string;
+    readonly accountName: string;
+    readonly model: string;
+    /** `start`: not started yet. `worker`: waits for a free worker. `provider_limit`: all slots of the provider are taken. `account_queue`: behind other tasks of its account. `retry`: an attempt failed, and another one follows. */
+    readonly reason:
+      | 'start'
+      | 'worker'
+      | 'provider_limit'
+      | 'provider_cooldown'
+      | 'provider_disabled'
+      | 'account_queue'
+      | 'retry';
+    readonly provider: string | null;
+    readonly pool: string | null;
+    readonly coolingReason: string | null;
+    /** When the next attempt is due; null if no timer decides it. */
+    readonly nextTime: number | null;
+    readonly ageMs: number;
+  }[];
+};
+
 export type Reads = {
+  readonly '/api/v1/uploads/previews': {
+    readonly query: {
+      readonly urls: string;
+    };
+    readonly answer: {
+      /** Signed links, valid for a day. */
+      readonly previews: readonly {
+        readonly url: string;
+        readonly previewUrl: string;
+      }[];
+    };
+  };
   readonly '/api/v1/jobs/recordInfo': {
     readonly query: {
       readonly taskId: string;
@@ -1417,12 +1873,66 @@ export type Reads = {
     };
     readonly answer: TaskTimeline;
   };
+  readonly '/api/v1/gallery/videos': {
+    readonly query: {
+      readonly model?: string | undefined;
+      /** The ratio of the request. */
+      readonly ratio?:
+        | 'adaptive'
+        | '16:9'
+        | '9:16'
+        | '1:1'
+        | '4:3'
+        | '3:4'
+        | '21:9'
+        | '9:21'
+        | '3:2'
+        | '2:3'
+        | '5:4'
+        | '4:5'
+        | undefined;
+      /** `true`: favorites only. */
+      readonly favorite?: boolean | undefined;
+      readonly tag?: string | undefined;
+      /** Words that the prompt contains; the last one may be incomplete. They match nothing if the installation disables prompt search. */
+      readonly search?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly videos: readonly GalleryVideo[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      readonly nextCursor: string | null;
+    };
+  };
+  readonly '/api/v1/gallery/tags': {
+    readonly query: {};
+    readonly answer: {
+      readonly tags: readonly string[];
+    };
+  };
+  readonly '/api/v1/gallery/shareLinks': {
+    readonly query: {
+      readonly taskId: string;
+    };
+    readonly answer: {
+      readonly links: readonly ShareLink[];
+    };
+  };
   readonly '/api/v1/overview': {
     readonly query: {
       /** False leaves `days` empty: their sums take longer than the rest. */
       readonly days?: boolean | undefined;
     };
     readonly answer: Overview;
+  };
+  readonly '/api/v1/status': {
+    readonly query: {};
+    readonly answer: AccountStatus;
+  };
+  readonly '/api/v1/limits': {
+    readonly query: {};
+    readonly answer: AccountLimits;
   };
   readonly '/api/v1/credits': {
     readonly query: {
@@ -1453,6 +1963,25 @@ export type Reads = {
       readonly days: readonly UsageDay[];
     };
   };
+  readonly '/api/v1/credits/statement': {
+    readonly query: {
+      /** A month in UTC. */
+      readonly month: string;
+    };
+    readonly answer: Statement;
+  };
+  readonly '/api/v1/usage': {
+    readonly query: {
+      readonly from: string;
+      readonly to: string;
+      /** Each day has a row for each of these. */
+      readonly by?: 'model' | 'key' | 'person' | undefined;
+    };
+    readonly answer: {
+      readonly days: readonly UsageGroupDay[];
+      readonly models: readonly ModelUsage[];
+    };
+  };
   readonly '/api/v1/models': {
     readonly query: {};
     readonly answer: {
@@ -1472,6 +2001,15 @@ export type Reads = {
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
+  };
+  readonly '/api/v1/callbacks/attempt': {
+    readonly query: {
+      /** The `taskId` of a callback, or the `eventId` of an event. */
+      readonly deliveryId: string;
+      /** The latest one by default. */
+      readonly attempt?: number | undefined;
+    };
+    readonly answer: DeliveryAttempt;
   };
   readonly '/api/v1/events/endpoint': {
     readonly query: {};
@@ -1508,6 +2046,24 @@ export type Reads = {
     readonly query: {};
     readonly answer: {
       readonly caps: readonly SpendCap[];
+    };
+  };
+  readonly '/api/v1/requests': {
+    readonly query: {
+      readonly status?: '2xx' | '3xx' | '4xx' | '5xx' | undefined;
+      readonly keyId?: string | undefined;
+      /** Part of the path. */
+      readonly endpoint?: string | undefined;
+      /** The stable error code. */
+      readonly error?: string | undefined;
+      readonly requestId?: string | undefined;
+      readonly cursor?: string | undefined;
+      readonly limit?: number | undefined;
+    };
+    readonly answer: {
+      readonly requests: readonly LoggedRequest[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      readonly nextCursor: string | null;
     };
   };
   readonly '/v1/videos': {
@@ -1620,6 +2176,30 @@ export type Reads = {
     readonly query: {};
     readonly answer: InstallationOverview;
   };
+  readonly '/api/admin/v1/trends': {
+    readonly query: {
+      /** 24 hours by the hour, 7 days by 6 hours, or 30 days by the day, in UTC. The last part is not over yet. */
+      readonly range?: 'day' | 'week' | 'month' | undefined;
+    };
+    readonly answer: Trends;
+  };
+  readonly '/api/admin/v1/accounts/top': {
+    readonly query: {
+      /** 24 hours by the hour, 7 days by 6 hours, or 30 days by the day, in UTC. The last part is not over yet. */
+      readonly range?: 'day' | 'week' | 'month' | undefined;
+      readonly by?: 'credits' | 'tasks' | undefined;
+    };
+    readonly answer: {
+      readonly accounts: readonly {
+        readonly accountId: string;
+        readonly accountName: string;
+        readonly tasks: number;
+        readonly succeeded: number;
+        /** Charges less refunds. */
+        readonly credits: number;
+      }[];
+    };
+  };
   readonly '/api/admin/v1/accounts': {
     readonly query: {
       /** The beginning of the name, case-insensitive, or an account id. */
@@ -1690,6 +2270,10 @@ export type Reads = {
       /** Pass it as `cursor` to get the next page; null on the last page. */
       readonly nextCursor: string | null;
     };
+  };
+  readonly '/api/admin/v1/catalogue': {
+    readonly query: {};
+    readonly answer: LoadedCatalogue;
   };
   readonly '/api/admin/v1/codes': {
     readonly query: {};
@@ -1849,6 +2433,15 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
+  readonly '/api/admin/v1/callbacks/attempt': {
+    readonly query: {
+      /** The `taskId` of a callback, or the `eventId` of an event. */
+      readonly deliveryId: string;
+      /** The latest one by default. */
+      readonly attempt?: number | undefined;
+    };
+    readonly answer: DeliveryAttempt;
+  };
   readonly '/api/admin/v1/people': {
     readonly query: {
       /** A part of the e-mail. */
@@ -1908,6 +2501,22 @@ export type Reads = {
       readonly nextCursor: string | null;
     };
   };
+  readonly '/api/admin/v1/announcement': {
+    readonly query: {};
+    readonly answer: {
+      readonly announcement: {
+        readonly text: string;
+        readonly level: 'info' | 'warning';
+        readonly link: string | null;
+        /** Null until it is removed. */
+        readonly endTime: number | null;
+      } | null;
+    };
+  };
+  readonly '/api/admin/v1/waiting': {
+    readonly query: {};
+    readonly answer: Waiting;
+  };
 };
 
 export type Sends = {
@@ -1945,6 +2554,49 @@ export type Sends = {
       readonly taskId: string;
     };
     readonly answer: DeletedTask;
+  };
+  readonly '/api/v1/gallery/label': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+      readonly favorite?: boolean | null | undefined;
+      /** 1 to 40 characters each. Upper and lower case are the same. */
+      readonly addTags?: readonly string[] | null | undefined;
+      /** 1 to 40 characters each. Upper and lower case are the same. */
+      readonly removeTags?: readonly string[] | null | undefined;
+    };
+    readonly answer: LabeledVideos;
+  };
+  readonly '/api/v1/gallery/archive': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+    };
+    readonly answer: {
+      readonly url: string;
+      /** The bytes of the videos. */
+      readonly bytes: number;
+      readonly expireTime: number;
+    };
+  };
+  readonly '/api/v1/gallery/share': {
+    readonly body: {
+      readonly taskId: string;
+      /** The title on the page. */
+      readonly title?: string | null | undefined;
+      readonly showsAccountName?: boolean | null | undefined;
+      /** Unix milliseconds, at most 366 days from now; 7 days from now by default. */
+      readonly expireTime?: number | null | undefined;
+    };
+    readonly answer: {
+      readonly link: ShareLink;
+      /** The address of the page. It is not shown again. */
+      readonly url: string;
+    };
+  };
+  readonly '/api/v1/gallery/revokeLink': {
+    readonly body: {
+      readonly linkId: string;
+    };
+    readonly answer: RevokedShareLink;
   };
   readonly '/api/v1/callbacks/redeliver': {
     readonly body: {
@@ -2188,6 +2840,18 @@ export type Sends = {
     };
     readonly answer: Me;
   };
+  readonly '/api/console/v1/view': {
+    readonly body: {
+      readonly accountId: string;
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: Me;
+  };
+  readonly '/api/console/v1/view/end': {
+    readonly body: {};
+    readonly answer: Me;
+  };
   readonly '/api/console/v1/passkeys/register-options': {
     readonly body: {};
     /** WebAuthn options for `@simplewebauthn/browser`. */
@@ -2253,6 +2917,15 @@ export type Sends = {
     };
     readonly answer: {
       readonly linkId: string;
+    };
+  };
+  readonly '/api/console/v1/account/rename': {
+    readonly body: {
+      readonly name: string;
+    };
+    readonly answer: {
+      readonly accountId: string;
+      readonly name: string;
     };
   };
   readonly '/api/console/v1/account/close': {
@@ -2417,6 +3090,12 @@ export type Sends = {
     };
     readonly answer: Provider;
   };
+  readonly '/api/admin/v1/providers/test': {
+    readonly body: {
+      readonly provider: string;
+    };
+    readonly answer: ProviderTest;
+  };
   readonly '/api/admin/v1/keys': {
     readonly body: {
       readonly accountId: string;
@@ -2557,5 +3236,57 @@ export type Sends = {
       readonly linkId: string;
     };
     readonly answer: NewLink;
+  };
+  readonly '/api/admin/v1/announcement': {
+    readonly body: {
+      readonly text: string;
+      readonly level?: 'info' | 'warning' | undefined;
+      readonly link?: string | undefined;
+      /** Unix milliseconds; by default, it stays. */
+      readonly endTime?: number | undefined;
+    };
+    readonly answer: {
+      readonly announcement: {
+        readonly text: string;
+        readonly level: 'info' | 'warning';
+        readonly link: string | null;
+        /** Null until it is removed. */
+        readonly endTime: number | null;
+      } | null;
+    };
+  };
+  readonly '/api/admin/v1/announcement/remove': {
+    readonly body: {};
+    readonly answer: {
+      readonly announcement: {
+        readonly text: string;
+        readonly level: 'info' | 'warning';
+        readonly link: string | null;
+        /** Null until it is removed. */
+        readonly endTime: number | null;
+      } | null;
+    };
+  };
+  readonly '/api/admin/v1/tasks/retry': {
+    readonly body: {
+      readonly taskId: string;
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      /** False if the task has ended. */
+      readonly isRetried: boolean;
+    };
+  };
+  readonly '/api/admin/v1/providers/retry': {
+    readonly body: {
+      readonly provider: string;
+      /** Recorded in the audit log. */
+      readonly reason: string;
+    };
+    readonly answer: {
+      /** The number of tasks that are retried. */
+      readonly tasks: number;
+    };
   };
 };

@@ -313,6 +313,15 @@ class ModelSampleRequest(TypedDict):
     input: dict[str, Any]
 
 
+class ModelSample(TypedDict):
+    """A video or still that the model made; null without a sample in the catalogue."""
+
+    videoUrl: str | None
+    posterUrl: str | None
+    isPreview: bool
+    """True: made by the built-in preview, which is no AI model."""
+
+
 class ModelPriceWhen(TypedDict):
     """The conditions, which must all hold; without any, every input meets them."""
 
@@ -389,6 +398,7 @@ ErrorCode: TypeAlias = Literal[
     "account_not_found",
     "account_suspended",
     "already_member",
+    "archive_running",
     "attempt_not_found",
     "balance_out_of_range",
     "body_not_object",
@@ -442,10 +452,12 @@ ErrorCode: TypeAlias = Literal[
     "price_in_force",
     "price_not_found",
     "rate_limited",
+    "read_only_view",
     "reauthentication_required",
     "request_timeout",
     "scope_missing",
     "session_not_found",
+    "share_link_not_found",
     "sign_in_failed",
     "sign_up_not_found",
     "sign_up_off",
@@ -457,9 +469,12 @@ ErrorCode: TypeAlias = Literal[
     "too_many_invitations",
     "too_many_keys",
     "too_many_passkeys",
+    "too_many_provider_tests",
     "too_many_refused_creates",
+    "too_many_share_links",
     "too_many_sign_ins",
     "too_many_sign_ups",
+    "too_many_tags",
     "too_many_top_ups",
     "too_many_unfinished_tasks",
     "too_many_uploads",
@@ -481,6 +496,10 @@ class Model(TypedDict):
     """The JSON Schema of `input` in a request for this model: its fields, bounds and defaults."""
     sampleRequest: ModelSampleRequest
     """The smallest body of `createTask`, with sample values."""
+    description: str | None
+    """Plain text for customers: the strengths of the model."""
+    sample: ModelSample | None
+    """A video or still that the model made; null without a sample in the catalogue."""
     lastFrame: bool
     """True if the last frame of its videos is stored, too; `resultJson.lastFrameUrl` is its link."""
 
