@@ -19,11 +19,11 @@ export type CallbackView = Omit<Callback, 'attempts' | 'taskId'> &
   Pick<OperatorCallback, 'taskId'> & { readonly attempts: readonly AttemptView[] };
 
 /** The callback of a task with every attempt, and how a receiver verifies it. */
-export function CallbackCard({ callback }: { readonly callback: CallbackView }) {
-  const { taskId, url, webhookId, nextAttemptTime, attempts, operator } = callback;
+export function CallbackCard({ taskId, callback }: { readonly taskId: string; readonly callback: CallbackView }) {
+  const { url, webhookId, nextAttemptTime, attempts, operator } = callback;
   const redeliveries = operator?.redeliveries ?? 0;
   return (
-    <Card title={callbacksText.callback} actions={taskId !== null && <ResendButton taskId={taskId} />} isFlush>
+    <Card title={callbacksText.callback} actions={<ResendButton taskId={taskId} />} isFlush>
       <div class="body">
         <Facts
           facts={[

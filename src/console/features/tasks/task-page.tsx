@@ -80,7 +80,7 @@ function TaskContent({ view, back, onExpired }: ContentProps) {
           </section>
           <RequestCard view={view} />
           {operator !== undefined && <TaskJobs jobs={operator.providerJobs} />}
-          {callback !== null && <CallbackCard callback={callback} />}
+          {callback !== null && <CallbackCard taskId={task.taskId} callback={callback} />}
         </div>
         <div class="stack">
           <TaskTimeline view={view} />
