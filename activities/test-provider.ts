@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import type { ProviderTest } from '../src/providers/provider-test.ts';
+import type { ProviderTest } from '../src/tasks/ports.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** Tests a provider with one request that costs nothing. Only workers have the keys of providers. */

@@ -1,6 +1,6 @@
 import { proxyActivities } from '@temporalio/workflow';
 import type { MainActivities } from '../activities/index.ts';
-import type { ProviderTest } from '../src/providers/provider-test.ts';
+import type { ProviderTest } from '../src/tasks/ports.ts';
 
 /** An operator waits for the result, so nothing is retried. */
 const { testProvider: run } = proxyActivities<Pick<MainActivities, 'testProvider'>>({

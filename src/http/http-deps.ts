@@ -5,7 +5,7 @@ import type { SecretPurpose } from '../callbacks/callback-secrets.ts';
 import type { EventType } from '../callbacks/event.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { CatalogueState } from '../models/live-catalogue.ts';
-import type { DeliveryToStart, TaskToStart } from '../tasks/ports.ts';
+import type { DeliveryToStart, ProviderTest, TaskToStart } from '../tasks/ports.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import type { ParsedTaskRequest } from '../tasks/task-request.ts';
 import type { RefuseUrl } from '../tasks/request-text.ts';
@@ -19,7 +19,6 @@ import type { IdentityProvider } from '../people/identity-provider.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';
 import { closedSignUp, type SignUpPolicy } from '../people/sign-up.ts';
 import type { Acceptance, NewTask } from '../tasks/acceptance.ts';
-import type { ProviderTest } from '../providers/provider-test.ts';
 import type { PaymentProvider } from '../payments/contract.ts';
 import type { Database } from '../platform/database/database.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
@@ -103,7 +102,7 @@ export type HttpPorts = {
 export type HttpOptions = {
   /** Progress of a live task, 0 to 100; bounded in time, never rejects. */
   readonly progressOf: (task: Task) => Promise<number>;
-  /** Where the catalogue in force comes from. */
+  /** Returns the origin of the catalogue in force. */
   readonly catalogueState: () => CatalogueState;
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;

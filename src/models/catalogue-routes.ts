@@ -39,7 +39,7 @@ export const showCatalogue = defineEndpoint({
   route: 'GET /api/admin/v1/catalogue',
   summary: 'Show the catalogue in force',
   description:
-    'As the API process that responds has loaded it. It contains no secrets, and no parameters of providers.',
+    'Each API process returns the catalogue that it has loaded. It contains no secrets, and no parameters of providers.',
   data: z
     .strictObject({
       path: z.string().nullable().meta({ description: 'The file; null for the built-in catalogue.' }),

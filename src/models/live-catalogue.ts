@@ -18,7 +18,7 @@ export type LiveCatalogue = {
   close(): void;
 };
 
-/** Where the catalogue in force comes from. Times are Unix milliseconds. */
+/** The origin of the catalogue in force. Times are Unix milliseconds. */
 export type CatalogueState = {
   /** Undefined for the built-in catalogue. */
   readonly path: string | undefined;

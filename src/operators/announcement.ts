@@ -3,7 +3,7 @@ import { recordAction } from './operator-actions.ts';
 import type { Database } from '../platform/database/database.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
 
-/** What operators announce to everyone who is signed in to the console. There is one at a time. */
+/** Operators announce one text at a time to everyone who is signed in to the console. */
 export type Announcement = {
   readonly text: string;
   readonly level: AnnouncementLevel;

@@ -28,7 +28,7 @@ export function trendPeriod(range: TrendRange, nowMs: number): TrendPeriod {
 /** Sums of one bucket, or of the whole period where `bucket` is undefined. */
 type OfBucket = { readonly bucket: number | undefined };
 
-type Asked = { readonly fromMs: number; readonly bucketMs: number };
+type Request = { readonly fromMs: number; readonly bucketMs: number };
 
 const bucketOf = (time: string) => `(floor(extract(epoch from ${time}) * 1000 / $2::float8) * $2)::bigint`;
 const spread = (ms: string, condition: string) => `
@@ -49,7 +49,7 @@ export type EndedInBucket = OfBucket & {
 };
 
 /** Tasks by the time of their end. */
-export const readEndedTasks = many<EndedInBucket, [asked: Asked]>({
+export const readEndedTasks = many<EndedInBucket, [request: Request]>({
   name: 'read-ended-tasks',
   plannedAnew: true,
   text: `
@@ -69,7 +69,7 @@ group by grouping sets ((bucket), ())`,
 const countedFailures: readonly FailCode[] = failCodes.filter((code) => failOutcome(code) === 'failed');
 
 /** Tasks by the time of their acceptance. */
-export const countCreatedTasks = many<OfBucket & { readonly created: number }, [asked: Asked]>({
+export const countCreatedTasks = many<OfBucket & { readonly created: number }, [request: Request]>({
   name: 'count-created-tasks',
   plannedAnew: true,
   text: `
@@ -98,7 +98,7 @@ export type JobsInBucket = OfBucket & {
 const isRefused = `coalesce(outcome = 'refused' or (outcome = 'fail' and fail_code = any($4)), false)`;
 
 /** Jobs of the tasks that ended, by the time of that end: of each provider, and of all of them (`provider` undefined). */
-export const readJobs = many<JobsInBucket, [asked: Asked & { readonly currency: string }]>({
+export const readJobs = many<JobsInBucket, [request: Request & { readonly currency: string }]>({
   name: 'read-jobs-over-time',
   plannedAnew: true,
   text: `
@@ -154,11 +154,11 @@ from (
 order by case $2 when 'tasks' then tasks else credits end desc, account_id limit 20`,
 });
 
-export async function readTrends(db: Database, asked: Asked & { readonly currency: string }) {
+export async function readTrends(db: Database, request: Request & { readonly currency: string }) {
   const [created, ended, jobs] = await Promise.all([
-    countCreatedTasks(db, asked),
-    readEndedTasks(db, asked),
-    readJobs(db, asked),
+    countCreatedTasks(db, request),
+    readEndedTasks(db, request),
+    readJobs(db, request),
   ]);
   return { created, ended, jobs };
 }

@@ -14,7 +14,7 @@ export const waitReasons = [
   'provider_cooldown',
   /** An operator has drained or disabled the provider. */
   'provider_disabled',
-  /** Behind other tasks of its account, which take turns with those of others. */
+  /** Behind other tasks of its account; accounts alternate. */
   'account_queue',
   /** An attempt failed, and another one follows. */
   'retry',
@@ -26,7 +26,7 @@ const [startGrace, workerGrace] = [`interval '10 seconds'`, `interval '1 minute'
 /** An attempt that was not seen for this long is not alive. */
 const attemptGrace = `interval '2 minutes'`;
 
-// A task that waits at several providers counts at the one that it asks next.
+// A task that waits at several providers counts at the one of its next request.
 const waiting = `
 unfinished as materialized (
   select id, account_id, model, state, created_at, retry_at, attempt_seen_at from tasks where ${isUnfinished}

@@ -12,7 +12,7 @@ const begin = defineEndpoint({
   scope: 'session',
   summary: 'View an account as its owner sees it',
   description:
-    `For operators. For ${viewMs / 60_000} minutes, this session can read what owners of the account read, and change nothing. The audit ` +
+    `Only operators can. During ${viewMs / 60_000} minutes, this session can read what owners of the account read, and change nothing. The audit ` +
     'log records it.',
   body: z.strictObject({ accountId: idField('an account'), reason: reasonField }),
   data: meSchema,

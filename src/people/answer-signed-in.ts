@@ -35,7 +35,7 @@ export const meSchema = z
       .strictObject({ accountId: z.string(), name: z.string(), suspension: suspensionSchema, expireTime: unixMs })
       .nullable()
       .meta({ description: 'The account that an operator views as its owner sees it; null without one.' }),
-    announcement: announcementSchema.nullable().meta({ description: 'What operators announce to everyone.' }),
+    announcement: announcementSchema.nullable().meta({ description: 'The announcement of operators to everyone.' }),
     session: z.strictObject({
       sessionId: z.string(),
       authTime: unixMs.meta({ description: 'When the person last authenticated.' }),

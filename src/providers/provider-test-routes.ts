@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { testOutcomes } from './provider-test.ts';
+import { testOutcomes } from '../tasks/ports.ts';
 import { readProviderStatuses } from './provider-status.ts';
 import { unknownName } from '../platform/did-you-mean.ts';
 import { recordAction } from '../operators/operator-actions.ts';

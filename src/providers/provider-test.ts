@@ -1,34 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { messageOf } from '../platform/errors.ts';
 import type { Job, JobStatus, Provider, UpstreamClient } from './contract.ts';
+import type { ProviderTest } from '../tasks/ports.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 
 // A test reads a job that does not exist, which costs nothing at any upstream and shows whether it is reachable and takes our key.
-
-export const testOutcomes = [
-  /** It answered as its API does. */
-  'ok',
-  /** It answered something else, such as a page of a proxy. */
-  'responded',
-  'key_rejected',
-  /** Too many requests, or an error of its own. */
-  'unavailable',
-  'unreachable',
-  /** No request was possible. */
-  'not_tested',
-  /** No worker of ours ran the test in time. */
-  'no_worker',
-] as const;
-export type TestOutcome = (typeof testOutcomes)[number];
-
-export type ProviderTest = {
-  readonly outcome: TestOutcome;
-  /** Of the upstream's response. */
-  readonly status?: number | undefined;
-  readonly latencyMs?: number | undefined;
-  /** For operators. */
-  readonly detail?: string | undefined;
-};
 
 const maxDetailLength = 500;
 /** 402 is the answer of upstreams whose prepaid balance is used up. */

@@ -8,7 +8,8 @@ import { adapterOf, type DeclaredSettings } from './adapters.ts';
 import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
 import { createPoller, createPollRate, type Poller, type PollerDeps, type PollRate } from './poller.ts';
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
-import { type ProviderTest, testProvider } from './provider-test.ts';
+import type { ProviderTest } from '../tasks/ports.ts';
+import { testProvider } from './provider-test.ts';
 
 // Opens the providers of the catalogue, and those of jobs from their frozen configurations.
 

@@ -4,7 +4,7 @@ import type { Database } from '../platform/database/database.ts';
 import { many, maybeOne, none } from '../platform/database/statement.ts';
 import { isUnfinished } from '../tasks/task-states.ts';
 
-// An operator ends waits early. A cooldown ends as it does by itself: its breaker is half open, and one task tries the provider. Slots,
+// An operator ends waits early. A cooldown ends as it does automatically: its breaker is half open, and one task tries the provider. Slots,
 // jobs and the order of the queue stay, so a woken task does what it would have done later.
 
 /** More tasks than providers have slots need no waking. */
@@ -49,7 +49,7 @@ const listWaitingFor = many<{ readonly taskId: string }, [provider: string]>({
   name: 'list-tasks-waiting-for-provider',
   text: `
 select task_id as "taskId" from (
-  (select w.task_id, 1 as part, w.ticket as place from provider_pools p
+  (select w.task_id, 1 as part, w.ticket as position from provider_pools p
     cross join lateral (
       select task_id, ticket from slot_waits where pool = p.pool order by ticket, queued_at, task_id limit ${maxRetried}
     ) w
@@ -59,7 +59,7 @@ select task_id as "taskId" from (
     where ${isUnfinished} and retry_at > now() and not exists (select from slot_waits where task_id = tasks.id)
       and exists (select from provider_jobs where task_id = tasks.id and provider = $1 and outcome is null)
     order by created_at limit ${maxRetried})
-) waiting order by part, place, task_id limit ${maxRetried}`,
+) waiting order by part, position, task_id limit ${maxRetried}`,
 });
 
 type ProviderRetry = { readonly provider: string; readonly reason: string };

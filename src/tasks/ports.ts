@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ProviderTest } from '../providers/provider-test.ts';
 import type { FrameSize } from '../media/frame-size.ts';
 import type { Ratio, Resolution } from './input-bounds.ts';
 
@@ -29,6 +28,32 @@ export type WorkflowDescription = {
   readonly codeFailure: CodeFailure | undefined;
   /** Types of the activities that are scheduled or running. */
   readonly pendingActivities: readonly string[];
+};
+
+/** The outcomes of a test of a provider. */
+export const testOutcomes = [
+  /** It answered as its API does. */
+  'ok',
+  /** It answered something else, such as a page of a proxy. */
+  'responded',
+  'key_rejected',
+  /** Too many requests, or an error of its own. */
+  'unavailable',
+  'unreachable',
+  /** No request was possible. */
+  'not_tested',
+  /** No worker of ours ran the test in time. */
+  'no_worker',
+] as const;
+export type TestOutcome = (typeof testOutcomes)[number];
+
+export type ProviderTest = {
+  readonly outcome: TestOutcome;
+  /** The HTTP status that the upstream returned. */
+  readonly status?: number | undefined;
+  readonly latencyMs?: number | undefined;
+  /** Only operators read it. */
+  readonly detail?: string | undefined;
 };
 
 /** Every call to Temporal is idempotent, and fails after a few seconds when Temporal is unavailable. */

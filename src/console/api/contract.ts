@@ -948,7 +948,7 @@ export type Me = {
     } | null;
     readonly expireTime: number;
   } | null;
-  /** What operators announce to everyone. */
+  /** The announcement of operators to everyone. */
   readonly announcement: {
     readonly text: string;
     readonly level: 'info' | 'warning';

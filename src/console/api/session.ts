@@ -65,7 +65,7 @@ export function useAccount() {
   return { accountId, name: view?.name ?? '', role: view && ('owner' as const), isView: view !== undefined };
 }
 
-/** Takes over what a response says about the operator's view of an account. */
+/** Stores the response that begins or ends an operator's view of an account. */
 export function useChangeView() {
   const client = useQueryClient();
   return (me: Me) => client.setQueryData(key, me);

@@ -2,7 +2,7 @@ import type { Me } from '../api/contract.ts';
 import { Banner } from '../ui/banner.tsx';
 import { shellText } from './shell-text.ts';
 
-/** What operators announce to everyone. */
+/** The announcement of operators to everyone. */
 export function AnnouncementBanner({ me: { announcement } }: { readonly me: Me }) {
   if (announcement === null) return null;
   const { text, level, link } = announcement;

@@ -8,7 +8,7 @@ import { Button } from '../ui/button.tsx';
 import { Eye } from '../ui/icons.ts';
 import { shellText } from './shell-text.ts';
 
-/** Tells operators whose pages they see, with the way out. */
+/** Names the account whose pages an operator views, with the way out. */
 export function ViewBanner() {
   const { accountId, name, isView } = useAccount();
   const [, navigate] = useLocation();

@@ -99,7 +99,7 @@ export function LineChart({ label, names, lines, format, top: given }: ChartProp
   );
 }
 
-/** One stroke for each run of values; a lone value is a dot, which the round ends of a stroke of no length draw. */
+/** One stroke for each run of values; a lone value is a dot, which the caps of a stroke of no length draw. */
 function pathOf(values: readonly (number | null)[], top: number, bottom: number): string {
   return values
     .flatMap((value, index) => {

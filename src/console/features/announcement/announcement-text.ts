@@ -2,7 +2,7 @@
 export const announcementText = {
   button: 'Announcement',
   title: 'Announce something',
-  help: 'Everyone who is signed in sees it at the top of every page, within a minute.',
+  help: 'Shown to everyone who is signed in, at the top of every page, within a minute.',
   text: 'Text',
   left: (characters: number) => `${characters} left`,
   level: 'Level',

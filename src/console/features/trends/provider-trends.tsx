@@ -11,7 +11,7 @@ import { percent } from './percent.ts';
 import { trendsText } from './trends-text.ts';
 
 const colors = ['--series-1', '--series-2', '--series-3', '--series-4', '--series-5'];
-/** More lines than colors could not be told apart. */
+/** Each line needs a color of its own. */
 const maxLines = colors.length;
 
 /** The error rate and the latency of each provider; charts show those with the most jobs. */

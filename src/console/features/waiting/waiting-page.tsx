@@ -52,7 +52,7 @@ function Reason({ cause: { reason, coolingReason } }: { readonly cause: Cause })
   );
 }
 
-/** A pause that is over ends with the next look of a worker. */
+/** A pause that is over ends when a worker polls next. */
 function Next({ ms }: { readonly ms: number | null }) {
   const now = useNow(1000);
   if (ms === null) return <>{waitingText.none}</>;

@@ -48,7 +48,7 @@ const words: Readonly<Record<string, Word>> = {
   account_queue: {
     word: 'Account queue',
     tone: 'calm',
-    help: 'Behind other tasks of its account; accounts take turns.',
+    help: 'Behind other tasks of its account. Accounts alternate.',
   },
   retry: { word: 'Retry', tone: 'warn', help: 'An attempt failed, and another one follows.' },
 };
