@@ -57,7 +57,12 @@ const model = z
   .strictObject({
     model: modelName,
     title: z.string().min(1).max(200),
-    description: z.string().min(1).max(1000).optional().meta({ description: 'Plain text for customers: the strengths of the model.' }),
+    description: z
+      .string()
+      .min(1)
+      .max(1000)
+      .optional()
+      .meta({ description: 'Plain text for customers: the strengths of the model.' }),
     sample: sampleSchema.optional(),
     aliases: z.array(modelName).max(50).optional(),
     input: modelInput.optional().meta({ description: 'Its fields; without it the six of the specification.' }),
