@@ -24,8 +24,6 @@ type Answer = {
 export const maxBodyChars = 8_192;
 /** Bounds the sum of all names and values of a response. */
 const maxHeaderChars = 1_024;
-/** Above the sum of these limits, in which a character takes six bytes at most. */
-const maxExchangeBytes = 65_536;
 
 /** Only these headers contain nothing that is derived from a secret. */
 const openHeaders: readonly string[] = ['content-type', 'webhook-id', 'webhook-timestamp', 'x-webhook-timestamp'];
