@@ -124,6 +124,7 @@ test('links end with the content of the task, and while the account is suspended
   const [ofSuspended = '', ofDeleted = '', ofClosed = ''] = paths;
   await run('suspend', 'update accounts set suspended_at = now() where id = $1', [suspended.accountId]);
   await assertMissing(ofSuspended);
+  assertRefused(await suspended.request('share', { taskId: suspended.taskId }), 403, 'account_suspended');
   await run('reinstate', 'update accounts set suspended_at = null where id = $1', [suspended.accountId]);
   assert.equal((await open(ofSuspended)).status, 200);
   const answer = await service.send('POST', '/api/v1/jobs/deleteTask', {

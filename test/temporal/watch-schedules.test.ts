@@ -6,13 +6,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { startWorker } from '../../src/main/start-worker.ts';
 import { connectTemporal } from '../../src/temporal/connect.ts';
-import {
-  createSchedule,
-  readSchedule,
-  type ScheduleName,
-  scheduleNames,
-  triggerSchedule,
-} from '../../src/temporal/schedules.ts';
+import { readSchedule, type ScheduleName, scheduleNames } from '../../src/temporal/schedules.ts';
 import { createTestEnvironment, type TestEnvironment } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -54,23 +48,6 @@ for (const name of scheduleNames) {
     assert.equal(await stateOf(), 'paused');
   });
 }
-
-test('a schedule that is triggered while it runs starts no second run', async () => {
-  // No worker takes its runs, so they last.
-  const queues = taskQueuesOf(`${environment.settings.taskQueue}-idle`);
-  await createSchedule(client, queues, 'reconcile-payments');
-  const handle = client.schedule.getHandle((await readSchedule(client, queues, 'reconcile-payments')).id);
-  for (let triggers = 0; triggers < 3; triggers += 1) await triggerSchedule(client, queues, 'reconcile-payments');
-  const { info } = await waitFor('all triggers', async () => {
-    const found = await handle.describe();
-    const { numActionsTaken, numActionsSkippedOverlap } = found.info;
-    return numActionsTaken + numActionsSkippedOverlap === 4 ? found : undefined;
-  });
-  assert.equal(info.numActionsSkippedOverlap, 2, 'the creation of the schedule starts a run beside the policy');
-  await handle.delete();
-  for (const { action } of info.recentActions)
-    if (action.type === 'startWorkflow') await client.workflow.getHandle(action.workflow.workflowId).terminate();
-});
 
 async function isPresent(name: ScheduleName): Promise<number | undefined> {
   const text = await metrics.registry.getSingleMetricAsString('videogen_schedule_present');

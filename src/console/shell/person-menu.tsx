@@ -5,7 +5,7 @@ import { brand } from '../api/brand.ts';
 import type { Me } from '../api/contract.ts';
 import { failureOf } from '../api/problem.ts';
 import { signOut, useSignedIn } from '../api/session.ts';
-import { deleteDrafts } from '../features/playground/draft-store.ts';
+import { deleteDrafts } from '../features/playground/draft-key.ts';
 import { signInPaths } from '../paths.ts';
 import { Menu } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';

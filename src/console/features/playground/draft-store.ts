@@ -1,9 +1,8 @@
 import { isObject } from '../models/input-values.ts';
+import { draftKey } from './draft-key.ts';
 import { type Draft, emptyDraft, variantChoices } from './draft.ts';
 
 // The drafts of this browser, so that a form survives a reload and a closed tab. Signing out deletes them.
-
-const storageKey = 'videogen-drafts';
 
 /** Accounts whose drafts are stored; the one that was changed longest ago goes first. */
 const maxDrafts = 8;
@@ -33,14 +32,10 @@ export function storeDraft(owner: DraftOwner, draft: Draft): void {
   const isStorable = JSON.stringify(draft).length <= maxDraftLetters;
   const drafts = [...(isStorable ? [{ owner: nameOf(owner), draft }] : []), ...others].slice(0, maxDrafts);
   try {
-    localStorage.setItem(storageKey, JSON.stringify(drafts));
+    localStorage.setItem(draftKey, JSON.stringify(drafts));
   } catch {
     // A browser that blocks storage keeps no draft.
   }
-}
-
-export function deleteDrafts(): void {
-  localStorage.removeItem(storageKey);
 }
 
 function nameOf({ userId, accountId }: DraftOwner): string {
@@ -49,7 +44,7 @@ function nameOf({ userId, accountId }: DraftOwner): string {
 
 function storedDrafts(): readonly StoredDraft[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]');
+    const stored: unknown = JSON.parse(localStorage.getItem(draftKey) ?? '[]');
     return Array.isArray(stored) ? stored.filter(isStoredDraft) : [];
   } catch {
     return [];
