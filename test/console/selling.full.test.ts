@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { text as textOf } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { taskEventId } from '../../src/tasks/task-event.ts';
@@ -136,7 +136,7 @@ test('a statement shows each section, opens as a page of its own and is saved as
   await page.getByRole('link', { name: 'Download CSV' }).click();
   const download = await saved;
   assert.equal(download.suggestedFilename(), `statement-${month}.csv`);
-  assert.match(await readFile(await download.path(), 'utf8'), /charge,,videogen-2\.0-fast,standard,1,-165/);
+  assert.match(await textOf(await download.createReadStream()), /charge,,videogen-2\.0-fast,standard,1,-165/);
   assert.deepEqual(errors, []);
 });
 
