@@ -45,7 +45,7 @@ test('a page is reached with a few letters and Enter, and the arrow keys go arou
   const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' });
   await open();
   await openPalette(page);
-  await becomes('the number of pages', () => goals(page).count(), 8);
+  await becomes('the number of pages', () => goals(page).count(), 14);
   await page.keyboard.type('cred');
   await becomes('the number of pages found', () => goals(page).count(), 1);
   await page.keyboard.press('Enter');
@@ -106,7 +106,7 @@ test('it offers nothing that the person may not see', { skip }, async () => {
   await open();
   await openPalette(page);
   // The pages of this account and the other account, but no page of operators.
-  await becomes('the number of goals', () => goals(page).count(), 7);
+  await becomes('the number of goals', () => goals(page).count(), 13);
   assert.equal(
     await palette(page)
       .getByRole('option', { name: /Operators/ })

@@ -40,8 +40,8 @@ export function accountNav(account: string, role: string | undefined): readonly 
       links: [
         { href: paths.overview(account), label: words.overview, icon: LayoutGrid, key: 'o' },
         { href: paths.playground(account), label: words.playground, icon: Clapperboard, key: 'p' },
-        { href: paths.models(account), label: words.models, icon: Layers, key: 'm' },
         { href: paths.gallery(account), label: words.gallery, icon: Images, key: 'v' },
+        { href: paths.models(account), label: words.models, icon: Layers, key: 'm' },
         ...(isOwner ? [{ href: paths.keys(account), label: words.keys, icon: KeyRound, key: 'k' }] : []),
       ],
     },
@@ -49,11 +49,11 @@ export function accountNav(account: string, role: string | undefined): readonly 
       title: words.monitor,
       links: [
         { href: paths.tasks(account), label: words.tasks, icon: Film, key: 't' },
+        { href: paths.usage(account), label: words.usage, icon: ChartColumn, key: 'u' },
         { href: paths.credits(account), label: words.credits, icon: Coins, key: 'c' },
         { href: paths.callbacks(account), label: words.callbacks, icon: Webhook, key: 'w' },
         { href: paths.webhooks(account), label: words.webhooks, icon: Bell },
         { href: paths.requests(account), label: words.requests, icon: Activity, key: 'r' },
-        { href: paths.usage(account), label: words.usage, icon: ChartColumn, key: 'u' },
       ],
     },
     {
