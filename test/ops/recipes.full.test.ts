@@ -86,7 +86,7 @@ describe('a recipe of docs/operations', () => {
       .replaceAll(/(\w+)=([^" ]\S*)/g, (whole, name: string) => (name in values ? `${name}='${values[name]}'` : whole))
       // Made once.
       .replace('"$(openssl rand -base64 32)"', `'${(await shell.run('openssl rand -base64 32')).trim()}'`);
-    assert.equal(exports.match(/\b[A-Z_]+='/g)?.length, 6);
+    assert.equal(exports.match(/ [A-Z_]+='/g)?.length, 6);
     const programs: ChildProcess[] = [];
     try {
       for (const line of lines.filter((one) => !/^(npm ci|export)/.test(one))) {
