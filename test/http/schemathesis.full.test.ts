@@ -7,7 +7,6 @@ import { test } from 'node:test';
 import { operatorActions } from '../../src/operators/operator.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { announceAs } from '../../src/operators/announcement.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { inviteAs } from '../../src/people/people.ts';
 import { createOperator } from '../../src/operators/operators.ts';
@@ -82,8 +81,8 @@ test('so are the requests of operators, about things that are there and things t
 });
 
 /**
- * What only the command line or a session does, sign-ups, which are off here, and the withdrawal of a price before it is in force, an instant that
- * chance seldom hits.
+ * What only the command line or a session does, sign-ups, which are off here, and what chance seldom hits: the withdrawal of a price
+ * before it is in force, and the removal of an announcement before its end.
  */
 const outOfReach: readonly string[] = [
   'operators.create',
@@ -95,6 +94,7 @@ const outOfReach: readonly string[] = [
   'event_secret.rotate',
   'accounts.sign_up',
   'accounts.view',
+  'announcement.remove',
   'people.sign_up_link',
   'prices.withdraw',
 ];
@@ -134,8 +134,6 @@ async function thingsIn(database: TestDatabase): Promise<Ids> {
   assert.ok(link);
   const batch = { name: 'spring', credits: 5, codes: 1 };
   const { batchId } = await createCodesAs(db, { kind: 'command_line', name: 'ada' }, batch);
-  const announcement = { text: 'Maintenance', level: 'info', link: undefined, endsAt: undefined } as const;
-  await announceAs(db, { kind: 'command_line', name: 'ada' }, announcement);
   const keyId = [made.keyId];
   return {
     accountId: [accountId],
