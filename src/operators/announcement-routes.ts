@@ -55,6 +55,7 @@ const remove = defineEndpoint({
   route: 'POST /api/admin/v1/announcement/remove',
   summary: 'Remove the announcement',
   description: 'Idempotent.',
+  body: z.strictObject({}),
   data,
   handler: async ({ actor }, { db }) => {
     await removeAnnouncementAs(db, actor);
