@@ -19,7 +19,7 @@ export type MediaFiles = {
    * when the key is deleted, and may share its bytes with the store, so it must not be written to.
    */
   readonly fetchTo: (key: string, filePath: string) => Promise<boolean>;
-  /** Opens a stored file; undefined when there is none. The caller reads the stream to its end, or destroys it. */
+  /** Opens a stored file; undefined if it does not exist. The caller reads the stream to its end, or destroys it. */
   readonly read: (key: string) => Promise<Readable | undefined>;
   /**
    * Moves each file from `from` to `to`, over an existing one; each lies at one of its two keys at least, and whole. When there is

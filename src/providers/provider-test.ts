@@ -38,7 +38,7 @@ export async function testProvider(
   return verdictOn(seen, await statusFrom(open(observed), signal).catch(messageOf));
 }
 
-/** Returns the status of a job that does not exist, or the reason why there is none. */
+/** Returns the status of a job that does not exist, or what was reported instead. */
 async function statusFrom(provider: Provider, signal: AbortSignal): Promise<JobStatus | string> {
   if (provider.runs !== 'upstream') return (await provider.check?.(signal)) ?? 'no health check';
   const jobKey = randomUUID();

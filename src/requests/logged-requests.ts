@@ -88,7 +88,7 @@ order by ended_at desc, id desc limit $8`,
   ],
 });
 
-/** The time of the request after the newest `length` of all accounts, in Unix milliseconds; undefined if there are no more. */
+/** The time of the request after the newest `length` of all accounts, in Unix milliseconds; undefined if there are at most that many. */
 export const findCutoff = maybeOne<{ readonly endedAt: number }, [length: number]>({
   name: 'find-api-request-cutoff',
   text: `select ended_at as "endedAt" from api_requests order by ended_at desc offset $1 limit 1`,

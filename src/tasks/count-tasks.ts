@@ -13,7 +13,7 @@ export type TaskGroup = Exclude<TaskState, 'fail'> | FailOutcome;
 export type TaskCount = { readonly tasks: number; readonly isExact: boolean };
 export type TaskCounts = Readonly<Record<TaskGroup, TaskCount>>;
 
-/** A count reads no more unfinished, no more failed, and no more of all tasks than this. */
+/** The limit for each of the three counts: unfinished tasks, failed tasks, and all tasks. */
 export const maxCountedTasks = 10_000;
 
 type Part = 'unfinished' | 'failed' | 'newest';

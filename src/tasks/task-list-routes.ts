@@ -158,7 +158,7 @@ const taskCountsSchema = z.strictObject({
 });
 
 const counted =
-  `Counts tasks by state. Reads no more than the newest ${maxCountedTasks} unfinished tasks, failed tasks and tasks in general; a count ` +
+  `Counts tasks by state. Reads at most the newest ${maxCountedTasks} unfinished tasks, failed tasks and tasks of any state; a count ` +
   'that this limit may have cut is not exact.';
 
 const count = defineEndpoint({

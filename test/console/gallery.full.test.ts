@@ -205,7 +205,7 @@ test(
 test('the gallery is accessible and fits at 390 px, with videos and without', { skip }, async () => {
   const { accountId: empty } = await createTestAccount(service.database, 10);
   const tall = taskIds[1] ?? '';
-  const labels = { isFavorite: true, addTags: ['a long tag of forty characters, no more'], removeTags: [] };
+  const labels = { isFavorite: true, addTags: ['a long tag of forty characters, at most.'], removeTags: [] };
   await labelVideos(service.database.db, { accountId, taskIds: [tall], ...labels });
   const { page, open, errors } = await visitor.signedIn(
     { [accountId]: 'owner', [empty]: 'owner' },

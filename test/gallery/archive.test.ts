@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { get as httpGet } from 'node:http';
@@ -14,6 +14,9 @@ import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { openFiles } from '../support/open-files.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { assertRefused, clientOf, storeVideo } from './gallery-stage.ts';
+
+/** Its standard library reads archives; Node's does not. */
+const hasPython = spawnSync('python3', ['-c', 'import zipfile']).status === 0;
 
 let service: HttpService;
 let folder: string;
@@ -38,36 +41,43 @@ async function newClient() {
 
 const open = (path: string) => service.send('GET', path, {});
 
-test('200 an archive has each video as it is stored, under its day, model and id, and announces its size', async () => {
-  const { accountId, link } = await newClient();
-  const videos = [
-    await storeVideo(service, accountId, 'one', { size: 300_000 }),
-    await storeVideo(service, accountId, 'two', { model: 'maker/model:2' }),
-  ];
-  const { status, headers, bytes } = await open(await link(videos.map(({ taskId }) => taskId)));
-  assert.equal(status, 200);
-  assert.equal(headers['content-type'], 'application/zip');
-  assert.equal(headers['content-length'], String(bytes.length));
-  const file = join(folder, 'videos.zip');
-  await writeFile(file, bytes);
-  // Another program reads it: Python's own reader of archives checks the sums of all entries.
-  const unpacked = join(folder, 'unpacked');
-  execFileSync('python3', [
-    '-c',
-    'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])',
-    file,
-    unpacked,
-  ]);
-  const names = readdirSync(unpacked).toSorted();
-  const day = new Date().toISOString().slice(0, 10);
-  const [one, two] = videos.map(({ taskId }) => taskId.slice(-8));
-  assert.deepEqual(names, [`${day}-maker-model-2-${two}.mp4`, `${day}-videogen-2.0-fast-${one}.mp4`]);
-  const hashOf = (name: string) =>
-    createHash('sha256')
-      .update(readFileSync(join(unpacked, name)))
-      .digest('hex');
-  assert.deepEqual(names.map(hashOf), [videos[1]?.sha256, videos[0]?.sha256]);
-});
+test(
+  '200 an archive has each video as it is stored, under its day, model and id, and announces its size',
+  { skip: !hasPython && 'python3, which reads the archive, is not here' },
+  async () => {
+    const { accountId, link } = await newClient();
+    const videos = [
+      await storeVideo(service, accountId, 'one', { size: 300_000 }),
+      await storeVideo(service, accountId, 'two', { model: 'maker/model:2' }),
+    ];
+    const { status, headers, bytes } = await open(await link(videos.map(({ taskId }) => taskId)));
+    assert.equal(status, 200);
+    assert.equal(headers['content-type'], 'application/zip');
+    assert.equal(headers['content-length'], String(bytes.length));
+    const file = join(folder, 'videos.zip');
+    await writeFile(file, bytes);
+    // Another program reads it: Python's own reader of archives checks the sums of all entries.
+    const unpacked = join(folder, 'unpacked');
+    execFileSync('python3', [
+      '-c',
+      'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extractall(sys.argv[2])',
+      file,
+      unpacked,
+    ]);
+    const names = readdirSync(unpacked).toSorted();
+    const [one, two] = videos.map(({ taskId }) => taskId.slice(-8));
+    // Behind the days, which differ if one of them has just begun.
+    assert.deepEqual(
+      names.map((name) => name.replace(/^\d{4}-\d\d-\d\d-/, '')),
+      [`maker-model-2-${two}.mp4`, `videogen-2.0-fast-${one}.mp4`],
+    );
+    const hashOf = (name: string) =>
+      createHash('sha256')
+        .update(readFileSync(join(unpacked, name)))
+        .digest('hex');
+    assert.deepEqual(names.map(hashOf), [videos[1]?.sha256, videos[0]?.sha256]);
+  },
+);
 
 test('404 videos of another account, and 422 more than 50', async () => {
   const { accountId, request } = await newClient();

@@ -9,6 +9,7 @@ import { silentEvents } from '../support/events.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
 
+const startedAt = Date.now();
 let folder: string;
 let live: LiveCatalogue;
 let service: HttpService;
@@ -50,7 +51,7 @@ const change = async (text: string) => {
 test('200 the file, its version and time, models with prices and providers, and nothing secret', async () => {
   const { loadTime, version, ...others } = await shown();
   assert.match(String(version), /^[0-9a-f]{12}$/);
-  assert.ok(Math.abs(Number(loadTime) - Date.now()) < 600_000);
+  assert.ok(Number(loadTime) >= startedAt && Number(loadTime) <= Date.now());
   assert.deepEqual(others, {
     path: join(folder, 'catalogue.yaml'),
     refused: null,

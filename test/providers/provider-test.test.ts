@@ -102,7 +102,7 @@ test('a provider that nothing listens for is unreachable', async (t) => {
   assert.deepEqual([outcome, status], ['unreachable', undefined]);
 });
 
-test('a model in a cog container is asked for its health, and runs nothing', async (t) => {
+test('the test of a cog container reads its health check, and runs nothing', async (t) => {
   const paths: (string | undefined)[] = [];
   const { baseUrl } = await serve(t, ({ method, url }, response) => {
     paths.push(`${method} ${url}`);

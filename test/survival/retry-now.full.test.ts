@@ -55,9 +55,10 @@ async function startWaiting(): Promise<string> {
 }
 
 test('a retry that is an hour away comes at once, continues the job, and makes no second one', async () => {
+  const startedAt = Date.now();
   const taskId = await startWaiting();
   const [group] = await groupWaitingTasks(installation.db);
-  assert.ok(Math.abs((group?.nextAt ?? 0) - Date.now() - 3_600_000) < 60_000);
+  assert.ok((group?.nextAt ?? 0) >= startedAt + 3_600_000);
   await waitFor('the end of the wait', async () => ((await installation.engine.retryNow(taskId)) ? true : undefined));
   installation.upstream.finish();
   const { state } = await waitForEnd(installation.db, taskId);

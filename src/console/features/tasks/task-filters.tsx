@@ -27,7 +27,7 @@ export function useTaskFilters(): readonly TaskFilter[] {
   }, [counts, others, state]);
 }
 
-/** Without an account, the service searches no more than seven days for what has no index. */
+/** Without an account, the service searches at most seven days for what has no index. */
 function useOtherFilters(): readonly TaskFilter[] {
   const isOperator = useIsOperator();
   const { get } = useAddress();
