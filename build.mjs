@@ -104,7 +104,7 @@ function isCurrent() {
 }
 
 function stateOfSources() {
-  const hash = createHash('sha256');
+  const hash = createHash('sha256').update(JSON.stringify(steps));
   for (const source of sources.filter((path) => fs.existsSync(path))) {
     const files = fs.statSync(source).isDirectory() ? filesIn(source).map((file) => join(source, file)) : [source];
     for (const file of files.filter((path) => !path.startsWith(join(client, 'dist')))) {

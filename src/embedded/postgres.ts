@@ -97,10 +97,11 @@ export async function findPostgres(folder: string): Promise<string | undefined> 
 
 /** Connects, and creates our database the first time. */
 async function isUsable(folder: string, port: number, password: string): Promise<boolean> {
+  // A machine with far more work than cores takes seconds to accept a connection; a server that is not running refuses it at once.
   // Without `ssl`, pg would read PGSSLMODE from the environment.
   const client = new Client({
     connectionString: postgresUrl(port, password, 'postgres'),
-    connectionTimeoutMillis: 3_000,
+    connectionTimeoutMillis: 30_000,
     query_timeout: 30_000,
     ssl: false,
   });

@@ -148,7 +148,7 @@ test(
       .getByRole('row', { name: /videogen/ });
     await row.waitFor();
     // 3 of 4 tasks, 132 credits each, and a median that is known to 5 %.
-    assert.match((await row.innerText()).replaceAll(/\s+/g, ' '), /4 75 % (?:29|30|31) s (?:29|30|31) s 396/);
+    assert.match((await row.innerText()).replaceAll(/\s+/g, ' '), /4 75% (?:29|30|31) s (?:29|30|31) s 396/);
     await assertAccessible(page, 'usage');
     await page.getByLabel('Group by').selectOption('By API key');
     await page.getByLabel('Measure').selectOption('Tasks');

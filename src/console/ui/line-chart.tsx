@@ -48,7 +48,10 @@ export function LineChart({ label, names, lines, format, top: given }: ChartProp
       <div class="plot">
         <svg role="group" viewBox={`0 0 ${names.length} 100`} preserveAspectRatio="none" onKeyDown={move}>
           {lines.map(({ label: of, color, values }) => (
-            <path key={of} class="line" style={{ stroke: color }} d={pathOf(values, top, bottom)} />
+            <g key={of} style={{ stroke: color }}>
+              <path class="line" d={pathOf(values, top, bottom)} />
+              <path class="line dots" d={pathOf(values.map(loneValue), top, bottom)} />
+            </g>
           ))}
           {names.map((name, index) => (
             <rect
@@ -99,7 +102,12 @@ export function LineChart({ label, names, lines, format, top: given }: ChartProp
   );
 }
 
-/** One stroke for each run of values; a lone value is a dot, which the caps of a stroke of no length draw. */
+/** A value without neighbors has no line that would show it. */
+function loneValue(value: number | null, index: number, values: readonly (number | null)[]): number | null {
+  return (values[index - 1] ?? values[index + 1] ?? null) === null ? value : null;
+}
+
+/** One stroke for each run of values; the caps of a stroke without length draw a dot. */
 function pathOf(values: readonly (number | null)[], top: number, bottom: number): string {
   return values
     .flatMap((value, index) => {

@@ -16,7 +16,9 @@ export function DayChart({ days, fromMs, count }: DayChartProps) {
   const charged = days.filter((one) => one.charged > 0);
   if (charged.length === 0) return null;
   const names = Array.from({ length: count }, (_day, index) => dayOf(fromMs + index * dayMs));
-  const models = [...new Set(charged.map(modelOf))].toSorted();
+  const totalOf = (model: string) => sum(charged.filter((one) => modelOf(one) === model));
+  // In the order of the usage page, so that a model has the same color on both.
+  const models = [...new Set(charged.map(modelOf))].toSorted((a, b) => totalOf(b) - totalOf(a));
   const series = models.map((model, index): Series => {
     const own = charged.filter((one) => modelOf(one) === model);
     const values = names.map((name) => sum(own.filter(({ day }) => day === name)));

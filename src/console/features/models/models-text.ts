@@ -26,7 +26,7 @@ export function valueWord(name: string, value: unknown): string {
 
 export const modelsText = {
   title: 'Models',
-  lead: 'What you can generate with, what it costs, and what it takes.',
+  lead: 'The available models, what they cost, and the inputs they accept.',
   none: 'No models available',
   noneAdvice: 'No worker can generate a model at present. This page updates automatically.',
   notFoundTitle: 'Model not found',

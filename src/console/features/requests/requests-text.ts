@@ -3,7 +3,7 @@ import type { Tone } from '../../ui/badge.tsx';
 /** Every text of the request log. */
 export const requestsText = {
   title: 'Requests',
-  lead: 'API requests of the last seven days, also refused ones, and changes made in the console.',
+  lead: 'API requests from the last 7 days, including refused ones, and changes made in the console.',
   noun: ['request', 'requests'],
   empty: 'No requests yet',
   emptyAdvice: 'Requests with an API key of this account appear here about a second after their response.',

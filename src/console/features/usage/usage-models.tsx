@@ -11,10 +11,10 @@ export type Report = Answer<'/api/v1/usage'>;
 
 type Ended = Pick<ModelUsage, 'succeeded' | 'failed'>;
 
-/** "98.4 %" of the tasks that ended, or a dash without one. Rounded down, so that 100 % means all. */
+/** "98.4%" of the tasks that ended, or a dash without one. Rounded down, so that 100% means all. */
 export function rateOf({ succeeded, failed }: Ended): string {
   const ended = succeeded + failed;
-  return ended === 0 ? '–' : `${Math.floor((1_000 * succeeded) / ended) / 10}\u00A0%`;
+  return ended === 0 ? '–' : `${Math.floor((1_000 * succeeded) / ended) / 10}%`;
 }
 
 /** Success and latency of each model. */
