@@ -108,13 +108,16 @@ function isDefinite({ status }: CreateAnswer): boolean {
 }
 
 const order = ['waiting', 'queuing', 'generating', 'success', 'fail'];
+/** Of a task that has ended. In two hours, tasks that are read to the end of the run would keep this process from doing anything else. */
+const readsOfEnd = 10;
 
-/** Reads the task of a wish as its client would; its state must never go back. */
+/** Reads the task of a wish as its client would, and for some time after its end; its state must never go back. */
 async function watch(options: LoadOptions, wish: OpenWish, endsAt: number, setbacks: string[]): Promise<void> {
   const taskId = wish.answers.find(({ status }) => status === 200)?.taskId;
   const client = options.clients[wish.client];
   if (taskId === undefined || client === undefined) return;
-  for (let last = 'waiting'; Date.now() < endsAt; await delay(700)) {
+  let ends = 0;
+  for (let last = 'waiting'; Date.now() < endsAt && ends < readsOfEnd; await delay(700)) {
     const baseUrl = options.random.pick(options.baseUrls);
     const path = `/api/v1/jobs/recordInfo?taskId=${taskId}`;
     const { status, body } = await call({ baseUrl, key: client.key }, path).catch(() => unanswered);
@@ -124,6 +127,7 @@ async function watch(options: LoadOptions, wish: OpenWish, endsAt: number, setba
     const isBack = order.indexOf(state) < order.indexOf(last) || (last === 'success' && state === 'fail');
     if (isBack) setbacks.push(`task ${taskId} was ${last}, and then ${state}`);
     last = state;
+    if (state === 'success' || state === 'fail') ends += 1;
   }
 }
 
