@@ -1,7 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { parseRetryAfter } from '../outbound/webhook.ts';
 import type {
-  CancelOutcome,
   JobStatus,
   JsonObject,
   NotAccepted,
@@ -25,6 +24,13 @@ export async function replyOf(call: Promise<UpstreamAnswer>): Promise<Reply> {
 
 /** An error body that only the vendor writes, and no proxy before it. */
 export type VendorError = { readonly code?: string; readonly message?: string };
+
+const codedSchema = z.object({ code: z.string().min(1), message: z.string().catch('') });
+
+/** Reads the error in a body such as `{"error": {"code": "not_found", "message": "…"}}`. */
+export function codedErrorIn(body: JsonObject): Required<VendorError> | undefined {
+  return codedSchema.safeParse(body['error']).data;
+}
 
 export type CreateRules = {
   /** The vendor's error in a body, undefined when the body is something else. */
@@ -98,25 +104,6 @@ export type NoVerdict = Extract<Poll, { status: object }>;
 
 export function noVerdict(reply: Reply): NoVerdict {
   return { status: { state: 'unclear', detail: detailOf(reply) } };
-}
-
-/** Returns the record of the job in an answer, or the status that the answer proves. A record of another job proves nothing. */
-export function readRecord<JobRecord extends { readonly id: string }>(
-  reply: Reply,
-  schema: z.ZodType<JobRecord>,
-  id: string,
-  isMissing: (body: JsonObject, status: number) => boolean,
-): { readonly record: JobRecord } | NoVerdict {
-  const poll = classifyPoll(reply, isMissing);
-  if ('status' in poll) return poll;
-  const { data } = schema.safeParse(poll.body);
-  return data?.id === id ? { record: data } : noVerdict(reply);
-}
-
-/** The outcome of a cancellation that was not answered with the job's record. */
-export function cancelOutcome(reply: Reply, { state }: NoVerdict['status']): CancelOutcome {
-  if (state === 'missing') return 'ended';
-  return declinesCancel(reply) ? 'runs_on' : 'unclear';
 }
 
 /** True if the vendor declined to cancel a job. A missing right or too many requests prove nothing about the job. */

@@ -5,6 +5,9 @@ type Candidate = { readonly id: string; readonly handle?: JsonObject };
 /** A list may lag behind the jobs for this time. */
 const visibleWithinMs = 120_000;
 
+/** The answer of an upstream that could not be read, or that may lag. */
+export const lookAgain = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
+
 /**
  * Finds the job of a lost call among the listed jobs that may be it. It is certain only if exactly one is left that belongs to no
  * other call of ours. An empty list never proves that there is no job.
@@ -18,7 +21,7 @@ export async function findLostJob(
   const claimed = candidates.length === 0 ? new Set() : await lost.claimed(candidates.map(({ id }) => id));
   const [found, ...others] = candidates.filter(({ id }) => !claimed.has(id));
   if (found !== undefined && others.length === 0 && lost.rivals === 0 && isComplete) return { kind: 'found', ...found };
-  if (Date.now() < lost.intendedAt + visibleWithinMs) return { kind: 'later', afterMs: 15_000 };
+  if (Date.now() < lost.intendedAt + visibleWithinMs) return lookAgain;
   const count = found === undefined ? 0 : others.length + 1;
   return {
     kind: 'unknown',
