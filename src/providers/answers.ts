@@ -1,14 +1,6 @@
 import { z } from 'zod';
 import { parseRetryAfter } from '../outbound/webhook.ts';
-import type {
-  JobStatus,
-  JsonObject,
-  NotAccepted,
-  Refused,
-  SubmitOutcome,
-  UpstreamAnswer,
-  Warn,
-} from './contract.ts';
+import type { JobStatus, JsonObject, NotAccepted, Refused, SubmitOutcome, UpstreamAnswer, Warn } from './contract.ts';
 
 // The rules that decide what an answer proves, the same for all upstreams. Each adapter adds the meaning of its vendor's words.
 

@@ -33,9 +33,10 @@ const list = defineEndpoint({
 });
 
 const providerError = 'must be the name of a provider';
-const providerName = z.string({ error: required(providerError) });
+export const providerName = z.string({ error: required(providerError) });
 
-async function requireProvider(db: Database, catalogue: Catalogue, name: string): Promise<ProviderStatus> {
+/** Throws the refusal of a name that no provider has. */
+export async function requireProvider(db: Database, catalogue: Catalogue, name: string): Promise<ProviderStatus> {
   const statuses = await readProviderStatuses(db, catalogue);
   const found = statuses.find(({ provider }) => provider === name);
   if (found !== undefined) return found;

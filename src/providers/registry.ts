@@ -63,33 +63,11 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
     if (settings.kind !== terms.kind) return undefined;
     // Some settings in force apply to earlier jobs, too.
     const key = JSON.stringify([name, terms, settings]);
-    const one = opened.get(key) ?? openAnew(name, settings, terms);
-    opened.set(key, one);
-    return one;
-  }
-
-  function openAnew(name: string, settings: DeclaredSettings, terms: JobTerms): Opened {
-    const adapter = adapterOf(settings.kind);
-    const inForce = () => settingsInForce(deps, name, terms);
-    const client = deps.openClient({
-      baseUrl: terms.baseUrl,
-      headers: adapter.headers?.(terms) ?? {},
-      credentials: () => (adapter.credentials ?? bearer)(terms, inForce(), deps.readSecret),
-      secretQuery: () => adapter.secretQuery?.(terms, inForce(), deps.readSecret) ?? {},
-      keyOrigins: adapter.keyOrigins?.(terms) ?? [],
-    });
-    const warn: Warn = (event, detail) => deps.warn(event, { provider: name, detail });
-    const files = () => deps.catalogue().files;
-    const openWith = (by: UpstreamClient) => adapter.open({ name, config: terms, settings, files, warn, client: by });
     const rate = rates.get(name) ?? createPollRate();
     rates.set(name, rate);
-    const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
-    const { imageReference } = settings;
-    const provider = openWith(reportDownloads(client, name, deps.emit));
-    return {
-      ...openProvider(provider, terms, { rate, warn, onPoll, imageReference }),
-      test: (signal) => testProvider(client, openWith, signal),
-    };
+    const one = opened.get(key) ?? openUpstream(deps, rate, { name, settings, terms });
+    opened.set(key, one);
+    return one;
   }
 
   function ofEntry(entry: TierEntry): Opened | typeof preview | undefined {
@@ -123,6 +101,30 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
 
 type Opened = OpenProvider & { readonly test: (signal: AbortSignal) => Promise<ProviderTest> };
 
+type Upstream = { readonly name: string; readonly settings: DeclaredSettings; readonly terms: JobTerms };
+
+function openUpstream(deps: ProvidersDeps, rate: PollRate, { name, settings, terms }: Upstream): Opened {
+  const adapter = adapterOf(settings.kind);
+  const inForce = () => settingsInForce(deps, name, terms);
+  const client = deps.openClient({
+    baseUrl: terms.baseUrl,
+    headers: adapter.headers?.(terms) ?? {},
+    credentials: () => (adapter.credentials ?? bearer)(terms, inForce(), deps.readSecret),
+    secretQuery: () => adapter.secretQuery?.(terms, inForce(), deps.readSecret) ?? {},
+    keyOrigins: adapter.keyOrigins?.(terms) ?? [],
+  });
+  const warn: Warn = (event, detail) => deps.warn(event, { provider: name, detail });
+  const files = () => deps.catalogue().files;
+  const openWith = (by: UpstreamClient) => adapter.open({ name, config: terms, settings, files, warn, client: by });
+  const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
+  const { imageReference } = settings;
+  const provider = openWith(reportDownloads(client, name, deps.emit));
+  return {
+    ...openProvider(provider, terms, { rate, warn, onPoll, imageReference }),
+    test: (signal) => testProvider(client, openWith, signal),
+  };
+}
+
 /** Returns the settings with the key in force, so that it can be rotated, but never those of another upstream. */
 function settingsInForce(
   { catalogue }: Pick<ProvidersDeps, 'catalogue'>,
@@ -140,26 +142,18 @@ const bearer: NonNullable<Adapter['credentials']> = (_config, { key }, read) =>
 
 type OpenOptions = Partial<Pick<PollerDeps, 'rate' | 'warn' | 'onPoll'>> & Pick<OpenProvider, 'imageReference'>;
 
-/** Creates the poller with the first job. */
 export function openProvider(
   provider: Provider,
   terms: JobTerms,
   { rate = createPollRate(), warn = () => {}, onPoll = () => {}, imageReference }: OpenOptions = {},
 ): OpenProvider {
   const text = JSON.stringify(terms);
-  let poller: Poller | undefined;
-  return {
-    provider,
-    terms,
-    stored: { text, hash: hash('sha256', text) },
-    imageReference,
-    follow: async (job, options) => {
-      if (provider.runs !== 'upstream') throw new Error(`jobs of ${provider.name} cannot be polled`);
-      poller ??= createPoller({ provider, rate, warn, onPoll });
-      return await poller.follow(job, options);
-    },
-  };
+  const stored = { text, hash: hash('sha256', text) };
+  const poller = provider.runs === 'upstream' ? createPoller({ provider, rate, warn, onPoll }) : unpollable;
+  return { provider, terms, stored, imageReference, follow: poller.follow };
 }
+
+const unpollable: Poller = { follow: () => Promise.reject(new Error('jobs of this provider cannot be polled')) };
 
 /** Written by us; further fields may matter to the adapter. */
 const termsSchema: z.ZodType<JobTerms> = z.custom<JobTerms>((value) => frozenSchema.safeParse(value).success);

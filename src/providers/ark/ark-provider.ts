@@ -25,7 +25,12 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
   const { config, client, submitTimeoutMs, cost, warn } = deps;
   const { paths, resultPath } = optionsSchema.parse(config.options);
   const records = createRecordReader(
-    { recordIn, isMissing, states: arkStates, endOf: (record, state, job) => endOf(record, state, job, { resultPath, cost }) },
+    {
+      recordIn,
+      isMissing,
+      states: arkStates,
+      endOf: (record, state, job) => endOf(record, state, job, { resultPath, cost }),
+    },
     warn,
   );
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>

@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { classifyCreate, classifyPoll, type CreateRules, noVerdict, type Reply, replyOf, shownText } from '../answers.ts';
+import {
+  classifyCreate,
+  classifyPoll,
+  type CreateRules,
+  noVerdict,
+  type Reply,
+  replyOf,
+  shownText,
+} from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { lookAgain } from '../lost-job.ts';
 import { createPolledProvider } from '../polled-provider.ts';
@@ -53,8 +61,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
       if (before.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: before.detail };
       if (before.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
       const filled = await filledWorkflow(workflow(), request, config, {
-        send: async (file) =>
-          call('POST', '/upload/image', signal, await uploadForm(file, request), submitTimeoutMs),
+        send: async (file) => call('POST', '/upload/image', signal, await uploadForm(file, request), submitTimeoutMs),
         reference: storedName,
       });
       if ('kind' in filled) return filled;

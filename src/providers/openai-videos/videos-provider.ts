@@ -46,7 +46,10 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
       const since = lost.intendedAt - clockSkewMs;
       const isCandidate = (job: (typeof list.data)[number]) =>
         job.prompt === lost.input.prompt && job.created_at * 1000 >= since;
-      return await findLostJob(list.data.filter(isCandidate).map(({ id }) => ({ id })), lost);
+      return await findLostJob(
+        list.data.filter(isCandidate).map(({ id }) => ({ id })),
+        lost,
+      );
     },
     statusOf: async (job, signal) => {
       const reply = await call('GET', `/${job.id}`, timeouts.statusMs, signal);
