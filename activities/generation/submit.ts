@@ -86,7 +86,7 @@ const linkGraceMs = 60 * 60_000;
 async function linksFor(
   { deps, task, media }: Attempt,
   { taskId, jobKey }: JobBase,
-  { images, clips, uploads }: PolledProvider,
+  provider: PolledProvider,
 ): Promise<Pick<JobRequest, 'mediaLinks' | 'resultUpload'>> {
   const lifeMs = task.deadlineMs + linkGraceMs;
   const expireTime = Date.now() + lifeMs;
@@ -96,9 +96,10 @@ async function linksFor(
     await deps.media.put(key, path);
     return deps.media.link(key, lifeMs);
   };
-  const mediaLinks = await linksTo({ images, clips }, media, linkTo);
+  const mediaLinks = await linksTo(provider, media, linkTo);
   // A store that others cannot write to has no upload links; the video is then downloaded.
-  const url = uploads === true ? await deps.media.uploadLink(incomingKeyOf(taskId, jobKey), lifeMs) : undefined;
+  const url =
+    provider.uploads === true ? await deps.media.uploadLink(incomingKeyOf(taskId, jobKey), lifeMs) : undefined;
   return { mediaLinks, ...(url !== undefined && { resultUpload: { url, expireTime } }) };
 }
 

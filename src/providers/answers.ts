@@ -83,7 +83,10 @@ export type Poll =
   | { readonly status: Extract<JobStatus, { state: 'missing' | 'unclear' }> };
 
 /** Only the vendor's own answer is a verdict: a 404 of a proxy, an error or a body that is no JSON proves nothing about the job. */
-export function classifyPoll(reply: Reply, isMissing: (body: JsonObject, status: number) => boolean): Poll {
+export function classifyPoll(
+  reply: Reply,
+  isMissing: (body: JsonObject, status: number) => boolean = () => false,
+): Poll {
   const detail = detailOf(reply);
   if ('error' in reply) return { status: { state: 'unclear', detail } };
   const body = bodyOf(reply.answer);
@@ -96,6 +99,17 @@ export type NoVerdict = Extract<Poll, { status: object }>;
 
 export function noVerdict(reply: Reply): NoVerdict {
   return { status: { state: 'unclear', detail: detailOf(reply) } };
+}
+
+/** Reads the body of a 2xx; one that `parse` does not accept is no verdict. */
+export function readBody<Read>(
+  reply: Reply,
+  parse: (body: JsonObject) => Read | undefined,
+): { readonly read: Read } | NoVerdict {
+  const poll = classifyPoll(reply);
+  if ('status' in poll) return poll;
+  const read = parse(poll.body);
+  return read === undefined ? noVerdict(reply) : { read };
 }
 
 /** True if the vendor declined to cancel a job. A missing right or too many requests prove nothing about the job. */

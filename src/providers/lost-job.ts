@@ -20,7 +20,10 @@ export async function findLostJob(
 ): Promise<RecoverOutcome> {
   const claimed = candidates.length === 0 ? new Set() : await lost.claimed(candidates.map(({ id }) => id));
   const [found, ...others] = candidates.filter(({ id }) => !claimed.has(id));
-  if (found !== undefined && others.length === 0 && lost.rivals === 0 && isComplete) return { kind: 'found', ...found };
+  if (found !== undefined && others.length === 0 && lost.rivals === 0 && isComplete) {
+    const { id, handle } = found;
+    return { kind: 'found', id, ...(handle !== undefined && { handle }) };
+  }
   if (Date.now() < lost.intendedAt + visibleWithinMs) return lookAgain;
   const count = found === undefined ? 0 : others.length + 1;
   return {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CostRule } from '../../models/catalogue/cost.ts';
-import { classifyCreate, classifyPoll, codedErrorIn, noVerdict, replyOf } from '../answers.ts';
+import { classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
 import type { Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { cancelOutcomes, createRecordReader } from '../job-records.ts';
 import { findLostJob } from '../lost-job.ts';
@@ -45,11 +45,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     signal: AbortSignal,
   ) => {
     const query = new URLSearchParams([['page_num', '1'], ['page_size', String(size)], ...filter]);
-    const reply = await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal);
-    const poll = classifyPoll(reply, () => false);
-    if ('status' in poll) return poll;
-    const listed = recordsIn(poll.body);
-    return listed === undefined ? noVerdict(reply) : { listed };
+    return readBody(await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal), recordsIn);
   };
   const statusOf = async (job: Job, signal: AbortSignal) => records.statusOf(await readJob(job, signal), job);
   return createPolledProvider(deps, {
@@ -62,8 +58,8 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     },
     recover: async (lost, signal) => {
       const list = await readList([['filter.model', config.upstreamModel]], maxListed, timeouts.recoverMs, signal);
-      const listed = 'listed' in list ? list.listed : [];
-      const candidates = listed.filter((record) => isCandidate(record, lost)).map(({ id }) => ({ id }));
+      const listed = 'read' in list ? list.read : [];
+      const candidates = listed.filter((record) => isCandidate(record, lost));
       // A full list of newer jobs may hide others that could be the lost one.
       const isComplete = listed.length < maxListed || listed.some((record) => !isRecent(record, lost));
       return await findLostJob(candidates, lost, isComplete);
@@ -77,7 +73,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
           const filter = jobs.map(({ id }): [string, string] => ['filter.task_ids', id]);
           const list = await readList(filter, maxBatch, timeouts.statusMs, signal);
           if ('status' in list) return new Map(jobs.map(({ jobKey }) => [jobKey, list.status]));
-          const listed = new Map(list.listed.map((record) => [record.id, record]));
+          const listed = new Map(list.read.map((record) => [record.id, record]));
           for (const job of jobs) {
             const record = listed.get(job.id);
             if (record !== undefined) statuses.set(job.jobKey, records.statusIn(record, job));

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import {
   bodyOf,
   classifyCreate,
-  classifyPoll,
   codedErrorIn,
   type CreateRules,
   maxJobIdLength,
+  readBody,
   replyOf,
   shownText,
 } from '../answers.ts';
@@ -30,11 +30,10 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     const limits = { timeoutMs: callTimeoutMs, maxBytes: maxAnswerBytes, signal };
     return replyOf(client.call(method, `/api/v2${path}`, { ...limits, ...options }));
   };
-  /** Undefined when the list could not be read. */
   const findByName = async (jobKey: string, signal: AbortSignal) => {
-    const poll = classifyPoll(await call('GET', `/jobs?limit=${maxListed}`, signal), () => false);
-    const { data } = listSchema.safeParse('body' in poll ? poll.body : undefined);
-    return data && { record: data.jobs.find(({ metadata }) => metadata === jobKey) };
+    const reply = await call('GET', `/jobs?limit=${maxListed}`, signal);
+    const list = readBody(reply, (body) => listSchema.safeParse(body).data);
+    return 'status' in list ? list : { record: list.read.jobs.find(({ metadata }) => metadata === jobKey) };
   };
   return createPolledProvider(deps, {
     namesJobs: true,
@@ -53,11 +52,11 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
       if (answer === undefined || codedErrorIn(answer)?.code !== keyIsUsed) return outcome;
       // The server has read an earlier create with this name: the job is in the list, or it never began.
       const found = await findByName(jobKey, signal);
-      return found?.record === undefined ? outcome : { kind: 'accepted', id: found.record.id };
+      return 'record' in found && found.record !== undefined ? { kind: 'accepted', id: found.record.id } : outcome;
     },
     recover: async ({ jobKey }, signal) => {
       const found = await findByName(jobKey, signal);
-      if (found === undefined) return lookAgain;
+      if ('status' in found) return lookAgain;
       return found.record === undefined ? { kind: 'not_created' } : { kind: 'found', id: found.record.id };
     },
     statusOf: async (job, signal) => records.statusOf(await call('GET', `/jobs/${job.id}`, signal), job),
@@ -71,7 +70,7 @@ type Sent = {
   readonly timeoutMs: number;
 };
 
-/** Stands in a path unchanged. */
+/** It is part of a path without escapes. */
 const jobId = z
   .string()
   .max(maxJobIdLength)

@@ -4,6 +4,7 @@ import {
   classifyPoll,
   type CreateRules,
   noVerdict,
+  readBody,
   type Reply,
   replyOf,
   shownText,
@@ -30,11 +31,8 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
   const { config, workflow, client, submitTimeoutMs } = deps;
   const call = (method: string, path: string, signal: AbortSignal, body?: RequestBody, timeoutMs = callTimeoutMs) =>
     replyOf(client.call(method, path, { timeoutMs, maxBytes: maxAnswerBytes, signal, body }));
-  const readQueue = async (signal: AbortSignal) => {
-    const poll = classifyPoll(await call('GET', '/queue', signal), () => false);
-    const { data } = queueSchema.safeParse('body' in poll ? poll.body : undefined);
-    return data ?? ({ status: 'status' in poll ? poll.status : unclear('no queue') } as const);
-  };
+  const readQueue = async (signal: AbortSignal) =>
+    readBody(await call('GET', '/queue', signal), (body) => queueSchema.safeParse(body).data);
   /** A job that has left the queue is in the history, or has left a file, or is missing. */
   const statusIn = async (
     queue: Awaited<ReturnType<typeof readQueue>>,
@@ -42,10 +40,10 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     signal: AbortSignal,
   ): Promise<JobStatus> => {
     if ('status' in queue) return queue.status;
-    if (queue.queue_running.includes(job.jobKey)) return { state: 'running' };
-    if (queue.queue_pending.includes(job.jobKey)) return { state: 'queued' };
+    if (queue.read.queue_running.includes(job.jobKey)) return { state: 'running' };
+    if (queue.read.queue_pending.includes(job.jobKey)) return { state: 'queued' };
     const reply = await call('GET', `/history/${job.jobKey}`, signal);
-    const poll = classifyPoll(reply, () => false);
+    const poll = classifyPoll(reply);
     if ('status' in poll) return poll.status;
     const entry = poll.body[job.jobKey];
     if (entry !== undefined) return endOf(entry, reply);
@@ -116,10 +114,6 @@ const executionError = z.object({ exception_message: z.string(), exception_type:
 const interrupted = 'execution_interrupted';
 
 type OutputFile = z.output<typeof fileSchema>;
-
-function unclear(detail: string): Extract<JobStatus, { state: 'unclear' }> {
-  return { state: 'unclear', detail };
-}
 
 function endOf(entry: unknown, reply: Reply): JobStatus {
   const { data } = historySchema.safeParse(entry);

@@ -1,5 +1,5 @@
 import { fillPlaceholders } from '../placeholders.ts';
-import { classifyPoll, detailOf, type Reply } from '../answers.ts';
+import { detailOf, readBody, type Reply } from '../answers.ts';
 import type { FrozenConfig, JobRequest, JsonObject, JsonValue, NotAccepted, Refused } from '../contract.ts';
 import { uploadMedia, uploadTries } from '../media-uploads.ts';
 import type { PolledProviderDeps } from '../polled-provider.ts';
@@ -7,7 +7,7 @@ import type { FormFile } from '../request-bodies.ts';
 import { mediaFor, taskValues } from '../task-values.ts';
 
 // A workflow of ComfyUI as its editor exports it for the API: a map of nodes, with placeholders in their inputs. Its form is
-// checked when the catalogue is read. Both kinds that run workflows fill it in here, and find the video among what it wrote.
+// checked when the catalogue is read. Both kinds that run workflows fill it in here.
 
 /** `config.options.parameters`: size and frame rate. */
 export type WorkflowProviderDeps = PolledProviderDeps & {
@@ -49,9 +49,8 @@ async function stored(
   let detail = '';
   for (let tried = 0; tried < uploadTries; tried += 1) {
     const reply = await send(file);
-    const poll = classifyPoll(reply, () => false);
-    const value = 'body' in poll ? reference(poll.body) : undefined;
-    if (value !== undefined) return { stored: value };
+    const answer = readBody(reply, reference);
+    if ('read' in answer) return { stored: answer.read };
     detail = detailOf(reply);
   }
   return { kind: 'not_accepted', reason: 'unreachable', detail };

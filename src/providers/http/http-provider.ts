@@ -145,7 +145,7 @@ async function endOf(upstream: Upstream, last: JsonObject, limits: Limits): Prom
   const data = second?.data ?? last;
   if (await reader.flag('result.failed', failed, data))
     return { state: 'failed', error: await failureIn(upstream, data), ...(await costIn(upstream, last)) };
-  const poll = second === undefined ? undefined : classifyPoll(second.reply, () => false);
+  const poll = second === undefined ? undefined : classifyPoll(second.reply);
   if (poll !== undefined && 'status' in poll) return poll.status;
   const address = await reader.text('result.url', url, data);
   if (address === undefined) return { state: 'unclear', detail: 'the job succeeded without the address of a video' };

@@ -5,6 +5,7 @@ import {
   classifyPoll,
   type CreateRules,
   maxJobIdLength,
+  readBody,
   replyOf,
   shownText,
   type VendorError,
@@ -40,16 +41,13 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     recover: async (lost, signal) => {
       if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list of jobs with prompts' };
       const limits = { timeoutMs: timeouts.recoverMs, signal, maxBytes: maxListBytes };
-      const poll = classifyPoll(await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits)), () => false);
-      const { data: list } = listSchema.safeParse('body' in poll ? poll.body : undefined);
-      if (list === undefined) return lookAgain;
+      const reply = await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits));
+      const list = readBody(reply, (body) => listSchema.safeParse(body).data);
+      if ('status' in list) return lookAgain;
       const since = lost.intendedAt - clockSkewMs;
-      const isCandidate = (job: (typeof list.data)[number]) =>
-        job.prompt === lost.input.prompt && job.created_at * 1000 >= since;
-      return await findLostJob(
-        list.data.filter(isCandidate).map(({ id }) => ({ id })),
-        lost,
-      );
+      const { prompt } = lost.input;
+      const candidates = list.read.data.filter((job) => job.prompt === prompt && job.created_at * 1000 >= since);
+      return await findLostJob(candidates, lost);
     },
     statusOf: async (job, signal) => {
       const reply = await call('GET', `/${job.id}`, timeouts.statusMs, signal);
@@ -69,7 +67,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   });
 }
 
-/** Stands in a URL unchanged. */
+/** It is part of a URL without escapes. */
 const jobId = z
   .string()
   .max(maxJobIdLength)
