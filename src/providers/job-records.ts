@@ -8,7 +8,7 @@ import type { CancelOutcome, Job, JobStatus, JsonObject, Warn } from './contract
 export type JobState = 'queued' | 'running' | 'stopping' | EndState | 'missing';
 export type EndState = 'succeeded' | 'failed' | 'canceled';
 
-/** What the state after a cancellation, or a read without a verdict, means for the cancellation. */
+/** The outcome of a cancellation by the state that is read after it; `unclear` is a read without a verdict. */
 export const cancelOutcomes: Readonly<Record<JobState | 'unclear', CancelOutcome>> = {
   queued: 'runs_on',
   running: 'runs_on',
@@ -71,7 +71,7 @@ export function createRecordReader<Read extends JobRecord>(rules: RecordRules<Re
   };
 }
 
-/** What an answer without a record means for the cancellation. */
+/** The outcome of a cancellation that was answered without a record. */
 export function outcomeWithoutRecord(reply: Reply, { status }: NoVerdict): CancelOutcome {
   if (status.state === 'missing') return 'ended';
   return declinesCancel(reply) ? 'runs_on' : 'unclear';

@@ -5,8 +5,8 @@ type Candidate = { readonly id: string; readonly handle?: JsonObject };
 /** A list may lag behind the jobs for this time. */
 const visibleWithinMs = 120_000;
 
-/** The answer of an upstream that could not be read, or that may lag. */
-export const lookAgain = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
+/** The upstream could not be read, or its list may lag. */
+export const retryLookup = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
 
 /**
  * Finds the job of a lost call among the listed jobs that may be it. It is certain only if exactly one is left that belongs to no
@@ -24,7 +24,7 @@ export async function findLostJob(
     const { id, handle } = found;
     return { kind: 'found', id, ...(handle !== undefined && { handle }) };
   }
-  if (Date.now() < lost.intendedAt + visibleWithinMs) return lookAgain;
+  if (Date.now() < lost.intendedAt + visibleWithinMs) return retryLookup;
   const count = found === undefined ? 0 : others.length + 1;
   return {
     kind: 'unknown',

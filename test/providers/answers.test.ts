@@ -31,7 +31,7 @@ function answer(status: number, body: unknown, headers: Readonly<Record<string, 
 }
 
 const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<SubmitOutcome>])[] = [
-  ['an error without a word about sending', { error: new Error('socket hang up') }, { kind: 'unknown' }],
+  ['an error that does not mention sending', { error: new Error('socket hang up') }, { kind: 'unknown' }],
   ['an error after sending', { error: fault(true) }, { kind: 'unknown' }],
   ['an error before sending', { error: fault(false) }, { kind: 'not_accepted', reason: 'unreachable' }],
   ['something thrown that is no error', { error: { wasSent: false } }, { kind: 'unknown' }],
@@ -51,8 +51,8 @@ const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<
   ['307', answer(307, ''), { kind: 'not_accepted', reason: 'operator' }],
   ['303, which follows something that was done', answer(303, ''), { kind: 'unknown' }],
   ['400 of the vendor', answer(400, vendorError), { kind: 'refused' }],
-  ['400 of somebody else', answer(400, { message: 'bad request' }), { kind: 'unknown' }],
-  ['401 of somebody else', answer(401, 'no'), { kind: 'not_accepted', reason: 'operator' }],
+  ['400 of another server', answer(400, { message: 'bad request' }), { kind: 'unknown' }],
+  ['401 of another server', answer(401, 'no'), { kind: 'not_accepted', reason: 'operator' }],
   ['402', answer(402, vendorError), { kind: 'not_accepted', reason: 'operator' }],
   ['403', answer(403, vendorError), { kind: 'not_accepted', reason: 'operator' }],
   ['404 of a proxy', answer(404, '<h1>404</h1>'), { kind: 'unknown' }],
@@ -63,7 +63,7 @@ const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<
   ['429 with a code of the vendor', answer(429, { error: { code: 'full' } }), { reason: 'overloaded' }],
   ['500 of the vendor', answer(500, vendorError), { kind: 'unknown' }],
   ['503 that the vendor explains', answer(503, { error: { code: 'full' } }), { reason: 'overloaded' }],
-  ['503 of somebody else', answer(503, 'full'), { kind: 'unknown' }],
+  ['503 of another server', answer(503, 'full'), { kind: 'unknown' }],
 ];
 
 describe('what an answer to a create proves', () => {

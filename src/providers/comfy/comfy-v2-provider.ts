@@ -11,7 +11,7 @@ import {
 } from '../answers.ts';
 import type { JobRequest, JobStatus, JsonObject, JsonValue, PolledProvider, RequestBody } from '../contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../job-records.ts';
-import { lookAgain } from '../lost-job.ts';
+import { retryLookup } from '../lost-job.ts';
 import { createPolledProvider } from '../polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';
 import { filePrefix } from '../task-values.ts';
@@ -56,7 +56,7 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     },
     recover: async ({ jobKey }, signal) => {
       const found = await findByName(jobKey, signal);
-      if ('status' in found) return lookAgain;
+      if ('status' in found) return retryLookup;
       return found.record === undefined ? { kind: 'not_created' } : { kind: 'found', id: found.record.id };
     },
     statusOf: async (job, signal) => records.statusOf(await call('GET', `/jobs/${job.id}`, signal), job),

@@ -10,7 +10,7 @@ import {
   shownText,
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
-import { lookAgain } from '../lost-job.ts';
+import { retryLookup } from '../lost-job.ts';
 import { createPolledProvider } from '../polled-provider.ts';
 import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';
 import { filePrefix } from '../task-values.ts';
@@ -68,7 +68,7 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     },
     recover: async (lost, signal) => {
       const { state } = await statusOf(lost, signal);
-      if (state === 'unclear') return lookAgain;
+      if (state === 'unclear') return retryLookup;
       return state === 'missing' ? { kind: 'not_created' } : { kind: 'found', id: lost.jobKey };
     },
     statusOf,

@@ -12,7 +12,7 @@ import {
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../job-records.ts';
-import { findLostJob, lookAgain } from '../lost-job.ts';
+import { findLostJob, retryLookup } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { createBody, type Dialect, dialectNames, dialects } from './dialects.ts';
 
@@ -43,7 +43,7 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
       const limits = { timeoutMs: timeouts.recoverMs, signal, maxBytes: maxListBytes };
       const reply = await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits));
       const list = readBody(reply, (body) => listSchema.safeParse(body).data);
-      if ('status' in list) return lookAgain;
+      if ('status' in list) return retryLookup;
       const since = lost.intendedAt - clockSkewMs;
       const { prompt } = lost.input;
       const candidates = list.read.data.filter((job) => job.prompt === prompt && job.created_at * 1000 >= since);

@@ -4,7 +4,7 @@ import { mediaFields, type TaskInput } from '../../tasks/task-input.ts';
 import { classifyCreate, codedErrorIn, type CreateRules, replyOf, shownText } from '../answers.ts';
 import type { UpstreamError, FrozenConfig, JobRequest, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
 import { createRecordReader, type EndState, type RecordRules } from '../job-records.ts';
-import { lookAgain } from '../lost-job.ts';
+import { retryLookup } from '../lost-job.ts';
 import { leadingImage, pictureDataUrls } from '../media-parts.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { jsonBody } from '../request-bodies.ts';
@@ -38,7 +38,7 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
       const found = records.read(await call('GET', lost, timeouts.recoverMs, signal), jobKey);
       if ('record' in found) return { kind: 'found', id: jobKey };
       if (found.status.state === 'missing') return { kind: 'not_created' };
-      return { kind: 'later', afterMs: found.status.retryAfterMs ?? lookAgain.afterMs };
+      return { kind: 'later', afterMs: found.status.retryAfterMs ?? retryLookup.afterMs };
     },
     statusOf: async (job, signal) => records.statusOf(await call('GET', job, timeouts.statusMs, signal), job),
     cancel: async (job, signal) => records.cancelOutcomeOf(await call('DELETE', job, timeouts.cancelMs, signal), job),

@@ -6,7 +6,7 @@ import { under } from '../contract-stage.ts';
 import { begun } from '../job-request.ts';
 import { arkProvider, key } from './ark-stage.ts';
 
-// What the contract of all providers does not reach: requests for several jobs, and the second step of a cancellation.
+// The contract of all providers does not reach requests for several jobs, and the second step of a cancellation.
 
 const isRead = ({ method }: { readonly method: string }) => method === 'GET';
 const isDelete = ({ method }: { readonly method: string }) => method === 'DELETE';
