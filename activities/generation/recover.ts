@@ -65,7 +65,7 @@ export async function findLostJob(
     accountHash: deps.hashAccount(accountId),
     intendedAt,
     claimed: (ids) => listClaimedJobs(deps.db, row.provider, ids),
-    rivals: await countRivals(deps.db, { pool, taskId, ordinal, intendedAt }),
+    ...(await countRivals(deps.db, { pool, taskId, ordinal, intendedAt })),
   };
   const found = await provider.recover(lost, signal).catch((error: unknown) => {
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');

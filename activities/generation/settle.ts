@@ -8,7 +8,6 @@ import {
   listProviderJobs,
   type ProviderJobEnd,
   recordUpstreamEnd,
-  succeedProviderJob,
 } from '../../src/providers/provider-jobs.ts';
 import { type CooldownReason, recordPoolFailure } from '../../src/providers/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -21,12 +20,6 @@ import type { JobBase, JobIn, Outcome, Stop } from './job.ts';
 type JobEnd = Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>;
 type JobRow = Pick<JobBase, 'taskId' | 'ordinal'>;
 type Submitted = { readonly submittedAt?: number | undefined };
-
-/** Records that the video of the task's job is staged. */
-export async function settleSuccess({ db, events }: ActivityDeps, taskId: string): Promise<void> {
-  const ended = await succeedProviderJob(db, taskId);
-  if (ended !== undefined) events.emit({ kind: 'job_ended', job: ended });
-}
 
 /** Ends the job and counts it. Returns false if it has ended before; the first end stays. */
 export async function endJob(

@@ -93,11 +93,12 @@ const minPauseMs = 2_000;
 async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer> {
   const { example, status } = file;
   const { baseUrl = example.baseUrl, model = example.model, prompt = example.input.prompt } = options;
+  const secrets = secretsOf(options);
   const client = createProviderClient({
     baseUrl,
     headers: fixedHeaders(file),
-    credentials: credentialsOf(file.auth, secretsOf(options)),
-    secretQuery: secretQueryOf(file.auth, secretsOf(options)),
+    credentials: () => credentialsOf(file.auth, secrets),
+    secretQuery: () => secretQueryOf(file.auth, secrets),
     keyOrigins: file.keyOrigins,
   });
   const provider = createHttpProvider({

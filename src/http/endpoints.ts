@@ -9,7 +9,6 @@ import { operatorSignUpEndpoints, signUpEndpoints } from '../people/sign-up-rout
 import { accountViewEndpoints } from '../people/account-view-routes.ts';
 import { announcementEndpoints } from '../operators/announcement-routes.ts';
 import { showCatalogue } from '../models/catalogue-routes.ts';
-import { testProvider } from '../providers/provider-test-routes.ts';
 import { trendEndpoints } from '../operators/trends-routes.ts';
 import { waitingEndpoints } from '../operators/waiting-routes.ts';
 import { adminOverview } from '../operators/admin-overview-routes.ts';
@@ -145,7 +144,6 @@ export const sections: readonly Section[] = [
       ...operatorPaymentEndpoints,
       ...operatorSpendCapEndpoints,
       ...operatorProviderEndpoints,
-      testProvider,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
       adminShowTask,

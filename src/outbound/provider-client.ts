@@ -28,7 +28,7 @@ export type RequestBody = { readonly contentType: string; readonly bytes: string
 
 export type CallOptions = {
   readonly headers?: Headers;
-  readonly body?: RequestBody;
+  readonly body?: RequestBody | undefined;
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;

@@ -1,4 +1,4 @@
-import type { EstimatedCost } from '../models/catalogue/cost.ts';
+import type { CostRule, EstimatedCost } from '../models/catalogue/cost.ts';
 import type { ProviderKind } from '../models/catalogue/providers.ts';
 import type { JsonObject, JsonValue } from './placeholders.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
@@ -22,6 +22,14 @@ export type FrozenConfig = {
   readonly baseUrl: string;
   readonly upstreamModel: string;
   readonly options: JsonObject;
+};
+
+/** Frozen with a job: the configuration of its upstream, and the terms for its failure, loss and cost. */
+export type JobTerms = FrozenConfig & {
+  readonly failedJobs: 'free' | 'billed';
+  readonly onLostAnswer: 'fail' | 'resubmit';
+  readonly onRefusedOutput?: 'resubmit' | undefined;
+  readonly cost?: CostRule | undefined;
 };
 
 export type JobRequest = {

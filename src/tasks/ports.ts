@@ -96,11 +96,14 @@ export type ReferenceClip = { readonly path: string; readonly seconds: number };
 /** The reference media of a task by role, each in the order of the request. */
 export type MediaByRole<Image, Clip = Image> = {
   readonly images: readonly Image[];
-  readonly firstFrame?: Image;
-  readonly lastFrame?: Image;
+  readonly firstFrame?: Image | undefined;
+  readonly lastFrame?: Image | undefined;
   readonly videos: readonly Clip[];
   readonly audios: readonly Clip[];
 };
+
+export type MediaRole = keyof MediaByRole<never>;
+export const mediaRoles = ['images', 'firstFrame', 'lastFrame', 'videos', 'audios'] as const satisfies MediaRole[];
 
 export type ReferenceMedia = MediaByRole<ReferenceImage, ReferenceClip>;
 

@@ -4,7 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createFfmpeg, FfmpegError } from '../../src/media/ffmpeg.ts';
-import { ffmpegPath, pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { ffmpegPath, pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const ffmpeg = pinnedFfmpeg();
 const signal = new AbortController().signal;

@@ -16,7 +16,7 @@ import { endProviderJob, intendProviderJob } from '../../src/providers/provider-
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
-import { temporaryFolder } from '../providers/preview/render-support.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../support/operator.ts';
 import { madeUpMeasures } from '../support/tasks.ts';

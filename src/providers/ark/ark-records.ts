@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isObject } from '../../platform/json.ts';
 import { type CostRule, estimateCost } from '../../models/catalogue/cost.ts';
 import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCall } from '../contract.ts';
+import type { EndState, RecordRules } from '../job-records.ts';
 import { jobFailure } from './ark-errors.ts';
 
 const recordSchema = z.object({ id: z.string(), status: z.string() });
@@ -24,24 +25,21 @@ export function recordsIn(body: JsonObject): readonly ArkRecord[] | undefined {
   return list?.flatMap((item) => recordIn(item) ?? []);
 }
 
-export const states = {
+export const arkStates: RecordRules<ArkRecord>['states'] = {
   queued: 'queued',
   running: 'running',
   succeeded: 'succeeded',
   failed: 'failed',
-  cancelled: 'cancelled',
-  expired: 'expired',
-} as const;
+  cancelled: 'canceled',
+  expired: 'failed',
+};
 
-export type ArkState = (typeof states)[keyof typeof states];
+export type EndRules = { readonly resultPath: string; readonly cost: CostRule | undefined };
 
-export type RecordRules = { readonly resultPath: string; readonly cost: CostRule | undefined };
-
-export function statusIn(record: ArkRecord, state: ArkState, job: Job, rules: RecordRules): JobStatus {
-  if (state === 'queued' || state === 'running') return { state };
+export function endOf(record: ArkRecord, state: EndState, job: Job, rules: EndRules): JobStatus {
   const cost = costOf(record.body, job, rules.cost);
-  const billed = cost === undefined ? {} : { cost };
-  if (state !== 'succeeded') return { state: 'failed', error: jobFailure(record.body, state), ...billed };
+  const billed = cost && { cost };
+  if (state !== 'succeeded') return { state: 'failed', error: jobFailure(record.body, record.status), ...billed };
   const url = resultUrlOf(record, rules.resultPath);
   return { state, ...(url !== undefined && { result: { url } }), ...billed };
 }

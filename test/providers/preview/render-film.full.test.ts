@@ -10,7 +10,8 @@ import type { TaskInput } from '../../../src/tasks/task-input.ts';
 import { ratios, resolutions } from '../../../src/tasks/input-bounds.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { renderFilm } from '../../../src/providers/preview/render-film.ts';
-import { discImage, framesOf, pinnedFfmpeg, taskInput, temporaryFolder } from './render-support.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { discImage, framesOf, pinnedFfmpeg, taskInput } from './render-support.ts';
 
 type Wish = Partial<TaskInput> & { readonly images?: readonly ReferenceImage[]; readonly model?: string };
 
