@@ -6,32 +6,29 @@ import { type ListedEvent, listOwnEvents } from '../callbacks/own-deliveries.ts'
 import { recordAction } from '../operators/operator-actions.ts';
 import { literalRefusal } from '../outbound/guard.ts';
 import { urlSchema } from '../tasks/request-text.ts';
+import { addCommand, sampleAccount } from './add-command.ts';
 import { id, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, table } from './output.ts';
 import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from './run-command.ts';
 
 export function addEventCommands(program: Command, run: RunOnDatabase): void {
-  const event = program.command('event').description("manage an account's event endpoint, and list its events");
-  event
-    .command('endpoint')
+  const event = addCommand(program, 'event').description("manage an account's event endpoint, and list its events");
+  addCommand(event, 'endpoint', sampleAccount)
     .description('show the event endpoint')
     .argument('<account>', 'account id', id)
     .action(run(show));
-  event
-    .command('set')
+  addCommand(event, 'set', `${sampleAccount} --url https://studio.example.com/events --low-balance 1000`)
     .description('set or replace the event endpoint; pending events go to the new URL')
     .argument('<account>', 'account id', id)
     .requiredOption('--url <url>', 'http or https URL')
     .option('--types <list>', `some of ${eventTypes.join(',')}; all but balance.low by default`, typeList)
     .option('--low-balance <credits>', 'adds balance.low, when the balance falls below this', wholeNumber(1))
     .action(run(set));
-  event
-    .command('remove')
+  addCommand(event, 'remove', sampleAccount)
     .description('remove the event endpoint, and abandon its pending events')
     .argument('<account>', 'account id', id)
     .action(run(remove));
-  event
-    .command('list')
+  addCommand(event, 'list', sampleAccount, `${sampleAccount} --state failed --json`)
     .description('list events, newest first')
     .argument('<account>', 'account id', id)
     .addOption(new Option('--type <type>', 'only events of this type').choices(eventTypes))

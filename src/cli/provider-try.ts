@@ -14,12 +14,12 @@ import type { ProviderFile } from '../providers/http/file-schema.ts';
 import { fixedHeaders } from '../providers/http/headers.ts';
 import { createHttpProvider } from '../providers/http/http-provider.ts';
 import type { Trace } from '../providers/http/reader.ts';
+import { addCommand } from './add-command.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 import { trialDeadlineMs, trialRequest } from './trial-request.ts';
 
 export function addTryCommand(program: Command, provider: Command): void {
-  provider
-    .command('try')
+  addCommand(provider, 'try', 'builtin:kie', './upstream.yaml --send --key-env UPSTREAM_KEY')
     .description('check a provider file of the kind http with its example, and show the values read from each response')
     .argument('<file>', 'path, or builtin:NAME for a file that comes with Videogen')
     .option('--send', 'create one real job without images, which the upstream bills, and download its video')

@@ -13,7 +13,7 @@ import type { Task } from '../tasks/task.ts';
 import type { Owed } from '../tasks/task-event.ts';
 import type { Upload } from '../media/upload.ts';
 import type { ResultStore } from '../media/result-store.ts';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import { type Moderator, noModerator } from '../moderation/moderator.ts';
 import type { IdentityProvider } from '../people/identity-provider.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';

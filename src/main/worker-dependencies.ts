@@ -15,7 +15,7 @@ import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalize-video.ts';
 import { fetchReferenceMedia } from '../media/reference-media.ts';
 import type { ResultStore } from '../media/result-store.ts';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { brandToken } from '../brand/brand.ts';
 import { createGuardedClient } from '../outbound/client.ts';

@@ -6,7 +6,8 @@ import type { Catalogue } from './catalogue/models.ts';
 import { ConfigError } from '../platform/errors.ts';
 import { createSharedPoll } from '../platform/shared-poll.ts';
 import type { Log } from '../platform/log.ts';
-import type { Events, PartName } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
+import type { PartName } from '../metrics/metric.ts';
 
 export type LiveCatalogue = {
   /** Returns the catalogue in force, which is immutable and replaced as a whole. */

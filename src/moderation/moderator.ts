@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import type { OwnEndpoint } from '../outbound/guard.ts';

@@ -1,4 +1,4 @@
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import type { Log } from '../platform/log.ts';
 import type { Payment, PaymentEvent } from './contract.ts';
 import { reversePayment } from './reverse-payment.ts';

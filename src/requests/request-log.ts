@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import { type Database, DatabaseUnavailable } from '../platform/database/database.ts';
 import { type FinishedRequest, insertRequests } from './logged-requests.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { ServiceEvent } from '../../src/metrics/counters.ts';
+import type { ServiceEvent } from '../../src/metrics/events.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { deleteRequestsUpTo, type FinishedRequest, listOverlongLogs } from '../../src/requests/logged-requests.ts';
 import { findCutoff, insertRequests, listRequests } from '../../src/requests/logged-requests.ts';
