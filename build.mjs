@@ -96,7 +96,7 @@ function move(from, to, files) {
 
 function isCurrent() {
   const { state, made } = JSON.parse(readOr(stampFile, '{}'));
-  // Whoever compiles without this program may leave something newer or older than the sources.
+  // A compiler that runs without this program leaves files that are newer or older than the sources.
   return state === stateOfSources() && made === stateOf(results);
 }
 

@@ -14,16 +14,15 @@ import { waitFor } from './support/wait-for.ts';
 const run = promisify(execFile);
 /** The image is built from these. Tests are not part of it, and take half of the time. */
 const sources = ['src', 'activities', 'workflows', 'clients', 'build.mjs', 'tsconfig.json', 'package.json'];
-/** A file of the build before, whose source is gone. */
+/** A file of the previous build, without a source. */
 const shortLived = 'dist/src/short-lived.js';
-/** It takes the place of a first build, which would take as long as the one that is tested. */
+/** The build of this checkout stands in for a first one, which would take as long as the one that is tested. */
 const isOfBuild = (path: string) => !/^dist\/(?:build\.json|test\/|bench\/)/.test(path);
 
 describe('the build, in a checkout of its own', () => {
   let checkout: string;
   let modules: string;
-  const build = (...args: readonly string[]) =>
-    run(process.execPath, ['build.mjs', ...args], { cwd: checkout });
+  const build = (...args: readonly string[]) => run(process.execPath, ['build.mjs', ...args], { cwd: checkout });
   const builtAt = async () => (await stat(join(checkout, 'dist/build.json'))).mtimeMs;
   before(async () => {
     checkout = await mkdtemp(join(tmpdir(), 'videogen-build-'));

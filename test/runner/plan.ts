@@ -44,7 +44,7 @@ export function planRun(files: readonly string[], { tier, withoutFast, parts }: 
   const inGroup = (group: string | undefined) => selected.filter((file) => groupOf(file) === group);
   const alone = inGroup(undefined);
   return {
-    // What takes longest starts first, so that no process runs alone at the end for long.
+    // The longest start first, so that no process runs alone at the end for long.
     processes: [
       ...sharingFolders.flatMap((folder) => inChunks(inGroup(folder), fullFilesPerProcess)),
       ...alone.filter((file) => !exclusive.test(file)).map((file) => [file]),
