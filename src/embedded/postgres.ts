@@ -59,17 +59,17 @@ export async function startPostgres({
   const binaries = await postgresBinaries(folder, account, log);
   const password = await ensureCluster({ folder, binaries, account, log });
   await stopOrphan({ name, log, stopSteps }, async () => (await findPostmaster(cluster))?.pid);
-  const port = await persistedPort(join(folder, 'port'));
   const settings = [...serverSettings, await folderMark(cluster)].flatMap((setting) => ['-c', setting]);
   const { dataArgument, options } = postgresOptions(cluster, account);
-  const args = ['-D', dataArgument, '-p', String(port), ...settings];
+  let port = 0;
   const server = await runServer({
     name,
     folder: cluster,
     logFile: logFileOf(folder),
-    launch: async () => {
+    launch: async ({ isRestart }) => {
       await clearStalePid(cluster);
-      return { file: binaries.postgres, args, options };
+      if (!isRestart) port = await persistedPort(join(folder, 'port'));
+      return { file: binaries.postgres, args: ['-D', dataArgument, '-p', String(port), ...settings], options };
     },
     serves: async (child) => {
       // While ours was down, the server of a copied folder may have taken the port, and it has the same password.
