@@ -44,7 +44,11 @@ export const createFailures = [
   'acceptance_reverted',
 ] as const;
 
-/** Validates a request, has its content checked, accepts and charges its task, and starts the workflow. Sets the headers of the response. */
+/**
+ * Validates a request, has its content checked, accepts and charges its task, and starts the workflow. Sets the headers of the response.
+ * The acceptance leads through `acceptWithRetry` (uncertain commits), the task acceptor (batches) and `acceptTask` (one task, and why it
+ * is refused) to the statements of `accept-statement.ts`, which have the rules.
+ */
 export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<CreatedTask> {
   const { caller, ctx } = request;
   const task = await newTask(request, deps);
