@@ -52,7 +52,7 @@ export const createFailures = [
 export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<CreatedTask> {
   const { caller, ctx } = request;
   const task = await newTask(request, deps);
-  const acceptance = accepted((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
+  const acceptance = requireAccepted((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
   const { taskId } = acceptance;
   ctx.state.taskId = taskId;
   if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
@@ -87,7 +87,7 @@ function sdkAttempt(ctx: Context): NewTask['attempt'] {
   return Number(count) === 0 ? 'first' : 'repeat';
 }
 
-function accepted(acceptance: Acceptance): Accepted | Replayed {
+function requireAccepted(acceptance: Acceptance): Accepted | Replayed {
   switch (acceptance.kind) {
     case 'accepted':
     case 'replayed':

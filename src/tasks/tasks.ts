@@ -153,7 +153,7 @@ export type EndedTask = {
 };
 
 // Both endings decrement the account's unfinished tasks, and create the deliveries of callback and event with the final state.
-const finishedTask = `account as (
+const decrementUnfinished = `account as (
   update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
 )`;
 const createDeliveries = `callback as (
@@ -176,7 +176,7 @@ with ended as (
   update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
   where id = $1 and ${isUnfinished}
   returning *
-), ${finishedTask}, ${createDeliveries}
+), ${decrementUnfinished}, ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,
 });
 
