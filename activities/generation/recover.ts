@@ -22,7 +22,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   const row = { ordinal, provider: provider.name, pool, intendedAt, ageMs };
   const { accountId, param, deadlineMs } = task;
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
-  const found = await findLostJob(deps, { provider, imageReference: open.imageReference }, lost, signal);
+  const found = await requestLostJob(deps, { provider, imageReference: open.imageReference }, lost, signal);
   if (signal.aborted) return interrupted(attempt);
   switch (found.kind) {
     case 'found':
@@ -42,7 +42,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
 }
 
 /** A create by its request and its row. */
-export type LostCreate = Pick<LostCall, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
+export type LostRequest = Pick<LostCall, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
   readonly accountId: string;
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;
 };
@@ -50,10 +50,10 @@ export type LostCreate = Pick<LostCall, 'taskId' | 'jobKey' | 'model' | 'input' 
 type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
 
 /** Requests the job of a lost create. A request that fails is repeated later. */
-export async function findLostJob(
+export async function requestLostJob(
   deps: ActivityDeps,
   { provider, imageReference }: Recovering,
-  { accountId, row, ...request }: LostCreate,
+  { accountId, row, ...request }: LostRequest,
   signal: AbortSignal,
 ): Promise<RecoverOutcome> {
   const { ordinal, pool = '', intendedAt = Date.now() } = row;

@@ -33,8 +33,8 @@ export async function endJob(
 }
 
 /**
- * Ends the job and, with it, the task. Two attempts may be alive, and the later one may have read what the earlier one did to the job:
- * what was committed first counts.
+ * Ends the job with the failure of its task, which the workflow then refunds. Two attempts may be alive, and the later one may have read
+ * what the earlier one did to the job: what was committed first counts.
  */
 export async function failTask(
   { deps }: Pick<Attempt, 'deps'>,

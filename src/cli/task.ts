@@ -4,7 +4,8 @@ import { failOutcome } from '../tasks/fail-code.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { type Task, type TaskState, taskStates } from '../tasks/task.ts';
-import { cancelTaskAs, findTask } from '../tasks/tasks.ts';
+import { cancelTaskAs } from '../tasks/cancel-task.ts';
+import { findTask } from '../tasks/tasks.ts';
 import { maxReasonLength } from '../credits/prices.ts';
 import { deleteTaskContentAs } from '../tasks/content-deletion.ts';
 import { uploadIdsOf } from '../media/upload.ts';
@@ -167,7 +168,7 @@ async function stopGeneration(config: Config, taskId: string): Promise<boolean> 
   const { usingTemporal } = await import('../temporal/connect.ts');
   const { createEngine } = await import('../temporal/engine.ts');
   const cancelled = usingTemporal(target, { retries: false }, (client) =>
-    createEngine(client, taskQueuesOf(config.taskQueue)).cancelTask(taskId),
+    createEngine(client, taskQueuesOf(config.taskQueue)).cancelWorkflow(taskId),
   );
   return cancelled.then(
     () => true,

@@ -37,7 +37,7 @@ export type UploadOutcome =
   | { readonly kind: 'refused'; readonly why: string };
 
 /** A cancelled task; a callback and an event may be owed for it. */
-export type CancelledTask = Owed & { readonly taskId: string; readonly accountId: string };
+export type TaskToStop = Owed & { readonly taskId: string; readonly accountId: string };
 
 export type ConsoleSettings = {
   /** The origin of the console; its sessions are refused on other origins and hosts. */
@@ -62,7 +62,7 @@ export type HttpPorts = {
   /** Starts the workflow of an accepted task. */
   readonly startTask: (task: TaskToStart) => void;
   /** Stops the generation of a cancelled task. */
-  readonly stopTask: (task: CancelledTask) => void;
+  readonly stopTask: (task: TaskToStop) => void;
   /** Ends the pause before the next attempt at a task. */
   readonly retryTask: (task: { readonly taskId: string }) => void;
   /** Tests a provider on a worker; bounded in time. */

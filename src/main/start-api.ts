@@ -5,7 +5,7 @@ import type { Engine } from '../tasks/ports.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { createApp } from '../http/app.ts';
 import { originsOf } from '../media/store-location.ts';
-import { type CancelledTask, createHttpDeps } from '../http/http-deps.ts';
+import { type TaskToStop, createHttpDeps } from '../http/http-deps.ts';
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
 import { openPayments } from '../payments/open-payments.ts';
 import { publishConsole } from '../http/console/serve-console.ts';
@@ -136,7 +136,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     refuseCallbackUrl: (url) => literalRefusal(url, settings.callbackAllow),
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
-    stopTask: later((task: CancelledTask) => stopTask(engine, task), 'stop of a cancelled task deferred'),
+    stopTask: later((task: TaskToStop) => stopTask(engine, task), 'stop of a cancelled task deferred'),
     retryTask: later(({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId), 'retry of a task deferred'),
     testProvider: (provider) =>
       engine.testProvider(provider).catch((err: unknown) => {
@@ -236,7 +236,7 @@ export async function startApi(settings: Settings, log: Log, metrics = createMet
 }
 
 /** The workflow stops the generation and sends callback and event, which are started here for a task that has no workflow. */
-async function stopTask(engine: Engine, { taskId, accountId, ...owed }: CancelledTask): Promise<void> {
-  if (await engine.cancelTask(taskId)) return;
+async function stopTask(engine: Engine, { taskId, accountId, ...owed }: TaskToStop): Promise<void> {
+  if (await engine.cancelWorkflow(taskId)) return;
   for (const deliveryId of owedDeliveries(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
 }

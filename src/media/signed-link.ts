@@ -23,12 +23,12 @@ export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date
   // No key holds a line feed, so the two parts cannot run into each other.
   const textOf = (key: string, expires: string) => `${key}\n${expires}`;
   return {
-    /** An absolute URL to `/media/<key>`, good from now on for so long. */
+    /** Returns an absolute URL to `/media/<key>`, which is valid for `lifeMs`. */
     sign: (key: string, lifeMs = linkLifeMs): string => {
       const expires = String(Math.floor((now() + lifeMs) / 1000));
       return `${publicUrl}/media/${key}?expires=${expires}&signature=${signer.sign(textOf(key, expires))}`;
     },
-    /** The end of the link's life in Unix milliseconds, or undefined when it is altered, expired or for another key. */
+    /** Returns the link's expiry in Unix milliseconds; undefined for a link that is altered, expired or for another key. */
     verify: ({ key, expires, signature }: PresentedLink): number | undefined => {
       if (!/^\d{1,12}$/.test(expires) || !signer.isSigned(textOf(key, expires), signature)) return undefined;
       const expiresAt = Number(expires) * 1000;

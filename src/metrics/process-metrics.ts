@@ -26,7 +26,7 @@ export function buildVersion(): string {
   return readBuild().version;
 }
 
-/** Compiled, this file lies in dist/src/main; the build leaves a hash of its sources in dist. */
+/** The paths start at dist/src/metrics, where this file is compiled to; the build leaves a hash of its sources in dist. */
 function readBuild(): { readonly version: string; readonly revision: string } {
   const { version = 'unknown' } = readJson('../../../package.json');
   const { state = 'unknown' } = readJson('../../build.json');

@@ -91,7 +91,7 @@ export type NotAccepted = {
 /** No job exists, because of the request itself. */
 export type Refused = { readonly kind: 'refused'; readonly error: UpstreamError };
 
-/** A create whose answer was lost. Times are Unix milliseconds of the database's clock. */
+/** A create whose response was lost. Times are Unix milliseconds of the database's clock. */
 export type LostCall = Omit<JobRequest, 'media' | 'mediaLinks'> & {
   readonly intendedAt: number;
   /** Returns those of the upstream ids that belong to other jobs of ours. */

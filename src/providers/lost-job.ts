@@ -9,8 +9,8 @@ const visibleWithinMs = 120_000;
 export const retryLookup = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
 
 /**
- * Finds the job of a lost call among the listed jobs that may be it. It is certain only if exactly one is left that belongs to no
- * other call of ours. An empty list never proves that there is no job.
+ * Finds the job of a lost create among the listed jobs that may be it. It is certain only if exactly one is left that belongs to no
+ * other create of ours. An empty list never proves that there is no job.
  */
 export async function findLostJob(
   candidates: readonly Candidate[],

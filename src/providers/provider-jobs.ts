@@ -47,7 +47,7 @@ export type ProviderJob = {
   readonly ageMs: number;
 };
 
-/** Lists a task's jobs, oldest first. There are at most as many as providers. */
+/** Lists a task's jobs, oldest first. `maxJobs` of the generation bounds their number. */
 export const listProviderJobs = many<ProviderJob, [taskId: string]>({
   name: 'list-provider-jobs',
   text: `

@@ -15,7 +15,7 @@ export const isReserved = `intended_at is null and outcome is null and reserved_
 /** Condition on a row of `provider_jobs` whose job may still run upstream. */
 export const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
 
-/** Condition on a row of `provider_jobs` that takes a slot. A create without an answer and a job that may still run do so, too. */
+/** Condition on a row of `provider_jobs` that takes a slot. So do a create without a response and a job that may still run. */
 export const takesSlot = `upstream_ended_at is null and ${mayRun}
     and (intended_at is not null or reserved_at > now() - ${lease})`;
 

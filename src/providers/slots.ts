@@ -59,7 +59,7 @@ const insertPool = none<[pool: string, provider: string]>({
 const [minPauseSeconds, maxPauseSeconds] = [2, 120];
 /** At this position in front of each slot the longest pause is reached, so no more rows are counted. */
 const countedPerSlot = maxPauseSeconds / minPauseSeconds;
-/** So often the first tasks of the queue check whether a pool that takes none is back. */
+/** The interval at which the first tasks of the queue check whether a pool that takes no job takes jobs again. */
 const closedPauseSeconds = 5;
 const offerTime = `interval '15 s'`;
 /** A task overdue by this much is assumed to wait for another provider. Longer than a restart of all workers, which must not change the order. */

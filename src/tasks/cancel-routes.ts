@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { cancelTaskFor, stopEndedTask } from './cancel-task.ts';
+import { cancelTaskAs, cancelTaskFor, stopEndedTask } from './cancel-task.ts';
 import { failCodes, finalStates } from './task.ts';
-import { cancelTaskAs, findTask } from './tasks.ts';
+import { findTask } from './tasks.ts';
 import { ownTask } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing } from '../http/errors.ts';

@@ -61,8 +61,11 @@ export type Engine = {
   /** Starts the task's workflow. Returns false if one exists already, also one that has ended. */
   readonly startTask: (task: TaskToStart) => Promise<boolean>;
   readonly describeTask: (taskId: string) => Promise<WorkflowDescription>;
-  /** Cancels the task's workflow, which stops its generation. Returns false when it has ended or was never started. */
-  readonly cancelTask: (taskId: string) => Promise<boolean>;
+  /**
+   * Cancels the task's workflow, which stops its generation. Callers refund the task first. Returns false when the workflow has ended or
+   * was never started.
+   */
+  readonly cancelWorkflow: (taskId: string) => Promise<boolean>;
   /**
    * Ends the pause before the next attempt at a step of the task. Returns whether there was one. An attempt that runs is left alone, and
    * continues the job that an earlier one has made.

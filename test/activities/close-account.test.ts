@@ -42,7 +42,7 @@ function deps(changes: Partial<ActivityDeps> = {}): ActivityDeps {
   const given = activityDeps(db, folder, []);
   const engine = {
     ...given.engine,
-    cancelTask: async (taskId: string) => cancelled.push(taskId) > 0,
+    cancelWorkflow: async (taskId: string) => cancelled.push(taskId) > 0,
     forgetTask: () => Promise.resolve(true),
   };
   return { ...given, engine, ...changes };

@@ -13,7 +13,7 @@ import { monthOf, readStatement } from '../../src/credits/statement.ts';
 import type { Database, Statement } from '../../src/platform/database/database.ts';
 import { findEventEndpoint, requestEventRedelivery } from '../../src/callbacks/event-endpoint.ts';
 import { listOwnEvents, redeliverFailedEvents } from '../../src/callbacks/own-deliveries.ts';
-import { listPendingDeliveries } from '../../src/callbacks/deliveries.ts';
+import { listOverdueDeliveries } from '../../src/callbacks/deliveries.ts';
 import { intendProviderJob, listUnsettledJobs } from '../../src/providers/provider-jobs.ts';
 import { reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
 import { countTasks } from '../../src/tasks/count-tasks.ts';
@@ -93,7 +93,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const job = { taskId, ordinal: 1, provider: 'preview', jobId: undefined, isOld: false };
     const delivery = { taskId, deliveryId: taskId, dueAtUs: 1 };
     await lists.listUnfinishedTasks(watched, { minAgeMs: 60_000, after: taskId, limit: 200 });
-    await listPendingDeliveries(watched, { minAgeMs: 60_000, after: delivery, limit: 200 });
+    await listOverdueDeliveries(watched, { minAgeMs: 60_000, after: delivery, limit: 200 });
     await listUnsettledJobs(watched, { minAgeMs: 60_000, after: job, limit: 200 });
     await lists.listDueTerminations(watched, { after: { ...delivery, reason: 'a test' }, limit: 200 });
   },

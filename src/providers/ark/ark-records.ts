@@ -73,7 +73,7 @@ const originSchema = z.object({
   duration: z.number().optional().catch(undefined),
 });
 
-/** True if the lost call may have made the job. Ark has no names for jobs, so account, time and input identify it. */
+/** True if the lost create may have made the job. Ark has no names for jobs, so account, time and input identify it. */
 export function isCandidate(record: ArkRecord, lost: LostCall): boolean {
   const { input, accountHash } = lost;
   const { data: origin } = originSchema.safeParse(record.body);
