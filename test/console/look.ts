@@ -5,8 +5,8 @@ import sharp from 'sharp';
 import { limitAccountAs } from '../../src/accounts/accounts.ts';
 import { setPriceAs } from '../../src/credits/prices.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { settled, startVisitor } from '../support/console.ts';
-import { accountPages, operatorPages, windows } from '../support/console-pages.ts';
+import { settled, startVisitor, windows } from '../support/console.ts';
+import { accountPages, operatorPages } from '../support/console-pages.ts';
 import { fillAccount } from '../support/filled-account.ts';
 import { createTestAccount, startTestService } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -61,7 +61,7 @@ try {
     return {
       ...Object.fromEntries(own),
       ...operatorPages,
-      'ops-audit': state === 'empty' ? `/ops/audit?account=${empty}` : operatorPages['ops-audit'],
+      'ops-audit': state === 'empty' ? `/ops/audit?account=${empty}` : '/ops/audit',
       'ops-account': `/ops/accounts/${state === 'empty' ? empty : filled.accountId}`,
       'ops-task': `/ops/tasks/${state === 'empty' ? 'none' : taskId}`,
       task: `${base}/tasks/${state === 'empty' ? 'none' : taskId}`,

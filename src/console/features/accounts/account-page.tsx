@@ -2,6 +2,7 @@ import type { Answer } from '../../api/call.ts';
 import type { Account } from '../../api/contract.ts';
 import { failureOf, problemOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
+import { operatorPages } from '../../pages.ts';
 import { opsPaths } from '../../paths.ts';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -24,9 +25,9 @@ import { AccountLimits } from './account-limits.tsx';
 import { AccountState } from './account-state.tsx';
 import { accountsText } from './accounts-text.ts';
 
-const back = { href: opsPaths.accounts, label: accountsText.back };
+const back = { href: opsPaths.accounts, label: operatorPages.accounts.title };
 
-export function AccountPage({ accountId }: { readonly accountId: string }) {
+export function AccountPage({ id: accountId }: { readonly id: string }) {
   const { data, error, refetch } = useRead('/api/admin/v1/accounts/show', { accountId }, { everyMs: 15_000 });
   if (data !== undefined) return <AccountContent {...data} />;
   if (error === null) {

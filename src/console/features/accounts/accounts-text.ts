@@ -2,7 +2,6 @@ import { credits, number } from '../../ui/money.tsx';
 
 /** Every text of the operators' pages about accounts. */
 export const accountsText = {
-  title: 'Accounts',
   lead: 'The customers of this service.',
   noun: ['account', 'accounts'],
   search: 'Name or account ID',
@@ -12,7 +11,6 @@ export const accountsText = {
   empty: 'No accounts yet',
   emptyAdvice: 'An account has a balance, API keys and members. Create one, then invite its owner.',
   account: 'Account',
-  back: 'Accounts',
   balance: 'Balance',
   credits: 'credits',
   unfinished: 'Unfinished tasks',

@@ -23,7 +23,7 @@ export function CallbacksPage() {
 
 function OwnCallbacks() {
   return (
-    <Page title={callbacksText.title} lead={callbacksText.lead} actions={<ResendFailedButton />}>
+    <Page lead={callbacksText.lead} actions={<ResendFailedButton />}>
       <div class="columns even">
         <SigningSecret of="callbacks" />
         <TestCallback />
@@ -48,7 +48,6 @@ function OwnCallbacks() {
 function FailedCallbacks() {
   return (
     <ListPage
-      title={callbacksText.titleOfOperators}
       lead={callbacksText.leadOfOperators}
       noun={callbacksText.noun}
       path="/api/admin/v1/callbacks/failed"

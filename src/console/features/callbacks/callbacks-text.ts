@@ -20,9 +20,7 @@ export function callbackWord(state: string): Word {
 }
 
 export const callbacksText = {
-  title: 'Callbacks',
   lead: 'Requests to your own URLs when tasks end, and their responses.',
-  titleOfOperators: 'Failed callbacks',
   leadOfOperators:
     'Undelivered callbacks and events of all accounts. They aren’t retried: resend callbacks here; accounts resend their events.',
   noun: ['callback', 'callbacks'],

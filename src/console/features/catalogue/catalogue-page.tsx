@@ -15,7 +15,7 @@ type Props = { readonly catalogue: LoadedCatalogue };
 export function CataloguePage() {
   const { data, error, refetch } = useRead('/api/admin/v1/catalogue', {}, { everyMs: 10_000 });
   return (
-    <Page title={catalogueText.title} lead={catalogueText.lead}>
+    <Page lead={catalogueText.lead}>
       {data !== undefined ? (
         <>
           <Problems catalogue={data} />

@@ -2,7 +2,6 @@ import { number } from '../../ui/money.tsx';
 
 /** Every text about the loaded catalogue. */
 export const catalogueText = {
-  title: 'Catalogue',
   lead: 'The models for sale, their prices in the file and their providers. Secrets are never shown.',
   file: 'File',
   builtIn: 'Built-in catalogue',

@@ -38,7 +38,6 @@ export function CreditsPage() {
   const shown = tabs.filter((one) => one !== 'purchases' || one === tab || typeof sells === 'string');
   return (
     <Page
-      title={creditsText.title}
       lead={creditsText.lead}
       actions={
         <>

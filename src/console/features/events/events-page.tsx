@@ -10,7 +10,7 @@ import { ResendFailedEvents } from './resend-events.tsx';
 export function EventsPage() {
   const isOwner = useRoleReason('owner') === undefined;
   return (
-    <Page title={eventsText.title} lead={eventsText.lead} actions={<ResendFailedEvents />}>
+    <Page lead={eventsText.lead} actions={<ResendFailedEvents />}>
       {isOwner ? (
         <div class="columns even">
           <EndpointCard />

@@ -14,7 +14,6 @@ export const eventTypes = [
 ] as const;
 
 export const eventsText = {
-  title: 'Webhooks',
   lead: 'Events of the whole account, sent to one endpoint of yours as they happen.',
   noun: ['event', 'events'],
   types: {

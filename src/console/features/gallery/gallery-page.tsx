@@ -28,7 +28,7 @@ export function GalleryPage() {
   const query = { limit: pageSize, ...state.query, ...(cursor !== undefined && { cursor }) };
   const { data, error, refetch } = useRead('/api/v1/gallery/videos', query, { keeps: true });
   return (
-    <Page title={galleryText.title} lead={galleryText.lead}>
+    <Page lead={galleryText.lead}>
       <FilterBar state={state} />
       {error !== null && data === undefined ? (
         <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />

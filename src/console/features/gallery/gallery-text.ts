@@ -2,7 +2,6 @@ import { number } from '../../ui/money.tsx';
 
 /** Every string of the gallery. */
 export const galleryText = {
-  title: 'Gallery',
   lead: 'Every video of this account that can still be played. Favorites and tags are shared with its members.',
   videos: 'Videos',
   views: 'Favorites',

@@ -156,7 +156,7 @@ function Actions({ video, links, viewerReason }: ActionsProps) {
   const { accountId } = useAccount();
   return (
     <div class="row">
-      <LinkButton href={paths.playground(accountId, video.taskId)} variant="primary">
+      <LinkButton href={paths.playgroundFrom(accountId, video.taskId)} variant="primary">
         <RefreshCw size={16} aria-hidden="true" /> {galleryText.runAgain}
       </LinkButton>
       <DialogButton label={galleryText.share} icon={Link2} disabledReason={viewerReason}>

@@ -19,7 +19,7 @@ export function LimitsPage() {
   const { name } = useAccount();
   const { data, error, refetch } = useRead('/api/v1/limits', {}, { everyMs: 10_000 });
   return (
-    <Page title={text.title} lead={text.lead(name)}>
+    <Page lead={text.lead(name)}>
       {data === undefined && error !== null && <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />}
       {(data !== undefined || error === null) && (
         <Card title={text.card} isFlush>

@@ -6,7 +6,6 @@ type Period = Limits['spendCaps'][number]['period'];
 
 /** Every string of the limits of an account. */
 export const limitsText = {
-  title: 'Limits',
   lead: (account: string) =>
     `What ${account} may use, and what is left. Requests beyond a limit are refused and cost nothing.`,
   card: 'Limits and usage',

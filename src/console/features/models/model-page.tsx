@@ -2,6 +2,7 @@ import type { Model } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
+import { accountPages } from '../../pages.ts';
 import { paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
@@ -22,15 +23,15 @@ import { modelsMs } from './models-page.tsx';
 import { modelsText } from './models-text.ts';
 import './models.css';
 
-/** One model. `name` is the part of the address, whose special characters may be escaped. */
-export function ModelPage({ name }: { readonly name: string }) {
+/** One model. `id` is the part of the address, whose special characters may be escaped. */
+export function ModelPage({ id }: { readonly id: string }) {
   const { accountId } = useAccount();
   const { data, error, refetch } = useRead('/api/v1/models', {}, { everyMs: modelsMs });
-  const back = { href: paths.models(accountId), label: modelsText.title };
-  const model = data?.models.find((one) => one.model === name || encodeURIComponent(one.model) === name);
+  const back = { href: paths.models(accountId), label: accountPages.models.title };
+  const model = data?.models.find((one) => one.model === id || encodeURIComponent(one.model) === id);
   if (model !== undefined) return <ModelContent model={model} back={back} />;
   return (
-    <Page title={modelsText.title} back={back}>
+    <Page title={accountPages.models.title} back={back}>
       {data !== undefined ? (
         <Empty icon={Layers} title={modelsText.notFoundTitle}>
           <p>{modelsText.notFound}</p>

@@ -23,7 +23,7 @@ export const modelsMs = 15_000;
 export function ModelsPage() {
   const { data, error, refetch } = useRead('/api/v1/models', {}, { everyMs: modelsMs });
   return (
-    <Page title={modelsText.title} lead={modelsText.lead}>
+    <Page lead={modelsText.lead}>
       {data === undefined ? (
         error === null ? (
           <div class="model-cards" aria-busy="true">

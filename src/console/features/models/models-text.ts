@@ -25,7 +25,6 @@ export function valueWord(name: string, value: unknown): string {
 }
 
 export const modelsText = {
-  title: 'Models',
   lead: 'What you can generate with, what it costs, and what it takes.',
   none: 'No models available',
   noneAdvice: 'No worker can generate a model at present. This page updates automatically.',

@@ -11,14 +11,14 @@ import { duration } from '../../ui/time.tsx';
 import { AnnounceButton } from '../announcement/announce-button.tsx';
 import { TrendsSection } from '../trends/trends-section.tsx';
 import { FailuresCard, LedgerCard } from './installation-cards.tsx';
-import { installationText, overviewText } from './overview-text.ts';
+import { installationText } from './overview-text.ts';
 import { ProvidersCard } from './providers-card.tsx';
 
 /** The state of the whole service, for operators. */
 export function InstallationPage() {
   const { data, error, refetch } = useRead('/api/admin/v1/overview', {}, { everyMs: 5000 });
   return (
-    <Page title={overviewText.title} lead={installationText.lead} actions={<AnnounceButton />}>
+    <Page lead={installationText.lead} actions={<AnnounceButton />}>
       {data !== undefined ? (
         <Figures overview={data} />
       ) : error !== null ? (

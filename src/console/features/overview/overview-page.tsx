@@ -30,7 +30,6 @@ export function OverviewPage() {
   const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
   return (
     <Page
-      title={overviewText.title}
       lead={overviewText.lead(name)}
       actions={
         <LinkButton href={paths.playground(accountId)} variant="primary">

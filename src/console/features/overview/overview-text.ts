@@ -3,7 +3,6 @@ import { number } from '../../ui/money.tsx';
 
 /** Every text of both overviews. */
 export const overviewText = {
-  title: 'Overview',
   lead: (account: string) => `The last seven days of ${account}, in UTC.`,
   newVideo: 'New video',
   balance: 'Balance',

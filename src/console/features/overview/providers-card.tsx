@@ -1,5 +1,6 @@
 import { Link } from 'wouter-preact';
 import type { Provider } from '../../api/contract.ts';
+import { operatorPages } from '../../pages.ts';
 import { opsPaths } from '../../paths.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
@@ -13,9 +14,9 @@ import { acceptsTasks, poolHealth, providersText } from '../providers/providers-
 export function ProvidersCard({ providers }: { readonly providers: readonly Provider[] }) {
   const all = <Link href={opsPaths.providers}>{providersText.seeAll}</Link>;
   return (
-    <Card title={providersText.title} actions={all} isFlush>
+    <Card title={operatorPages.providers.title} actions={all} isFlush>
       <Table
-        caption={providersText.title}
+        caption={operatorPages.providers.title}
         rows={providers}
         rowKey={({ provider }) => provider}
         columns={[

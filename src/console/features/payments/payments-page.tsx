@@ -17,7 +17,7 @@ import { Purchases } from './purchases.tsx';
 export function PaymentsPage() {
   const { data, error, refetch } = useRead('/api/admin/v1/payments', {}, { everyMs: 15_000 });
   return (
-    <Page title={text.title} lead={text.lead}>
+    <Page lead={text.lead}>
       {data !== undefined ? (
         <State payments={data} />
       ) : error !== null ? (

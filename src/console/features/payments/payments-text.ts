@@ -83,7 +83,6 @@ export const paymentsText = {
   noneAdvice: 'Purchases of credits are listed here, with their receipts and refunds.',
   noneOfAccount: 'This account hasn’t bought credits.',
 
-  title: 'Payments',
   lead: 'Purchases of credits by all accounts, and what Stripe’s records say about them.',
   mode: 'Mode',
   live: 'Live',

@@ -16,7 +16,7 @@ type Props = { readonly account?: Pick<Account, 'accountId' | 'name'> | undefine
 
 export function PricesPage() {
   return (
-    <Page title={pricesText.title} lead={pricesText.lead}>
+    <Page lead={pricesText.lead}>
       <PriceTables />
     </Page>
   );

@@ -4,7 +4,6 @@ import { number } from '../../ui/money.tsx';
 
 /** Every text about prices. */
 export const pricesText = {
-  title: 'Prices',
   lead: 'List prices, for accounts without custom prices. The first price of a model whose condition is met applies. Tasks keep the price of their creation.',
   current: 'Current prices',
   noun: ['price', 'prices'],

@@ -18,7 +18,7 @@ import { poolHealth, providersText, switchWord } from './providers-text.ts';
 export function ProvidersPage() {
   const { data, error, refetch } = useRead('/api/admin/v1/providers', {}, { everyMs: 5000 });
   return (
-    <Page title={providersText.title} lead={providersText.lead}>
+    <Page lead={providersText.lead}>
       {data === undefined &&
         (error === null ? (
           <Skeleton height="180px" />

@@ -5,7 +5,6 @@ import { duration } from '../../ui/time.tsx';
 
 /** Every text about providers. */
 export const providersText = {
-  title: 'Providers',
   lead: 'Which upstreams generate videos, how busy they are, and what they cost.',
   empty: 'No providers',
   emptyAdvice: 'The catalogue names no provider, so every task waits. Add one to the catalogue file.',

@@ -23,7 +23,6 @@ type RequestFilter = Filter<Query<'/api/v1/requests'>>;
 export function RequestsPage() {
   return (
     <ListPage
-      title={requestsText.title}
       lead={requestsText.lead}
       noun={requestsText.noun}
       path="/api/v1/requests"

@@ -2,7 +2,6 @@ import type { Tone } from '../../ui/badge.tsx';
 
 /** Every text of the request log. */
 export const requestsText = {
-  title: 'Requests',
   lead: 'API requests of the last seven days, also refused ones, and changes made in the console.',
   noun: ['request', 'requests'],
   empty: 'No requests yet',

@@ -1,5 +1,6 @@
 import { failureOf, problemOf } from '../../api/problem.ts';
 import { useIsOperator } from '../../api/session.ts';
+import { accountPages } from '../../pages.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { LinkButton } from '../../ui/button.tsx';
 import { CopyButton, shortId } from '../../ui/copy.tsx';
@@ -20,10 +21,10 @@ import { tasksText, taskWord } from './tasks-text.ts';
 import { type TaskView, useTask, useTaskPaths } from './use-task.ts';
 
 /** One task, for its account and for operators. */
-export function TaskPage({ taskId }: { readonly taskId: string }) {
+export function TaskPage({ id }: { readonly id: string }) {
   const isOperator = useIsOperator();
-  const { data: view, error, refetch } = useTask(taskId);
-  const back = { href: useTaskPaths().list, label: tasksText.title };
+  const { data: view, error, refetch } = useTask(id);
+  const back = { href: useTaskPaths().list, label: accountPages.tasks.title };
   if (view !== undefined) return <TaskContent view={view} back={back} onExpired={() => void refetch()} />;
   return (
     <Page title={tasksText.task} back={back}>

@@ -144,7 +144,6 @@ export function jobWord({
 }
 
 export const tasksText = {
-  title: 'Tasks',
   noun: ['task', 'tasks'],
   lead: 'Every video you requested, newest first.',
   leadOfOperators: 'Tasks of all accounts, newest first.',

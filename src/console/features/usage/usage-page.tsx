@@ -35,7 +35,6 @@ export function UsagePage() {
   const { data, error, refetch } = useRead('/api/v1/usage', query, { keeps: true, everyMs: reportMs });
   return (
     <Page
-      title={usageText.title}
       lead={usageText.lead}
       actions={
         <>

@@ -18,7 +18,7 @@ import { reasonWord, waitingText } from './waiting-text.ts';
 export function WaitingPage() {
   const { data, error, refetch } = useRead('/api/admin/v1/waiting', {}, { everyMs: 5000 });
   return (
-    <Page title={waitingText.title} lead={waitingText.lead}>
+    <Page lead={waitingText.lead}>
       {data === undefined ? (
         error === null ? (
           <Skeleton height="240px" />

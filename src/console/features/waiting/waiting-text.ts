@@ -3,7 +3,6 @@ import type { Tone } from '../../ui/badge.tsx';
 
 /** Every text about what waits. */
 export const waitingText = {
-  title: 'Waiting',
   lead: 'Tasks that wait, and why. Updates every few seconds.',
   empty: 'Nothing is waiting',
   emptyAdvice: 'Every unfinished task is being generated.',
