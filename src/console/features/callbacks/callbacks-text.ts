@@ -1,10 +1,8 @@
 import type { Callback } from '../../api/contract.ts';
-import type { Tone } from '../../ui/badge.tsx';
+import { type Word, wordOf } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
 
 // Every text of callbacks.
-
-type Word = { readonly word: string; readonly tone: Tone };
 
 const stateWords: Readonly<Record<Callback['state'], Word>> = {
   pending: { word: 'Pending', tone: 'live' },
@@ -13,10 +11,12 @@ const stateWords: Readonly<Record<Callback['state'], Word>> = {
   rejected: { word: 'Rejected (410 Gone)', tone: 'warn' },
 };
 
-/** A state that is newer than this code appears as it is. */
-export function callbackWord(state: string): Word {
-  const known: Readonly<Record<string, Word>> = stateWords;
-  return known[state] ?? { word: state, tone: 'calm' };
+export const callbackWord = (state: string) => wordOf(stateWords, state);
+
+export function resentWords(noun: 'callback' | 'event', count: number, hasMore: boolean): string {
+  if (count === 0) return `No ${noun} failed in this period`;
+  const sent = count === 1 ? `1 ${noun} is being resent` : `${number(count)} ${noun}s are being resent`;
+  return hasMore ? `${sent}. There are more: resend again` : sent;
 }
 
 export const callbacksText = {
@@ -73,13 +73,9 @@ export const callbacksText = {
   resendFailed: 'Resend failed callbacks',
   resendEffect:
     'A callback has failed when all attempts over three days got no 2xx response. Receivers recognize duplicates by their webhook-id.',
-  endedWithin: 'Tasks that ended in the',
+  resendWithin: 'Tasks that ended in the',
   days: (days: number) => `last ${days} days`,
-  resentMany: (count: number, hasMore: boolean) => {
-    if (count === 0) return 'No callback failed in this period';
-    const sent = count === 1 ? '1 callback is being resent' : `${number(count)} callbacks are being resent`;
-    return hasMore ? `${sent}. There are more: resend again` : sent;
-  },
+  resentMany: (count: number, hasMore: boolean) => resentWords('callback', count, hasMore),
 
   secret: 'Signing secret',
   secretLeads: {

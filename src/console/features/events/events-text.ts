@@ -1,5 +1,6 @@
 import type { Event } from '../../api/contract.ts';
-import { credits, number } from '../../ui/money.tsx';
+import { credits } from '../../ui/money.tsx';
+import { resentWords } from '../callbacks/callbacks-text.ts';
 
 // Every text of the page about the events of an account.
 
@@ -67,12 +68,8 @@ export const eventsText = {
   resendFailed: 'Resend failed events',
   resendEffect:
     'An event has failed when all attempts over three days got no 2xx response. Receivers recognize duplicates by their webhook-id.',
-  happenedWithin: 'Events of the',
-  resentMany: (count: number, hasMore: boolean) => {
-    if (count === 0) return 'No event failed in this period';
-    const sent = count === 1 ? '1 event is being resent' : `${number(count)} events are being resent`;
-    return hasMore ? `${sent}. There are more: resend again` : sent;
-  },
+  resendWithin: 'Events of the',
+  resentMany: (count: number, hasMore: boolean) => resentWords('event', count, hasMore),
 } as const;
 
 /** The sentence of a type, also of one that is newer than this page. */

@@ -1,10 +1,8 @@
 import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
-import type { Tone } from '../../ui/badge.tsx';
+import { type Word, wordOf } from '../../ui/badge.tsx';
 import { credits, number } from '../../ui/money.tsx';
 
 // Every text about buying credits and about payments.
-
-type Word = { readonly word: string; readonly tone: Tone };
 
 const stateWords: Readonly<Record<AdminTopUp['state'], Word>> = {
   open: { word: 'Incomplete', tone: 'calm' },
@@ -14,11 +12,7 @@ const stateWords: Readonly<Record<AdminTopUp['state'], Word>> = {
   expired: { word: 'Expired', tone: 'calm' },
 };
 
-/** A state that is newer than this code appears as it is. */
-export function purchaseWord(state: string): Word {
-  const known: Readonly<Record<string, Word>> = stateWords;
-  return known[state] ?? { word: state, tone: 'calm' };
-}
+export const purchaseWord = (state: string) => wordOf(stateWords, state);
 
 const obstacles: Readonly<Record<UngrantedPayment['reason'], string>> = {
   amount_differs: 'The customer paid another amount than the price of the package. Refund the payment in Stripe.',

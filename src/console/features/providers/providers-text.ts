@@ -1,5 +1,5 @@
 import type { Provider } from '../../api/contract.ts';
-import type { Tone } from '../../ui/badge.tsx';
+import type { Word } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
 import { duration } from '../../ui/time.tsx';
 
@@ -42,8 +42,6 @@ export const providersText = {
   httpStatus: 'HTTP status',
   detail: 'Detail',
 } as const;
-
-type Word = { readonly word: string; readonly tone: Tone };
 
 export const switchStates = ['enabled', 'draining', 'off'] as const;
 

@@ -1,14 +1,13 @@
 import type { Trends } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { BarChart } from '../../ui/chart.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
-import { useAddress } from '../../ui/filters.tsx';
+import { useChoice } from '../../ui/filters.tsx';
 import { LineChart } from '../../ui/line-chart.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { moneyOf, number } from '../../ui/money.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Card, Tiles } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { duration } from '../../ui/time.tsx';
 import { namesOf, ranges } from './buckets.ts';
 import { percent } from './percent.ts';
@@ -23,31 +22,18 @@ const options = ranges.map((value) => ({ value, label: trendsText.ranges[value] 
 
 /** Figures of the installation over time. */
 export function TrendsSection() {
-  const { get, set } = useAddress();
-  const range = ranges.find((one) => one === get('range')) ?? 'day';
-  const { data, error, refetch } = useRead('/api/admin/v1/trends', { range }, { everyMs: renewedMs, keeps: true });
+  const [range, setRange] = useChoice('range', ranges, 'day');
+  const trends = useRead('/api/admin/v1/trends', { range }, { everyMs: renewedMs, keeps: true });
   return (
     <section class="stack trends" aria-label={trendsText.title}>
       <header class="section-head">
         <h2>{trendsText.title}</h2>
-        <FilterSelect
-          label={trendsText.range}
-          value={range}
-          options={options}
-          onValue={(value) => set({ range: value === 'day' ? undefined : value })}
-        />
+        <FilterSelect label={trendsText.range} value={range} options={options} onValue={setRange} />
         <p class="soft">{trendsText.note}</p>
       </header>
-      {data !== undefined ? (
-        <Figures trends={data} />
-      ) : error !== null ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      ) : (
-        <>
-          <Skeleton height="103px" />
-          <Skeleton height="520px" />
-        </>
-      )}
+      <Loaded of={trends} heights={[103, 520]}>
+        {(data) => <Figures trends={data} />}
+      </Loaded>
       <TopAccounts range={range} />
     </section>
   );

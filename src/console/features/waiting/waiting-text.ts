@@ -1,5 +1,5 @@
 import { number } from '../../ui/money.tsx';
-import type { Tone } from '../../ui/badge.tsx';
+import type { Word } from '../../ui/badge.tsx';
 
 /** Every text about what waits. */
 export const waitingText = {
@@ -32,9 +32,9 @@ export const waitingText = {
   age: 'Age',
 } as const;
 
-type Word = { readonly word: string; readonly tone: Tone; readonly help: string };
+type Reason = Word & { readonly help: string };
 
-const words: Readonly<Record<string, Word>> = {
+const words: Readonly<Record<string, Reason>> = {
   start: { word: 'Not started', tone: 'warn', help: 'No worker has started it. Temporal or the workers may be down.' },
   worker: {
     word: 'Needs a worker',
@@ -53,6 +53,6 @@ const words: Readonly<Record<string, Word>> = {
 };
 
 /** The words for a reason, also for one that is newer than this page. */
-export function reasonWord(reason: string): Word {
+export function reasonWord(reason: string): Reason {
   return words[reason] ?? { word: reason, tone: 'calm', help: '' };
 }
