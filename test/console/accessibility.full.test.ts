@@ -107,7 +107,7 @@ for (const [window, options] of Object.entries(shown)) {
         await viewer.open(path);
         await assertAccessible(viewer.page, `${path}, as a viewer`);
       }
-      await viewer.page.getByText('You have no access to this page').waitFor();
+      await viewer.page.getByText('You don’t have access to this page').waitFor();
       await viewer.context.close();
     });
   });

@@ -218,7 +218,7 @@ test(
     await open('/ops/payments');
     await page.getByRole('alert').getByText('1 payment was not granted').waitFor();
     const ungranted = page.getByRole('table', { name: 'Paid but not granted' });
-    await ungranted.getByRole('row', { name: /The customer paid another amount than the price/ }).waitFor();
+    await ungranted.getByRole('row', { name: /The amount paid differs from the price/ }).waitFor();
     const all = page.getByRole('table', { name: 'Purchases' });
     await all.getByRole('row', { name: /700,000 credits/ }).waitFor();
     await assertAccessible(page, 'the payments of all accounts');

@@ -61,29 +61,42 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
               setChosen(0);
             }}
           />
-          <div class="goals" id={`${id}-list`} role="listbox" aria-label={words.results}>
-            {goals.map(({ href, label, group }, at) => (
-              <Link
-                key={href}
-                href={href}
-                id={`${id}-${at}`}
-                role="option"
-                aria-selected={at === index}
-                tabIndex={-1}
-                ref={at === index ? inSight : null}
-                onClick={onClose}
-              >
-                <span>{label}</span>
-                <small>{group}</small>
-              </Link>
-            ))}
-          </div>
+          <GoalList id={id} goals={goals} index={index} onClose={onClose} />
           <p class="soft" role="status">
             {goals.length === 0 ? words.none : ''}
           </p>
         </DialogBody>
       </form>
     </Dialog>
+  );
+}
+
+type ListProps = {
+  readonly id: string;
+  readonly goals: readonly Goal[];
+  readonly index: number;
+  readonly onClose: () => void;
+};
+
+function GoalList({ id, goals, index, onClose }: ListProps) {
+  return (
+    <div class="goals" id={`${id}-list`} role="listbox" aria-label={words.results}>
+      {goals.map(({ href, label, group }, at) => (
+        <Link
+          key={href}
+          href={href}
+          id={`${id}-${at}`}
+          role="option"
+          aria-selected={at === index}
+          tabIndex={-1}
+          ref={at === index ? inSight : null}
+          onClick={onClose}
+        >
+          <span>{label}</span>
+          <small>{group}</small>
+        </Link>
+      ))}
+    </div>
   );
 }
 

@@ -32,17 +32,17 @@ export const shellText = {
   offline: 'The service is not responding.',
   recovering: 'The service is recovering.',
   stale: 'This page may be out of date. Retrying automatically.',
-  noMembership: 'You are not a member of any account yet. Ask an owner for an invitation.',
+  noMembership: 'You’re not a member of any account yet. Ask an owner for an invitation.',
   forOperators: 'Only operators of this service have access.',
-  notYourAccount: 'The account does not exist, or you are not a member of it. Ask an owner for an invitation.',
+  notYourAccount: 'This account doesn’t exist, or you’re not a member of it. Ask an owner for an invitation.',
   broken: {
-    title: 'This page cannot be shown',
-    sentence: 'It may be older than the service. Reload it. If that does not help, contact support.',
+    title: 'This page can’t be shown',
+    sentence: 'It may be out of date. Reload the page. If that doesn’t help, contact support.',
     page: 'Error',
   },
   notLoaded: {
     title: 'This page did not load',
-    sentence: 'The connection broke, or the service was updated.',
+    sentence: 'The connection was lost, or the service was updated.',
     page: 'Error',
   },
   notFound: {
@@ -50,7 +50,7 @@ export const shellText = {
     title: 'This page does not exist',
     text: 'The link may be outdated or mistyped.',
   },
-  forbidden: { page: 'Not available', title: 'You have no access to this page' },
+  forbidden: { page: 'Not available', title: 'You don’t have access to this page' },
   toOverview: 'Go to the overview',
   palette: {
     title: 'Go to',

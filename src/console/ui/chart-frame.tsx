@@ -37,7 +37,6 @@ type PointAttributes = {
 export function ChartFrame({ label, names, maxNames, scale, height, legend, summary, tip, children }: FrameProps) {
   const [active, setActive] = useState<number>();
   const last = names.length - 1;
-  const every = Math.ceil(names.length / maxNames);
   const move = (event: KeyboardEvent) => {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (step === undefined || !(event.currentTarget instanceof Element)) return;
@@ -74,13 +73,7 @@ export function ChartFrame({ label, names, maxNames, scale, height, legend, summ
             ))}
           </div>
         )}
-        <div class="names" aria-hidden="true">
-          {names.map((name, index) => (
-            <span key={name} class={(last - index) % (2 * every) === 0 ? undefined : 'spare'}>
-              {(last - index) % every === 0 ? name : ''}
-            </span>
-          ))}
-        </div>
+        <Names names={names} max={maxNames} />
       </div>
       <figcaption class="legend">
         {legend.map(({ label: of, color }) => (
@@ -90,6 +83,23 @@ export function ChartFrame({ label, names, maxNames, scale, height, legend, summ
         ))}
       </figcaption>
     </figure>
+  );
+}
+
+/** As many names as fit, the last one first; half of them on a narrow screen. */
+function Names({ names, max }: { readonly names: readonly string[]; readonly max: number }) {
+  const every = Math.ceil(names.length / max);
+  return (
+    <div class="names" aria-hidden="true">
+      {names.map((name, index) => {
+        const fromEnd = names.length - 1 - index;
+        return (
+          <span key={name} class={fromEnd % (2 * every) === 0 ? undefined : 'spare'}>
+            {fromEnd % every === 0 ? name : ''}
+          </span>
+        );
+      })}
+    </div>
   );
 }
 

@@ -32,7 +32,7 @@ export type Filter<Query> = {
 type Choice<Name extends string, Value extends string> = Pick<Filter<never>, 'label' | 'control' | 'isHidden'> & {
   readonly name: Name;
   /** The label of the default, which chooses nothing. */
-  readonly any: string;
+  readonly all: string;
   readonly values: readonly Value[];
   /** In the address: it stays a choice, also if the service no longer has it. */
   readonly given?: Value | undefined;
@@ -43,11 +43,11 @@ type Choice<Name extends string, Value extends string> = Pick<Filter<never>, 'la
 export function choiceFilter<Name extends string, Value extends string>(
   choice: Choice<Name, Value>,
 ): Filter<{ [Key in Name]?: Value | undefined }> {
-  const { any, values, given, word = (value) => value, ...filter } = choice;
+  const { all, values, given, word = (value) => value, ...filter } = choice;
   const known = new Set(given === undefined ? values : [...values, given]);
   return {
     ...filter,
-    options: [{ value: '', label: any }, ...[...known].map((value) => ({ value, label: word(value) }))],
+    options: [{ value: '', label: all }, ...[...known].map((value) => ({ value, label: word(value) }))],
     // Only values of the options get here.
     query: (value) => ({ [filter.name]: value }) as { [Key in Name]?: Value },
   };

@@ -5,7 +5,7 @@ export const accountSettingsText = {
   general: {
     title: 'General',
     name: 'Account name',
-    nameHint: 'Members see it in the console, and statements have it.',
+    nameHint: 'Shown to members in the console, and on statements.',
     id: 'Account ID',
     copyId: 'Copy the account ID',
     save: 'Save',

@@ -33,7 +33,7 @@ const actions: Readonly<Record<string, string>> = {
   'credits.adjust': 'Adjusted balance',
   'codes.create': 'Created redemption codes',
   'codes.withdraw': 'Withdrew redemption codes',
-  'caps.set': 'Set spend caps',
+  'caps.set': 'Set spend limits',
   'events.set': 'Set event endpoint',
   'events.remove': 'Removed event endpoint',
   'event_secret.rotate': 'Rotated event secret',

@@ -29,7 +29,7 @@ export const callbacksText = {
   emptyTitle: 'No callbacks yet',
   emptyBefore: 'Add',
   emptyAfter:
-    'to a request, and its record is posted there when the task ends. Anything but a 2xx response is retried for three days.',
+    'to a request, and the task record is posted there when the task ends. Responses other than 2xx are retried for three days.',
   tryIt: 'Try it in the playground',
   emptyTitleOfOperators: 'No failed callbacks',
   emptyOfOperators: 'Every callback and event was delivered or is still being retried.',
@@ -72,7 +72,7 @@ export const callbacksText = {
   resent: 'Callback is being resent',
   resendFailed: 'Resend failed callbacks',
   resendEffect:
-    'A callback has failed when all attempts over three days got no 2xx response. Receivers recognize duplicates by their webhook-id.',
+    'Resends callbacks that got no 2xx response in three days of attempts. Receivers recognize duplicates by their webhook-id.',
   resendWithin: 'Tasks that ended in the',
   days: (days: number) => `last ${days} days`,
   resentMany: (count: number, hasMore: boolean) => resentWords('callback', count, hasMore),

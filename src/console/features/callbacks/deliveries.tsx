@@ -23,7 +23,7 @@ export const deliveryFilter = choiceFilter({
   name: 'state',
   label: text.state,
   control: 'tabs',
-  any: text.all,
+  all: text.all,
   values: ['pending', 'delivered', 'failed', 'rejected'] as const,
   word: (state) => callbackWord(state).word,
 });

@@ -16,7 +16,7 @@ type LedgerQuery = { kind?: (typeof kinds)[number] | undefined; taskId?: string 
 
 /** Filters of the ledger, and of its file. */
 export const ledgerFilters: readonly Filter<LedgerQuery>[] = [
-  choiceFilter({ name: 'kind', label: creditsText.kind, any: creditsText.allKinds, values: kinds, word: kindWord }),
+  choiceFilter({ name: 'kind', label: creditsText.kind, all: creditsText.allKinds, values: kinds, word: kindWord }),
   {
     name: 'taskId',
     label: creditsText.task,

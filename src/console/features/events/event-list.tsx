@@ -42,7 +42,7 @@ export function EventList() {
 
 const filters = [
   deliveryFilter,
-  choiceFilter({ name: 'type', label: text.type, any: text.allTypes, values: eventTypes, word: typeWords }),
+  choiceFilter({ name: 'type', label: text.type, all: text.allTypes, values: eventTypes, word: typeWords }),
 ];
 
 const columns: readonly Column<Event>[] = [

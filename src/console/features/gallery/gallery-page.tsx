@@ -105,12 +105,12 @@ function useGalleryFilters(): readonly GalleryFilter[] {
       choiceFilter({
         name: 'model',
         label: galleryText.model,
-        any: galleryText.allModels,
+        all: galleryText.allModels,
         values: models,
         given: model,
       }),
-      choiceFilter({ name: 'ratio', label: galleryText.ratio, any: galleryText.allRatios, values: ratios }),
-      choiceFilter({ name: 'tag', label: galleryText.tag, any: galleryText.allTags, values: tags, given: tag }),
+      choiceFilter({ name: 'ratio', label: galleryText.ratio, all: galleryText.allRatios, values: ratios }),
+      choiceFilter({ name: 'tag', label: galleryText.tag, all: galleryText.allTags, values: tags, given: tag }),
     ],
     [model, tag, models.join(), tags.join()],
   );

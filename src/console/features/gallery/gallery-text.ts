@@ -7,7 +7,7 @@ export const galleryText = {
   views: 'Favorites',
   all: 'All',
   favorites: 'Favorites',
-  search: 'Words of the prompt',
+  search: 'Search prompts',
   model: 'Model',
   allModels: 'All models',
   ratio: 'Ratio',

@@ -51,7 +51,7 @@ const filters = [
   choiceFilter({
     name: 'state',
     label: text.state,
-    any: text.allStates,
+    all: text.allStates,
     values: states,
     word: (state) => purchaseWord(state).word,
   }),

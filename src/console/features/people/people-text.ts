@@ -20,7 +20,6 @@ export const peopleText = {
   role: 'Role',
   lastSeen: 'Last seen',
   never: 'never',
-  joined: 'Joined',
   actions: 'Actions',
   actionsFor: (email: string) => `Actions for ${email}`,
   members: 'Members',

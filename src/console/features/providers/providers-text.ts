@@ -5,9 +5,9 @@ import { duration } from '../../ui/time.tsx';
 
 /** Every text about providers. */
 export const providersText = {
-  lead: 'Which upstreams generate videos, how busy they are, and what they cost.',
+  lead: 'The providers that generate videos: their health, load and cost.',
   empty: 'No providers',
-  emptyAdvice: 'The catalogue names no provider, so every task waits. Add one to the catalogue file.',
+  emptyAdvice: 'The catalogue has no provider, so every task waits. Add one to the catalogue file.',
   provider: 'Provider',
   switchAction: 'Switch',
   switchState: 'Switch',
@@ -34,7 +34,7 @@ export const providersText = {
   test: 'Test',
   testTitle: (provider: string) => `Test ${provider}`,
   testHelp:
-    'A worker reads a job that doesn’t exist. That’s free at every provider, and shows whether it’s reachable and accepts our key. The test is recorded in the audit log.',
+    'A worker requests a job that doesn’t exist. This is free at every provider, and shows whether it’s reachable and accepts our key. The test is recorded in the audit log.',
   runTest: 'Run test',
   runAgain: 'Run again',
   done: 'Done',
@@ -46,7 +46,7 @@ export const providersText = {
 export const switchStates = ['enabled', 'draining', 'off'] as const;
 
 const switches: Readonly<Record<string, Word & { readonly help: string; readonly action: string }>> = {
-  enabled: { word: 'Enabled', tone: 'good', action: 'Enable', help: 'Receives new jobs. Cooldowns end.' },
+  enabled: { word: 'Enabled', tone: 'good', action: 'Enable', help: 'Receives new jobs. Ends its cooldowns.' },
   draining: {
     word: 'Draining',
     tone: 'warn',
@@ -57,7 +57,7 @@ const switches: Readonly<Record<string, Word & { readonly help: string; readonly
     word: 'Off',
     tone: 'bad',
     action: 'Turn off',
-    help: 'Receives no requests at all, not even about running jobs. They continue when the provider is enabled again.',
+    help: 'Receives no requests, not even about running jobs. Those continue when you enable the provider again.',
   },
 };
 
@@ -94,13 +94,21 @@ const outcomes: Readonly<Record<string, Word & { readonly help: string }>> = {
   responded: {
     word: 'Unexpected response',
     tone: 'warn',
-    help: 'Something answered, but not as this API does. Check the base URL.',
+    help: 'Something responded, but not as this API does. Check the base URL.',
   },
-  key_rejected: { word: 'Key rejected', tone: 'bad', help: 'Check the key, its permissions and the balance there.' },
+  key_rejected: {
+    word: 'Key rejected',
+    tone: 'bad',
+    help: 'Check the key, its permissions, and your balance with the provider.',
+  },
   unavailable: { word: 'Unavailable', tone: 'warn', help: 'The provider is reachable, and busy or failing.' },
   unreachable: { word: 'Unreachable', tone: 'bad', help: 'No connection. Check the base URL and the network.' },
   not_tested: { word: 'Not tested', tone: 'calm', help: 'No request was possible.' },
-  no_worker: { word: 'No worker', tone: 'bad', help: 'No worker ran the test in time. Check that workers run.' },
+  no_worker: {
+    word: 'No worker',
+    tone: 'bad',
+    help: 'No worker ran the test in time. Check that workers are running.',
+  },
 };
 
 /** The words for the result of a test, also for one that is newer than this page. */

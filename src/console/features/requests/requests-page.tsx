@@ -41,7 +41,7 @@ const statusFilter: RequestFilter = choiceFilter({
   name: 'status',
   label: requestsText.statuses,
   control: 'tabs',
-  any: requestsText.anyStatus,
+  all: requestsText.anyStatus,
   values: ['2xx', '4xx', '5xx'] as const,
   word: (status) => requestsText.status[status],
 });

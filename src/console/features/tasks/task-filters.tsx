@@ -49,7 +49,7 @@ function useOtherFilters(): readonly TaskFilter[] {
       choiceFilter({
         name: 'model',
         label: tasksText.model,
-        any: tasksText.allModels,
+        all: tasksText.allModels,
         values: names.models,
         given: model,
       }),
@@ -58,7 +58,7 @@ function useOtherFilters(): readonly TaskFilter[] {
             choiceFilter({
               name: 'provider',
               label: tasksText.provider,
-              any: tasksText.allProviders,
+              all: tasksText.allProviders,
               values: names.providers,
               given: provider,
             }),
@@ -135,7 +135,7 @@ function failureFilter(state: string | undefined): TaskFilter {
   return choiceFilter({
     name: 'failCode',
     label: tasksText.failure,
-    any: tasksText.anyFailure,
+    all: tasksText.anyFailure,
     values: codes,
     word: (code) => failWord(code).title,
     isHidden: () => codes.length <= 1,

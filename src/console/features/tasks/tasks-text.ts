@@ -227,8 +227,6 @@ export const tasksText = {
   removeDeletesTitle: 'Deleted:',
   removeKeepsTitle: 'Not deleted:',
 
-  noVideo: 'No video',
-  noVideoBecause: 'The task failed and was refunded.',
   videoDeleted: 'Video deleted',
   videoDeletedBecause: 'It’s no longer available. The record remains.',
   progress: 'Progress',

@@ -3,7 +3,7 @@ import type { Word } from '../../ui/badge.tsx';
 
 /** Every text about what waits. */
 export const waitingText = {
-  lead: 'Tasks that wait, and why. Updates every few seconds.',
+  lead: 'Tasks that are waiting, and why. Updates every few seconds.',
   empty: 'Nothing is waiting',
   emptyAdvice: 'Every unfinished task is being generated.',
   reasons: 'Reasons',
@@ -17,11 +17,11 @@ export const waitingText = {
   retry: 'Retry now',
   retryProvider: (provider: string) => `Retry the tasks that wait for ${provider} now?`,
   retryProviderHelp:
-    'Ends its cooldown: one task tries the provider, and the others follow once that works. Limits stay, and no task gets a second job.',
+    'Ends its cooldown. One task tries the provider first, and the others follow once it succeeds. Limits still apply, and no task gets a second job.',
   retriedProvider: (tasks: number) => `${number(tasks)} ${tasks === 1 ? 'task is' : 'tasks are'} being retried`,
   retryTask: 'Retry this task now?',
   retryTaskHelp:
-    'Ends its wait, and the cooldown of the provider it waits for. Limits stay, and a job that runs upstream is continued.',
+    'Ends its wait and the cooldown of its provider. Limits still apply, and a job that is already running continues.',
   retriedTask: (isRetried: boolean) => (isRetried ? 'Task is being retried' : 'The task has ended'),
   retryOf: (what: string) => `Retry ${what} now`,
   accounts: 'Accounts with the most waiting tasks',
@@ -39,17 +39,17 @@ const words: Readonly<Record<string, Reason>> = {
   worker: {
     word: 'Needs a worker',
     tone: 'warn',
-    help: 'Waits for a free worker. Start more, or check that they run.',
+    help: 'Waiting for a free worker. Start more, or check that they’re running.',
   },
   provider_limit: { word: 'Provider limit', tone: 'live', help: 'All slots of the provider are taken.' },
-  provider_cooldown: { word: 'Cooldown', tone: 'warn', help: 'The provider failed, and is tried again after a pause.' },
+  provider_cooldown: { word: 'Cooldown', tone: 'warn', help: 'The provider failed. It’s retried after a pause.' },
   provider_disabled: { word: 'Provider disabled', tone: 'bad', help: 'An operator drained or disabled the provider.' },
   account_queue: {
     word: 'Account queue',
     tone: 'calm',
-    help: 'Behind other tasks of its account. Accounts alternate.',
+    help: 'Behind other tasks of its account. Accounts take turns.',
   },
-  retry: { word: 'Retry', tone: 'warn', help: 'An attempt failed, and another one follows.' },
+  retry: { word: 'Retry', tone: 'warn', help: 'An attempt failed. Another one follows.' },
 };
 
 /** The words for a reason, also for one that is newer than this page. */
