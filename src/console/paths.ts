@@ -4,7 +4,7 @@ import { type AccountPage, accountPages, type OperatorPage, operatorPages } from
 
 export const signInPaths = {
   signIn: '/sign-in',
-  setUp: '/setup',
+  setup: '/setup',
   invite: '/invite',
   reset: '/reset',
   signUp: '/sign-up',

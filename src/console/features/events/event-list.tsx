@@ -1,8 +1,7 @@
 import type { Event } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
 import { CopyId } from '../../ui/copy.tsx';
-import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/dialog.tsx';
+import { DialogButton, InfoDialog } from '../../ui/dialog.tsx';
 import { choiceFilter } from '../../ui/filters.tsx';
 import { Bell, RotateCw } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
@@ -91,25 +90,18 @@ function Actions({ event }: EventProps) {
 function DetailsDialog({ event, onClose }: EventProps & { readonly onClose: () => void }) {
   const { eventId, type, taskId, url, webhookId, createTime, attempts } = event;
   return (
-    <Dialog title={type} isWide onClose={onClose}>
-      <DialogBody>
-        <Facts
-          facts={[
-            [text.event, typeWords(type)],
-            [callbacksText.state, <DeliveryState state={event.state} />],
-            [text.task, taskId === null ? undefined : <TaskLink taskId={taskId} />],
-            [callbacksText.sentTo, <bdi>{url}</bdi>],
-            [callbacksText.webhookId, <CopyId id={webhookId} label={callbacksText.copyWebhookId} />],
-            [text.happened, <ExactTime ms={createTime} />],
-          ]}
-        />
-        <Attempts deliveryId={eventId} attempts={attempts} />
-      </DialogBody>
-      <DialogActions>
-        <Button variant="primary" onClick={onClose}>
-          {text.done}
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <InfoDialog title={type} isWide onClose={onClose}>
+      <Facts
+        facts={[
+          [text.event, typeWords(type)],
+          [callbacksText.state, <DeliveryState state={event.state} />],
+          [text.task, taskId === null ? undefined : <TaskLink taskId={taskId} />],
+          [callbacksText.sentTo, <bdi>{url}</bdi>],
+          [callbacksText.webhookId, <CopyId id={webhookId} label={callbacksText.copyWebhookId} />],
+          [text.happened, <ExactTime ms={createTime} />],
+        ]}
+      />
+      <Attempts deliveryId={eventId} attempts={attempts} />
+    </InfoDialog>
   );
 }

@@ -11,7 +11,8 @@ import { eventsText as text } from './events-text.ts';
 export function EventsPage() {
   const isOwner = useRoleReason('owner') === undefined;
   const endpoint = useRead('/api/v1/events/endpoint', {}).data?.endpoint ?? null;
-  const resend = endpoint !== null && <ResendFailedButton path="/api/v1/events/redeliver-failed" text={text} />;
+  const resend =
+    endpoint === null ? undefined : <ResendFailedButton path="/api/v1/events/redeliver-failed" text={text} />;
   return (
     <Page lead={text.lead} actions={resend}>
       {isOwner ? (

@@ -50,7 +50,6 @@ export const eventsText = {
   testLead: 'Sends one signed event with sample data, and waits up to 15 seconds for the response.',
   testSend: 'Send event',
   testOutcome: 'Test event',
-  done: 'Done',
 
   type: 'Type',
   allTypes: 'All types',

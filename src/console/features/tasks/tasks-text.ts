@@ -213,7 +213,6 @@ export const tasksText = {
   notCancelled: (count: number) => (count === 1 ? '1 task wasn’t cancelled:' : `${count} tasks weren’t cancelled:`),
   endedBefore: (count: number, word: string) => `${count} had already ended: ${word.toLowerCase()}`,
   notFoundMany: (count: number) => `${count} not found`,
-  done: 'Done',
   download: 'Download',
   lastFrame: 'Last frame',
   runAgain: 'Run again',
