@@ -15,7 +15,7 @@ export function Meter({ share, tone, rest }: MeterProps) {
   const classes = ['meter', tone, rest !== undefined && `rest-${rest}`].filter(Boolean).join(' ');
   return (
     <span class={classes} aria-hidden="true">
-      <span style={{ width: `${100 * Math.min(1, Math.max(0, share))}%` }} />
+      {share > 0 && <span style={{ width: `${100 * Math.min(1, share)}%` }} />}
     </span>
   );
 }
