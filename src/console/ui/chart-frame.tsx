@@ -9,7 +9,7 @@ type FrameProps = {
   readonly label: string;
   /** One for each bar or point. */
   readonly names: readonly string[];
-  /** How many of the names fit below the chart. */
+  /** No more names fit below the chart. */
   readonly maxNames: number;
   /** From the top to the bottom. */
   readonly scale: readonly string[];
@@ -33,7 +33,7 @@ type PointAttributes = {
   readonly onBlur: () => void;
 };
 
-/** What all charts have: scale, names, legend, and values on hover and focus; the arrow keys move between bars or points. */
+/** Every chart has a scale, names, a legend, and values on hover and focus; the arrow keys move between its bars or points. */
 export function ChartFrame({ label, names, maxNames, scale, height, legend, summary, tip, children }: FrameProps) {
   const [active, setActive] = useState<number>();
   const last = names.length - 1;

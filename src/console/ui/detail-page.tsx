@@ -15,13 +15,13 @@ type DetailProps<Data> = {
   readonly title: string;
   readonly back: BackLink;
   readonly unknown: { readonly icon: Icon; readonly title: string; readonly text: string; readonly seeAll: string };
-  /** Nothing has this id. By default the service says so. */
+  /** Nothing has this id. By default the response of the service decides. */
   readonly isUnknown?: boolean;
   readonly waiting?: ComponentChildren;
   readonly children: (data: Data) => ComponentChildren;
 };
 
-/** The page of one thing: the content is a page of its own, before which this one waits, fails or says that there is none. */
+/** The page of one thing. Until its content, a page of its own, is loaded, this one waits, or shows why there is none. */
 export function DetailPage<Data>(props: DetailProps<Data>) {
   const { of, title, back, unknown, waiting = <Columns />, children } = props;
   const isUnknown = props.isUnknown ?? (of.error !== null && [404, 422].includes(problemOf(of.error).status));

@@ -9,7 +9,7 @@ type DownloadProps = {
   readonly address: string;
   /** Undefined for files of operators. */
   readonly account: string | undefined;
-  /** Of the file. */
+  /** The file is saved under this name. */
   readonly name: string;
   readonly label: string;
 };

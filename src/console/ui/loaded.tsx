@@ -33,7 +33,7 @@ type LoadedProps<Data> = {
   readonly children: (data: Data) => ComponentChildren;
 };
 
-/** What a read returned; until then the room for it, or why it cannot be shown. */
+/** The content of a read; until it is there, the room for it, or why it cannot be shown. */
 export function Loaded<Data>({ of, heights = [], waiting, isInset, children }: LoadedProps<Data>) {
   if (of.data !== undefined) return <>{children(of.data)}</>;
   if (of.error !== null) return <ReadError of={of} isInset={isInset} />;

@@ -10,7 +10,7 @@ type MeterProps = {
   readonly rest?: 'bad';
 };
 
-/** A share as a bar. The figure beside it says the same. */
+/** A share as a bar, beside the same share as a figure. */
 export function Meter({ share, tone, rest }: MeterProps) {
   const classes = ['meter', tone, rest !== undefined && `rest-${rest}`].filter(Boolean).join(' ');
   return (

@@ -14,7 +14,7 @@ export type AttemptView = Callback['attempts'][number] &
 
 type Delivery = Pick<Callback, 'state' | 'nextAttemptTime'> & { readonly attempts: readonly AttemptView[] };
 
-/** How soon a list of deliveries is read again. */
+/** A list is read again sooner while one of its deliveries is pending. */
 export function deliveryPace(deliveries: readonly Pick<Delivery, 'state'>[] = []): number {
   return deliveries.some(({ state }) => state === 'pending') ? 3000 : 15_000;
 }

@@ -8,7 +8,7 @@ export function nextPage(search: string): string {
   return next.startsWith('/') && !next.startsWith('//') && !next.includes('\\') ? next : '/';
 }
 
-/** Begins the session of a person who signed in, at this page. */
+/** Begins a session at this page. */
 export function useEnter(page: string) {
   const signedIn = useSignedIn();
   const [, navigate] = useLocation();

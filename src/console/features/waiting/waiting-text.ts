@@ -47,7 +47,7 @@ const words: Readonly<Record<string, Reason>> = {
   account_queue: {
     word: 'Account queue',
     tone: 'calm',
-    help: 'Behind other tasks of its account. Accounts take turns.',
+    help: 'Behind other tasks of its account. Accounts alternate.',
   },
   retry: { word: 'Retry', tone: 'warn', help: 'An attempt failed. Another one follows.' },
 };
