@@ -15,8 +15,8 @@ import {
   settled,
   startVisitor,
   type Visitor,
+  windows,
 } from '../support/console.ts';
-import { windows } from '../support/console-pages.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { shell } from '../support/person.ts';
 

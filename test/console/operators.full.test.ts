@@ -289,7 +289,7 @@ describe('an operator in the console', { skip }, () => {
 
   test('views an account as its owner sees it, can change nothing there, and leaves', async () => {
     await open(`/a/${seeded.accountId}`);
-    await page.getByText('You have no access to this page').waitFor();
+    await page.getByText('You don’t have access to this page').waitFor();
     await openAccount();
     await choose('View as owner');
     await dialog().getByLabel('Reason').fill('Ticket 118');
@@ -305,7 +305,7 @@ describe('an operator in the console', { skip }, () => {
     await press('Stop viewing');
     await page.waitForURL(new RegExp(`/ops/accounts/${seeded.accountId}$`));
     await open(`/a/${seeded.accountId}`);
-    await page.getByText('You have no access to this page').waitFor();
+    await page.getByText('You don’t have access to this page').waitFor();
   });
 
   test('makes a key that is shown once', async () => {
@@ -405,7 +405,7 @@ describe('an operator in the console', { skip }, () => {
     const theirs = await stage.openAs(owner);
     for (const path of ['', '/accounts', '/tasks', '/people', `/accounts/${seeded.accountId}`]) {
       await theirs.goto(`${stage.service.url}/console/ops${path}`);
-      await theirs.getByText('You have no access to this page').waitFor();
+      await theirs.getByText('You don’t have access to this page').waitFor();
     }
   });
 });

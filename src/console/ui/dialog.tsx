@@ -71,6 +71,22 @@ export function DialogActions({ children }: { readonly children: ComponentChildr
   return <footer>{children}</footer>;
 }
 
+type InfoProps = Pick<DialogProps, 'title' | 'onClose' | 'isWide' | 'children'>;
+
+/** Shows something, and is done. */
+export function InfoDialog({ children, ...dialog }: InfoProps) {
+  return (
+    <Dialog {...dialog}>
+      <DialogBody>{children}</DialogBody>
+      <DialogActions>
+        <Button variant="primary" onClick={dialog.onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
 type OpenProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
   readonly label: string;
   readonly icon?: Icon;

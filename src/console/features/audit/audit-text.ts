@@ -3,7 +3,6 @@ export const auditHint = 'Recorded in the audit log with your name.';
 
 /** Every text of the audit log. */
 export const auditText = {
-  title: 'Audit log',
   lead: 'Every change by operators, in the console, through the API and on the command line.',
   noun: ['entry', 'entries'],
   caption: 'Audit log',

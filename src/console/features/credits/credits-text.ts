@@ -2,7 +2,6 @@ import { credits, number } from '../../ui/money.tsx';
 
 /** Every text of the pages about credits. */
 export const creditsText = {
-  title: 'Credits',
   lead: 'Your balance, what it was spent on, and what was bought.',
   tabs: 'Sections',
   tabNames: { usage: 'Usage', purchases: 'Purchases', statements: 'Statements' },
@@ -83,7 +82,6 @@ export const capsText = {
 
 /** Every text about redemption codes. */
 export const codesText = {
-  title: 'Redemption codes',
   lead: 'Sell or hand out credits as codes. Each code grants its credits once, to the first account that redeems it.',
   noun: ['batch', 'batches'],
   empty: 'No codes yet',

@@ -13,6 +13,7 @@ import { toast } from '../../ui/toast.tsx';
 import { galleryText } from './gallery-text.ts';
 import { TagDialog } from './tag-dialog.tsx';
 import type { Selection } from './use-selection.ts';
+import '../../ui/selection.css';
 
 type BarProps = { readonly selection: Selection; readonly videos: readonly GalleryVideo[] };
 
@@ -22,12 +23,12 @@ export function SelectionBar({ selection, videos }: BarProps) {
   const [viewerReason, memberReason] = [useRoleReason('member'), useRoleReason('owner')];
   const chosen = videos.filter(({ taskId }) => selected.includes(taskId));
   return (
-    <div class="selection" role="region" aria-label={galleryText.selection}>
+    <div role="region" aria-label={galleryText.selection}>
       <span class="visually-hidden" role="status">
         {selected.length > 0 && galleryText.selected(selected.length)}
       </span>
       {selected.length > 0 && (
-        <div class="bar">
+        <div class="selection-bar">
           <strong class="number">{galleryText.selected(selected.length)}</strong>
           {selected.length < videos.length && (
             <Button variant="quiet" onClick={selectAll}>

@@ -33,7 +33,6 @@ export function MembersPage() {
   const isLastOwner = ({ role }: Member) => role === 'owner' && owners === 1;
   return (
     <ListPage
-      title={text.title}
       lead={text.lead(name)}
       actions={<InviteButton account={{ accountId, name }} disabledReason={reason} />}
       noun={text.nouns}
