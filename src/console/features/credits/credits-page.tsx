@@ -1,7 +1,7 @@
 import { searchOf } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
-import { useAccount, useRoleReason } from '../../api/session.ts';
+import { useAccount, useIsOwner } from '../../api/session.ts';
 import { download } from '../../api/download.ts';
 import { Button } from '../../ui/button.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
@@ -31,7 +31,7 @@ const tabs = ['usage', 'purchases', 'statements'] as const;
 
 export function CreditsPage() {
   const { get, hrefWith } = useAddress();
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
   const sells = useSale()?.provider;
   const tab = tabs.find((one) => one === get('tab')) ?? 'usage';
   // An installation that sells nothing has no purchases to list.

@@ -1,7 +1,7 @@
 import type { EventEndpoint } from '../../api/contract.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
-import { useRoleReason } from '../../api/session.ts';
+import { useIsOwner, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
@@ -36,7 +36,7 @@ export function EndpointCard() {
 }
 
 function NoEndpoint() {
-  if (useRoleReason('owner') !== undefined) return <p class="lead">{text.noneForMembers}</p>;
+  if (!useIsOwner()) return <p class="lead">{text.noneForMembers}</p>;
   return (
     <div class="stack">
       <p class="lead">{text.none}</p>

@@ -1,4 +1,4 @@
-import { useRoleReason } from '../../api/session.ts';
+import { useIsOwner } from '../../api/session.ts';
 import { Page } from '../../ui/page.tsx';
 import { SigningSecret } from '../callbacks/signing-secret.tsx';
 import { EndpointCard } from './endpoint-card.tsx';
@@ -8,7 +8,7 @@ import { ResendFailedEvents } from './resend-events.tsx';
 
 /** The events of an account. Owners choose their receiver; everyone reads what was sent. */
 export function EventsPage() {
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
   return (
     <Page title={eventsText.title} lead={eventsText.lead} actions={<ResendFailedEvents />}>
       {isOwner ? (
