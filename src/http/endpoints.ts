@@ -42,7 +42,7 @@ import { operatorProviderEndpoints } from '../providers/provider-routes.ts';
 import { testCallback, testEvent } from '../callbacks/test-callback-routes.ts';
 import { previewUploads, uploadMedia } from '../media/upload-routes.ts';
 import { operatorTaskEndpoints, taskEndpoints } from '../tasks/task-routes.ts';
-import { adminDeleteTask, deleteTask } from '../tasks/delete-task-routes.ts';
+import { adminDeleteTask, deleteTask, deleteTasks } from '../tasks/delete-task-routes.ts';
 import { adminShowTask, showTimeline } from '../tasks/task-detail-routes.ts';
 
 export type Section = {
@@ -58,7 +58,11 @@ export const sections: readonly Section[] = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them.',
-    endpoints: [createTask, quoteTaskPrice, uploadMedia, previewUploads, ...taskEndpoints, deleteTask, showTimeline],
+    endpoints: [
+      ...[createTask, quoteTaskPrice, uploadMedia, previewUploads],
+      ...taskEndpoints,
+      ...[deleteTask, deleteTasks, showTimeline],
+    ],
   },
   {
     tag: 'gallery',

@@ -346,6 +346,13 @@ export type DeletedTask = {
   readonly contentDeleteTime: number;
 };
 
+export type TaskDeletion = {
+  readonly taskId: string;
+  /** False if the task has not ended. */
+  readonly deleted: boolean;
+  readonly contentDeleteTime: number | null;
+};
+
 export type TaskTimeline = {
   readonly task: TaskRecord;
   /** The creator; null for a task that an operator started manually. */
@@ -2554,6 +2561,17 @@ export type Sends = {
       readonly taskId: string;
     };
     readonly answer: DeletedTask;
+  };
+  readonly '/api/v1/jobs/deleteTasks': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly TaskDeletion[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
   };
   readonly '/api/v1/gallery/label': {
     readonly body: {
