@@ -37,7 +37,7 @@ import { peopleEndpoints } from '../people/people-routes.ts';
 import { showLimits } from '../accounts/limits-routes.ts';
 import { requestEndpoints } from '../requests/request-routes.ts';
 import { showOverview } from '../accounts/overview-routes.ts';
-import { showStatus } from '../accounts/status-routes.ts';
+import { chooseLowBalance, showStatus } from '../accounts/status-routes.ts';
 import { operatorProviderEndpoints } from '../providers/provider-routes.ts';
 import { testCallback, testEvent } from '../callbacks/test-callback-routes.ts';
 import { previewUploads, uploadMedia } from '../media/upload-routes.ts';
@@ -59,9 +59,14 @@ export const sections: readonly Section[] = [
     tag: 'tasks',
     description: 'Create video generation tasks and follow them.',
     endpoints: [
-      ...[createTask, quoteTaskPrice, uploadMedia, previewUploads],
+      createTask,
+      quoteTaskPrice,
+      uploadMedia,
+      previewUploads,
       ...taskEndpoints,
-      ...[deleteTask, deleteTasks, showTimeline],
+      deleteTask,
+      deleteTasks,
+      showTimeline,
     ],
   },
   {
@@ -75,6 +80,7 @@ export const sections: readonly Section[] = [
     endpoints: [
       showOverview,
       showStatus,
+      chooseLowBalance,
       showLimits,
       ...creditEndpoints,
       ...statementEndpoints,

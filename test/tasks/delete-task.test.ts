@@ -30,7 +30,7 @@ before(async () => {
   service = await startHttpService();
   operator = await createTestOperator(service);
   account = await service.newAccount(100_000, [...ordinaryScopes, 'content:delete']);
-  const endpoint = { url: 'http://events.test/', types: eventTypes, lowBalance: undefined };
+  const endpoint = { url: 'http://events.test/', types: eventTypes };
   await setEventEndpoint(service.database.db, account.accountId, endpoint);
 });
 after(async () => {

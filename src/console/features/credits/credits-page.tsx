@@ -21,6 +21,7 @@ import { Statements } from '../statements/statements.tsx';
 import { creditsText } from './credits-text.ts';
 import { DayChart, dayOf } from './day-chart.tsx';
 import { Ledger, ledgerFilters } from './ledger.tsx';
+import { LowBalanceCard } from './low-balance.tsx';
 import { RedeemButton } from './redeem-button.tsx';
 import { SpendCapsCard } from './spend-caps.tsx';
 import { useBalance } from './use-balance.ts';
@@ -83,6 +84,7 @@ function UsageTab({ isOwner }: { readonly isOwner: boolean }) {
       </div>
       <Usage days={days} fromMs={fromMs} toMs={today} />
       {isOwner && <SpendCapsCard />}
+      {isOwner && <LowBalanceCard />}
       <Card title={creditsText.ledger} actions={<SaveButton fromMs={fromMs} />} isFlush>
         <Ledger fromMs={fromMs} />
       </Card>

@@ -13,8 +13,6 @@ import { EndpointDialog } from './endpoint-dialog.tsx';
 import { eventsText as text, typeWords } from './events-text.ts';
 import { TestEventDialog } from './test-event.tsx';
 
-type Endpoint = NonNullable<EventEndpoint>;
-
 /** The receiver of the account's events. */
 export function EndpointCard() {
   const { data, error, refetch } = useRead('/api/v1/events/endpoint', {});
@@ -49,8 +47,8 @@ function NoEndpoint() {
   );
 }
 
-function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { url, types, lowBalance } = endpoint;
+function EndpointFacts({ endpoint }: { readonly endpoint: EventEndpoint }) {
+  const { url, types } = endpoint;
   const [ownerReason, memberReason] = [useRoleReason('owner'), useRoleReason('member')];
   return (
     <div class="stack">
@@ -67,7 +65,6 @@ function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
               ))}
             </span>,
           ],
-          [text.lowBalance, lowBalance === null ? undefined : text.threshold(lowBalance)],
         ]}
       />
       <div class="row">

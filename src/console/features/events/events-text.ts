@@ -1,5 +1,5 @@
 import type { Event } from '../../api/contract.ts';
-import { credits, number } from '../../ui/money.tsx';
+import { number } from '../../ui/money.tsx';
 
 // Every text of the page about the events of an account.
 
@@ -37,9 +37,8 @@ export const eventsText = {
   url: 'Endpoint URL',
   urlHint: 'Must be reachable from the internet. Events that are pending go to the new URL.',
   listens: 'Events',
-  lowBalance: 'Low-balance threshold',
-  lowBalanceHint: 'In credits. One event each time that the balance falls below it.',
-  threshold: (amount: number) => `below ${credits(amount)}`,
+  thresholdHint:
+    'Owners set the low-balance threshold on the Credits page. Each time that the balance falls below it is one event.',
   remove: 'Remove',
   removeTitle: 'Remove the endpoint?',
   removeAction: 'Remove endpoint',
