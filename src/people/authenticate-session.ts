@@ -11,7 +11,7 @@ import { clearedCookie, sessionToken } from './session-cookie.ts';
 
 type Deps = Pick<HttpDeps, 'db' | 'console'>;
 
-/** The part of an endpoint's declaration that says what a request by another method than GET does. */
+/** The part of an endpoint's declaration that decides about a request by another method than GET. */
 type Effect = { readonly changesNothing?: true };
 
 /** A person and their role in the account that the page names. */

@@ -21,7 +21,7 @@ export type ModelTrouble = {
 
 type Cooling = { readonly reason: CooldownReason; readonly until: number };
 
-/** What is known about a pool: its circuit breaker, its last jobs and its queue. */
+/** The circuit breaker, the last jobs and the queue of a pool. */
 type PoolHealth = {
   readonly pool: string;
   /** Undefined while the breaker is closed. */
@@ -41,25 +41,25 @@ const [maxJobs, maxWaiting] = [100, 1_000];
 const readPoolHealth = many<PoolHealth, [pools: readonly string[]]>({
   name: 'read-pool-health',
   text: `
-select wanted.pool, ended.jobs as ended, ended.failed, ended.ms as "endedInMs", waiting.tasks as waiting,
+select named.pool, ended.jobs as ended, ended.failed, ended.ms as "endedInMs", waiting.tasks as waiting,
   case when failures > 0 and cooling_until > now() - interval '10 minutes' then json_build_object(
     'reason', cooling_reason, 'until', floor(extract(epoch from cooling_until) * 1000)
   ) end as cooling
-from unnest($1::text[]) wanted (pool)
-left join provider_pools p on p.pool = wanted.pool
+from unnest($1::text[]) named (pool)
+left join provider_pools p on p.pool = named.pool
 cross join lateral (
   select count(*)::int as jobs, count(*) filter (where outcome in ('fail', 'not_created'))::int as failed,
     (extract(epoch from now() - min(ended_at)) * 1000)::float8 as ms
   from (
     select outcome, fail_code, ended_at, intended_at from provider_jobs j
-    where j.pool = wanted.pool and ended_at > now() - interval '15 minutes' order by ended_at desc limit ${maxJobs}
+    where j.pool = named.pool and ended_at > now() - interval '15 minutes' order by ended_at desc limit ${maxJobs}
   ) last
   where intended_at is not null and (outcome in ('success', 'late_success', 'not_created')
     or (outcome = 'fail' and coalesce(fail_code, '') <> all ($2)))
 ) ended
 cross join lateral (
   select count(*)::int as tasks from (
-    select from slot_waits w where w.pool = wanted.pool limit ${maxWaiting}
+    select from slot_waits w where w.pool = named.pool limit ${maxWaiting}
   ) first
 ) waiting`,
   values: (pools) => [pools, rejectedCodes],

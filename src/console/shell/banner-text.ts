@@ -42,11 +42,11 @@ function stateSentence(state: Trouble['state'], models: readonly Trouble[]): str
     case 'slow':
       return `${titles} ${verb} slower than usual.`;
     case 'failing':
-      return `Many videos of ${titles} fail at the moment. Failed tasks are refunded in full.`;
+      return `Many videos of ${titles} are failing. Failed tasks are refunded in full.`;
   }
 }
 
-/** What happens to tasks, and the last estimate of the end. */
+/** The fate of tasks that wait, with the last of the estimates, because the banner has one sentence for several models. */
 function outlook(state: Trouble['state'], models: readonly Trouble[]): string {
   if (state === 'failing') return '';
   const ends = models.map(({ estimatedEndTime }) => estimatedEndTime);
