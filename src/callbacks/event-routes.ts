@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
-import { maxCredits, maxUnixMs, oneOf, opaqueId, overlapField, required, wholeNumber } from '../http/fields.ts';
+import { maxUnixMs, oneOf, opaqueId, orNull, overlapField, required, wholeNumber } from '../http/fields.ts';
 import { cutPage, idPage, nextCursorSchema, strictQuery } from '../http/query.ts';
 import { webhookId } from './callback.ts';
 import { attemptsInList, deliveryStates, withAttempts } from './deliveries.ts';
@@ -12,7 +12,7 @@ import { findEventEndpoint, removeEventEndpoint, requestEventRedelivery, setEven
 import { eventEndpointSchema, eventSchema, presentEvent, presentEventEndpoint } from './event-view.ts';
 import { listOwnEvents, maxRedelivered, redeliverFailedEvents } from './own-deliveries.ts';
 
-const shown = z.strictObject({ endpoint: eventEndpointSchema.nullable() });
+const shown = z.strictObject({ endpoint: orNull(eventEndpointSchema) });
 
 const show = defineEndpoint({
   operationId: 'getEventEndpoint',
@@ -36,22 +36,17 @@ const set = defineEndpoint({
   summary: 'Set the event endpoint',
   description:
     "Replaces the account's event endpoint. From now on, events of the given types are sent to it, signed and retried as callbacks are. " +
-    'Events that are pending go to the new URL. `balance.low` happens once each time that the balance falls from `lowBalance` or more ' +
-    'to less.',
+    'Events that are pending go to the new URL. `balance.low` needs a threshold: see `setLowBalance`.',
   body: z.strictObject({
     url: urlSchema(() => undefined),
     types: z.array(oneOf(eventTypes), { error: required(typesError) }).min(1, { error: typesError }),
-    lowBalance: wholeNumber(1, maxCredits).nullish().meta({ description: 'Required with the type `balance.low`.' }),
   }),
   data: shown,
   failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { url, types, lowBalance } }, deps) => {
+  handler: async ({ caller: { accountId }, input: { url, types } }, deps) => {
     const message = deps.refuseCallbackUrl(url);
     if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
-    if (types.includes('balance.low') && typeof lowBalance !== 'number') {
-      throw invalidRequest([{ path: 'lowBalance', message: 'is required with the type balance.low' }]);
-    }
-    const endpoint = { url, types: [...new Set(types)], lowBalance: lowBalance ?? undefined };
+    const endpoint = { url, types: [...new Set(types)] };
     await setEventEndpoint(deps.db, accountId, endpoint);
     return { endpoint: presentEventEndpoint(endpoint) };
   },

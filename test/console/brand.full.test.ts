@@ -89,9 +89,10 @@ test(
   async () => {
     const { db } = service.database;
     const { accountId } = await service.newAccount(40);
-    await db.run({ name: 'test-threshold', text: 'update accounts set low_balance = 100 where id = $1' }, [accountId]);
     const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' }, { reducedMotion: 'reduce' });
-    await open(`/a/${accountId}/limits`);
+    await open(`/a/${accountId}/credits`);
+    await page.getByLabel('Warn below').fill('100');
+    await page.getByRole('button', { name: 'Save warning' }).click();
     const banners = page.getByRole('status').filter({ hasText: 'Your balance is low: 40 credits left.' });
     await banners.waitFor();
     assert.equal(await banners.getByRole('link', { name: 'Buy credits' }).getAttribute('href'), buyCredits);

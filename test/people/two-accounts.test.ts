@@ -59,7 +59,8 @@ async function fillOther(): Promise<Other> {
     return json.data;
   };
   const hook = `http://${mark}.test/`;
-  await ask('/api/v1/events/endpoint', { url: hook, types: eventTypes, lowBalance: 1_000 });
+  await ask('/api/v1/events/endpoint', { url: hook, types: eventTypes });
+  await ask('/api/v1/credits/low-balance', { lowBalance: 1_000 });
   const accept = () => acceptTestTask(db, accountId, taskParam(mark, {}, hook));
   const [live, failed, succeeded] = [await accept(), await accept(), await accept()];
   await refundTask(db, failed, { failCode: 'content_rejected', failMsg: `The model refused ${mark}.` });

@@ -16,6 +16,8 @@ import { listOwnEvents, redeliverFailedEvents } from '../../src/callbacks/own-de
 import { listOverdueDeliveries } from '../../src/callbacks/deliveries.ts';
 import { intendProviderJob, listUnsettledJobs } from '../../src/providers/provider-jobs.ts';
 import { reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
+import { listModelTroubles } from '../../src/providers/model-trouble.ts';
+import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { countTasks } from '../../src/tasks/count-tasks.ts';
 import * as lists from '../../src/tasks/task-list.ts';
 import { taskEventIdOf } from '../../src/tasks/task-event.ts';
@@ -89,6 +91,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const request = { taskId, accountId, ordinal: 1, pool: 'busy/model', provider: 'busy', limit: 3 };
     assert.equal((await reserveSlot(watched, request)).kind, 'full');
   },
+  'find troubles of models': ({ watched }) => listModelTroubles(watched, builtInCatalogue()),
   reconcile: async ({ watched, taskId }) => {
     const job = { taskId, ordinal: 1, provider: 'preview', jobId: undefined, isOld: false };
     const delivery = { taskId, deliveryId: taskId, dueAtUs: 1 };

@@ -1,6 +1,6 @@
 import { searchOf } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
-import { useAccount, useRoleReason } from '../../api/session.ts';
+import { useAccount, useIsOwner } from '../../api/session.ts';
 import { FilterSelect } from '../../ui/field.tsx';
 import { useAddress, useChoice, useFilters } from '../../ui/filters.tsx';
 import { ReadError } from '../../ui/loaded.tsx';
@@ -17,6 +17,7 @@ import { Statements } from '../statements/statements.tsx';
 import { creditsText } from './credits-text.ts';
 import { DayChart, dayOf } from './day-chart.tsx';
 import { Ledger, ledgerFilters } from './ledger.tsx';
+import { LowBalanceCard } from './low-balance.tsx';
 import { RedeemButton } from './redeem-button.tsx';
 import { SpendCapsCard } from './spend-caps.tsx';
 import { useBalance } from './use-balance.ts';
@@ -29,7 +30,7 @@ const tabs = ['usage', 'purchases', 'statements'] as const;
 export function CreditsPage() {
   const { hrefWith } = useAddress();
   const [tab] = useChoice('tab', tabs, 'usage');
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
   const sells = useSale()?.provider;
   // An installation that sells nothing has no purchases to list.
   const shown = tabs.filter((one) => one !== 'purchases' || one === tab || typeof sells === 'string');
@@ -73,6 +74,7 @@ function UsageTab({ isOwner }: { readonly isOwner: boolean }) {
       </div>
       <Usage days={days} fromMs={fromMs} toMs={today} />
       {isOwner && <SpendCapsCard />}
+      {isOwner && <LowBalanceCard />}
       <Card title={creditsText.ledger} actions={<SaveButton fromMs={fromMs} />} isFlush>
         <Ledger fromMs={fromMs} />
       </Card>

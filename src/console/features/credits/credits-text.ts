@@ -54,6 +54,16 @@ export const creditsText = {
   redeemed: (amount: number, balance: number) => `${credits(amount)} added. Balance: ${credits(balance)}`,
 } as const;
 
+/** Every text about the threshold of a low balance. */
+export const lowBalanceText = {
+  title: 'Low-balance warning',
+  threshold: 'Warn below',
+  hint: 'In credits. The console then shows a warning to everyone in the account, and webhooks get an event. Leave empty for no warning.',
+  save: 'Save warning',
+  saved: 'Warning saved',
+  removed: 'Warning removed',
+} as const;
+
 /** Every text about spend limits. */
 export const capsText = {
   title: 'Spend limits',

@@ -3,7 +3,6 @@ import type { SpendCap } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
 import { shortId } from '../../ui/copy.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
@@ -50,7 +49,7 @@ export function SpendCapsCard() {
             {
               title: capsText.actions,
               kind: 'actions',
-              cell: (cap) => <ChangeButton cap={cap} caps={caps} name={nameOf(cap)} />,
+              cell: (cap) => <ChangeLimits cap={cap} caps={caps} name={nameOf(cap)} />,
             },
           ]}
         />
@@ -70,15 +69,11 @@ function Used({ cap: { spent, cap } }: { readonly cap: SpendCap }) {
 
 type ChangeProps = { readonly cap: SpendCap; readonly caps: readonly SpendCap[]; readonly name: string };
 
-function ChangeButton({ cap, caps, name }: ChangeProps) {
-  const [isOpen, setOpen] = useState(false);
+function ChangeLimits({ cap, caps, name }: ChangeProps) {
   return (
-    <>
-      <Button size="small" aria-label={capsText.changeOf(name)} onClick={() => setOpen(true)}>
-        {capsText.change}
-      </Button>
-      {isOpen && <CapsDialog caps={caps} subject={`${cap.subject} ${cap.subjectId}`} onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton label={capsText.change} size="small" aria-label={capsText.changeOf(name)}>
+      {(close) => <CapsDialog caps={caps} subject={`${cap.subject} ${cap.subjectId}`} onClose={close} />}
+    </DialogButton>
   );
 }
 

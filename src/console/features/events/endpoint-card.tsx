@@ -1,6 +1,6 @@
 import type { EventEndpoint } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { useRoleReason } from '../../api/session.ts';
+import { useIsOwner, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
@@ -10,8 +10,6 @@ import { Card, Facts } from '../../ui/page.tsx';
 import { EndpointDialog } from './endpoint-dialog.tsx';
 import { eventsText as text, typeWords } from './events-text.ts';
 import { TestEventDialog } from './test-event.tsx';
-
-type Endpoint = NonNullable<EventEndpoint>;
 
 /** The receiver of the account's events. */
 export function EndpointCard() {
@@ -26,7 +24,7 @@ export function EndpointCard() {
 }
 
 function NoEndpoint() {
-  if (useRoleReason('owner') !== undefined) return <p class="lead">{text.noneForMembers}</p>;
+  if (!useIsOwner()) return <p class="lead">{text.noneForMembers}</p>;
   return (
     <div class="stack">
       <p class="lead">{text.none}</p>
@@ -39,8 +37,8 @@ function NoEndpoint() {
   );
 }
 
-function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { url, types, lowBalance } = endpoint;
+function EndpointFacts({ endpoint }: { readonly endpoint: EventEndpoint }) {
+  const { url, types } = endpoint;
   const [ownerReason, memberReason] = [useRoleReason('owner'), useRoleReason('member')];
   return (
     <div class="stack">
@@ -57,7 +55,6 @@ function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
               ))}
             </span>,
           ],
-          [text.lowBalance, lowBalance === null ? undefined : text.threshold(lowBalance)],
         ]}
       />
       <div class="row">

@@ -71,7 +71,7 @@ type EventProps = { readonly event: Event };
 function Actions({ event }: EventProps) {
   return (
     <span class="row end">
-      <DialogButton label={text.details} size="small" aria-label={text.detailsOf(event.type)}>
+      <DialogButton label={text.details} isReading size="small" aria-label={text.detailsOf(event.type)}>
         {(close) => <DetailsDialog event={event} onClose={close} />}
       </DialogButton>
       <SendButton

@@ -1,5 +1,5 @@
 import { useRead } from '../../api/queries.ts';
-import { useRoleReason } from '../../api/session.ts';
+import { useIsOwner } from '../../api/session.ts';
 import { Page } from '../../ui/page.tsx';
 import { ResendFailedButton } from '../callbacks/resend.tsx';
 import { SigningSecret } from '../callbacks/signing-secret.tsx';
@@ -9,7 +9,7 @@ import { eventsText as text } from './events-text.ts';
 
 /** The events of an account. Owners choose their receiver; everyone reads what was sent. */
 export function EventsPage() {
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
   const endpoint = useRead('/api/v1/events/endpoint', {}).data?.endpoint ?? null;
   const resend =
     endpoint === null ? undefined : <ResendFailedButton path="/api/v1/events/redeliver-failed" text={text} />;

@@ -1,5 +1,5 @@
 import type { Event } from '../../api/contract.ts';
-import { credits } from '../../ui/money.tsx';
+import { number } from '../../ui/money.tsx';
 import { resentWords } from '../callbacks/callbacks-text.ts';
 
 // Every text of the page about the events of an account.
@@ -36,9 +36,8 @@ export const eventsText = {
   url: 'Endpoint URL',
   urlHint: 'Must be reachable from the internet. Pending events go to the new URL.',
   listens: 'Events',
-  lowBalance: 'Low-balance threshold',
-  lowBalanceHint: 'In credits. Sends one event each time the balance falls below it.',
-  threshold: (amount: number) => `below ${credits(amount)}`,
+  thresholdHint:
+    'Owners set the low-balance threshold on the Credits page. One event is sent each time the balance falls below it.',
   remove: 'Remove',
   removeTitle: 'Remove the endpoint?',
   removeAction: 'Remove endpoint',

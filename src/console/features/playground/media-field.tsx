@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { maxUploadBytes, maxUploadMegabytes, type UploadKind, uploadTypes } from '../../../media/upload.ts';
 import { upload } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useAccount } from '../../api/session.ts';
+import { useAccount, useRoleReason } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useFieldError } from '../../ui/form.tsx';
@@ -30,7 +30,8 @@ export function MediaField({ label, name, media, urls, max, hint, blocked, onUrl
   const [isTyping, setTyping] = useState(false);
   const fieldError = useFieldError(name);
   const picker = useRef<HTMLInputElement>(null);
-  const disabledReason = blocked ?? (urls.length >= max && max > 1 ? playgroundText.atMost(max) : undefined);
+  const mayNot = useRoleReason('member');
+  const disabledReason = mayNot ?? blocked ?? (urls.length >= max && max > 1 ? playgroundText.atMost(max) : undefined);
   // A new file replaces a single one.
   const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
   const { isBusy, uploadError, send } = useUploads(media, add);

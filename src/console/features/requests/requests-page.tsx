@@ -3,7 +3,7 @@ import { Link } from 'wouter-preact';
 import type { Query } from '../../api/call.ts';
 import type { LoggedRequest } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { useAccount, useRoleReason } from '../../api/session.ts';
+import { useAccount, useIsOwner } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { LinkButton } from '../../ui/button.tsx';
@@ -54,7 +54,7 @@ const textFilters: readonly RequestFilter[] = [
 
 /** Owners choose one of the keys. Other people, who cannot list keys, narrow the list by the details of a request. */
 function useRequestFilters(): readonly RequestFilter[] {
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
   const given = useAddress().get('key');
   const { data } = useRead('/api/v1/keys', {}, { isEnabled: isOwner });
   return useMemo(() => {
@@ -124,7 +124,7 @@ function RequestHead({ request }: RequestProps) {
 
 function NoRequests() {
   const { accountId } = useAccount();
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
   return (
     <>
       <p>{requestsText.emptyAdvice}</p>
