@@ -1,5 +1,4 @@
 import type { Event } from '../../api/contract.ts';
-import { number } from '../../ui/money.tsx';
 import { resentWords } from '../callbacks/callbacks-text.ts';
 
 // Every text of the page about the events of an account.
