@@ -17,7 +17,7 @@ const skip = skipWithoutBrowser();
 /** Buttons of an account's pages that begin a change, by the end of the page's address. */
 const changesByPage = {
   keys: ['Create key', 'Rotate seeded', 'Revoke seeded'],
-  credits: ['Redeem code', 'Set limit', 'Change the limits of The whole account'],
+  credits: ['Redeem code', 'Set limit', 'Change the limits of The whole account', 'Save warning'],
   webhooks: ['Add endpoint'],
   callbacks: ['Resend failed callbacks', 'Send test'],
   members: ['Invite'],
@@ -322,7 +322,10 @@ describe('an operator in the console', { skip }, () => {
     }
     // An archive changes nothing, so the server makes one for an operator, too.
     await open(`/a/${seeded.accountId}/gallery`);
-    await page.getByRole('checkbox').first().check();
+    await page
+      .getByLabel(/^Select: /)
+      .first()
+      .click();
     await press('Download ZIP');
     await said('Your download has started');
     assert.equal(await page.getByRole('button', { name: 'Delete content' }).getAttribute('aria-disabled'), 'true');
