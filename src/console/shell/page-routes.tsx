@@ -31,7 +31,7 @@ export function PageRoutes({ account, declared, pages, details }: RoutesProps) {
           ),
           Detail !== undefined && (
             <Route key={`${address}/:id`} path={`${address}/:id`}>
-              {({ id = '' }) => <Detail key={id} id={id} />}
+              {({ id }) => <Detail key={id} id={id} />}
             </Route>
           ),
         ];

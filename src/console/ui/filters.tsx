@@ -44,10 +44,10 @@ export function choiceFilter<Name extends string, Value extends string>(
   choice: Choice<Name, Value>,
 ): Filter<{ [Key in Name]?: Value | undefined }> {
   const { all, values, given, word = (value) => value, ...filter } = choice;
-  const known = new Set(given === undefined ? values : [...values, given]);
+  const offered = new Set(given === undefined ? values : [...values, given]);
   return {
     ...filter,
-    options: [{ value: '', label: all }, ...[...known].map((value) => ({ value, label: word(value) }))],
+    options: [{ value: '', label: all }, ...[...offered].map((value) => ({ value, label: word(value) }))],
     // Only values of the options get here.
     query: (value) => ({ [filter.name]: value }) as { [Key in Name]?: Value },
   };
