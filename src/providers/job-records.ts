@@ -5,7 +5,7 @@ import type { CancelOutcome, Job, JobStatus, JsonObject, Warn } from './contract
 // spells records.
 
 /** `stopping`: the job may still run after its cancellation. `missing`: the upstream has lost it. */
-export type JobState = 'queued' | 'running' | 'stopping' | EndState | 'missing';
+type JobState = 'queued' | 'running' | 'stopping' | EndState | 'missing';
 export type EndState = 'succeeded' | 'failed' | 'canceled';
 
 /** The outcome of a cancellation by the state that is read after it; `unclear` is a read without a verdict. */

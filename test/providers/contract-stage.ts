@@ -69,7 +69,7 @@ export async function recover(provider: PolledProvider, request: JobRequest, unt
 }
 
 /** A job that runs, and its state in the books. */
-export async function booked(t: TestContext, provider: PolledProvider, { books }: RunningUpstream) {
+export async function bookedJob(t: TestContext, provider: PolledProvider, { books }: RunningUpstream) {
   const { request, job } = await begun(provider);
   t.after(() => books.end(job.id, 'failed'));
   const state = async () => {
@@ -87,7 +87,7 @@ export async function deliversUnder(
   running: RunningUpstream,
 ): Promise<void> {
   const { proxy, provider } = await stage(t, upstream, running);
-  const { request, job } = await booked(t, provider, running);
+  const { request, job } = await bookedJob(t, provider, running);
   await running.books.end(job.id, 'succeeded');
   const workFolder = await temporaryFolder(t);
   await proxy.play(fault, notCreate(upstream));

@@ -9,7 +9,7 @@ import { startRestartableServer } from '../fakes/restartable-server.ts';
 import type { RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
-  booked,
+  bookedJob,
   deliversUnder,
   isTrue,
   lacks,
@@ -122,7 +122,7 @@ function playStories(upstream: Upstream): void {
 
     test(`a status request that ${name} yields no wrong verdict`, async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);
-      const { job, state } = await booked(t, provider, running);
+      const { job, state } = await bookedJob(t, provider, running);
       for (const end of [undefined, 'succeeded'] as const) {
         if (end !== undefined) await running.books.end(job.id, end);
         const status = await under(proxy, fault, notCreate(upstream), (signal) => statusOf(provider, job, signal));
@@ -133,7 +133,7 @@ function playStories(upstream: Upstream): void {
 
     test(`a lookup that ${name} does not deny the lost job`, async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);
-      const { request, job } = await booked(t, provider, running);
+      const { request, job } = await bookedJob(t, provider, running);
       if (lacks(upstream, 'look-up')) return assert.equal((await recover(provider, request)).kind, 'unknown');
       const found = await under(proxy, fault, notCreate(upstream), (signal) => recover(provider, request, signal));
       assert.ok(found.kind === 'later' || found.kind === 'found', found.kind);
@@ -142,7 +142,7 @@ function playStories(upstream: Upstream): void {
 
     test(`a cancellation that ${name} reports only what is true`, async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);
-      const { job, state } = await booked(t, provider, running);
+      const { job, state } = await bookedJob(t, provider, running);
       if (lacks(upstream, 'cancellation')) return assert.equal(await provider.cancel(job, never), 'runs_on');
       const outcome = await under(proxy, fault, notCreate(upstream), (signal) => provider.cancel(job, signal));
       if (outcome === 'cancelled' || outcome === 'ended') assert.notEqual(await state(), 'running');
@@ -171,7 +171,7 @@ function playStories(upstream: Upstream): void {
   if (upstream.forgets !== undefined) {
     test('a job that a restart killed is missing, and it was not cancelled', async (t) => {
       const { provider } = await stage(t, upstream, running);
-      const { job } = await booked(t, provider, running);
+      const { job } = await bookedJob(t, provider, running);
       await running.restart();
       // A connection from before the restart breaks first.
       const status = await waitFor('a verdict', async () => {
@@ -203,7 +203,7 @@ function playStories(upstream: Upstream): void {
 
   test('a download that hangs ends with the signal', async (t) => {
     const { proxy, provider } = await stage(t, upstream, running);
-    const { job } = await booked(t, provider, running);
+    const { job } = await bookedJob(t, provider, running);
     await running.books.end(job.id, 'succeeded');
     const reason = new Error('the deadline');
     const stop = new AbortController();
@@ -217,7 +217,7 @@ function playStories(upstream: Upstream): void {
 
   test('an unknown job is missing, and was certainly not created', async (t) => {
     const { provider } = await stage(t, upstream, running);
-    const { job } = await booked(t, provider, running);
+    const { job } = await bookedJob(t, provider, running);
     const request = jobRequest();
     // The handle of a real job, with a name that is not.
     const handle = JSON.parse(JSON.stringify(job.handle).replaceAll(job.id, request.jobKey)) as Job['handle'];

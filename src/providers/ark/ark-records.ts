@@ -34,7 +34,7 @@ export const arkStates: RecordRules<ArkRecord>['states'] = {
   expired: 'failed',
 };
 
-export type EndRules = { readonly resultPath: string; readonly cost: CostRule | undefined };
+type EndRules = { readonly resultPath: string; readonly cost: CostRule | undefined };
 
 export function endOf(record: ArkRecord, state: EndState, job: Job, rules: EndRules): JobStatus {
   const cost = costOf(record.body, job, rules.cost);
