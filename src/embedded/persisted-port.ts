@@ -61,8 +61,10 @@ export function reservePort(port: number): Promise<boolean> {
     const mark = createSocket('udp4').unref();
     mark.once('error', (error) => {
       mark.close();
+      const isTaken = errorCode(error) === 'EADDRINUSE';
+      if (isTaken) reserved.delete(port);
       // Without UDP there are no reservations, and a port is as free as it was found.
-      resolve(errorCode(error) !== 'EADDRINUSE');
+      resolve(!isTaken);
     });
     mark.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true));
   });
