@@ -9,7 +9,6 @@ export async function cancelTaskFor(deps: HttpDeps, taskId: string) {
   return stopEndedTask(deps, await refundTask(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
 }
 
-/** Stops the generation of a task that this request has ended. */
 export function stopEndedTask({ stopTask, events }: HttpDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
