@@ -69,7 +69,7 @@ async function deleteUploads(deps: ActivityDeps, accountId: string): Promise<num
   return uploads.length;
 }
 
-/** Customers should not pay for a closed account. What they pay all the same is booked, and the operator can return it. */
+/** Customers should not pay for a closed account. A payment that arrives nevertheless is booked, and the operator can return it. */
 async function endCheckouts(deps: ActivityDeps, accountId: string): Promise<number> {
   const { db, payments: provider, publicUrl: serviceUrl } = deps;
   if (provider === undefined) return 0;

@@ -50,7 +50,6 @@ export type ActivityDeps = {
   readonly engine: Omit<Engine, 'redeliver' | 'retryNow' | 'testProvider'>;
   /** Undefined while credits are not for sale. */
   readonly payments: PaymentProvider | undefined;
-  /** The address of this installation. */
   readonly publicUrl: string;
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;
@@ -65,6 +64,5 @@ export type ActivityDeps = {
   };
   /** A task whose workflow's code fails is refunded after this time, so that an operator can roll a bad release back. */
   readonly stuckTaskMs: number;
-  /** The events that metrics count. */
   readonly events: Events;
 };

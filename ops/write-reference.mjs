@@ -28,7 +28,7 @@ function withRows(text, [head, rows]) {
   const table = new RegExp(`^(\\| ${head} .*\\n\\| -.*\\n)(?:\\|.*\\n)*`, 'm');
   if (!table.test(text)) throw new Error(`${page} has no table of each ${head}`);
   const lines = rows.map((cells) => `| ${cells.join(' | ')} |\n`);
-  return text.replace(table, (_, kept) => kept + lines.join(''));
+  return text.replace(table, (_, top) => top + lines.join(''));
 }
 
 /** The formatter pads the columns. */

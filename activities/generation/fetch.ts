@@ -80,7 +80,7 @@ async function fetchFile(
     if (error instanceof OutboundError && error.kind === 'too_large')
       return await failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
     if (!limit.aborted) throw error;
-    deps.log.error({ taskId, err: error }, 'a paid video could not be fetched');
+    deps.log.error({ taskId, err: error }, 'paid video not fetched');
     return await failTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });
   }
 }

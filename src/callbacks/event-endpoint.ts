@@ -4,7 +4,6 @@ import { maybeOne, none, one } from '../platform/database/statement.ts';
 import { type Delivery, deliveryColumns, owedAgain } from './deliveries.ts';
 import type { EventType } from './event.ts';
 
-/** The receiver of an account's events. */
 export type EventEndpoint = {
   readonly url: string;
   readonly types: readonly EventType[];

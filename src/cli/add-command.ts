@@ -8,8 +8,8 @@ export const sampleKey = '019abc56-789a-7def-8901-234567890abc';
 const examplesOf = new WeakMap<Command, readonly string[]>();
 
 /**
- * Adds a command. Each example is what follows its words, by default nothing. The help of a group shows the first example of each of its
- * commands.
+ * Adds a command. An example contains what is typed after the words of the command; the default is nothing. The help of a group shows the
+ * first example of each of its commands.
  */
 export function addCommand(parent: Command, name: string, ...examples: readonly string[]): Command {
   const command = parent.command(name);

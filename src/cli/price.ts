@@ -89,7 +89,7 @@ async function set(
   return priceAnswer(setting.price);
 }
 
-/** A price that has left the catalogue can be ended only. */
+/** A price that has left the catalogue can only be ended. */
 async function namedPrice(
   db: Context['db'],
   models: ModelCatalogue,

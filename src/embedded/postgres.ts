@@ -30,7 +30,7 @@ export type PostgresOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'> &
 const name = 'PostgreSQL';
 const databaseName = 'videogen';
 
-/** Fast (SIGINT) writes a checkpoint; immediate (SIGQUIT) leaves that to recovery. SIGKILL is for a machine beyond help. */
+/** Fast (SIGINT) writes a checkpoint; immediate (SIGQUIT) leaves that to recovery. SIGKILL is the last resort. */
 const defaultStopSteps = [
   { signal: 'SIGINT', waitMs: 20_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },

@@ -27,7 +27,6 @@ import { noRequestLog, type RequestLog } from '../requests/request-log.ts';
 import { type BadKeys, createBadKeys, createRateLimiter, type RateLimiter } from './limits/rate-limits.ts';
 import { createTaskWaiters, type TaskWaiters } from '../tasks/long-poll.ts';
 
-/** Writes the received file to a path. */
 export type ReceiveFile = (path: string) => Promise<void>;
 
 /** `why` continues a sentence that begins with the file. */
@@ -59,7 +58,6 @@ export type HttpPorts = {
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   /** Returns why a callback may not be sent to this URL. */
   readonly refuseCallbackUrl: RefuseUrl;
-  /** Starts the workflow of an accepted task. */
   readonly startTask: (task: TaskToStart) => void;
   /** Stops the generation of a cancelled task. */
   readonly stopTask: (task: TaskToStop) => void;
@@ -67,7 +65,6 @@ export type HttpPorts = {
   readonly retryTask: (task: { readonly taskId: string }) => void;
   /** Tests a provider on a worker; bounded in time. */
   readonly testProvider: (provider: string) => Promise<ProviderTest>;
-  /** Sends a callback or event again. */
   readonly redeliver: (delivery: DeliveryToStart) => void;
   /** Refunds a task that may exist although its request failed. */
   readonly refundUncertain: (task: { readonly taskId: string; readonly accountId: string }) => void;
@@ -130,7 +127,6 @@ export type HttpOptions = {
   readonly badKeys: BadKeys;
   /** Limits invalid redemption codes of a person. */
   readonly codeAttempts: RateLimiter;
-  /** Limits the tests of a provider. */
   readonly providerTests: RateLimiter;
   /** Sign-up is off by default. */
   readonly signUp: SignUpPolicy;

@@ -8,8 +8,8 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * Files by key (see `contentTypeOf`), in a folder or a bucket. Methods throw for an invalid key. An outage, or a refusal of the store, is
- * an error that may be retried; it is never reported as a missing file.
+ * Files by key (see `contentTypeOf`), in a folder or a bucket. Methods that take keys throw for other text. An outage, or a refusal of the
+ * store, is an error that may be retried; it is never reported as a missing file.
  */
 export type MediaFiles = {
   /** Stores a copy of a file. The same key may be written again; readers see the old or the new file, never a part. */
@@ -64,7 +64,7 @@ export type MediaSource =
 
 export type ResultStore = ReturnType<typeof createResultStore>;
 
-/** Files, and signed links to them at this service's own media route. */
+/** Files, and signed links to them, which lead to this service's own media route. */
 export function createResultStore(files: MediaFiles, options: LinkSignerOptions) {
   const signer = createLinkSigner(options);
   return {

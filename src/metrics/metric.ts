@@ -12,7 +12,7 @@ export type DescribedMetric = {
   readonly help: string;
   readonly labels?: readonly string[];
   readonly process: 'API' | 'worker' | 'both';
-  /** Tells operators what values or changes need them, in Markdown. */
+  /** The values or changes that need an operator, in Markdown. */
   readonly actWhen: string;
 };
 

@@ -58,19 +58,15 @@ type Recorder = Pick<EventMetric, 'on'> & { readonly record: (sample: Sample) =>
 function createRecorder(registry: Registry, metric: EventMetric): Recorder {
   const { name, help, labels = [], on } = metric;
   const config = { name, help, labelNames: labels, registers: [registry] };
-  switch (metric.type) {
-    case 'counter': {
-      const counter = new Counter(config);
-      for (const zero of metric.zeros ?? []) counter.inc(zero, 0);
-      return { on, record: ([sample, value]) => counter.inc(sample, value) };
-    }
-    case 'histogram': {
-      const histogram = new Histogram({ ...config, buckets: [...metric.buckets] });
-      return { on, record: ([sample, value]) => histogram.observe(sample, value) };
-    }
-    case 'state': {
-      const gauge = new Gauge(config);
-      return { on, record: ([sample, value]) => gauge.set(sample, value) };
-    }
+  if (metric.type === 'counter') {
+    const counter = new Counter(config);
+    for (const zero of metric.zeros ?? []) counter.inc(zero, 0);
+    return { on, record: ([sample, value]) => counter.inc(sample, value) };
   }
+  if (metric.type === 'histogram') {
+    const histogram = new Histogram({ ...config, buckets: [...metric.buckets] });
+    return { on, record: ([sample, value]) => histogram.observe(sample, value) };
+  }
+  const gauge = new Gauge(config);
+  return { on, record: ([sample, value]) => gauge.set(sample, value) };
 }

@@ -60,7 +60,7 @@ export const requestMetrics: readonly EventMetric[] = [
     name: 'videogen_logged_requests_dropped_total',
     help: 'Finished requests that are missing in the request log of their account',
     process: 'API',
-    actWhen: 'grows: the database is unavailable for long, or an account sends over 1,000 requests a second',
+    actWhen: 'grows: the database is unavailable or slow for long',
     zeros: [{}],
     on: on('logged_requests_dropped', ({ requests }) => [{}, requests]),
   },

@@ -31,7 +31,7 @@ const on = onEventsOf<TaskEvent>();
 /** From a statement on an idle database to the longest usual deadlines. */
 const stageBuckets = [...requestBuckets, 60, 120, 300, 600, 1800, 3600, 7200];
 
-/** Tasks, their credits, and what is settled in their workflow's place. */
+/** Tasks and their credits, and what `reconcile` settles. */
 export const taskMetrics: readonly EventMetric[] = [
   {
     type: 'histogram',

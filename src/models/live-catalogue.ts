@@ -47,18 +47,7 @@ const checkEveryMs = 5_000;
 export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   const { path, log, part, events } = source;
   const onRead = (isRefused: boolean) => events.emit({ kind: 'catalogue_read', part, isRefused });
-  if (path === undefined) {
-    const catalogue = builtInCatalogue();
-    onRead(false);
-    const state = { path, version: 'built-in', loadedAt: Date.now(), refused: undefined };
-    return {
-      current: () => catalogue,
-      problems: () => [],
-      state: () => state,
-      check: async () => {},
-      close: () => {},
-    };
-  }
+  if (path === undefined) return builtInOnly(onRead);
 
   /** The files of the last read, valid or not, with their digests. */
   let seen = new Map<string, string>();
@@ -106,7 +95,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
       onRead(true);
       if (isLogged) return;
       refusedAt = Date.now();
-      log.error({ path, problems }, 'changed catalogue refused, the one before stays in force');
+      log.error({ path, problems }, 'catalogue change rejected; the previous catalogue stays in force');
     }
   };
 
@@ -115,6 +104,19 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   const close = checks.watch('this catalogue');
   const state = () => ({ ...inForce, refused: problems.length === 0 ? undefined : { at: refusedAt, problems } });
   return { current: () => catalogue, problems: () => problems, state, check: checks.run, close };
+}
+
+function builtInOnly(onRead: (isRefused: boolean) => void): LiveCatalogue {
+  const catalogue = builtInCatalogue();
+  onRead(false);
+  const state = { path: undefined, version: 'built-in', loadedAt: Date.now(), refused: undefined };
+  return {
+    current: () => catalogue,
+    problems: () => [],
+    state: () => state,
+    check: async () => {},
+    close: () => {},
+  };
 }
 
 async function digestsOf(files: readonly string[]): Promise<string> {

@@ -56,7 +56,7 @@ export type ModeratorDeps = {
   readonly log: { readonly warn: (problem: HookProblem, message: string) => void };
 };
 
-/** Why a hook gave no usable answer. */
+/** The reason why a hook gave no usable answer. */
 export type HookProblem = {
   readonly model: string;
   readonly onError: ModerationHook['onError'];

@@ -5,7 +5,7 @@ import { reversePayment } from './reverse-payment.ts';
 import { settlePayment, type Settling } from './settle-payment.ts';
 import type { Settler } from './top-ups.ts';
 
-// The two things that can happen to a payment, with their log lines and metrics. Events and reconciliation both end here.
+// Settles and reverses payments, with log lines and metrics. Events and reconciliation both use it.
 
 export type PaymentDeps = Settling & { readonly log: Log; readonly events: Events };
 

@@ -19,7 +19,7 @@ export const topUpStates = [
 export const settlers = ['event', 'reconciliation'] as const;
 export type Settler = (typeof settlers)[number];
 
-/** Why a paid checkout was not granted. */
+/** The reasons why a paid checkout was not granted. */
 export const grantObstacles = [
   'account_not_found',
   'amount_differs',

@@ -1,4 +1,4 @@
-/** Why a task ended in `fail`; stable, part of the API. */
+/** The reasons for `fail`; stable, because they are part of the API. */
 export const failCodes = [
   'content_rejected',
   'image_unreachable',

@@ -32,9 +32,9 @@ export type WorkflowDescription = {
 
 /** The outcomes of a test of a provider. */
 export const testOutcomes = [
-  /** It answered as its API does. */
+  /** It responded as its API does. */
   'ok',
-  /** It answered something else, such as a page of a proxy. */
+  /** It responded with something else, such as a page of a proxy. */
   'responded',
   'key_rejected',
   /** Too many requests, or an error of its own. */

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { taskStates } from '../../src/tasks/task.ts';
 import { acceptBatch, acceptTask } from '../../src/tasks/accept-task.ts';
-import { createCallerFinder, createTaskFinder } from '../../src/accounts/callers.ts';
+import { createCallerFinder } from '../../src/accounts/callers.ts';
 import { deleteExpiredContent, listOwedDeletions } from '../../src/tasks/content-deletion.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { checkBooks } from '../../src/credits/ledger-rules.ts';
@@ -65,7 +65,6 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
   },
   poll: async ({ watched, taskId, account: { key } }) => {
     await createCallerFinder(watched)(key, taskId);
-    await createTaskFinder(watched)(taskId);
     await tasks.findTask(watched, taskId);
     await tasks.listEndedAmong(watched, [taskId]);
   },
