@@ -1,7 +1,7 @@
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
-import type { LostCall, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
+import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { countRivals, listClaimedJobs } from '../../src/providers/lost-calls.ts';
+import { countRivals, listClaimedJobs } from '../../src/providers/lost-creates.ts';
 import { callSettledAfterMs, type ProviderJob } from '../../src/providers/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Attempt, interrupted } from './attempt.ts';
@@ -42,7 +42,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
 }
 
 /** A create by its request and its row. */
-export type LostRequest = Pick<LostCall, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
+export type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
   readonly accountId: string;
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;
 };
@@ -58,7 +58,7 @@ export async function requestLostJob(
 ): Promise<RecoverOutcome> {
   const { ordinal, pool = '', intendedAt = Date.now() } = row;
   const { taskId } = request;
-  const lost: LostCall = {
+  const lost: LostCreate = {
     ...request,
     input: spelledInput({ imageReference }, request.input),
     ordinal,

@@ -97,7 +97,7 @@ export async function findPostgres(folder: string): Promise<string | undefined> 
 
 /** Connects, and creates our database the first time. */
 async function isUsable(folder: string, port: number, password: string): Promise<boolean> {
-  // A machine with far more work than cores takes seconds to accept a connection; a server that is not running refuses it at once.
+  // A machine with far more work than cores takes seconds to accept a connection; a server that is not running refuses it immediately.
   // Without `ssl`, pg would read PGSSLMODE from the environment.
   const client = new Client({
     connectionString: postgresUrl(port, password, 'postgres'),

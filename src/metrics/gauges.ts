@@ -5,7 +5,7 @@ import type { Maintenance } from '../platform/database/maintenance.ts';
 import { providerStates } from '../providers/provider-pools.ts';
 import type { ProviderStatus } from '../providers/provider-status.ts';
 import type { DescribedMetric, PartName, Sample } from './metric.ts';
-import { removed } from './names.ts';
+import { removed } from './label-values.ts';
 
 // Metrics that are read at a scrape. A new one needs an entry in the table below, and a source unless one has the value.
 

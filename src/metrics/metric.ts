@@ -1,4 +1,4 @@
-import type { Names } from './names.ts';
+import type { Names } from './label-values.ts';
 
 /** The parts of a process; `npm start` has both. */
 export type PartName = 'api' | 'worker';

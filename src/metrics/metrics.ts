@@ -4,7 +4,7 @@ import type { DatabaseUsage } from '../platform/database/database.ts';
 import type { Events } from './events.ts';
 import { healthMetrics } from './health-metrics.ts';
 import type { EventMetric, PartName, Sample } from './metric.ts';
-import { namesOf } from './names.ts';
+import { namesOf } from './label-values.ts';
 import { providerMetrics } from './provider-metrics.ts';
 import { readAtScrapes } from './read-at-scrapes.ts';
 import { requestMetrics } from './request-metrics.ts';

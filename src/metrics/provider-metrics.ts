@@ -1,9 +1,9 @@
 import type { ProviderEvent } from '../providers/provider-events.ts';
-import type { EndedCall } from '../providers/provider-jobs.ts';
+import type { EndedJob } from '../providers/provider-jobs.ts';
 import { type EventMetric, onEventsOf, type Sample } from './metric.ts';
-import type { Names } from './names.ts';
+import type { Names } from './label-values.ts';
 
-export type ProviderMetricEvent = ProviderEvent | { readonly kind: 'job_ended'; readonly job: EndedCall };
+export type ProviderMetricEvent = ProviderEvent | { readonly kind: 'job_ended'; readonly job: EndedJob };
 
 const on = onEventsOf<ProviderMetricEvent>();
 
@@ -108,6 +108,6 @@ export const providerMetrics: readonly EventMetric[] = [
 ];
 
 /** Skips jobs on our own machines, which have no pool. */
-function onUpstreamJob(sample: (job: EndedCall, names: Names) => Sample | undefined): EventMetric['on'] {
+function onUpstreamJob(sample: (job: EndedJob, names: Names) => Sample | undefined): EventMetric['on'] {
   return on('job_ended', ({ job }, names) => (job.pool === undefined ? undefined : sample(job, names)));
 }

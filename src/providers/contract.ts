@@ -92,7 +92,7 @@ export type NotAccepted = {
 export type Refused = { readonly kind: 'refused'; readonly error: UpstreamError };
 
 /** A create whose response was lost. Times are Unix milliseconds of the database's clock. */
-export type LostCall = Omit<JobRequest, 'media' | 'mediaLinks'> & {
+export type LostCreate = Omit<JobRequest, 'media' | 'mediaLinks'> & {
   readonly intendedAt: number;
   /** Returns those of the upstream ids that belong to other jobs of ours. */
   readonly claimed: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -168,7 +168,7 @@ export type PolledProvider = Capabilities & {
   /** Sends one create request, once. Any error but a `TaskError` of an image counts as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
   /** Reads only, or repeats a create under its own name. An error means `later`. */
-  recover(call: LostCall, signal: AbortSignal): Promise<RecoverOutcome>;
+  recover(call: LostCreate, signal: AbortSignal): Promise<RecoverOutcome>;
   /** Returns statuses by `jobKey`; a job without one is `unclear`, and so are all of them after an error. */
   status(jobs: readonly Job[], signal: AbortSignal): Promise<ReadonlyMap<string, JobStatus>>;
   /** Fetches the video of a job that succeeded, and retries until `signal` is aborted, because the video is paid for. */

@@ -1,4 +1,4 @@
-import type { JsonObject, LostCall, RecoverOutcome } from './contract.ts';
+import type { JsonObject, LostCreate, RecoverOutcome } from './contract.ts';
 
 type Candidate = { readonly id: string; readonly handle?: JsonObject };
 
@@ -14,7 +14,7 @@ export const retryLookup = { kind: 'later', afterMs: 15_000 } as const satisfies
  */
 export async function findLostJob(
   candidates: readonly Candidate[],
-  lost: LostCall,
+  lost: LostCreate,
   /** False where the list was too long to hold every job. */
   isComplete = true,
 ): Promise<RecoverOutcome> {

@@ -153,13 +153,13 @@ where task_id = $1 and ordinal = $2 and upstream_ended_at is null`,
 });
 
 /** A job whose end was recorded just now, for metrics. */
-export type EndedCall = Pick<ProviderJob, 'provider' | 'pool' | 'costMicros' | 'costCurrency' | 'costBasis'> & {
+export type EndedJob = Pick<ProviderJob, 'provider' | 'pool' | 'costMicros' | 'costCurrency' | 'costBasis'> & {
   readonly outcome: ProviderJobOutcome;
   /** From the acceptance of the job to its end; undefined if no job was created. */
   readonly runMs: number | undefined;
 };
 
-const endedCall = `provider, pool, outcome, cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis",
+const endedColumns = `provider, pool, outcome, cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis",
   case when job_id is not null then
     (extract(epoch from coalesce(upstream_ended_at, now()) - coalesce(submitted_at, intended_at)) * 1000)::bigint end as "runMs"`;
 
@@ -178,14 +178,14 @@ export type ProviderJobEnd = JobName & {
 };
 
 /** Commits the outcome of a job. Returns undefined if an earlier outcome stays. */
-export const endProviderJob = maybeOne<EndedCall, [end: ProviderJobEnd]>({
+export const endProviderJob = maybeOne<EndedJob, [end: ProviderJobEnd]>({
   name: 'end-provider-job',
   text: `
 update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
   settled_at = case when $7 then now() else settled_at end, is_repeatable = $9,
   ${replacedCost('$8')}
 where task_id = $1 and ordinal = $2 and outcome is null
-returning ${endedCall}`,
+returning ${endedColumns}`,
   values: ({ taskId, ordinal, outcome, failure, detail, isSettled = false, cost, isRepeatable = false }) => {
     const { failCode, failMsg } = failure ?? {};
     return [taskId, ordinal, outcome, failCode, failMsg, detail, isSettled, cost, isRepeatable];
@@ -193,16 +193,16 @@ returning ${endedCall}`,
 });
 
 /** Ends the task's open job in success; a task has at most one open job. */
-export const succeedProviderJob = maybeOne<EndedCall, [taskId: string]>({
+export const succeedProviderJob = maybeOne<EndedJob, [taskId: string]>({
   name: 'succeed-provider-job',
   text: `
 update provider_jobs set outcome = 'success', ended_at = now()
 where task_id = $1 and job_id is not null and outcome is null
-returning ${endedCall}`,
+returning ${endedColumns}`,
 });
 
 /** Records that a video arrived after its task was refunded: it was paid for upstream, and is never delivered. */
-export const recordLateSuccess = maybeOne<EndedCall, [taskId: string]>({
+export const recordLateSuccess = maybeOne<EndedJob, [taskId: string]>({
   name: 'record-late-success',
   // Cost and duration were counted with its success.
   text: `
@@ -246,12 +246,12 @@ type Settlement = Pick<ProviderJobEnd, 'taskId' | 'ordinal' | 'cost'> & {
   readonly outcome: 'abandoned' | 'late_success';
 };
 
-const settle = maybeOne<EndedCall & { readonly isFirst: boolean }, [settlement: Settlement]>({
+const settle = maybeOne<EndedJob & { readonly isFirst: boolean }, [settlement: Settlement]>({
   name: 'settle-provider-job',
   text: `
 update provider_jobs set settled_at = now(), sent_input = null, outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
 where task_id = $1 and ordinal = $2 and ${mayRun}
-returning ${endedCall}, ended_at = now() as "isFirst"`,
+returning ${endedColumns}, ended_at = now() as "isFirst"`,
   values: ({ taskId, ordinal, outcome, cost }) => [taskId, ordinal, outcome, cost],
 });
 
@@ -259,7 +259,7 @@ returning ${endedCall}, ended_at = now() as "isFirst"`,
  * Commits that the job of an ended task has stopped, or finished too late. Returns a job that was abandoned before only if it finished
  * after all.
  */
-export async function settleProviderJob(db: Database, settlement: Settlement): Promise<EndedCall | undefined> {
+export async function settleProviderJob(db: Database, settlement: Settlement): Promise<EndedJob | undefined> {
   const row = await settle(db, settlement);
   return row?.isFirst === true || settlement.outcome === 'late_success' ? row : undefined;
 }

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { v4 as uuid } from 'uuid';
 import { withDefaults } from '../../src/tasks/task-input.ts';
 import { type MediaLinks, noMedia, type ReferenceImage, type ReferenceMedia } from '../../src/tasks/ports.ts';
-import type { Job, JobRequest, JobStatus, LostCall, PolledProvider } from '../../src/providers/contract.ts';
+import type { Job, JobRequest, JobStatus, LostCreate, PolledProvider } from '../../src/providers/contract.ts';
 
 /** A signal that is never aborted. */
 export const { signal } = new AbortController();
@@ -40,7 +40,7 @@ export function jobOf({ jobKey, input }: JobRequest, id: string, handle: Job['ha
 }
 
 /** A create of the request whose answer was lost just now. */
-export function lostCall(request: JobRequest, changes: Partial<LostCall> = {}): LostCall {
+export function lostCall(request: JobRequest, changes: Partial<LostCreate> = {}): LostCreate {
   return { ...request, intendedAt: Date.now(), claimed: async () => new Set(), rivals: 0, ...changes };
 }
 

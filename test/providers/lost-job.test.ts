@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { LostCall } from '../../src/providers/contract.ts';
+import type { LostCreate } from '../../src/providers/contract.ts';
 import { findLostJob } from '../../src/providers/lost-job.ts';
 import { jobRequest, lostCall } from './job-request.ts';
 
@@ -10,7 +10,7 @@ const twoMinutesAgo = () => Date.now() - 120_000;
 const later = { kind: 'later', afterMs: 15_000 };
 const [one, two] = [{ id: 'one', handle: { at: 'x' } }, { id: 'two' }];
 
-function find(candidates: readonly { readonly id: string }[], changes: Partial<LostCall> = {}, isComplete = true) {
+function find(candidates: readonly { readonly id: string }[], changes: Partial<LostCreate> = {}, isComplete = true) {
   return findLostJob(candidates, lostCall(jobRequest(), changes), isComplete);
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../../platform/json.ts';
 import { type CostRule, estimateCost } from '../../models/catalogue/cost.ts';
-import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCall } from '../contract.ts';
+import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCreate } from '../contract.ts';
 import type { EndState, RecordRules } from '../job-records.ts';
 import { jobFailure } from './ark-errors.ts';
 
@@ -74,7 +74,7 @@ const originSchema = z.object({
 });
 
 /** True if the lost create may have made the job. Ark has no names for jobs, so account, time and input identify it. */
-export function isCandidate(record: ArkRecord, lost: LostCall): boolean {
+export function isCandidate(record: ArkRecord, lost: LostCreate): boolean {
   const { input, accountHash } = lost;
   const { data: origin } = originSchema.safeParse(record.body);
   if (origin?.safety_identifier !== accountHash || !isRecent(record, lost)) return false;
@@ -83,7 +83,7 @@ export function isCandidate(record: ArkRecord, lost: LostCall): boolean {
   return duration === input.duration && (input.ratio === 'adaptive' || ratio === input.ratio);
 }
 
-export function isRecent({ body }: ArkRecord, { intendedAt }: LostCall): boolean {
+export function isRecent({ body }: ArkRecord, { intendedAt }: LostCreate): boolean {
   const { data: origin } = originSchema.safeParse(body);
   return origin !== undefined && origin.created_at * 1000 >= intendedAt - clockDifferenceMs;
 }

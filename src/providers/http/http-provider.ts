@@ -13,7 +13,7 @@ import type {
   JobRequest,
   JobStatus,
   JsonObject,
-  LostCall,
+  LostCreate,
   PolledProvider,
   RecoverOutcome,
   RequestBody,
@@ -109,7 +109,7 @@ async function uploadsOf(upstream: Upstream, request: JobRequest, signal: AbortS
   return await uploadImages(request, { file, reader, upload, known, send: post });
 }
 
-async function recover(upstream: Upstream, lost: LostCall, signal: AbortSignal): Promise<RecoverOutcome> {
+async function recover(upstream: Upstream, lost: LostCreate, signal: AbortSignal): Promise<RecoverOutcome> {
   const { find } = upstream.file;
   if (find === undefined) return { kind: 'unknown', detail: 'jobs of this upstream cannot be looked up' };
   const limits = { timeoutMs: timeouts.recoverMs, signal };

@@ -8,7 +8,7 @@ import type {
   JobRequest,
   JsonObject,
   JsonValue,
-  LostCall,
+  LostCreate,
   Refused,
   RequestBody,
 } from '../contract.ts';
@@ -99,7 +99,7 @@ export function namedData({ input, jobKey }: JobRequest, frozen: Frozen): JsonOb
   return { ...common(input, frozen), jobKey };
 }
 
-export function lostData({ input, intendedAt, jobKey }: LostCall, frozen: Frozen): JsonObject {
+export function lostData({ input, intendedAt, jobKey }: LostCreate, frozen: Frozen): JsonObject {
   return { ...common(input, frozen), jobKey, intendedAt };
 }
 

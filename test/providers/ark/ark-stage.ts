@@ -1,5 +1,5 @@
 import type { TestContext } from 'node:test';
-import type { JobRequest, LostCall, PolledProvider } from '../../../src/providers/contract.ts';
+import type { JobRequest, LostCreate, PolledProvider } from '../../../src/providers/contract.ts';
 import { type ArkProviderDeps, createArkProvider } from '../../../src/providers/ark/ark-provider.ts';
 import { startArkUpstream } from '../../fakes/ark.ts';
 import { clientFor, providerDeps } from '../provider-client.ts';
@@ -37,6 +37,6 @@ export async function stage(t: TestContext, changes: Changes = {}) {
   return { upstream, baseUrl, provider, begin: (wanted: JobChanges = {}) => begun(provider, wanted) };
 }
 
-export async function recover(provider: PolledProvider, request: JobRequest, changes: Partial<LostCall> = {}) {
+export async function recover(provider: PolledProvider, request: JobRequest, changes: Partial<LostCreate> = {}) {
   return await provider.recover(lostCall(request, changes), signal);
 }

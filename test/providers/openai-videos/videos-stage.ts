@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import sharp from 'sharp';
-import type { JobRequest, JsonObject, LostCall } from '../../../src/providers/contract.ts';
+import type { JobRequest, JsonObject, LostCreate } from '../../../src/providers/contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { startVideosUpstream } from '../../fakes/videos.ts';
@@ -28,7 +28,7 @@ export async function stage(
     const { request, job } = await begun(provider, changes);
     return { request, job, status: () => statusOf(provider, job) };
   };
-  const lost = (request: JobRequest, changes: Partial<LostCall> = {}) =>
+  const lost = (request: JobRequest, changes: Partial<LostCreate> = {}) =>
     provider.recover(lostCall(request, changes), signal);
   return { upstream, baseUrl, deps, provider, begin, lost };
 }

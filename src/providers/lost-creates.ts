@@ -24,7 +24,7 @@ export async function listClaimedJobs(
   return new Set((await selectClaimed(db, provider, jobIds)).map(({ jobId }) => jobId));
 }
 
-type LostCreate = {
+type OpenCreate = {
   readonly pool: string;
   readonly taskId: string;
   readonly ordinal: number;
@@ -32,7 +32,7 @@ type LostCreate = {
 };
 
 /** Counts other creates at the pool without a response, intended within ten minutes of this one. */
-export const countRivals = one<{ readonly rivals: number }, [lost: LostCreate]>({
+export const countRivals = one<{ readonly rivals: number }, [create: OpenCreate]>({
   name: 'count-rival-calls',
   text: `
 select count(*)::int as rivals from provider_jobs
