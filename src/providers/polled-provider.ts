@@ -19,7 +19,7 @@ export const timeouts = { recoverMs: 30_000, statusMs: 10_000, cancelMs: 15_000 
 export type UpstreamAdapter = Pick<PolledProvider, 'namesJobs' | 'forgetsJobs' | 'submit' | 'recover' | 'cancel'> &
   Partial<Pick<PolledProvider, 'images' | 'clips' | 'uploads' | 'minPollMs'>> & {
     /** Reads one job. The `result` of a job that succeeded is `{ url }`, the address of its video. */
-    statusOf(job: Job, signal: AbortSignal): Promise<JobStatus>;
+    readonly statusOf: (job: Job, signal: AbortSignal) => Promise<JobStatus>;
     /** Reads many jobs in one request; without it each job has a request of its own. */
     readonly batch?: { readonly max: number } & Pick<PolledProvider, 'status'>;
   };
