@@ -241,7 +241,7 @@ test(
     await page.route('**/api/v1/jobs/createTask', async (route) => {
       keys.push((await route.request().allHeaders())['idempotency-key'] ?? 'none');
       if (keys.length !== 2) return route.continue();
-      const answer: { data: { taskId: string } } = await (await route.fetch()).json();
+      const answer = (await (await route.fetch()).json()) as { data: { taskId: string } }; // What createTask returns.
       lost.push(answer.data.taskId);
       return route.abort('connectionreset');
     });

@@ -36,14 +36,11 @@ function listed(titles: readonly string[]): string {
 function stateSentence(state: Trouble['state'], models: readonly Trouble[]): string {
   const titles = listed(models.map(({ title }) => title));
   const verb = models.length === 1 ? 'is' : 'are';
-  switch (state) {
-    case 'unavailable':
-      return `${titles} ${verb} temporarily unavailable.`;
-    case 'slow':
-      return `${titles} ${verb} slower than usual.`;
-    case 'failing':
-      return `Many videos of ${titles} are failing. Failed tasks are refunded in full.`;
-  }
+  return {
+    unavailable: `${titles} ${verb} temporarily unavailable.`,
+    slow: `${titles} ${verb} slower than usual.`,
+    failing: `Many videos of ${titles} are failing. Failed tasks are refunded in full.`,
+  }[state];
 }
 
 /** The fate of tasks that wait, with the last of the estimates, because the banner has one sentence for several models. */
