@@ -1,7 +1,7 @@
 // Builds the project into dist and clients/typescript/dist: `node build.mjs`, or `node build.mjs --if-needed`, which does
-// nothing when both were made from the files that are here. A running service is not disturbed: everything is made in
-// dist.next first and then moved, one rename for each file. `--without-console` is for `npm run openapi`: the types of the
-// console follow the description that is about to be written.
+// nothing when both are as a build has made them from the files that are here. A running service is not disturbed: everything
+// is made in dist.next first and then moved, one rename for each file. `--without-console` is for `npm run openapi`: the types of
+// the console follow the description that is about to be written.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
@@ -31,14 +31,9 @@ const sources = ['src', 'activities', 'workflows', 'clients', 'test', 'bench', '
   'package.json',
   'package-lock.json',
 ]);
-const results = [
-  'dist/src/cli/cli.js',
-  'dist/workflow-bundle.js',
-  'dist/workflow-bundle-traced.js',
-  'dist/console/index.html',
-  `${client}/dist/index.js`,
-];
-/** Written last: the state of the sources that dist was made from. */
+/** Its folders. */
+const results = ['dist', `${client}/dist`];
+/** Written last: the states of the sources and of what was made from them. */
 const stampFile = 'dist/build.json';
 
 const isWithoutConsole = process.argv.includes('--without-console');
@@ -57,7 +52,7 @@ try {
     own.filter((file) => !file.startsWith('client-package') && file !== 'pid'),
   );
   if (!isWithoutConsole) {
-    fs.writeFileSync(`${next}/build.json`, JSON.stringify({ state }));
+    fs.writeFileSync(`${next}/build.json`, JSON.stringify({ state, made: stateOf(results) }));
     fs.renameSync(`${next}/build.json`, stampFile);
   }
 } finally {
@@ -100,16 +95,24 @@ function move(from, to, files) {
 }
 
 function isCurrent() {
-  return JSON.parse(readOr(stampFile, '{}')).state === stateOfSources() && results.every((file) => fs.existsSync(file));
+  const { state, made } = JSON.parse(readOr(stampFile, '{}'));
+  // A compiler that runs without this program leaves files that are newer or older than the sources.
+  return state === stateOfSources() && made === stateOf(results);
 }
 
+/** The steps are among them, since they depend on what is installed. */
 function stateOfSources() {
-  const hash = createHash('sha256').update(JSON.stringify(steps));
-  for (const source of sources.filter((path) => fs.existsSync(path))) {
-    const files = fs.statSync(source).isDirectory() ? filesIn(source).map((file) => join(source, file)) : [source];
-    for (const file of files.filter((path) => !path.startsWith(join(client, 'dist')))) {
+  return stateOf(sources, JSON.stringify(steps));
+}
+
+/** A digest of the text and the files, except for the results in the sources and the stamp in the results. */
+function stateOf(paths, text = '') {
+  const hash = createHash('sha256').update(text);
+  for (const path of paths.filter((one) => fs.existsSync(one))) {
+    const files = fs.statSync(path).isDirectory() ? filesIn(path).map((file) => join(path, file)) : [path];
+    const isLeftOut = (file) => file === stampFile || (path === 'clients' && file.startsWith(join(client, 'dist')));
+    for (const file of files.filter((one) => !isLeftOut(one)))
       hash.update(`${file}\0`).update(fs.readFileSync(file)).update('\0');
-    }
   }
   return hash.digest('hex');
 }

@@ -10,7 +10,7 @@ import { pageSize, processRows, slowRowMs } from './for-each-row.ts';
 
 export type AccountPage = { readonly accountId: string; readonly after?: string | undefined };
 export type EmptiedPage = {
-  /** Tasks, images and unpaid checkouts that were not ended before; some may be left. */
+  /** Tasks, uploads and unpaid checkouts that were not ended before; some may be left. */
   readonly found: number;
   /** The start of the next page; undefined after the last one. */
   readonly after: string | undefined;
@@ -25,9 +25,9 @@ export function createClosingActivities(deps: ActivityDeps) {
 }
 
 /**
- * Ends the tasks of one page and deletes their contents, files and histories; the last page deletes the images, too, and
- * ends unpaid checkouts. Deletes nothing in
- * an account that is not being closed, as after the restore of an older database. Throws if the whole page failed.
+ * Ends the tasks of one page and deletes their contents, files and histories; the last page deletes the uploads, too, and ends unpaid
+ * checkouts. Deletes nothing in an account that is not being closed, as after the restore of an older database. Throws if the whole page
+ * failed.
  */
 async function emptyAccountPage(deps: ActivityDeps, { accountId, after }: AccountPage): Promise<EmptiedPage> {
   const { db } = deps;
@@ -53,7 +53,7 @@ async function emptyTask(deps: ActivityDeps, taskId: string): Promise<void> {
   if (task !== undefined && !isFinal(task.state)) {
     const ended = await refundTask(db, taskId, closed, { terminatesAfterMs: cancelGraceMs });
     if (ended.changed) events.emit({ kind: 'task_ended', task: ended.task });
-    await engine.cancelTask(taskId);
+    await engine.cancelWorkflow(taskId);
     task = await findTask(db, taskId);
   }
   if (task === undefined) return;
@@ -69,7 +69,7 @@ async function deleteUploads(deps: ActivityDeps, accountId: string): Promise<num
   return uploads.length;
 }
 
-/** Customers should not pay for a closed account. What they pay all the same is booked, and the operator can return it. */
+/** Customers should not pay for a closed account. A payment that arrives nevertheless is booked, and the operator can return it. */
 async function endCheckouts(deps: ActivityDeps, accountId: string): Promise<number> {
   const { db, payments: provider, publicUrl: serviceUrl } = deps;
   if (provider === undefined) return 0;

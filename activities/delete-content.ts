@@ -21,7 +21,6 @@ export async function sweepDeletions(deps: ActivityDeps): Promise<void> {
   });
 }
 
-/** Deletes a task's data outside the database. */
 export async function sweepDeletion({ db, media, engine, log }: ActivityDeps, owed: OwedDeletion): Promise<void> {
   const { taskId, accountId, uploadIds } = owed;
   await deleteTaskFiles(media, taskId);

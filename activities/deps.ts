@@ -6,7 +6,7 @@ import type { ResultStore } from '../src/media/result-store.ts';
 import type { VideoInspector } from '../src/media/inspect-video.ts';
 import type { VideoNormaliser } from '../src/media/normalize-video.ts';
 import type { MediaFetch } from '../src/media/reference-media.ts';
-import type { Events } from '../src/metrics/counters.ts';
+import type { Events } from '../src/metrics/events.ts';
 import type { CallbackAnswer, CallbackPost } from '../src/outbound/webhook.ts';
 import type { PaymentProvider } from '../src/payments/contract.ts';
 import type { Providers, TestProvider } from '../src/providers/registry.ts';
@@ -50,7 +50,6 @@ export type ActivityDeps = {
   readonly engine: Omit<Engine, 'redeliver' | 'retryNow' | 'testProvider'>;
   /** Undefined while credits are not for sale. */
   readonly payments: PaymentProvider | undefined;
-  /** The address of this installation. */
   readonly publicUrl: string;
   /** A folder on a local disk for files that live as long as one attempt. */
   readonly workFolder: string;
@@ -65,6 +64,5 @@ export type ActivityDeps = {
   };
   /** A task whose workflow's code fails is refunded after this time, so that an operator can roll a bad release back. */
   readonly stuckTaskMs: number;
-  /** The events that metrics count. */
   readonly events: Events;
 };

@@ -62,7 +62,7 @@ export async function processRows<Row extends object>(
     await pTimeout(work(row), { milliseconds: rowLimitMs }).catch((err: unknown) => {
       failures += 1;
       const fields: object = { ...row, err, loop: name };
-      log.warn(fields, 'row left to the next run');
+      log.warn(fields, 'row failed; retried in the next run');
       events.emit({ kind: 'reconcile_finding', finding: 'failed' });
     });
     context.heartbeat();

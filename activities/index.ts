@@ -11,7 +11,6 @@ import { createSendCallback } from './send-callback.ts';
 import { createStoreResult } from './store-result.ts';
 import { createTestProvider } from './test-provider.ts';
 
-/** The activities of the main task queue. */
 export function createMainActivities(deps: ActivityDeps) {
   return {
     chargeCredits: createChargeCredits(deps),
@@ -27,12 +26,10 @@ export function createMainActivities(deps: ActivityDeps) {
   };
 }
 
-/** The activity of the generation queue. */
 export function createGenerationActivities(deps: ActivityDeps) {
   return { generateVideo: createGenerateVideo(deps) };
 }
 
-/** The activity of the callbacks queue. */
 export function createCallbackActivities(deps: ActivityDeps) {
   return { sendCallback: createSendCallback(deps) };
 }

@@ -1,5 +1,5 @@
 import { listOpenClosures } from '../src/accounts/account-closure.ts';
-import { listPendingDeliveries, type OverdueDelivery } from '../src/callbacks/deliveries.ts';
+import { listOverdueDeliveries, type OverdueDelivery } from '../src/callbacks/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';
@@ -26,7 +26,7 @@ async function startOwedCallbacks(deps: ActivityDeps): Promise<{ started: number
   let started = 0;
   await forEachRow<OverdueDelivery>(deps, {
     name: 'start-owed-callbacks',
-    page: (page) => listPendingDeliveries(deps.db, { minAgeMs: callbackGraceMs, ...page }),
+    page: (page) => listOverdueDeliveries(deps.db, { minAgeMs: callbackGraceMs, ...page }),
     work: async ({ deliveryId, accountId, taskId }) => {
       await deps.engine.wakeDelivery({ deliveryId, accountId });
       started += 1;

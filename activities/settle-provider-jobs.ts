@@ -14,7 +14,7 @@ import {
 import { findTask } from '../src/tasks/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
-import { findLostJob } from './generation/recover.ts';
+import { requestLostJob } from './generation/recover.ts';
 import { jobKeyOf } from './generation/reserve.ts';
 import { requestLimitMs, withinLimit } from './generation/settle.ts';
 
@@ -48,7 +48,7 @@ type Settled = Pick<Parameters<typeof settleProviderJob>[1], 'outcome' | 'cost'>
 async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<Settled | undefined> {
   const { taskId, ordinal, isOld } = unsettled;
   // Also stops a generation that still runs: its worker receives the cancellation with its next heartbeat.
-  await deps.engine.cancelTask(taskId);
+  await deps.engine.cancelWorkflow(taskId);
   const jobs = (await listProviderJobs(deps.db, taskId)).filter(({ isIntended }) => isIntended);
   const row = jobs.find((job) => job.ordinal === ordinal);
   const task = await findTask(deps.db, taskId);
@@ -115,7 +115,7 @@ async function findJob(
   const lost = { taskId, accountId, jobKey, row, ...param, input: row.sentInput ?? input, deadlineMs: 0 };
   const { imageReference } = open;
   const signal = AbortSignal.timeout(requestLimitMs);
-  const found = await findLostJob(deps, { provider, imageReference }, lost, signal);
+  const found = await requestLostJob(deps, { provider, imageReference }, lost, signal);
   if (found.kind === 'later') throw new Error('the provider cannot yet report whether the job exists');
   if (found.kind !== 'found') return found.kind;
   const { id, handle } = found;

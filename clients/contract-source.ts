@@ -4,6 +4,7 @@ export type Schema = {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -91,8 +92,9 @@ export function byPath(
 /** `data` of a response. Of several dialects it is the native one, whose schemas are those with a name. */
 export function answerOf({ operationId, responses }: Operation): Schema {
   const answer = found(responses['200']?.content?.['application/json']?.schema.properties?.['data'], operationId);
-  const named = answer.anyOf?.filter(({ $ref }) => $ref !== undefined) ?? [];
-  return named.length === 0 ? answer : { anyOf: named };
+  const isNamed = ({ $ref }: Schema) => $ref !== undefined;
+  const native = answer.anyOf?.filter((one) => isNamed(one) || one.type === 'null') ?? [];
+  return native.some(isNamed) ? { anyOf: native } : answer;
 }
 
 export function bodyOf({ requestBody }: Operation): Schema {
@@ -121,6 +123,7 @@ function alternatives(schema: Schema, depth: number): readonly string[] {
   if (schema.$ref !== undefined) return [found(schema.$ref.split('/').at(-1), schema.$ref)];
   if (schema.anyOf !== undefined) return schema.anyOf.flatMap((one) => alternatives(one, depth));
   if (schema.enum !== undefined) return schema.enum.map(literal);
+  if (schema.allOf !== undefined) throw new Error('the description holds allOf, which has no counterpart yet');
   return [schema.type ?? []].flat().map((type) => plainType(type, schema, depth));
 }
 

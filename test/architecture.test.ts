@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { test } from 'node:test';
+import {
+  filesUnder,
+  type Import,
+  importLine,
+  imports,
+  importsOf,
+  isOurs,
+  reachedFrom,
+  sourceFiles,
+} from './support/imports.ts';
 
 const nouns =
   'accounts brand callbacks credits gallery ingress mail mcp media models moderation operators outbound payments people providers requests tasks temporal'
@@ -50,7 +60,7 @@ const mayImport: Record<string, readonly string[]> = {
   'src/main': [...nouns, ...programs],
   'src/embedded': [...nouns, ...programs],
   // Runs in a browser.
-  'src/console': ['src/accounts', 'src/media', 'src/models', 'src/people', 'src/tasks'],
+  'src/console': ['src/accounts', 'src/media', 'src/models', 'src/operators', 'src/people', 'src/tasks'],
   'src/cli': [...nouns, ...programs, 'src/embedded', 'clients'],
   'entry point': [...nouns, ...programs, 'src/cli'],
 };
@@ -129,8 +139,6 @@ const opensSockets: Record<string, string> = {
   'src/cli': 'calls the service that its user names',
   'src/embedded': 'calls the servers that it starts itself, and downloads programs from addresses in its own code',
 };
-
-type Import = { readonly file: string; readonly to: string; readonly typeOnly: boolean };
 
 test('a folder imports only the folders that the table allows', () => {
   const forbidden = imports().filter(({ file, to, typeOnly }) => {
@@ -246,34 +254,14 @@ test('the client that others install imports nothing but its own files, not even
   assert.ok(filesUnder(home).length > 10, 'its files were found');
 });
 
-function sourceFiles(): readonly string[] {
-  return ['src', 'activities', 'workflows'].flatMap(filesUnder);
+function isRequestFile(path: string): boolean {
+  return handlesRequests.test(path) || requestFiles.includes(path);
 }
 
-function filesUnder(folder: string): readonly string[] {
-  return readdirSync(folder)
-    .toSorted()
-    .flatMap((name) => {
-      const path = join(folder, name);
-      if (statSync(path).isDirectory()) return filesUnder(path);
-      return /\.tsx?$/.test(path) ? [path] : [];
-    });
-}
-
-/** Everything of ours that these files import, directly or not, and the packages they end at; sorted. */
-function reachedFrom(files: readonly string[], isFollowed: (line: Import) => boolean): readonly string[] {
-  const reached = new Set<string>();
-  const visit = (file: string) => {
-    if (reached.has(file)) return;
-    reached.add(file);
-    for (const line of importsOf(file)) {
-      if (!isFollowed(line)) continue;
-      if (isOurs(line.to)) visit(line.to);
-      else reached.add(line.to);
-    }
-  };
-  files.forEach(visit);
-  return [...reached].toSorted();
+function folderOf(path: string): string {
+  const [first = '', second = ''] = path.split('/');
+  if (first !== 'src') return first;
+  return entryPoints.includes(path) ? 'entry point' : `src/${second}`;
 }
 
 /** Lists what opens sockets in a file: imports of values, and calls of global functions. */
@@ -288,42 +276,4 @@ function waysOut(file: string): readonly string[] {
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
   const called = /(?:(?<![.\w])|globalThis\.)(?:fetch\(|new (?:WebSocket|EventSource)\()/.exec(code);
   return called === null ? imported : [...imported, called[0]];
-}
-
-function imports(): readonly Import[] {
-  return sourceFiles().flatMap(importsOf);
-}
-
-const importLine =
-  /(?:^|\n)(?:import|export)\s+(type\s)?(?:([^;'"]*?)\bfrom\s*)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]/g;
-
-function importsOf(file: string): readonly Import[] {
-  return [...readFileSync(file, 'utf8').matchAll(importLine)].map(([, type, names, from, dynamic]) => {
-    const name = from ?? dynamic ?? '';
-    const to = name.startsWith('.') ? relative('.', join(dirname(file), name)) : packageOf(name);
-    const inlineTypes = /^\{\s*(type\s+[^,]+,?\s*)+\}\s*$/.test((names ?? '').trim());
-    return { file, to, typeOnly: type !== undefined || inlineTypes };
-  });
-}
-
-/** `@koa/router` and `koa/lib` are packages; `node:fs` stays as it is. */
-function packageOf(name: string): string {
-  return name
-    .split('/')
-    .slice(0, name.startsWith('@') ? 2 : 1)
-    .join('/');
-}
-
-function isRequestFile(path: string): boolean {
-  return handlesRequests.test(path) || requestFiles.includes(path);
-}
-
-function isOurs(path: string): boolean {
-  return /\.tsx?$/.test(path);
-}
-
-function folderOf(path: string): string {
-  const [first = '', second = ''] = path.split('/');
-  if (first !== 'src') return first;
-  return entryPoints.includes(path) ? 'entry point' : `src/${second}`;
 }

@@ -76,7 +76,7 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
 export async function deliverCallback({
   firstAttempt,
   ...delivery
-}: DeliverCallbackInput): Promise<Exclude<CallbackAttempt['kind'], 'failed'> | 'failed'> {
+}: DeliverCallbackInput): Promise<CallbackAttempt['kind']> {
   const { sendCallback } = callbacksOf(delivery.accountId, 'scheduled');
   const redeliveries = countRedeliveries();
   let made = firstAttempt;

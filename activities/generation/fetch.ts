@@ -1,13 +1,14 @@
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../src/outbound/resumable-download.ts';
 import type { GeneratedVideo } from '../../src/providers/contract.ts';
+import { succeedProviderJob } from '../../src/providers/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type StagedVideo, storeDelivered, usablePoster } from '../store-result.ts';
 import { incomingKeyOf, mediaKeysOf } from '../task-files.ts';
 import type { Attempt } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { failTask, settleCost, settleSuccess, stopJob } from './settle.ts';
+import { failTask, settleCost, stopJob } from './settle.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {
@@ -54,7 +55,8 @@ export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promi
 }
 
 async function settleStaged({ deps, task, form }: Attempt, staged: StagedVideo): Promise<Outcome> {
-  await settleSuccess(deps, task.taskId);
+  const ended = await succeedProviderJob(deps.db, task.taskId);
+  if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
   return { kind: 'video', staged: form === undefined ? staged : { ...staged, form } };
 }
 
@@ -78,7 +80,7 @@ async function fetchFile(
     if (error instanceof OutboundError && error.kind === 'too_large')
       return await failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
     if (!limit.aborted) throw error;
-    deps.log.error({ taskId, err: error }, 'a paid video could not be fetched');
+    deps.log.error({ taskId, err: error }, 'paid video not fetched');
     return await failTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });
   }
 }

@@ -13,13 +13,14 @@ import { submitJob } from './submit.ts';
 //
 // | state of the job | step    | leads to                                                           |
 // | ---------------- | ------- | ------------------------------------------------------------------ |
-// | reserved         | submit  | held, running, or the next job; its row is unanswered without a response |
+// | reserved         | submit  | held, running, unanswered, or the next job                         |
 // | held             | run     | the video, or the next job                                         |
 // | unanswered       | recover | running, or the next job                                           |
 // | running          | follow  | succeeded, or the next job                                         |
 // | succeeded        | fetch   | the video                                                          |
 //
-// Every step commits its result. It may also end the task or this attempt; the next attempt resumes the job from its row.
+// A held job lives in the request that creates it, and an unanswered one is a create whose response was lost. Every step commits its
+// result, or ends the task or this attempt. The next attempt, also after a crash, resumes the job from its row (`resumeJob`).
 
 /** The state machine of a job. */
 function step(attempt: Attempt, job: Job): Promise<Outcome> {

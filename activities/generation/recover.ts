@@ -1,7 +1,7 @@
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
-import type { LostCall, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
+import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { countRivals, listClaimedJobs } from '../../src/providers/lost-calls.ts';
+import { countRivals, listClaimedJobs } from '../../src/providers/lost-creates.ts';
 import { callSettledAfterMs, type ProviderJob } from '../../src/providers/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Attempt, interrupted } from './attempt.ts';
@@ -22,7 +22,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   const row = { ordinal, provider: provider.name, pool, intendedAt, ageMs };
   const { accountId, param, deadlineMs } = task;
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
-  const found = await findLostJob(deps, { provider, imageReference: open.imageReference }, lost, signal);
+  const found = await requestLostJob(deps, { provider, imageReference: open.imageReference }, lost, signal);
   if (signal.aborted) return interrupted(attempt);
   switch (found.kind) {
     case 'found':
@@ -42,7 +42,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
 }
 
 /** A create by its request and its row. */
-export type LostCreate = Pick<LostCall, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
+export type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
   readonly accountId: string;
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;
 };
@@ -50,22 +50,22 @@ export type LostCreate = Pick<LostCall, 'taskId' | 'jobKey' | 'model' | 'input' 
 type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
 
 /** Requests the job of a lost create. A request that fails is repeated later. */
-export async function findLostJob(
+export async function requestLostJob(
   deps: ActivityDeps,
   { provider, imageReference }: Recovering,
-  { accountId, row, ...request }: LostCreate,
+  { accountId, row, ...request }: LostRequest,
   signal: AbortSignal,
 ): Promise<RecoverOutcome> {
   const { ordinal, pool = '', intendedAt = Date.now() } = row;
   const { taskId } = request;
-  const lost: LostCall = {
+  const lost: LostCreate = {
     ...request,
     input: spelledInput({ imageReference }, request.input),
     ordinal,
     accountHash: deps.hashAccount(accountId),
     intendedAt,
     claimed: (ids) => listClaimedJobs(deps.db, row.provider, ids),
-    rivals: await countRivals(deps.db, { pool, taskId, ordinal, intendedAt }),
+    ...(await countRivals(deps.db, { pool, taskId, ordinal, intendedAt })),
   };
   const found = await provider.recover(lost, signal).catch((error: unknown) => {
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');

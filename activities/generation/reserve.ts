@@ -49,7 +49,7 @@ export async function ownMachineStop({ switches }: ActivityDeps): Promise<Stop |
   return { kind: 'waits', why: 'provider disabled', pauseMs: disabledPauseMs };
 }
 
-/** Jobs that a task may have; each of them but the last was refused without being created. */
+/** The most jobs of a task, over all providers. Nearly all of them were declined before a job existed. */
 const maxJobs = 20;
 
 async function reserveJob(

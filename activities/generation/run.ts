@@ -76,7 +76,8 @@ const maxLostRuns = 3;
 
 async function settleLostRun(attempt: Attempt, job: JobIn<'held'>, detail: string): Promise<Stop> {
   await coolDown(attempt.deps, job, { reason: 'unknown' });
+  const { lostRuns } = await recordLostRun(attempt.deps.db, job);
   // The next attempt runs the same job again, under the same name.
-  if ((await recordLostRun(attempt.deps.db, job)) < maxLostRuns) return { kind: 'undecided', detail };
+  if (lostRuns < maxLostRuns) return { kind: 'undecided', detail };
   return await failTask(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
 }

@@ -8,7 +8,6 @@ import {
   listProviderJobs,
   type ProviderJobEnd,
   recordUpstreamEnd,
-  succeedProviderJob,
 } from '../../src/providers/provider-jobs.ts';
 import { type CooldownReason, recordPoolFailure } from '../../src/providers/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -22,12 +21,6 @@ type JobEnd = Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>;
 type JobRow = Pick<JobBase, 'taskId' | 'ordinal'>;
 type Submitted = { readonly submittedAt?: number | undefined };
 
-/** Records that the video of the task's job is staged. */
-export async function settleSuccess({ db, events }: ActivityDeps, taskId: string): Promise<void> {
-  const ended = await succeedProviderJob(db, taskId);
-  if (ended !== undefined) events.emit({ kind: 'job_ended', job: ended });
-}
-
 /** Ends the job and counts it. Returns false if it has ended before; the first end stays. */
 export async function endJob(
   { db, events }: ActivityDeps,
@@ -40,8 +33,8 @@ export async function endJob(
 }
 
 /**
- * Ends the job and, with it, the task. Two attempts may be alive, and the later one may have read what the earlier one did to the job:
- * what was committed first counts.
+ * Ends the job with the failure of its task, which the workflow then refunds. Two attempts may be alive, and the later one may have read
+ * what the earlier one did to the job: what was committed first counts.
  */
 export async function failTask(
   { deps }: Pick<Attempt, 'deps'>,

@@ -2,10 +2,11 @@ import { estimateCost } from '../../src/models/catalogue/cost.ts';
 import { refuseImageSize } from '../../src/models/catalogue/rules.ts';
 import { extname } from 'node:path';
 import { TaskError } from '../../src/platform/errors.ts';
-import { type MediaLinks, noMedia } from '../../src/tasks/ports.ts';
+import { type MediaLinks, type MediaRole, noMedia } from '../../src/tasks/ports.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { detailOf } from '../../src/providers/answers.ts';
 import type { JobRequest, PolledProvider } from '../../src/providers/contract.ts';
+import { mediaOf, picturesOf } from '../../src/providers/media-parts.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { spellImageReferences } from '../../src/providers/task-values.ts';
@@ -53,8 +54,7 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
 /** An invalid image ends the task before anything is sent, and releases the slot. */
 async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<Stop | undefined> {
   try {
-    const { images, firstFrame, lastFrame } = await attempt.media();
-    for (const image of [...images, firstFrame, lastFrame].filter((one) => one !== undefined)) {
+    for (const image of picturesOf(await attempt.media())) {
       const refusal = refuseImageSize(job.entry.rules, image);
       if (refusal !== undefined)
         throw new TaskError('image_invalid', `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`);
@@ -86,7 +86,7 @@ const linkGraceMs = 60 * 60_000;
 async function linksFor(
   { deps, task, media }: Attempt,
   { taskId, jobKey }: JobBase,
-  { images, clips, uploads }: PolledProvider,
+  provider: PolledProvider,
 ): Promise<Pick<JobRequest, 'mediaLinks' | 'resultUpload'>> {
   const lifeMs = task.deadlineMs + linkGraceMs;
   const expireTime = Date.now() + lifeMs;
@@ -96,39 +96,33 @@ async function linksFor(
     await deps.media.put(key, path);
     return deps.media.link(key, lifeMs);
   };
-  const mediaLinks = await linksTo({ images, clips }, media, linkTo);
+  const mediaLinks = await linksTo(provider, media, linkTo);
   // A store that others cannot write to has no upload links; the video is then downloaded.
-  const url = uploads === true ? await deps.media.uploadLink(incomingKeyOf(taskId, jobKey), lifeMs) : undefined;
+  const url =
+    provider.uploads === true ? await deps.media.uploadLink(incomingKeyOf(taskId, jobKey), lifeMs) : undefined;
   return { mediaLinks, ...(url !== undefined && { resultUpload: { url, expireTime } }) };
 }
 
-type LinkTo = (name: string, file: { readonly path: string }) => Promise<string>;
-
 /** Stores the media of the kinds that the upstream fetches, one after the other. */
 async function linksTo(
-  {
-    images: imagesBy,
-    clips: clipsBy = 'file',
-  }: { readonly images: 'file' | 'link'; readonly clips?: 'file' | 'link' | undefined },
+  { images: imagesBy, clips: clipsBy = 'file' }: Pick<PolledProvider, 'images' | 'clips'>,
   read: Attempt['media'],
-  linkTo: LinkTo,
+  linkTo: (name: string, file: { readonly path: string }) => Promise<string>,
 ): Promise<MediaLinks> {
   if (imagesBy === 'file' && clipsBy === 'file') return noMedia;
-  const { images, firstFrame, lastFrame, videos, audios } = await read();
-  const linksOf = async (name: string, files: readonly { readonly path: string }[], by: 'file' | 'link') => {
+  const isLinked = (role: MediaRole) => (role === 'videos' || role === 'audios' ? clipsBy : imagesBy) === 'link';
+  const { images, firstFrame, lastFrame, videos, audios } = mediaOf(await read(), isLinked);
+  const linksOf = async (name: string, files: readonly { readonly path: string }[]) => {
     const links: string[] = [];
-    for (const [index, file] of (by === 'link' ? files : []).entries())
-      links.push(await linkTo(`${name}${index + 1}`, file));
+    for (const [index, file] of files.entries()) links.push(await linkTo(`${name}${index + 1}`, file));
     return links;
   };
-  const [first] = await linksOf('first-frame-', firstFrame === undefined ? [] : [firstFrame], imagesBy);
-  const [last] = await linksOf('last-frame-', lastFrame === undefined ? [] : [lastFrame], imagesBy);
   return {
-    images: await linksOf('', images, imagesBy),
-    ...(first !== undefined && { firstFrame: first }),
-    ...(last !== undefined && { lastFrame: last }),
-    videos: await linksOf('video-', videos, clipsBy),
-    audios: await linksOf('audio-', audios, clipsBy),
+    images: await linksOf('', images),
+    firstFrame: firstFrame && (await linkTo('first-frame-1', firstFrame)),
+    lastFrame: lastFrame && (await linkTo('last-frame-1', lastFrame)),
+    videos: await linksOf('video-', videos),
+    audios: await linksOf('audio-', audios),
   };
 }
 

@@ -3,7 +3,6 @@ import { maxUploadedBytes, maxUploads } from '../media/upload.ts';
 import type { Rate } from '../platform/rate-limit.ts';
 import { maybeOne } from '../platform/database/statement.ts';
 
-/** The used parts of an account's limits. */
 export type AccountUsage = {
   readonly unfinishedTasks: number;
   readonly maxUnfinishedTasks: number;

@@ -3,7 +3,7 @@ import type { Task } from '../tasks/task.ts';
 import { createBatcher } from '../platform/database/batch.ts';
 import { type Database, readRows } from '../platform/database/database.ts';
 import { hashApiKey, isWellFormedKey } from './key-format.ts';
-import { many, none } from '../platform/database/statement.ts';
+import { none } from '../platform/database/statement.ts';
 import { taskColumns } from '../tasks/tasks.ts';
 
 const caller = `
@@ -44,20 +44,6 @@ export function createCallerFinder(
 ): (key: string, taskId?: string) => Promise<CallerWithTask | undefined> {
   const find = createBatcher((requests: readonly Request[]) => findCallers(db, requests), burst);
   return async (key, taskId) => (isWellFormedKey(key) ? find({ hash: hashApiKey(key), taskId }) : undefined);
-}
-
-const findTasks = many<Task, [taskIds: readonly string[]]>({
-  name: 'find-tasks',
-  text: `select ${taskColumns} from tasks where id = any($1::uuid[])`,
-});
-
-/** Finds tasks of any account. Concurrent calls share a statement. */
-export function createTaskFinder(db: Database): (taskId: string) => Promise<Task | undefined> {
-  const find = async (taskIds: readonly string[]) => {
-    const found = new Map((await findTasks(db, taskIds)).map((task) => [task.taskId, task]));
-    return taskIds.map((taskId) => found.get(taskId));
-  };
-  return createBatcher(find, burst);
 }
 
 async function findCallers(

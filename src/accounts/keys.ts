@@ -33,7 +33,7 @@ export type NewKey = Pick<ApiKey, 'name' | 'scopes'> & {
   readonly models?: readonly string[] | undefined;
   readonly mergeRepeats?: boolean | undefined;
   readonly caps?: CapChange | undefined;
-  /** The subject of its caps: that of the key before it in a line of rotations, or a new one. */
+  /** The subject of its caps: that of the key that it replaces, or a new one. */
   readonly spendSubject?: string | undefined;
 };
 
@@ -97,7 +97,6 @@ export const listApiKeys = many<ApiKey, [accountId: string]>({
 select ${apiKeyColumns} from api_keys where account_id = $1 order by ${isActive} desc, created_at desc, id desc limit 1000`,
 });
 
-/** A page of all keys, for an export. */
 export const listApiKeysAfter = many<ApiKey, [accountId: string, after: string | undefined, limit: number]>({
   name: 'list-api-keys-after',
   text: `

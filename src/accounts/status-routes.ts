@@ -1,18 +1,22 @@
 import { z } from 'zod';
 import { listModelTroubles } from '../providers/model-trouble.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { unixMs } from '../http/fields.ts';
+import { maxCredits, unixMs, wholeNumber } from '../http/fields.ts';
 import { creditBalance } from './account-view.ts';
 import { findBalance } from './account-usage.ts';
+import { setLowBalance } from './low-balance.ts';
 
 const troubleSchema = z.strictObject({
   model: z.string(),
   title: z.string(),
-  state: z.enum(['slow', 'unavailable']).meta({
-    description: '`slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded.',
+  state: z.enum(['slow', 'unavailable', 'failing']).meta({
+    description:
+      '`slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded. `failing`: it accepts tasks, but most of ' +
+      'its last videos failed.',
   }),
-  retryTime: unixMs.nullable().meta({
-    description: 'The next attempt; null if none is planned. When the trouble ends is not known.',
+  retryTime: unixMs.nullable().meta({ description: 'The next attempt; null if none is planned.' }),
+  estimatedEndTime: unixMs.nullable().meta({
+    description: 'When the model probably works again and the tasks that wait have begun; null if that is unknown.',
   }),
 });
 
@@ -26,7 +30,7 @@ export const showStatus = defineEndpoint({
     .strictObject({
       balance: creditBalance,
       lowBalance: z.int().positive().nullable().meta({
-        description: 'The threshold of the event `balance.low`; null without one.',
+        description: 'The balance is low below it; null without a threshold.',
       }),
       sellsCredits: z.boolean().meta({ description: 'True if owners can buy credits in the console.' }),
       models: z.array(troubleSchema),
@@ -40,7 +44,30 @@ export const showStatus = defineEndpoint({
       balance: account.balance,
       lowBalance: account.lowBalance ?? null,
       sellsCredits: payments !== undefined && offer.packages.size > 0,
-      models: troubles.map(({ model, title, state, retryAt }) => ({ model, title, state, retryTime: retryAt ?? null })),
+      models: troubles.map(({ retryAt, endsAt, ...trouble }) => ({
+        ...trouble,
+        retryTime: retryAt ?? null,
+        estimatedEndTime: endsAt ?? null,
+      })),
     };
+  },
+});
+
+const lowBalance = wholeNumber(1, maxCredits, `must be null or a whole number from 1 to ${maxCredits}`).nullable();
+
+export const chooseLowBalance = defineEndpoint({
+  operationId: 'setLowBalance',
+  route: 'POST /api/v1/credits/low-balance',
+  scope: 'keys:write',
+  summary: 'Set the threshold of a low balance',
+  description:
+    'Below it, the console warns everyone in the account. Each time that the balance falls from the threshold or more to less, the event ' +
+    '`balance.low` happens, if the account has an event endpoint for it. Null removes the threshold. Idempotent.',
+  body: z.strictObject({ lowBalance }),
+  data: z.strictObject({ lowBalance: z.int().positive().nullable() }),
+  failures: ['account_closed'],
+  handler: async ({ caller: { accountId }, input }, { db }) => {
+    await setLowBalance(db, accountId, input.lowBalance);
+    return { lowBalance: input.lowBalance };
   },
 });

@@ -8,11 +8,11 @@ export type AccentShades = Readonly<
 type Rgb = readonly [red: number, green: number, blue: number];
 
 const textContrast = 4.5;
-/** Some more than required, because shades are whole numbers. */
+/** Slightly more than required, because shades are rounded to whole numbers. */
 const enough = textContrast + 0.1;
 const white: Rgb = [255, 255, 255];
 const black: Rgb = [0, 0, 0];
-/** The backgrounds that colored text stands on, in src/console/styles/tokens.css: the one with the least contrast. */
+/** The backgrounds of colored text with the least contrast, in src/console/styles/tokens.css. */
 const lightBack = rgbOf('#f1f3f6');
 const darkBack = rgbOf('#1a1f26');
 
@@ -70,7 +70,7 @@ function luminanceOf(color: Rgb): number {
   return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
 }
 
-/** The first mixture of the two, in steps of a hundredth, that fits; at last the second color. */
+/** Returns the first fitting mixture of the two, in steps of a hundredth; `target` if none fits. */
 function mixUntil(color: Rgb, target: Rgb, fits: (shade: Rgb) => boolean): Rgb {
   for (let percent = 0; percent < 100; percent += 1) {
     const shade = mix(color, target, percent / 100);
@@ -79,7 +79,7 @@ function mixUntil(color: Rgb, target: Rgb, fits: (shade: Rgb) => boolean): Rgb {
   return target;
 }
 
-/** The last mixture that fits; `color` must. */
+/** Returns the last fitting mixture; `color` itself must fit. */
 function mixUntilLast(color: Rgb, target: Rgb, fits: (shade: Rgb) => boolean): Rgb {
   let last = color;
   for (let percent = 1; percent < 100; percent += 1) {

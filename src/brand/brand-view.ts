@@ -5,7 +5,7 @@ import { type Brand, isWhiteLabel } from './brand.ts';
 
 // Parts of pages that the server writes. Each page escapes the rest itself.
 
-/** Goes behind the style of the page: the icon, and the colors of the brand. */
+/** The icon and the colors of the brand. A page has them after its own style. */
 export function brandHead(brand: Brand): Html {
   const style = styleAddress(brand);
   return html`<link rel="icon" href="${logoAddress(brand) ?? '/favicon.ico'}" />

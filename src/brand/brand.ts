@@ -16,7 +16,6 @@ export type Brand = {
 
 export const ownName = 'Videogen';
 
-/** The brand without settings. */
 export const ownBrand: Brand = {
   name: ownName,
   logo: undefined,

@@ -24,7 +24,7 @@ import { deletedMessage } from '../tasks/deleted-content.ts';
 import { ownTask } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
-import { idField, maxUnixMs, oneOf, opaqueId, overlapField, wholeNumber } from '../http/fields.ts';
+import { idField, oneOf, opaqueId } from '../http/fields.ts';
 import {
   cursorParameter,
   cutPage,
@@ -46,6 +46,8 @@ import {
   presentOperatorAttempt,
   presentOperatorCallback,
 } from './callback-view.ts';
+import { redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
+import { callbackSecretEndpoints } from './secret-routes.ts';
 
 const list = defineEndpoint({
   operationId: 'listCallbacks',
@@ -139,12 +141,11 @@ const redeliverAll = defineEndpoint({
   description:
     'Redelivers every callback in the state `failed` of a task that ended at `since` or later, for instance after an outage of the ' +
     `receiver. Sends at most ${maxRedelivered} per request, oldest first: repeat the request while \`hasMore\` is true.`,
-  body: z.strictObject({ since: wholeNumber(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }) }),
-  data: z.strictObject({ redelivered: z.int().min(0).max(maxRedelivered), hasMore: z.boolean() }),
+  body: redeliveredSince,
+  data: redeliveredSchema,
   handler: async ({ caller: { accountId }, input }, deps) => {
     const owed = await redeliverFailed(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
-    for (const { deliveryId } of owed) deps.redeliver({ deliveryId, accountId });
-    return { redelivered: owed.length, hasMore: owed.length === maxRedelivered };
+    return sendAll(owed, accountId, deps);
   },
 });
 
@@ -220,40 +221,5 @@ const adminRedeliver = defineEndpoint({
   },
 });
 
-const showSecret = defineEndpoint({
-  operationId: 'showCallbackSecret',
-  route: 'POST /api/v1/callbacks/secret',
-  scope: 'callbacks:secret',
-  needsRecentProof: true,
-  summary: 'Show the callback secret once',
-  description:
-    'Returns the secret that signs callbacks, and creates it on first use. Later calls get 409; rotate a lost secret. Takes no body.',
-  data: z.strictObject({ secret: z.string().meta({ description: '`whsec_…`, in the format of Standard Webhooks.' }) }),
-  failures: ['callback_secret_already_shown'],
-  handler: async ({ caller }, { callbackSecrets }) => {
-    const secret = await callbackSecrets.reveal(caller.accountId);
-    if (secret === undefined) throw new HttpError('callback_secret_already_shown');
-    return { secret };
-  },
-});
-
-const rotateSecret = defineEndpoint({
-  operationId: 'rotateCallbackSecret',
-  route: 'POST /api/v1/callbacks/secret/rotate',
-  scope: 'callbacks:secret',
-  needsRecentProof: true,
-  summary: 'Rotate the callback secret',
-  description:
-    'Returns the new secret once. For `overlapSeconds` (a day by default), callbacks carry the signatures of both secrets, so that ' +
-    'receivers can switch; with 0, the old secret stops signing immediately.',
-  body: z.strictObject({ overlapSeconds: overlapField }),
-  data: z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() }),
-  failures: ['account_closed'],
-  handler: async ({ caller, input: { overlapSeconds } }, { callbackSecrets }) => {
-    const secret = await callbackSecrets.rotate({ accountId: caller.accountId, overlapSeconds });
-    return { secret, overlapSeconds };
-  },
-});
-
-export const callbackEndpoints = [list, showAttempt, redeliver, redeliverAll, showSecret, rotateSecret];
+export const callbackEndpoints = [list, showAttempt, redeliver, redeliverAll, ...callbackSecretEndpoints];
 export const operatorCallbackEndpoints = [adminListFailed, adminShowAttempt, adminRedeliver];

@@ -109,7 +109,7 @@ export type OverdueDelivery = Pick<Delivery, 'deliveryId' | 'accountId' | 'taskI
  * Lists deliveries whose next attempt is overdue by `minAgeMs`, longest first. Nothing else starts an event that is about no task, so
  * it is listed as soon as it is due.
  */
-export const listPendingDeliveries = many<
+export const listOverdueDeliveries = many<
   OverdueDelivery,
   [page: { minAgeMs: number; after?: Pick<OverdueDelivery, 'dueAtUs' | 'deliveryId'> | undefined; limit: number }]
 >({

@@ -4,19 +4,14 @@ import { maybeOne, none, one } from '../platform/database/statement.ts';
 import { type Delivery, deliveryColumns, owedAgain } from './deliveries.ts';
 import type { EventType } from './event.ts';
 
-/** The receiver of an account's events. */
 export type EventEndpoint = {
   readonly url: string;
   readonly types: readonly EventType[];
-  /** The event `balance.low` happens when the balance falls below this. */
-  readonly lowBalance: number | undefined;
 };
 
 export const findEventEndpoint = maybeOne<EventEndpoint, [accountId: string]>({
   name: 'find-event-endpoint',
-  text: `
-select url, types, low_balance as "lowBalance" from event_endpoints join accounts on accounts.id = account_id
-where account_id = $1`,
+  text: 'select url, types from event_endpoints where account_id = $1',
 });
 
 // Pending events go to the new address, because the old one may be the reason why they are pending.
@@ -26,12 +21,10 @@ const upsertEndpoint = none<[accountId: string, endpoint: EventEndpoint]>({
 with endpoint as (
   insert into event_endpoints (account_id, url, types) values ($1, $2, $3)
   on conflict (account_id) do update set url = excluded.url, types = excluded.types
-), threshold as (
-  update accounts set low_balance = $4 where id = $1
 )
 update callback_deliveries set url = $2
 where account_id = $1 and event is not null and state <> 'delivered' and state = 'pending' and url <> $2`,
-  values: (accountId, { url, types, lowBalance }) => [accountId, url, types, lowBalance],
+  values: (accountId, { url, types }) => [accountId, url, types],
 });
 
 /** Replaces the account's event endpoint. Throws `AccountClosed`. */
@@ -47,8 +40,6 @@ const deleteEndpoint = one<{ readonly wasRemoved: boolean }, [accountId: string]
   text: `
 with endpoint as (
   delete from event_endpoints where account_id = $1 returning account_id
-), threshold as (
-  update accounts set low_balance = null where id = $1
 ), abandoned as (
   update callback_deliveries set state = 'failed', finished_at = now(), due_at = now()
   where account_id = $1 and event is not null and state <> 'delivered' and state = 'pending'

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
-import { maxCredits, maxUnixMs, oneOf, opaqueId, overlapField, required, wholeNumber } from '../http/fields.ts';
+import { oneOf, opaqueId, orNull, required } from '../http/fields.ts';
 import { cutPage, idPage, nextCursorSchema, strictQuery } from '../http/query.ts';
 import { webhookId } from './callback.ts';
 import { attemptsInList, deliveryStates, withAttempts } from './deliveries.ts';
@@ -11,8 +11,10 @@ import { eventTypes } from './event.ts';
 import { findEventEndpoint, removeEventEndpoint, requestEventRedelivery, setEventEndpoint } from './event-endpoint.ts';
 import { eventEndpointSchema, eventSchema, presentEvent, presentEventEndpoint } from './event-view.ts';
 import { listOwnEvents, maxRedelivered, redeliverFailedEvents } from './own-deliveries.ts';
+import { redeliveredSchema, redeliveredSince, sendAll } from './redeliver-failed-routes.ts';
+import { eventSecretEndpoints } from './secret-routes.ts';
 
-const shown = z.strictObject({ endpoint: eventEndpointSchema.nullable() });
+const shown = z.strictObject({ endpoint: orNull(eventEndpointSchema) });
 
 const show = defineEndpoint({
   operationId: 'getEventEndpoint',
@@ -36,22 +38,17 @@ const set = defineEndpoint({
   summary: 'Set the event endpoint',
   description:
     "Replaces the account's event endpoint. From now on, events of the given types are sent to it, signed and retried as callbacks are. " +
-    'Events that are pending go to the new URL. `balance.low` happens once each time that the balance falls from `lowBalance` or more ' +
-    'to less.',
+    'Events that are pending go to the new URL. `balance.low` needs a threshold: see `setLowBalance`.',
   body: z.strictObject({
     url: urlSchema(() => undefined),
     types: z.array(oneOf(eventTypes), { error: required(typesError) }).min(1, { error: typesError }),
-    lowBalance: wholeNumber(1, maxCredits).nullish().meta({ description: 'Required with the type `balance.low`.' }),
   }),
   data: shown,
   failures: ['account_closed'],
-  handler: async ({ caller: { accountId }, input: { url, types, lowBalance } }, deps) => {
+  handler: async ({ caller: { accountId }, input: { url, types } }, deps) => {
     const message = deps.refuseCallbackUrl(url);
     if (message !== undefined) throw invalidRequest([{ path: 'url', message }]);
-    if (types.includes('balance.low') && typeof lowBalance !== 'number') {
-      throw invalidRequest([{ path: 'lowBalance', message: 'is required with the type balance.low' }]);
-    }
-    const endpoint = { url, types: [...new Set(types)], lowBalance: lowBalance ?? undefined };
+    const endpoint = { url, types: [...new Set(types)] };
     await setEventEndpoint(deps.db, accountId, endpoint);
     return { endpoint: presentEventEndpoint(endpoint) };
   },
@@ -117,54 +114,14 @@ const redeliverAll = defineEndpoint({
   description:
     'Redelivers every event in the state `failed` that happened at `since` or later, to the present event endpoint. Sends at most ' +
     `${maxRedelivered} per request, oldest first: repeat the request while \`hasMore\` is true.`,
-  body: z.strictObject({ since: wholeNumber(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }) }),
-  data: z.strictObject({ redelivered: z.int().min(0).max(maxRedelivered), hasMore: z.boolean() }),
+  body: redeliveredSince,
+  data: redeliveredSchema,
   failures: ['event_endpoint_not_found'],
   handler: async ({ caller: { accountId }, input }, deps) => {
     existing(await findEventEndpoint(deps.db, accountId), 'event_endpoint_not_found');
     const owed = await redeliverFailedEvents(deps.db, { accountId, sinceMs: input.since, nowMs: Date.now() });
-    for (const { deliveryId } of owed) deps.redeliver({ deliveryId, accountId });
-    return { redelivered: owed.length, hasMore: owed.length === maxRedelivered };
+    return sendAll(owed, accountId, deps);
   },
 });
 
-const showSecret = defineEndpoint({
-  operationId: 'showEventSecret',
-  route: 'POST /api/v1/events/secret',
-  scope: 'callbacks:secret',
-  needsRecentProof: true,
-  summary: 'Show the event secret once',
-  description:
-    'Returns the secret that signs events, which is not that of callbacks, and creates it on first use. Later calls get 409; rotate a ' +
-    'lost secret. Takes no body.',
-  data: z.strictObject({ secret: z.string().meta({ description: '`whsec_…`, in the format of Standard Webhooks.' }) }),
-  failures: ['callback_secret_already_shown'],
-  handler: async ({ caller }, { callbackSecrets }) => {
-    const secret = await callbackSecrets.reveal(caller.accountId, 'event');
-    if (secret === undefined) {
-      throw new HttpError('callback_secret_already_shown', {
-        msg: 'the event secret was already shown; rotate it to get a new one',
-      });
-    }
-    return { secret };
-  },
-});
-
-const rotateSecret = defineEndpoint({
-  operationId: 'rotateEventSecret',
-  route: 'POST /api/v1/events/secret/rotate',
-  scope: 'callbacks:secret',
-  needsRecentProof: true,
-  summary: 'Rotate the event secret',
-  description:
-    'Returns the new secret once. For `overlapSeconds` (a day by default), events carry the signatures of both secrets.',
-  body: z.strictObject({ overlapSeconds: overlapField }),
-  data: z.strictObject({ secret: z.string(), overlapSeconds: z.int().nonnegative() }),
-  failures: ['account_closed'],
-  handler: async ({ caller, input: { overlapSeconds } }, { callbackSecrets }) => {
-    const rotation = { accountId: caller.accountId, overlapSeconds, purpose: 'event' } as const;
-    return { secret: await callbackSecrets.rotate(rotation), overlapSeconds };
-  },
-});
-
-export const eventEndpoints = [show, set, remove, list, redeliver, redeliverAll, showSecret, rotateSecret];
+export const eventEndpoints = [show, set, remove, list, redeliver, redeliverAll, ...eventSecretEndpoints];

@@ -11,7 +11,6 @@ export const eventEndpointSchema = z
   .strictObject({
     url: z.string(),
     types: z.array(z.enum(eventTypes)).readonly(),
-    lowBalance: z.int().positive().nullable(),
   })
   .meta({ id: 'EventEndpoint' });
 

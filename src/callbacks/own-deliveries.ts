@@ -45,7 +45,6 @@ order by created_at desc, id desc limit $4`,
 const listingValues = ({ accountId, state, after, limit, nowMs }: OwnDeliveryFilter) =>
   [accountId, state, after, limit, nowMs] as const;
 
-/** Lists the account's callbacks. */
 export const listOwnDeliveries = many<Delivery, [filter: OwnDeliveryFilter]>({
   ...listing('list-own-deliveries', isCallback),
   values: listingValues,

@@ -9,6 +9,7 @@ import { type Account, limitAccountAs, openAccountAs, renameAccountAs } from '..
 import { bookCreditsAs } from '../credits/credits.ts';
 import { auditLedger } from '../credits/ledger-audit.ts';
 import { maxReasonLength } from '../credits/prices.ts';
+import { addCommand, sampleAccount } from './add-command.ts';
 import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
@@ -16,28 +17,24 @@ import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDa
 const maxListedAccounts = 1000;
 
 export function addAccountCommands(program: Command, run: RunOnDatabase): void {
-  const account = program
-    .command('account')
-    .description('open, list, rename, export and close accounts, and set their limits');
-  account
-    .command('list')
+  const account = addCommand(program, 'account').description(
+    'open, list, rename, export and close accounts, and set their limits',
+  );
+  addCommand(account, 'list', '', '--prefix stu --json')
     .description('list accounts by name, with their credits and unfinished tasks')
     .option('--prefix <text>', 'only accounts whose name starts with this', '')
     .action(run(list));
-  account
-    .command('create')
+  addCommand(account, 'create', 'studio --credits 10000')
     .description('open an account')
     .argument('<name>', `name, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
     .option('--credits <n>', 'opening credits', wholeNumber(0), 0)
     .action(run(create));
-  account
-    .command('rename')
+  addCommand(account, 'rename', `${sampleAccount} "Harbor Films"`)
     .description('rename an account')
     .argument('<account>', 'account id', id)
     .argument('<name>', `the new name, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
     .action(run(rename));
-  account
-    .command('limits')
+  addCommand(account, 'limits', sampleAccount, `${sampleAccount} --creates 50/10s --unfinished 200`)
     .description("show or set an account's limits")
     .argument('<account>', 'account id', id)
     .option(
@@ -47,14 +44,12 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     )
     .option('--unfinished <n>', 'maximum number of unfinished tasks', wholeNumber(0))
     .action(run(limits));
-  account
-    .command('close')
+  addCommand(account, 'close', `${sampleAccount} --reason "requested by its owner"`)
     .description('close an account permanently and delete the content of its tasks; the ledger stays')
     .argument('<account>', 'account id', id)
     .requiredOption('--reason <text>', `reason, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .action(run(close));
-  account
-    .command('export')
+  addCommand(account, 'export', sampleAccount, `${sampleAccount} --output account.jsonl`)
     .description('write all stored data of an account to a file, as lines of JSON')
     .argument('<account>', 'account id', id)
     .option('--output <file>', 'new file; by default videogen-ACCOUNT.jsonl')
@@ -133,9 +128,8 @@ function accountLine({ accountId, name, balance, unfinishedTasks, suspendedAt, c
 }
 
 export function addCreditsCommands(program: Command, run: RunOnDatabase): void {
-  const credits = program.command('credits').description('grant credits');
-  credits
-    .command('grant')
+  const credits = addCommand(program, 'credits').description('grant credits');
+  addCommand(credits, 'grant', `${sampleAccount} 5000 --reason "invoice 17"`)
     .description('grant credits to an account; the reason is stored in the ledger')
     .argument('<account>', 'account id', id)
     .argument('<credits>', 'number of credits', wholeNumber(1))
@@ -158,8 +152,7 @@ async function grant(
 }
 
 export function addBalanceCommand(program: Command, run: RunOnDatabase): void {
-  program
-    .command('balance')
+  addCommand(program, 'balance', '', `${sampleAccount} --json`)
     .description('show the credits of an account, or of all accounts')
     .argument('[account]', 'account id', id)
     .action(run(balances));
@@ -183,7 +176,9 @@ function balanceLine({ accountId, name, balance }: ReturnType<typeof balanceOf>)
 }
 
 export function addAuditCommand(program: Command, run: RunOnDatabase): void {
-  program.command('audit').description('audit the whole ledger; exit code 1 if it finds violations').action(run(audit));
+  addCommand(program, 'audit', '', '--json')
+    .description('audit the whole ledger; exit code 1 if it finds violations')
+    .action(run(audit));
 }
 
 async function audit({ db }: Context): Promise<Answer> {

@@ -9,19 +9,25 @@ import {
   type SpendCap,
 } from '../credits/spend-caps.ts';
 import { recordAction } from '../operators/operator-actions.ts';
+import { addCommand, sampleAccount, sampleKey } from './add-command.ts';
 import { id, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed, notFound } from './output.ts';
 import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from './run-command.ts';
 
 export function addCapCommands(program: Command, run: RunOnDatabase): void {
-  const cap = program.command('cap').description('list and set what an account, its keys and its members may spend');
-  cap
-    .command('list')
+  const cap = addCommand(program, 'cap').description(
+    'list and set what an account, its keys and its members may spend',
+  );
+  addCommand(cap, 'list', sampleAccount)
     .description('list the spend caps of an account, with what was spent')
     .argument('<account>', 'account id', id)
     .action(run(list));
-  cap
-    .command('set')
+  addCommand(
+    cap,
+    'set',
+    `${sampleAccount} --month 50000`,
+    `${sampleAccount} --key ${sampleKey} --day 2000 --total none`,
+  )
     .description('set spend caps of the account, or of one of its keys or members; `none` removes a cap')
     .argument('<account>', 'account id', id)
     .option('--key <key>', 'key id', id)

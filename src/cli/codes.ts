@@ -7,6 +7,7 @@ import {
   withdrawCodesAs,
 } from '../credits/redemption-codes.ts';
 import { maxReasonLength } from '../credits/prices.ts';
+import { addCommand } from './add-command.ts';
 import { futureInstant, id, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, isoTime, listed, notFound } from './output.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
@@ -14,21 +15,20 @@ import { commandLineActor, type Context, type RunOnDatabase } from './run-comman
 const maxListed = 100;
 
 export function addCodeCommands(program: Command, run: RunOnDatabase): void {
-  const code = program.command('code').description('create, list and withdraw codes that customers redeem for credits');
-  code
-    .command('create')
+  const code = addCommand(program, 'code').description(
+    'create, list and withdraw codes that customers redeem for credits',
+  );
+  addCommand(code, 'create', '--name "spring sale" --credits 500 --count 100 --expires 90d > codes.csv')
     .description('create a batch of codes and print them as CSV; they are shown once and stored as hashes')
     .requiredOption('--name <name>', 'name of the batch, which customers see in their ledger', textUpTo(100))
     .requiredOption('--credits <credits>', 'credits of each code', wholeNumber(1))
     .option('--count <codes>', 'how many', wholeNumber(1, maxCodesOfBatch), 1)
     .option('--expires <when>', 'expiry: a time, or a span such as 90d', futureInstant)
     .action(run(create));
-  code
-    .command('list')
+  addCommand(code, 'list')
     .description('list the newest batches')
     .action(run(async ({ db }) => listed('batches', await listCodeBatches(db, maxListed), batchLine)));
-  code
-    .command('withdraw')
+  addCommand(code, 'withdraw', '019abc9a-bcde-7def-8901-234567890abc --reason "the list leaked"')
     .description('withdraw the codes of a batch that were not redeemed yet')
     .argument('<batch>', 'id of the batch, from code list', id)
     .requiredOption('--reason <text>', 'reason, for the audit log', textUpTo(maxReasonLength))

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pTimeout from 'p-timeout';
 import { type Config, readConfig, sealEnvironment } from '../config/config.ts';
+import { addCommand } from './add-command.ts';
 import { addGenerationOptions, type GenerationOptions } from './generation-options.ts';
 import { listenForInterruptions } from './interruption.ts';
 import { isJson, printAnswer } from './output.ts';
@@ -12,7 +13,9 @@ import { createStory } from './story.ts';
 const defaultPrompt = 'A paper boat on a rainy street';
 
 export function addDemoCommand(program: Command): void {
-  const command = addGenerationOptions(program.command('demo'))
+  const command = addGenerationOptions(
+    addCommand(program, 'demo', '', '"a red kite over the sea" --image kite.jpg --ratio 9:16'),
+  )
     .description('run a demo: a paid video, a signed callback, and a failed task that is refunded')
     .argument('[prompt]', 'what the video shows', defaultPrompt);
   command.action((prompt: string, options: GenerationOptions) => runDemo(prompt, options, isJson(program)));

@@ -6,11 +6,11 @@ import { type Config, readConfig } from '../config/config.ts';
 import { ConfigError } from '../platform/errors.ts';
 import { type DoctorRole, doctorRoles, examine, examineMachine, type RunningParts } from '../doctor/doctor.ts';
 import { failure, type Finding, type FindingState, ok } from '../doctor/finding.ts';
+import { addCommand } from './add-command.ts';
 import { type Answer, isJson, printAnswer } from './output.ts';
 
 export function addDoctorCommand(program: Command): void {
-  program
-    .command('doctor')
+  addCommand(program, 'doctor', '', '--role worker --json')
     .description('check settings, dependencies, permissions and machine, and show how to fix problems')
     .addOption(
       new Option('--role <role>', 'the whole installation, or a process of this role on this machine')

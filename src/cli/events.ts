@@ -1,37 +1,35 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type DeliveryState, deliveryStates, withAttempts } from '../callbacks/deliveries.ts';
+import { setLowBalance } from '../accounts/low-balance.ts';
 import { findEventEndpoint, removeEventEndpoint, setEventEndpoint } from '../callbacks/event-endpoint.ts';
 import { type EventType, eventTypes } from '../callbacks/event.ts';
 import { type ListedEvent, listOwnEvents } from '../callbacks/own-deliveries.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { literalRefusal } from '../outbound/guard.ts';
 import { urlSchema } from '../tasks/request-text.ts';
+import { addCommand, sampleAccount } from './add-command.ts';
 import { id, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, table } from './output.ts';
 import { commandLineActor, type Context, requireAccount, type RunOnDatabase } from './run-command.ts';
 
 export function addEventCommands(program: Command, run: RunOnDatabase): void {
-  const event = program.command('event').description("manage an account's event endpoint, and list its events");
-  event
-    .command('endpoint')
+  const event = addCommand(program, 'event').description("manage an account's event endpoint, and list its events");
+  addCommand(event, 'endpoint', sampleAccount)
     .description('show the event endpoint')
     .argument('<account>', 'account id', id)
     .action(run(show));
-  event
-    .command('set')
+  addCommand(event, 'set', `${sampleAccount} --url https://studio.example.com/events --low-balance 1000`)
     .description('set or replace the event endpoint; pending events go to the new URL')
     .argument('<account>', 'account id', id)
     .requiredOption('--url <url>', 'http or https URL')
     .option('--types <list>', `some of ${eventTypes.join(',')}; all but balance.low by default`, typeList)
-    .option('--low-balance <credits>', 'adds balance.low, when the balance falls below this', wholeNumber(1))
+    .option('--low-balance <credits>', 'sets the threshold of a low balance, and adds balance.low', wholeNumber(1))
     .action(run(set));
-  event
-    .command('remove')
+  addCommand(event, 'remove', sampleAccount)
     .description('remove the event endpoint, and abandon its pending events')
     .argument('<account>', 'account id', id)
     .action(run(remove));
-  event
-    .command('list')
+  addCommand(event, 'list', sampleAccount, `${sampleAccount} --state failed --json`)
     .description('list events, newest first')
     .argument('<account>', 'account id', id)
     .addOption(new Option('--type <type>', 'only events of this type').choices(eventTypes))
@@ -52,9 +50,8 @@ async function show({ db }: Context, accountId: string): Promise<Answer> {
   await requireAccount(db, accountId);
   const endpoint = await findEventEndpoint(db, accountId);
   if (endpoint === undefined) return { json: { endpoint: null }, lines: ['No event endpoint.'] };
-  const { url, types, lowBalance } = endpoint;
-  const low = lowBalance === undefined ? [] : [`Low balance: below ${lowBalance} credits`];
-  return { json: { endpoint }, lines: [`URL: ${url}`, `Types: ${types.join(', ')}`, ...low] };
+  const { url, types } = endpoint;
+  return { json: { endpoint }, lines: [`URL: ${url}`, `Types: ${types.join(', ')}`] };
 }
 
 type SetOptions = { readonly url: string; readonly types?: readonly EventType[]; readonly lowBalance?: number };
@@ -66,12 +63,11 @@ async function set({ db, config }: Context, accountId: string, options: SetOptio
   if (!parsed.success) throw new CommandError(`invalid --url: ${parsed.error.issues[0]?.message ?? 'not a URL'}`);
   const named = options.types ?? eventTypes.filter((type) => type !== 'balance.low');
   const types = [...new Set(lowBalance === undefined ? named : [...named, 'balance.low' as const])];
-  if (types.includes('balance.low') && lowBalance === undefined)
-    throw new CommandError('the type balance.low needs --low-balance');
-  const endpoint = { url, types, lowBalance };
+  const endpoint = { url, types };
   await recordAction(db, commandLineActor(), async (transaction) => {
     await setEventEndpoint(transaction, accountId, endpoint);
-    return { answer: undefined, done: { action: 'events.set', accountId, details: endpoint } };
+    if (lowBalance !== undefined) await setLowBalance(transaction, accountId, lowBalance);
+    return { answer: undefined, done: { action: 'events.set', accountId, details: { ...endpoint, lowBalance } } };
   });
   return { json: { endpoint }, lines: [`Events of account ${accountId} go to ${url}.`] };
 }

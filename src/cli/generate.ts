@@ -11,6 +11,7 @@ import {
   VideogenError,
 } from '../../clients/typescript/src/index.ts';
 import { messageOf } from '../platform/errors.ts';
+import { addCommand, sampleTask } from './add-command.ts';
 import { id } from './arguments.ts';
 import {
   addGenerationOptions,
@@ -30,7 +31,16 @@ import { createStory, type Story } from './story.ts';
 type SavingOptions = ServiceOptions & { readonly out?: string };
 
 export function addGenerateCommand(program: Command): void {
-  const command = addGenerationOptions(program.command('generate'))
+  const command = addGenerationOptions(
+    addCommand(
+      program,
+      'generate',
+      '"a lighthouse in a storm" --duration 4',
+      '"a paper boat" --image boat.jpg --ratio 9:16 --no-audio --out boat.mp4',
+      '--help videogen-2.0',
+      '"a paper boat" --set duration=8',
+    ),
+  )
     .description('generate a video through the API of a running service')
     .argument('[prompt]', 'what the video shows')
     .option('--set <name=value>', 'another field or option of the model; may be repeated', collect, [])
@@ -64,8 +74,7 @@ async function offeredModel(client: Client, name: string, signal: AbortSignal) {
 }
 
 export function addFollowCommand(program: Command): void {
-  const command = program
-    .command('follow')
+  const command = addCommand(program, 'follow', sampleTask, `${sampleTask} --out lighthouse.mp4`)
     .description('wait for an existing task and save its video')
     .argument('<task>', 'task id', id);
   addSavingOptions(command).action((taskId: string, options: SavingOptions) =>

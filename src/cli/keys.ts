@@ -10,6 +10,7 @@ import { AccountClosed, lockOpenAccount } from '../accounts/accounts.ts';
 import { type ApiKey, createApiKey, listApiKeys, revokeKeyAs } from '../accounts/keys.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 import { createOperator, type ListedOperator, listOperators, revokeOperator } from '../operators/operators.ts';
+import { addCommand, sampleAccount, sampleKey } from './add-command.ts';
 import { futureInstant, id, maxNameLength, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, listed, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
@@ -28,9 +29,14 @@ type KeyOptions = CapOptions & {
 const expiry = ['--expires <when>', 'expiry: a time, or a span such as 90d', futureInstant] as const;
 
 export function addKeyCommands(program: Command, run: RunOnDatabase): void {
-  const key = program.command('key').description('create, list and revoke API keys');
-  key
-    .command('create')
+  const key = addCommand(program, 'key').description('create, list and revoke API keys');
+  addCommand(
+    key,
+    'create',
+    `--account ${sampleAccount}`,
+    `--account ${sampleAccount} --name ci --expires 90d`,
+    `--account ${sampleAccount} --name batch --cap-day 2000 --models videogen-2.0-fast`,
+  )
     .description('create a key; it is shown once and stored as a hash')
     .requiredOption('--account <account>', 'account id', id)
     .option('--name <name>', 'purpose of the key', textUpTo(maxNameLength), 'default')
@@ -43,14 +49,16 @@ export function addKeyCommands(program: Command, run: RunOnDatabase): void {
     .option('--merge-repeats', 'make identical creates within a minute one task, unless they have an Idempotency-Key')
     .addOption(new Option('--dialect <dialect>', 'API dialect of its clients').choices(dialects).default('native'))
     .action(run(createKey));
-  key
-    .command('list')
+  addCommand(key, 'list', `--account ${sampleAccount} --json`)
     .description("list an account's keys, without their secrets")
     .requiredOption('--account <account>', 'account id', id)
     .action(
       run(async ({ db }, { account }: { account: string }) => listed('keys', await listApiKeys(db, account), keyLine)),
     );
-  key.command('revoke').description('revoke a key immediately').argument('<key>', 'key id', id).action(run(revokeKey));
+  addCommand(key, 'revoke', sampleKey)
+    .description('revoke a key immediately')
+    .argument('<key>', 'key id', id)
+    .action(run(revokeKey));
 }
 
 async function createKey(
@@ -103,19 +111,16 @@ function keyLine(key: ApiKey): string {
 }
 
 export function addOperatorCommands(program: Command, run: RunOnDatabase): void {
-  const operator = program.command('operator').description('create, list and revoke the keys of operators');
-  operator
-    .command('create')
+  const operator = addCommand(program, 'operator').description('create, list and revoke the keys of operators');
+  addCommand(operator, 'create', '"Ada Lovelace" --expires 90d')
     .description("create an operator's key for /api/admin/v1; it is shown once and stored as a hash")
     .argument('<name>', `name of the operator, 1 to ${maxNameLength} characters`, textUpTo(maxNameLength))
     .option(...expiry)
     .action(run(createOperatorKey));
-  operator
-    .command('list')
+  addCommand(operator, 'list', '--json')
     .description('list operators, without their keys')
     .action(run(async ({ db }) => listed('operators', await listOperators(db), operatorLine)));
-  operator
-    .command('revoke')
+  addCommand(operator, 'revoke', '019abc78-9abc-7def-8901-234567890abc')
     .description("revoke an operator's key immediately")
     .argument('<operator>', 'operator id', id)
     .action(run(revokeOperatorKey));
@@ -149,16 +154,14 @@ function operatorLine(operator: ListedOperator): string {
 }
 
 export function addCallbackSecretCommands(program: Command, run: RunOnDatabase): void {
-  const secret = program
-    .command('callback-secret')
-    .description("manage the secrets that sign an account's callbacks and events");
-  secret
-    .command('show')
+  const secret = addCommand(program, 'callback-secret').description(
+    "manage the secrets that sign an account's callbacks and events",
+  );
+  addCommand(secret, 'show', sampleAccount, `${sampleAccount} --events`)
     .argument('<account>', 'account id', id)
     .option('--events', 'the secret that signs events')
     .action(run(showSecret));
-  secret
-    .command('rotate')
+  addCommand(secret, 'rotate', `${sampleAccount} --overlap 86400`)
     .description('create a new secret; both sign during the overlap')
     .argument('<account>', 'account id', id)
     .option('--events', 'the secret that signs events')
@@ -193,10 +196,8 @@ async function rotateCallbackSecret(
 }
 
 export function addSecretCommands(program: Command, run: RunOnDatabase): void {
-  program
-    .command('secret')
-    .description('manage VIDEOGEN_SECRET')
-    .command('reencrypt')
+  const secret = addCommand(program, 'secret').description('manage VIDEOGEN_SECRET');
+  addCommand(secret, 'reencrypt', '', '--json')
     .description(
       'encrypt stored secrets with VIDEOGEN_SECRET; safe to repeat, while the service runs; exit code 1 if some cannot be read',
     )

@@ -2,12 +2,13 @@ import type { Command } from 'commander';
 import { createInterface } from 'node:readline';
 import { isObject } from '../platform/json.ts';
 import { messageOf } from '../platform/errors.ts';
+import { addCommand } from './add-command.ts';
 import { addServiceOptions, readServiceOptions, type ServiceOptions } from './service-options.ts';
 
 export function addMcpCommand(program: Command): void {
-  const command = program
-    .command('mcp')
-    .description('connect an MCP client that starts programs (stdio) to the MCP endpoint of a running service');
+  const command = addCommand(program, 'mcp', '', '--base-url https://videogen.example.com').description(
+    'connect an MCP client that starts programs (stdio) to the MCP endpoint of a running service',
+  );
   addServiceOptions(command).action(async (options: ServiceOptions) => {
     const { baseUrl, key } = await readServiceOptions(options);
     await bridge(`${baseUrl.replace(/\/+$/, '')}/mcp`, key);

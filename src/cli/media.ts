@@ -9,14 +9,14 @@ import type { MediaFiles } from '../media/result-store.ts';
 import type { Database } from '../platform/database/database.ts';
 import { type StoredResult, listStoredResults } from '../tasks/task-reports.ts';
 import { markMediaDeleted } from '../tasks/task-list.ts';
+import { addCommand } from './add-command.ts';
 import { interrupted, listenForInterruptions } from './interruption.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 import type { Context, RunOnDatabase } from './run-command.ts';
 
 export function addMediaCommands(program: Command, run: RunOnDatabase): void {
-  const media = program.command('media').description('check and copy the files of results');
-  media
-    .command('check')
+  const media = addCommand(program, 'media').description('check and copy the files of results');
+  addCommand(media, 'check', '', '--forget --json')
     .description('list videos that are missing in the store; exit code 1 if there are any')
     .addOption(
       new Option(
@@ -25,8 +25,7 @@ export function addMediaCommands(program: Command, run: RunOnDatabase): void {
       ).choices(['all']),
     )
     .action(run(check));
-  media
-    .command('copy')
+  addCommand(media, 'copy', '', '--json')
     .description('copy missing files from RESULT_STORE_ALSO to RESULT_STORE, while the service runs; safe to repeat')
     .action(async () => {
       const answer = await copy(program);

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { type Config, readConfig } from '../config/config.ts';
 import { SetupError } from '../platform/errors.ts';
 import type { TemporalTarget } from '../temporal/connect.ts';
+import { addCommand } from './add-command.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 import { withDatabaseUrl } from './run-command.ts';
 
 export function addMigrateCommand(program: Command): void {
-  program
-    .command('migrate')
+  addCommand(program, 'migrate')
     .description('update the database schema and the Temporal namespace; safe to repeat')
     .action(async () => {
       const answer = await migrate(readConfig());

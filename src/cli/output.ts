@@ -24,7 +24,6 @@ export function printAnswer({ json, lines }: Answer, asJson: boolean): void {
   else if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-/** Prints one line for each row. */
 export function listed<Row>(name: string, rows: readonly Row[], line: (row: Row) => string): Answer {
   return { json: { [name]: rows }, lines: rows.length === 0 ? [`No ${name}.`] : rows.map(line) };
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type PresentedPrices, presentPrices, presentSetPrice } from '../credits/price-view.ts';
+import { addCommand, sampleAccount } from './add-command.ts';
 import { id, instant, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, notFound } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
@@ -17,20 +18,24 @@ import {
 const maxListed = 100;
 
 export function addPriceCommands(program: Command, run: RunOnDatabase): void {
-  const price = program.command('price').description('list and set the prices of models');
+  const price = addCommand(program, 'price').description('list and set the prices of models');
   const reason = [
     '--reason <text>',
     `reason, at most ${maxReasonLength} characters`,
     textUpTo(maxReasonLength),
   ] as const;
-  price
-    .command('list')
+  addCommand(price, 'list', '', `--account ${sampleAccount} --model videogen-2.0`)
     .description('list the prices in force, and price changes, newest first')
     .option('--account <account>', 'prices of this account; by default, list prices', id)
     .option('--model <model>', 'only changes of this model')
     .action(run(list));
-  price
-    .command('set')
+  addCommand(
+    price,
+    'set',
+    'videogen-2.0 45 --from 2027-01-01T00:00:00Z --reason "new list price"',
+    'videogen-2.0 40 --price standard --per-video 10 --reason "a fee for each video"',
+    `videogen-2.0 default --account ${sampleAccount} --reason "contract 17 ended"`,
+  )
     .description('set a price for tasks created from a time on')
     .argument('<model>', 'such as videogen-2.0')
     .argument('<credits>', 'credits per second; `default` restores the list price', creditsOrDefault)
@@ -40,8 +45,7 @@ export function addPriceCommands(program: Command, run: RunOnDatabase): void {
     .option('--from <when>', 'a time, or a span from now such as 30d; by default, in a few seconds', instant)
     .requiredOption(...reason)
     .action(run(set));
-  price
-    .command('withdraw')
+  addCommand(price, 'withdraw', '12 --reason "contract cancelled"')
     .description('withdraw a price before it takes effect')
     .argument('<price>', 'number of the price, from price list', wholeNumber(1))
     .requiredOption(...reason)
@@ -85,7 +89,7 @@ async function set(
   return priceAnswer(setting.price);
 }
 
-/** A price that has left the catalogue can be ended only. */
+/** A price that has left the catalogue can only be ended. */
 async function namedPrice(
   db: Context['db'],
   models: ModelCatalogue,

@@ -18,14 +18,19 @@ import { checkConformance } from '../providers/own/conformance.ts';
 import type { Finding } from '../providers/own/conformance-report.ts';
 import type { Conformance } from '../providers/own/conformance-run.ts';
 import { requestBody } from '../providers/own/own-provider.ts';
+import { addCommand } from './add-command.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
 import { interrupted, listenForInterruptions } from './interruption.ts';
 import { CommandError, isJson, printAnswer } from './output.ts';
 import { trialRequest } from './trial-request.ts';
 
 export function addCheckCommand(program: Command, provider: Command): void {
-  provider
-    .command('check')
+  addCommand(
+    provider,
+    'check',
+    'http://127.0.0.1:9000 --key-env SCRIPT_KEY',
+    'http://gpu1:9000 --key-env SCRIPT_KEY --model wan-2.2 --json',
+  )
     .description('check a server against the protocol of docs/providers/own.md; makes one video and cancels another')
     .argument('<url>', 'address of the server, as baseUrl in a catalogue', serverUrl)
     .option('--key-env <name>', 'environment variable with the key')

@@ -14,12 +14,12 @@ import type { ProviderFile } from '../providers/http/file-schema.ts';
 import { fixedHeaders } from '../providers/http/headers.ts';
 import { createHttpProvider } from '../providers/http/http-provider.ts';
 import type { Trace } from '../providers/http/reader.ts';
+import { addCommand } from './add-command.ts';
 import { type Answer, CommandError, isJson, printAnswer } from './output.ts';
 import { trialDeadlineMs, trialRequest } from './trial-request.ts';
 
 export function addTryCommand(program: Command, provider: Command): void {
-  provider
-    .command('try')
+  addCommand(provider, 'try', 'builtin:kie', './upstream.yaml --send --key-env UPSTREAM_KEY')
     .description('check a provider file of the kind http with its example, and show the values read from each response')
     .argument('<file>', 'path, or builtin:NAME for a file that comes with Videogen')
     .option('--send', 'create one real job without images, which the upstream bills, and download its video')
@@ -93,11 +93,12 @@ const minPauseMs = 2_000;
 async function sendJob(file: ProviderFile, options: TryOptions): Promise<Answer> {
   const { example, status } = file;
   const { baseUrl = example.baseUrl, model = example.model, prompt = example.input.prompt } = options;
+  const secrets = secretsOf(options);
   const client = createProviderClient({
     baseUrl,
     headers: fixedHeaders(file),
-    credentials: credentialsOf(file.auth, secretsOf(options)),
-    secretQuery: secretQueryOf(file.auth, secretsOf(options)),
+    credentials: () => credentialsOf(file.auth, secrets),
+    secretQuery: () => secretQueryOf(file.auth, secrets),
     keyOrigins: file.keyOrigins,
   });
   const provider = createHttpProvider({

@@ -11,6 +11,7 @@ import { sectionOf } from '../credits/sections.ts';
 import { type ProviderSwitch, providerStates, setProviderSwitchAs } from '../providers/provider-pools.ts';
 import { type ProviderStatus, readProviderStatuses } from '../providers/provider-status.ts';
 import { listWorkerReports } from '../models/worker-reports.ts';
+import { addCommand } from './add-command.ts';
 import { instant, textUpTo } from './arguments.ts';
 import { type Answer, CommandError } from './output.ts';
 import { addCheckCommand } from './provider-check.ts';
@@ -18,13 +19,13 @@ import { addTryCommand } from './provider-try.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
 
 export function addProviderCommands(program: Command, run: RunOnDatabase): void {
-  const provider = program.command('provider').description('list, enable and disable providers, and test their files');
-  provider
-    .command('list')
+  const provider = addCommand(program, 'provider').description(
+    'list, enable and disable providers, and test their files',
+  );
+  addCommand(provider, 'list', '', '--json')
     .description('list providers with their switches, slots, waiting tasks, cooldowns, and workflow problems')
     .action(run(list));
-  provider
-    .command('set')
+  addCommand(provider, 'set', 'gpu-box draining --reason "new drivers tonight"')
     .description('set a provider to enabled, draining (no new jobs) or off (no requests at all)')
     .argument('<provider>', 'name in the catalogue')
     .addArgument(new Argument('<state>').choices(providerStates))
@@ -35,8 +36,12 @@ export function addProviderCommands(program: Command, run: RunOnDatabase): void 
 }
 
 export function addMarginCommand(program: Command, run: RunOnDatabase): void {
-  program
-    .command('margin')
+  addCommand(
+    program,
+    'margin',
+    '--from 2026-11-01T00:00:00Z',
+    '--from 2026-11-01T00:00:00Z --model videogen-2.0 --json',
+  )
     .description(
       'list revenue and cost of tasks that ended in a period, by model and provider, and credits booked in it',
     )

@@ -11,13 +11,13 @@ import { auditLedger } from '../credits/ledger-audit.ts';
 import { countEndings, listKnownTasks } from '../tasks/task-reports.ts';
 import { listUnfinishedTasks } from '../tasks/task-list.ts';
 import { refundTask } from '../tasks/tasks.ts';
+import { addCommand } from './add-command.ts';
 import { instant } from './arguments.ts';
 import { type Answer, CommandError, isoTime } from './output.ts';
 import { type Context, type RunOnDatabase, temporalOf } from './run-command.ts';
 
 export function addReconcileCommand(program: Command, run: RunOnDatabase): void {
-  program
-    .command('reconcile')
+  addCommand(program, 'reconcile', '--report', '--restored', '--report --since 2026-11-01T00:00:00Z --json')
     .description('repair unfinished tasks, callbacks and provider jobs now, and report on tasks and books')
     .option('--report', 'only report')
     .option(

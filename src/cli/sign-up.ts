@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { listSignUps, type OpenSignUp, renewSignUpAs } from '../people/sign-up.ts';
+import { addCommand } from './add-command.ts';
 import { id } from './arguments.ts';
 import { type Answer, isoTime, listed, notFound } from './output.ts';
 import { commandLineActor, type Context, type RunOnDatabase } from './run-command.ts';
@@ -8,13 +9,11 @@ import { linkAnswer } from './user.ts';
 const maxListed = 200;
 
 export function addSignUpCommands(program: Command, run: RunOnDatabase): void {
-  const signUp = program.command('sign-up').description('deliver links to people who signed up');
-  signUp
-    .command('list')
+  const signUp = addCommand(program, 'sign-up').description('deliver links to people who signed up');
+  addCommand(signUp, 'list', '', '--json')
     .description('list people whose link was not used yet, newest first, and what became of the mail to them')
     .action(run(async ({ db }) => listed('signUps', await listSignUps(db, maxListed), signUpLine)));
-  signUp
-    .command('link')
+  addCommand(signUp, 'link', '019abcbc-def0-7def-8901-234567890abc')
     .description('create a new link, which is shown once; send it to the e-mail address of the person')
     .argument('<sign-up>', 'id, from sign-up list', id)
     .action(run(createLink));

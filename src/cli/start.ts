@@ -10,12 +10,12 @@ import { createDatabase, type Database } from '../platform/database/database.ts'
 import { createSetupLink } from '../people/people.ts';
 import { addressOfLink } from '../people/one-time-links.ts';
 import { createApiKey } from '../accounts/keys.ts';
+import { addCommand } from './add-command.ts';
 import { firstRequestOptions } from './generation-options.ts';
 import { type Answer, invocation, isJson, printAnswer } from './output.ts';
 
 export function addStartCommand(program: Command): void {
-  program
-    .command('start')
+  addCommand(program, 'start', '', '--json')
     .description('run the whole service, with an embedded PostgreSQL and Temporal unless the environment names others')
     .action(async () => {
       const asJson = isJson(program);

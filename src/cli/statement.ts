@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { monthOf, readStatement } from '../credits/statement.ts';
 import { statementCsv } from '../credits/statement-csv.ts';
 import { statementHtml } from '../credits/statement-view.ts';
+import { addCommand, sampleAccount } from './add-command.ts';
 import { id } from './arguments.ts';
 import type { Answer } from './output.ts';
 import { type Context, requireAccount, type RunOnDatabase } from './run-command.ts';
@@ -12,8 +13,7 @@ type Month = NonNullable<ReturnType<typeof monthOf>>;
 type Options = { month: Month; format: keyof typeof formats };
 
 export function addStatementCommand(program: Command, run: RunOnDatabase): void {
-  program
-    .command('statement')
+  addCommand(program, 'statement', sampleAccount, `${sampleAccount} --month 2026-10 --format html > statement.html`)
     .description('print the statement of an account for a month, which equals its ledger')
     .argument('<account>', 'account id', id)
     .addOption(

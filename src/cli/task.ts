@@ -4,40 +4,38 @@ import { failOutcome } from '../tasks/fail-code.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { type Task, type TaskState, taskStates } from '../tasks/task.ts';
-import { cancelTaskAs, findTask } from '../tasks/tasks.ts';
+import { cancelTaskAs } from '../tasks/cancel-task.ts';
+import { findTask } from '../tasks/tasks.ts';
 import { maxReasonLength } from '../credits/prices.ts';
 import { deleteTaskContentAs } from '../tasks/content-deletion.ts';
 import { uploadIdsOf } from '../media/upload.ts';
 import { mediaUrlsOf } from '../tasks/task-input.ts';
 import type { Database } from '../platform/database/database.ts';
 import { listTasks, readTaskDetail } from '../tasks/task-list.ts';
+import { addCommand, sampleTask } from './add-command.ts';
 import { id, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, notFound, table } from './output.ts';
 import { commandLineActor, type Context, type RunOnDatabase, temporalOf } from './run-command.ts';
 
 export function addTaskCommands(program: Command, run: RunOnDatabase): void {
-  const task = program.command('task').description('list, show, cancel and delete tasks');
-  task
-    .command('list')
+  const task = addCommand(program, 'task').description('list, show, cancel and delete tasks');
+  addCommand(task, 'list', '', '--state fail --limit 100 --json')
     .description('list tasks, newest first')
     .option('--account <account>', 'only tasks of this account', id)
     .addOption(new Option('--state <state>', 'only tasks in this state').choices(taskStates))
     .option('--limit <n>', 'maximum number of tasks', wholeNumber(1, 1000), 20)
     .action(run(list));
-  task
-    .command('show')
+  addCommand(task, 'show', sampleTask)
     .description('show a task: record, ledger, provider jobs, callback')
     .argument('<task>', 'task id', id)
     .action(run(show));
   const why = `reason for the audit log, at most ${maxReasonLength} characters`;
-  task
-    .command('delete')
+  addCommand(task, 'delete', `${sampleTask} --reason "requested by its owner"`)
     .description('delete the content of a task: prompt, images, video and callback; its record and the ledger stay')
     .argument('<task>', 'task id', id)
     .option('--reason <text>', why, textUpTo(maxReasonLength), 'not given')
     .action(run(remove));
-  task
-    .command('cancel')
+  addCommand(task, 'cancel', `${sampleTask} --reason "wrong prompt"`)
     .description('cancel an unfinished task, with a full refund')
     .argument('<task>', 'task id', id)
     .option('--reason <text>', why, textUpTo(maxReasonLength), 'not given')
@@ -170,7 +168,7 @@ async function stopGeneration(config: Config, taskId: string): Promise<boolean> 
   const { usingTemporal } = await import('../temporal/connect.ts');
   const { createEngine } = await import('../temporal/engine.ts');
   const cancelled = usingTemporal(target, { retries: false }, (client) =>
-    createEngine(client, taskQueuesOf(config.taskQueue)).cancelTask(taskId),
+    createEngine(client, taskQueuesOf(config.taskQueue)).cancelWorkflow(taskId),
   );
   return cancelled.then(
     () => true,

@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import { dayMs } from '../platform/duration.ts';
 import { createLog } from '../platform/log.ts';
 import { openPayments } from '../payments/open-payments.ts';
 import { reconcilePayments } from '../payments/reconcile-payments.ts';
 import { listTopUps, type TopUp } from '../payments/top-ups.ts';
+import { addCommand, sampleAccount } from './add-command.ts';
 import { id, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import type { Context, RunOnDatabase } from './run-command.ts';
@@ -12,16 +13,14 @@ import type { Context, RunOnDatabase } from './run-command.ts';
 const maxListed = 100;
 
 export function addTopUpCommands(program: Command, run: RunOnDatabase): void {
-  const topUp = program
-    .command('top-up')
-    .description('list purchases of credits, and compare them with the payment provider');
-  topUp
-    .command('list')
+  const topUp = addCommand(program, 'top-up').description(
+    'list purchases of credits, and compare them with the payment provider',
+  );
+  addCommand(topUp, 'list', '', `--account ${sampleAccount} --json`)
     .description('list the newest purchases')
     .option('--account <account>', 'only those of this account', id)
     .action(run(list));
-  topUp
-    .command('reconcile')
+  addCommand(topUp, 'reconcile', '', '--days 60')
     .description("grant what was paid and book what was refunded, by the provider's records")
     .option(
       '--days <days>',

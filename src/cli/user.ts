@@ -10,6 +10,7 @@ import { listPeople, type OperatorsPerson } from '../people/person-list.ts';
 import { persistedSecret } from '../embedded/data-folder.ts';
 import { createMailQueue, type MailQueue, mailSecrets } from '../mail/mail-queue.ts';
 import { createSecretBox } from '../outbound/secrets.ts';
+import { addCommand, sampleAccount } from './add-command.ts';
 import { id } from './arguments.ts';
 import { type Answer, CommandError, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, type RunOnDatabase } from './run-command.ts';
@@ -17,41 +18,37 @@ import { commandLineActor, type Context, noAccount, type RunOnDatabase } from '.
 const maxListedUsers = 1000;
 
 export function addUserCommands(program: Command, run: RunOnDatabase): void {
-  const user = program.command('user').description('manage the people who use the console');
-  user
-    .command('invite')
+  const user = addCommand(program, 'user').description('manage the people who use the console');
+  addCommand(user, 'invite', 'ada@example.com --operator', `ben@example.com --account ${sampleAccount} --role viewer`)
     .description('create an invitation link, which is shown once; send it to the person')
     .argument('<email>', 'the e-mail address', email)
     .option('--operator', 'as an operator')
     .option('--account <account>', 'as a member of this account', id)
     .addOption(new Option('--role <role>', 'the role in the account').choices(roles).default('member'))
     .action(run(invite));
-  user
-    .command('reset')
+  addCommand(user, 'reset', 'ada@example.com')
     .description('create a link for a new password')
     .argument('<email>', 'the e-mail address', email)
     .action(run(reset));
-  user
-    .command('list')
+  addCommand(user, 'list', '', '--search example.com --json')
     .description('list people by address, with their accounts')
     .option('--search <text>', 'a part of the address', '')
     .action(run(list));
-  user
-    .command('disable')
+  addCommand(user, 'disable', 'ben@example.com')
     .description('disable a person and end their sessions')
     .argument('<email>', 'the e-mail address', email)
     .action(run(setDisabled(true)));
-  user
-    .command('enable')
+  addCommand(user, 'enable', 'ben@example.com')
     .description('enable a disabled person')
     .argument('<email>', 'the e-mail address', email)
     .action(run(setDisabled(false)));
-  user
-    .command('erase')
+  addCommand(user, 'erase', 'ben@example.com')
     .description('delete a person and the records about them; cannot be undone')
     .argument('<person>', 'the e-mail address or the id', person)
     .action(run(erase));
-  user.command('setup-link').description('create the link with which the first operator signs up').action(run(setUp));
+  addCommand(user, 'setup-link')
+    .description('create the link with which the first operator signs up')
+    .action(run(setUp));
 }
 
 function email(text: string): string {

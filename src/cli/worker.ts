@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { messageOf } from '../platform/errors.ts';
 import { parseQueueNames, type QueueName, queueNames } from '../temporal/worker-queues.ts';
+import { addCommand } from './add-command.ts';
 
 export function addWorkerCommand(program: Command): void {
-  program
-    .command('worker')
+  addCommand(program, 'worker', '', '--queues tasks,callbacks')
     .description('run only workers, with an external PostgreSQL and Temporal')
     .option('--queues <list>', `some of ${queueNames.join(',')}; by default, WORKER_QUEUES or all of them`, queueList)
     .action(async ({ queues }: { queues?: readonly QueueName[] }) => {

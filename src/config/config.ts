@@ -210,7 +210,7 @@ export const settingDefaults: ReadonlyMap<string, string> = new Map(
   fields.map(({ variable = '', usual = '' }) => [variable, usual]),
 );
 
-/** A demo reads only where programs and downloads are. */
+/** A demo reads only the paths of programs and downloads. */
 const allowedSettings = ['PATH', 'XDG_CACHE_HOME', 'TEMPORAL_CLI_PATH', 'FFMPEG_PATH'];
 
 /**

@@ -43,7 +43,6 @@ export function parsedBy<T>(parse: (text: string) => T) {
   });
 }
 
-/** In milliseconds. */
 export const days = wholeNumber(1, 36_500).transform((count) => count * dayMs);
 export const seconds = (max: number) => wholeNumber(1, max).transform((count) => count * 1000);
 

@@ -1,5 +1,4 @@
 import type { FunctionComponent } from 'preact';
-import { Route, Switch } from 'wouter-preact';
 import { AccountSettingsPage } from './features/account-settings/account-settings-page.tsx';
 import { CallbacksPage } from './features/callbacks/callbacks-page.tsx';
 import { CreditsPage } from './features/credits/credits-page.tsx';
@@ -18,37 +17,30 @@ import { RequestsPage } from './features/requests/requests-page.tsx';
 import { TaskPage } from './features/tasks/task-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
 import { UsagePage } from './features/usage/usage-page.tsx';
-import { NotFound } from './shell/page-states.tsx';
+import { type AccountPage, accountPages } from './pages.ts';
+import { PageRoutes } from './shell/page-routes.tsx';
 
-/** The pages of one account, by what follows its address. */
-const pages: Readonly<Record<string, FunctionComponent>> = {
-  '': OverviewPage,
-  '/playground': PlaygroundPage,
-  '/models': ModelsPage,
-  '/gallery': GalleryPage,
-  '/tasks': TasksPage,
-  '/credits': CreditsPage,
-  '/callbacks': CallbacksPage,
-  '/webhooks': EventsPage,
-  '/requests': RequestsPage,
-  '/usage': UsagePage,
-  '/keys': KeysPage,
-  '/members': MembersPage,
-  '/settings': AccountSettingsPage,
-  '/limits': LimitsPage,
-  '/profile': ProfilePage,
-  '/security': SecurityPage,
+const pages: Readonly<Record<AccountPage, FunctionComponent>> = {
+  overview: OverviewPage,
+  playground: PlaygroundPage,
+  gallery: GalleryPage,
+  models: ModelsPage,
+  keys: KeysPage,
+  tasks: TasksPage,
+  usage: UsagePage,
+  credits: CreditsPage,
+  callbacks: CallbacksPage,
+  webhooks: EventsPage,
+  requests: RequestsPage,
+  members: MembersPage,
+  limits: LimitsPage,
+  settings: AccountSettingsPage,
+  profile: ProfilePage,
+  security: SecurityPage,
 };
 
+const details = { tasks: TaskPage, models: ModelPage };
+
 export function AccountPages({ accountId }: { readonly accountId: string }) {
-  return (
-    <Switch>
-      {Object.entries(pages).map(([path, Page]) => (
-        <Route key={path} path={`/a/${accountId}${path}`} component={Page} />
-      ))}
-      <Route path={`/a/${accountId}/tasks/:taskId`}>{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>
-      <Route path={`/a/${accountId}/models/:name`}>{({ name }) => <ModelPage key={name} name={name} />}</Route>
-      <Route component={NotFound} />
-    </Switch>
-  );
+  return <PageRoutes account={accountId} declared={accountPages} pages={pages} details={details} />;
 }

@@ -1,7 +1,5 @@
-import { Route, Switch } from 'wouter-preact';
-import { opsPaths } from './paths.ts';
+import type { FunctionComponent } from 'preact';
 import { CodesPage } from './features/credits/codes-page.tsx';
-import { NotFound } from './shell/page-states.tsx';
 import { ProfilePage } from './features/security/profile-page.tsx';
 import { SecurityPage } from './features/security/security-page.tsx';
 import { AccountPage } from './features/accounts/account-page.tsx';
@@ -17,30 +15,28 @@ import { TaskPage } from './features/tasks/task-page.tsx';
 import { CataloguePage } from './features/catalogue/catalogue-page.tsx';
 import { WaitingPage } from './features/waiting/waiting-page.tsx';
 import { TasksPage } from './features/tasks/tasks-page.tsx';
+import { type OperatorPage, operatorPages } from './pages.ts';
+import { PageRoutes } from './shell/page-routes.tsx';
 
-/** The pages of operators. */
+const pages: Readonly<Record<OperatorPage, FunctionComponent>> = {
+  overview: InstallationPage,
+  waiting: WaitingPage,
+  tasks: TasksPage,
+  callbacks: CallbacksPage,
+  providers: ProvidersPage,
+  catalogue: CataloguePage,
+  accounts: AccountsPage,
+  prices: PricesPage,
+  codes: CodesPage,
+  payments: PaymentsPage,
+  people: PeoplePage,
+  audit: AuditPage,
+  profile: ProfilePage,
+  security: SecurityPage,
+};
+
+const details = { tasks: TaskPage, accounts: AccountPage };
+
 export function OperatorPages() {
-  return (
-    <Switch>
-      <Route path={opsPaths.overview} component={InstallationPage} />
-      <Route path={opsPaths.accounts} component={AccountsPage} />
-      <Route path={`${opsPaths.accounts}/:accountId`}>
-        {({ accountId }) => <AccountPage key={accountId} accountId={accountId} />}
-      </Route>
-      <Route path={opsPaths.prices} component={PricesPage} />
-      <Route path={opsPaths.codes} component={CodesPage} />
-      <Route path={opsPaths.payments} component={PaymentsPage} />
-      <Route path={opsPaths.providers} component={ProvidersPage} />
-      <Route path={opsPaths.waiting} component={WaitingPage} />
-      <Route path={opsPaths.catalogue} component={CataloguePage} />
-      <Route path={opsPaths.tasks} component={TasksPage} />
-      <Route path={`${opsPaths.tasks}/:taskId`}>{({ taskId }) => <TaskPage key={taskId} taskId={taskId} />}</Route>
-      <Route path={opsPaths.callbacks} component={CallbacksPage} />
-      <Route path={opsPaths.audit} component={AuditPage} />
-      <Route path={opsPaths.people} component={PeoplePage} />
-      <Route path={opsPaths.profile} component={ProfilePage} />
-      <Route path={opsPaths.security} component={SecurityPage} />
-      <Route component={NotFound} />
-    </Switch>
-  );
+  return <PageRoutes account={undefined} declared={operatorPages} pages={pages} details={details} />;
 }

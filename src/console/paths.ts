@@ -1,64 +1,52 @@
-/** Every address of the console below its base `/console`, written here alone. */
+import { type AccountPage, accountPages, type OperatorPage, operatorPages } from './pages.ts';
+
+// Every address of the console below its base `/console`.
+
 export const signInPaths = {
   signIn: '/sign-in',
-  setUp: '/setup',
+  setup: '/setup',
   invite: '/invite',
   reset: '/reset',
   signUp: '/sign-up',
   confirm: '/confirm',
 } as const;
 
-const inAccount = (account: string) => `/a/${account}`;
+/** The address of an area, below which its pages are. */
+export const areaOf = (account: string | undefined) => (account === undefined ? '/ops' : `/a/${account}`);
 
+// `fromEntries` does not keep the names.
+const pagePaths = Object.fromEntries(
+  Object.entries(accountPages).map(([name, { path }]) => [name, (account: string) => `${areaOf(account)}${path}`]),
+) as Readonly<Record<AccountPage, (account: string) => string>>;
+const operatorPagePaths = Object.fromEntries(
+  Object.entries(operatorPages).map(([name, { path }]) => [name, `${areaOf(undefined)}${path}`]),
+) as Readonly<Record<OperatorPage, string>>;
+
+const within = (list: string, id: string) => `${list}/${encodeURIComponent(id)}`;
+
+/** Pages of an account, and those of one task or model. */
 export const paths = {
-  overview: (account: string) => inAccount(account),
-  playground: (account: string, from?: string) =>
-    `${inAccount(account)}/playground${from === undefined ? '' : `?from=${encodeURIComponent(from)}`}`,
+  ...pagePaths,
+  model: (account: string, model: string) => within(pagePaths.models(account), model),
+  task: (account: string, taskId: string) => within(pagePaths.tasks(account), taskId),
+  /** The playground with the request of this task. */
+  playgroundFrom: (account: string, taskId: string) =>
+    `${pagePaths.playground(account)}?from=${encodeURIComponent(taskId)}`,
   /** The playground with this model chosen. */
   playgroundOf: (account: string, model: string) =>
-    `${inAccount(account)}/playground?model=${encodeURIComponent(model)}`,
-  models: (account: string) => `${inAccount(account)}/models`,
-  model: (account: string, model: string) => `${inAccount(account)}/models/${encodeURIComponent(model)}`,
-  gallery: (account: string) => `${inAccount(account)}/gallery`,
-  tasks: (account: string) => `${inAccount(account)}/tasks`,
-  task: (account: string, taskId: string) => `${inAccount(account)}/tasks/${encodeURIComponent(taskId)}`,
-  credits: (account: string) => `${inAccount(account)}/credits`,
-  callbacks: (account: string) => `${inAccount(account)}/callbacks`,
-  webhooks: (account: string) => `${inAccount(account)}/webhooks`,
-  requests: (account: string) => `${inAccount(account)}/requests`,
-  usage: (account: string) => `${inAccount(account)}/usage`,
-  keys: (account: string) => `${inAccount(account)}/keys`,
-  members: (account: string) => `${inAccount(account)}/members`,
-  limits: (account: string) => `${inAccount(account)}/limits`,
-  settings: (account: string) => `${inAccount(account)}/settings`,
-  /** A person's own pages, in the frame of the account they came from. */
-  profile: (account: string) => `${inAccount(account)}/profile`,
-  security: (account: string) => `${inAccount(account)}/security`,
+    `${pagePaths.playground(account)}?model=${encodeURIComponent(model)}`,
 } as const;
 
-/** Pages of operators belong to no account. */
+/** Pages of operators, and those of one account or task. */
 export const opsPaths = {
-  overview: '/ops',
-  accounts: '/ops/accounts',
-  account: (accountId: string) => `/ops/accounts/${encodeURIComponent(accountId)}`,
-  prices: '/ops/prices',
-  codes: '/ops/codes',
-  payments: '/ops/payments',
-  providers: '/ops/providers',
-  waiting: '/ops/waiting',
-  catalogue: '/ops/catalogue',
-  tasks: '/ops/tasks',
-  task: (taskId: string) => `/ops/tasks/${encodeURIComponent(taskId)}`,
-  callbacks: '/ops/callbacks',
-  audit: '/ops/audit',
-  people: '/ops/people',
-  profile: '/ops/profile',
-  security: '/ops/security',
+  ...operatorPagePaths,
+  account: (accountId: string) => within(operatorPagePaths.accounts, accountId),
+  task: (taskId: string) => within(operatorPagePaths.tasks, taskId),
 } as const;
 
 /** Files that a browser opens in a tab or saves, with the console's base. */
 export const statementPath = (account: string, month: string, format: 'html' | 'csv') =>
-  `/console${inAccount(account)}/statements/${month}.${format}`;
+  `/console${areaOf(account)}/statements/${month}.${format}`;
 
 /** Outside of the console. */
 export const docsPath = '/docs';

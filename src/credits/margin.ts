@@ -71,7 +71,7 @@ export async function readMargin(db: Database, query: MarginQuery): Promise<read
   return readRows<MarginRow>(db, selectMargin, [fromMs, toMs, currency, model, provider]);
 }
 
-/** Credits that accounts got, or lost, in a period by other than tasks. */
+/** Credits that accounts gained or lost in a period, except through tasks. */
 export type BookedCredits = { readonly section: string; readonly entries: number; readonly credits: number };
 
 export const readBookedCredits = many<BookedCredits, [period: Pick<MarginQuery, 'fromMs' | 'toMs'>]>({
@@ -84,7 +84,7 @@ group by 1 order by 1`,
   values: ({ fromMs, toMs }) => [fromMs, toMs],
 });
 
-/** Money that customers paid in a period, in the smallest unit of the currency, and what of it was returned in the period. */
+/** Money that customers paid in a period, in the smallest unit of the currency, and the part that was returned in it. */
 export type PaidMoney = {
   readonly currency: string;
   /** Payments in the provider's test mode move no money. */

@@ -18,7 +18,6 @@ export const maxCodesOfBatch = 10_000;
 export type CodeBatch = {
   readonly batchId: string;
   readonly name: string;
-  /** The credits of each code. */
   readonly credits: number;
   readonly codes: number;
   readonly redeemed: number;
@@ -84,7 +83,6 @@ const batchColumns = `id as "batchId", name, credits, created_at as "createdAt",
   (select count(*)::int from redemption_codes where batch_id = code_batches.id) as codes,
   (select count(*)::int from redemption_codes where batch_id = code_batches.id and redeemed_at is not null) as redeemed`;
 
-/** Lists the newest batches. */
 export const listCodeBatches = many<CodeBatch, [limit: number]>({
   name: 'list-code-batches',
   text: `select ${batchColumns} from code_batches order by created_at desc, id desc limit $1`,

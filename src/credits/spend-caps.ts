@@ -12,7 +12,7 @@ export type CapSubjectKind = 'key' | 'member' | 'account';
 /** Credits per period; null removes a cap, and an absent period stays as it is. */
 export type CapChange = { readonly [Period in CapPeriod]?: number | null | undefined };
 
-/** Whose spending is limited: `id` is a key, a person or the account. */
+/** A spender with caps: `id` is that of a key, a person or the account. */
 export type CapSubject = { readonly kind: CapSubjectKind; readonly id: string };
 
 export type SpendCap = {
@@ -22,7 +22,7 @@ export type SpendCap = {
   readonly period: CapPeriod;
   readonly credits: number;
   readonly spent: number;
-  /** When `spent` becomes 0; undefined for a total. */
+  /** The time at which `spent` becomes 0; undefined for a total. */
   readonly resetsAt: number | undefined;
 };
 

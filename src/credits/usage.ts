@@ -53,7 +53,7 @@ export type KeyUse = { readonly keyId: string; readonly tasks: number; readonly 
 /** Bounds the read to the account's newest tasks. */
 export const maxTasksOfUse = 50_000;
 
-/** The last 30 days of each key that has made a task in them; `credits` are charges less refunds. */
+/** The use of each key that has made a task in the last 30 days; `credits` are charges less refunds. */
 export const listKeyUses = many<KeyUse, [accountId: string]>({
   name: 'list-key-uses',
   text: `

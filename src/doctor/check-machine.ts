@@ -73,7 +73,7 @@ export async function checkFfmpeg(path: string | undefined, signal: AbortSignal)
   }
 }
 
-/** Draws a letter, and searches fonts of the machine, which draw other scripts. */
+/** Draws a letter with our font, and lists the fonts of the machine, which other scripts need. */
 export async function checkFonts(): Promise<readonly Finding[]> {
   const settings = await mkdtemp(join(tmpdir(), 'videogen-fonts-'));
   try {

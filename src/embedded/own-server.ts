@@ -13,8 +13,11 @@ export type ServerProgram = {
   readonly folder: string;
   /** Receives the server's output. */
   readonly logFile: string;
-  /** Prepares one start. */
-  readonly launch: () => Promise<{ file: string; args: readonly string[]; options: SpawnOptions }>;
+  /**
+   * Prepares one start. Until the server has served, each start chooses its ports again, because another program may have taken one
+   * since it was found free. A restart keeps them: clients know them.
+   */
+  readonly launch: (start: { readonly isRestart: boolean }) => Promise<Launch>;
   /** Returns true if this child, and not another program at its address, is ready. Throws if it never will be. */
   readonly serves: (child: ChildProcess) => Promise<boolean>;
   /** A fix for the operator if it does not start. */
@@ -24,6 +27,8 @@ export type ServerProgram = {
   /** Aborts the first start; nothing is left running then. */
   readonly signal?: AbortSignal | undefined;
 };
+
+type Launch = { readonly file: string; readonly args: readonly string[]; readonly options: SpawnOptions };
 
 export type OwnServer = {
   /** The pid of the current process, which a restart changes. */
@@ -85,7 +90,7 @@ export async function stopOrphan(
 async function firstStart(program: ServerProgram): Promise<ChildProcess> {
   const startBefore = Date.now() + readyWithinMs;
   for (let starts = 0; starts < maxStarts && Date.now() < startBefore; starts++) {
-    const child = await startOnce(program, program.signal);
+    const child = await startOnce(program, false, program.signal);
     if (child !== undefined) return child;
     await pause(pauseBetweenStartsMs);
   }
@@ -97,7 +102,7 @@ async function restarted(program: ServerProgram, signal: AbortSignal): Promise<C
     // Also before the first attempt: a server that dies as soon as it runs must not be restarted in a tight loop.
     await pause(backoffMs, undefined, { ref: false, signal });
     try {
-      const child = await startOnce(program, signal);
+      const child = await startOnce(program, true, signal);
       if (child !== undefined) return child;
       program.log(await startError(program));
     } catch (error) {
@@ -108,9 +113,13 @@ async function restarted(program: ServerProgram, signal: AbortSignal): Promise<C
 }
 
 /** Returns undefined if it ended, or was not ready in time. */
-async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<ChildProcess | undefined> {
+async function startOnce(
+  program: ServerProgram,
+  isRestart: boolean,
+  signal?: AbortSignal,
+): Promise<ChildProcess | undefined> {
   signal?.throwIfAborted();
-  const child = await spawnServer(program);
+  const child = await spawnServer(program, isRestart);
   let isServing = false;
   try {
     for (const deadline = Date.now() + readyWithinMs; Date.now() < deadline; await pause(pollEveryMs)) {
@@ -127,8 +136,8 @@ async function startOnce(program: ServerProgram, signal?: AbortSignal): Promise<
 }
 
 /** Detached, so that a Ctrl-C in our terminal does not reach it. */
-async function spawnServer({ launch, logFile }: ServerProgram): Promise<ChildProcess> {
-  const { file, args, options } = await launch();
+async function spawnServer({ launch, logFile }: ServerProgram, isRestart: boolean): Promise<ChildProcess> {
+  const { file, args, options } = await launch({ isRestart });
   const log = await openServerLog(logFile);
   try {
     const child = spawn(file, args, { ...options, stdio: ['ignore', log.fd, log.fd], detached: true });

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
+import { createSocket } from 'node:dgram';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { SetupError } from '../platform/errors.ts';
+import { errorCode, SetupError } from '../platform/errors.ts';
 
 /** Below the range of outgoing connections (from 32768 on Linux), so that none of them takes the port at a restart. */
 const lowestPort = 15_000;
@@ -11,7 +12,10 @@ const maxTries = 50;
 /** Returns the port stored in the file if it is free, else stores a new one. Addresses thus survive restarts. */
 export async function persistedPort(file: string): Promise<number> {
   const stored = await readPort(file);
-  if (stored !== undefined && (await isFree(stored))) return stored;
+  if (stored !== undefined && (await isFree(stored))) {
+    await reservePort(stored);
+    return stored;
+  }
   const port = await freePort();
   await writeFile(file, `${port}\n`);
   return port;
@@ -23,11 +27,14 @@ export async function readPort(file: string): Promise<number | undefined> {
   return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined;
 }
 
-/** Finds a TCP port of 127.0.0.1 on which nothing listens. */
+/**
+ * Finds a TCP port of 127.0.0.1 on which nothing listens. Until this process ends, no other call chooses it, in any process, so that a
+ * server may start on it later.
+ */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < maxTries; tries++) {
     const port = randomInt(lowestPort, highestPort);
-    if (await isFree(port)) return port;
+    if ((await reservePort(port)) && (await isFree(port))) return port;
   }
   throw new SetupError(`no free port found between ${lowestPort} and ${highestPort} in ${maxTries} tries`);
 }
@@ -37,5 +44,28 @@ export function isFree(port: number): Promise<boolean> {
     const server = createServer();
     server.once('error', () => resolve(false));
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
+}
+
+/** The ports that this process has reserved. */
+const reserved = new Set<number>();
+
+/**
+ * Returns false if the port is reserved already. It binds the UDP port of the same number, which no server here uses: the system
+ * releases it when the process ends, however it ends.
+ */
+export function reservePort(port: number): Promise<boolean> {
+  if (reserved.has(port)) return Promise.resolve(false);
+  reserved.add(port);
+  return new Promise((resolve) => {
+    const mark = createSocket('udp4').unref();
+    mark.once('error', (error) => {
+      mark.close();
+      const isTaken = errorCode(error) === 'EADDRINUSE';
+      if (isTaken) reserved.delete(port);
+      // Without UDP there are no reservations, and a port is as free as it was found.
+      resolve(!isTaken);
+    });
+    mark.bind({ port, address: '127.0.0.1', exclusive: true }, () => resolve(true));
   });
 }

@@ -30,7 +30,7 @@ export type PostgresOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'> &
 const name = 'PostgreSQL';
 const databaseName = 'videogen';
 
-/** Fast (SIGINT) writes a checkpoint; immediate (SIGQUIT) leaves that to recovery. SIGKILL is for a machine beyond help. */
+/** Fast (SIGINT) writes a checkpoint; immediate (SIGQUIT) leaves that to recovery. SIGKILL is the last resort. */
 const defaultStopSteps = [
   { signal: 'SIGINT', waitMs: 20_000 },
   { signal: 'SIGQUIT', waitMs: 5_000 },
@@ -59,17 +59,17 @@ export async function startPostgres({
   const binaries = await postgresBinaries(folder, account, log);
   const password = await ensureCluster({ folder, binaries, account, log });
   await stopOrphan({ name, log, stopSteps }, async () => (await findPostmaster(cluster))?.pid);
-  const port = await persistedPort(join(folder, 'port'));
   const settings = [...serverSettings, await folderMark(cluster)].flatMap((setting) => ['-c', setting]);
   const { dataArgument, options } = postgresOptions(cluster, account);
-  const args = ['-D', dataArgument, '-p', String(port), ...settings];
+  let port = 0;
   const server = await runServer({
     name,
     folder: cluster,
     logFile: logFileOf(folder),
-    launch: async () => {
+    launch: async ({ isRestart }) => {
       await clearStalePid(cluster);
-      return { file: binaries.postgres, args, options };
+      if (!isRestart) port = await persistedPort(join(folder, 'port'));
+      return { file: binaries.postgres, args: ['-D', dataArgument, '-p', String(port), ...settings], options };
     },
     serves: async (child) => {
       // While ours was down, the server of a copied folder may have taken the port, and it has the same password.
@@ -97,7 +97,7 @@ export async function findPostgres(folder: string): Promise<string | undefined> 
 
 /** Connects, and creates our database the first time. */
 async function isUsable(folder: string, port: number, password: string): Promise<boolean> {
-  // A machine with far more work than cores takes seconds to accept a connection; a server that is not running refuses it at once.
+  // A machine with far more work than cores takes seconds to accept a connection; a server that is not running refuses it immediately.
   // Without `ssl`, pg would read PGSSLMODE from the environment.
   const client = new Client({
     connectionString: postgresUrl(port, password, 'postgres'),

@@ -36,7 +36,6 @@ const firstFairServer = '1.31.2';
 export type TemporalCliSearch = {
   /** Chosen by the operator; the only candidate then. */
   readonly explicitPath?: string | undefined;
-  /** The value of `PATH`. */
   readonly searchPath?: string;
   /** Persists across restarts and is shared by all checkouts; created if missing. */
   readonly cacheFolder: string;

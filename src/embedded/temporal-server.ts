@@ -24,6 +24,8 @@ export type TemporalOptions = Pick<ServerProgram, 'folder' | 'log' | 'signal'> &
   readonly namespace: string;
   /** Keeps no database, for tests. */
   readonly inMemory?: boolean;
+  /** Settings of the server, each `name=value`, beside those that the service needs. */
+  readonly dynamicConfig?: readonly string[];
 };
 
 const name = 'Temporal';
@@ -40,40 +42,41 @@ const advice =
 
 /** Starts Temporal and restarts it when it dies; an orphaned one is stopped first. Hold the data folder's lock until `stop` ends. */
 export async function startTemporal(given: TemporalOptions): Promise<TemporalServer> {
-  const { cliPath, namespace, folder, inMemory = false, log, signal } = given;
+  const { cliPath, namespace, folder, inMemory = false, dynamicConfig = [], log, signal } = given;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await stopOrphan({ name, log, stopSteps }, () => orphanOf(folder));
-  const ports = await Promise.all(portNames.map((file) => persistedPort(join(folder, file))));
-  const [port = 0, uiPort = 0] = ports;
-  const address = `127.0.0.1:${port}`;
   const command = [cliPath, 'server', 'start-dev', '--ip', '127.0.0.1', '--namespace', namespace].concat(
     ['--log-level', 'warn', '--ui-disable-news-fetch'],
     inMemory ? [] : ['--db-filename', databaseOf(folder)],
-    portNames.flatMap((option, index) => [`--${option}`, String(ports[index])]),
-    fairness.flatMap((value) => ['--dynamic-config-value', value]),
+    [...fairness, ...dynamicConfig].flatMap((value) => ['--dynamic-config-value', value]),
   );
+  let ports: readonly number[] = [];
+  const port = () => ports[0] ?? 0;
+  const address = () => `127.0.0.1:${port()}`;
   // Variables such as `TEMPORAL_ADDRESS` are for clients. It records its version in its home folder.
   const env = { HOME: folder, PATH: '/usr/bin:/bin' };
   const server = await runServer({
     name,
     folder,
     logFile: join(folder, 'server.log'),
-    launch: async () => {
+    launch: async ({ isRestart }) => {
+      if (!isRestart) ports = await Promise.all(portNames.map((file) => persistedPort(join(folder, file))));
       // While ours was down another installation may have taken the port, and its Temporal would answer us.
-      if (!(await isFree(port))) throw new SetupError(`port ${port} of 127.0.0.1 is taken by another program`);
+      else if (!(await isFree(port()))) throw new SetupError(`port ${port()} of 127.0.0.1 is taken by another program`);
+      const portOptions = portNames.flatMap((option, index) => [`--${option}`, String(ports[index])]);
       return {
         file: '/bin/sh',
-        args: ['-c', recordPidThenRun, 'sh', pidFileOf(folder), ...command],
+        args: ['-c', recordPidThenRun, 'sh', pidFileOf(folder), ...command, ...portOptions],
         options: { cwd: '/', env },
       };
     },
-    serves: async () => (await isListening(port)) && (await hasSearchAttributes(address, namespace)),
+    serves: async () => (await isListening(port())) && (await hasSearchAttributes(address(), namespace)),
     advice,
     stopSteps,
     log,
     signal,
   });
-  return Object.assign(server, { address, uiUrl: `http://127.0.0.1:${uiPort}`, ports });
+  return Object.assign(server, { address: address(), uiUrl: `http://127.0.0.1:${ports[1]}`, ports });
 }
 
 /** Each is an option of the server, and the file that stores its value. */

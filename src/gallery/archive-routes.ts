@@ -19,6 +19,7 @@ export const archiveVideos = defineEndpoint({
   operationId: 'archiveVideos',
   route: 'POST /api/v1/gallery/archive',
   scope: 'tasks:read',
+  changesNothing: true,
   summary: 'Download videos as a ZIP file',
   description:
     'Returns a link to a ZIP file of these videos, which works without a key for ten minutes. An account downloads one archive at a time.',

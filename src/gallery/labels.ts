@@ -8,7 +8,6 @@ import { isPlayable } from './videos.ts';
 export const maxTagLength = 40;
 export const maxTagsOfVideo = 20;
 export const maxTagsOfAccount = 200;
-/** Videos that one request labels. */
 export const maxLabeled = 100;
 
 export class TooManyTags extends Error {

@@ -124,7 +124,10 @@ function succeed(ctx: Context, { shape, status, contentType }: Operation, data: 
 }
 
 /** The guards read these parts of a declaration. */
-export type Guards = Pick<Operation, 'scope' | 'createsTask' | 'readsTask' | 'refusesSuspended' | 'needsRecentProof'>;
+export type Guards = Pick<
+  Operation,
+  'scope' | 'createsTask' | 'readsTask' | 'changesNothing' | 'refusesSuspended' | 'needsRecentProof'
+>;
 
 /** A request before the guards. */
 export type Arrival = { readonly ctx: Context; readonly deps: HttpDeps; readonly authentication: Authentication };
@@ -162,8 +165,8 @@ async function personOf(
 ): Promise<Identity<Access>> {
   const identity =
     scope === 'session'
-      ? { session: await authentication.people.session(ctx) }
-      : await authentication.people.member(ctx);
+      ? { session: await authentication.people.session(ctx, operation) }
+      : await authentication.people.member(ctx, operation);
   limitReads(ctx, deps.reads, identity.session.userId);
   if (scope === 'owner' && 'role' in identity && identity.role !== 'owner') throw new HttpError('owner_required');
   if (operation.needsRecentProof === true) requireRecentProof(identity.session);
@@ -190,14 +193,16 @@ async function guardCreate<Result>(request: Request, proceed: Proceed<Result>): 
 
 async function identify({ ctx, deps, authentication, operation }: Request): Promise<ClientIdentity> {
   const taskId = operation.readsTask === true ? new URLSearchParams(ctx.querystring).get('taskId') : null;
-  if (authentication.people.isFromConsole(ctx)) return personWithTask(ctx, deps, authentication, taskId);
+  if (authentication.people.isFromConsole(ctx)) {
+    const caller = await authentication.people.caller(ctx, operation);
+    return personWithTask(ctx, deps, caller, taskId);
+  }
   const { caller, task } = await authentication.client(ctx, taskId);
   return identityOf(ctx, caller, task);
 }
 
 /** People are never cached: a session may end, and a role change, at any time. */
-async function personWithTask(ctx: Context, { db }: HttpDeps, { people }: Authentication, taskId: string | null) {
-  const caller = await people.caller(ctx);
+async function personWithTask(ctx: Context, { db }: HttpDeps, caller: Caller, taskId: string | null) {
   const task = taskId !== null && isUuid(taskId) ? await findTask(db, taskId) : undefined;
   return identityOf(ctx, caller, task?.accountId === caller.accountId ? task : undefined);
 }

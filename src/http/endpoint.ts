@@ -55,6 +55,8 @@ type Described = {
   readonly takesTaskRequest?: true;
   /** Reads the task of the query's `taskId` in the statement that finds the caller. */
   readonly readsTask?: true;
+  /** A request that is no GET, but changes nothing: an operator who views an account may make it. Every GET changes nothing. */
+  readonly changesNothing?: true;
 };
 
 export type EndpointSpec<
@@ -162,7 +164,7 @@ export function failuresOf(
     [scope !== 'none', ['not_signed_in', 'database_unavailable', 'database_busy']],
     [scope !== 'none' || isOfConsole(path), ['cross_site_request', 'misdirected_request']],
     [isClient || scope === 'member' || scope === 'owner', ['account_not_found']],
-    [(isClient || isConsole) && method !== 'get', ['read_only_view']],
+    [(isClient || isConsole) && method !== 'get' && guards.changesNothing !== true, ['read_only_view']],
     [scope === 'owner', ['owner_required']],
     // The console returns this to users who are not operators.
     [scope === 'operator', ['unknown_endpoint']],

@@ -9,7 +9,6 @@ import { operatorSignUpEndpoints, signUpEndpoints } from '../people/sign-up-rout
 import { accountViewEndpoints } from '../people/account-view-routes.ts';
 import { announcementEndpoints } from '../operators/announcement-routes.ts';
 import { showCatalogue } from '../models/catalogue-routes.ts';
-import { testProvider } from '../providers/provider-test-routes.ts';
 import { trendEndpoints } from '../operators/trends-routes.ts';
 import { waitingEndpoints } from '../operators/waiting-routes.ts';
 import { adminOverview } from '../operators/admin-overview-routes.ts';
@@ -37,12 +36,12 @@ import { peopleEndpoints } from '../people/people-routes.ts';
 import { showLimits } from '../accounts/limits-routes.ts';
 import { requestEndpoints } from '../requests/request-routes.ts';
 import { showOverview } from '../accounts/overview-routes.ts';
-import { showStatus } from '../accounts/status-routes.ts';
+import { chooseLowBalance, showStatus } from '../accounts/status-routes.ts';
 import { operatorProviderEndpoints } from '../providers/provider-routes.ts';
 import { testCallback, testEvent } from '../callbacks/test-callback-routes.ts';
 import { previewUploads, uploadMedia } from '../media/upload-routes.ts';
 import { operatorTaskEndpoints, taskEndpoints } from '../tasks/task-routes.ts';
-import { adminDeleteTask, deleteTask } from '../tasks/delete-task-routes.ts';
+import { adminDeleteTask, deleteTask, deleteTasks } from '../tasks/delete-task-routes.ts';
 import { adminShowTask, showTimeline } from '../tasks/task-detail-routes.ts';
 
 export type Section = {
@@ -58,7 +57,16 @@ export const sections: readonly Section[] = [
   {
     tag: 'tasks',
     description: 'Create video generation tasks and follow them.',
-    endpoints: [createTask, quoteTaskPrice, uploadMedia, previewUploads, ...taskEndpoints, deleteTask, showTimeline],
+    endpoints: [
+      createTask,
+      quoteTaskPrice,
+      uploadMedia,
+      previewUploads,
+      ...taskEndpoints,
+      deleteTask,
+      deleteTasks,
+      showTimeline,
+    ],
   },
   {
     tag: 'gallery',
@@ -71,6 +79,7 @@ export const sections: readonly Section[] = [
     endpoints: [
       showOverview,
       showStatus,
+      chooseLowBalance,
       showLimits,
       ...creditEndpoints,
       ...statementEndpoints,
@@ -145,7 +154,6 @@ export const sections: readonly Section[] = [
       ...operatorPaymentEndpoints,
       ...operatorSpendCapEndpoints,
       ...operatorProviderEndpoints,
-      testProvider,
       ...operatorKeyEndpoints,
       ...operatorTaskEndpoints,
       adminShowTask,

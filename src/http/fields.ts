@@ -53,3 +53,8 @@ export const reasonField = plainText(500).meta({ description: 'Recorded in the a
 
 const overlapError = `must be a whole number of seconds from 0 to ${maxOverlapSeconds}`;
 export const overlapField = wholeNumber(0, maxOverlapSeconds, overlapError).default(defaultOverlapSeconds);
+
+/** A schema with a name in the documentation, or null. `nullable` would make each use of the name nullable, or lose the null. */
+export function orNull<Schema extends z.ZodType>(schema: Schema) {
+  return z.union([schema, z.null()]);
+}

@@ -13,7 +13,7 @@ import type { Task } from '../tasks/task.ts';
 import type { Owed } from '../tasks/task-event.ts';
 import type { Upload } from '../media/upload.ts';
 import type { ResultStore } from '../media/result-store.ts';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import { type Moderator, noModerator } from '../moderation/moderator.ts';
 import type { IdentityProvider } from '../people/identity-provider.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';
@@ -27,7 +27,6 @@ import { noRequestLog, type RequestLog } from '../requests/request-log.ts';
 import { type BadKeys, createBadKeys, createRateLimiter, type RateLimiter } from './limits/rate-limits.ts';
 import { createTaskWaiters, type TaskWaiters } from '../tasks/long-poll.ts';
 
-/** Writes the received file to a path. */
 export type ReceiveFile = (path: string) => Promise<void>;
 
 /** `why` continues a sentence that begins with the file. */
@@ -37,7 +36,7 @@ export type UploadOutcome =
   | { readonly kind: 'refused'; readonly why: string };
 
 /** A cancelled task; a callback and an event may be owed for it. */
-export type CancelledTask = Owed & { readonly taskId: string; readonly accountId: string };
+export type TaskToStop = Owed & { readonly taskId: string; readonly accountId: string };
 
 export type ConsoleSettings = {
   /** The origin of the console; its sessions are refused on other origins and hosts. */
@@ -59,15 +58,13 @@ export type HttpPorts = {
   readonly parseTaskRequest: (body: unknown) => ParsedTaskRequest;
   /** Returns why a callback may not be sent to this URL. */
   readonly refuseCallbackUrl: RefuseUrl;
-  /** Starts the workflow of an accepted task. */
   readonly startTask: (task: TaskToStart) => void;
   /** Stops the generation of a cancelled task. */
-  readonly stopTask: (task: CancelledTask) => void;
+  readonly stopTask: (task: TaskToStop) => void;
   /** Ends the pause before the next attempt at a task. */
   readonly retryTask: (task: { readonly taskId: string }) => void;
   /** Tests a provider on a worker; bounded in time. */
   readonly testProvider: (provider: string) => Promise<ProviderTest>;
-  /** Sends a callback or event again. */
   readonly redeliver: (delivery: DeliveryToStart) => void;
   /** Refunds a task that may exist although its request failed. */
   readonly refundUncertain: (task: { readonly taskId: string; readonly accountId: string }) => void;
@@ -130,7 +127,6 @@ export type HttpOptions = {
   readonly badKeys: BadKeys;
   /** Limits invalid redemption codes of a person. */
   readonly codeAttempts: RateLimiter;
-  /** Limits the tests of a provider. */
   readonly providerTests: RateLimiter;
   /** Sign-up is off by default. */
   readonly signUp: SignUpPolicy;

@@ -15,7 +15,7 @@ export class MailRefused extends Error {
   override readonly name = 'MailRefused';
 }
 
-/** A server that is silent for so long has failed the attempt. */
+/** A server that is silent for this time has failed the attempt. */
 const silenceMs = 10_000;
 /** Shorter than the first pause between attempts. */
 const attemptMs = 45_000;

@@ -63,7 +63,7 @@ async function sendMail({ db, box, mailer, service, log }: MailSender, mail: Due
   log.info(fields, 'mail sent');
 }
 
-/** The server's own words often contain the recipient, who may be erased while logs stay. */
+/** The server's message often contains the recipient, who may be erased while logs stay. */
 function reasonOf(error: unknown) {
   const cause = error instanceof MailRefused ? (error.cause ?? error) : error;
   const name = cause instanceof Error ? cause.name : typeof cause;

@@ -1,3 +1,4 @@
+import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,6 +13,7 @@ import { registerSearchAttributes } from '../temporal/search-attributes.ts';
 import { ensureSchedules } from '../temporal/schedules.ts';
 import { makePrivateFolder } from '../media/startup-errors.ts';
 import { openStore, openStoreForLinks } from '../media/open-store.ts';
+import type { ResultStore } from '../media/result-store.ts';
 import { watchReadiness } from './readiness.ts';
 import { retry } from '../platform/retry.ts';
 import type { RunningPart, Settings } from '../config/settings.ts';
@@ -44,61 +46,33 @@ export async function startWorker(
   checkMs = scheduleCheckMs,
 ): Promise<RunningWorker> {
   await installTemporalRuntime(log, settings);
-  const { workerQueues } = settings;
-  const runsWorkflows = workerQueues.includes('tasks');
-  if (runsWorkflows) await access(mainQueue.workflowBundle.codePath);
-  // Callbacks contain links only.
-  const usesFiles = workerQueues.some((name) => name !== 'callbacks');
-  const media = await (usesFiles ? openStore(settings, log, { writes: true }) : openStoreForLinks(settings));
-  if (usesFiles) {
-    await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
-    await sweepWorkFolder(settings.workFolder, staleWorkMs);
-    provideFontSettings(join(settings.dataFolder, 'fonts'));
-  }
+  const media = await prepareFiles(settings, log);
   const dependencies = openWorkerDependencies(settings, log, metrics, media);
   const deps = wrap(dependencies.deps);
   // The SDK's own retries would throw from a timer once the connection is closed.
   const temporal = connectTemporal(settings.temporal, { retries: false });
-  const readiness = await watchReadiness({
-    part: 'worker',
-    databaseUrl: settings.databaseUrl,
-    temporal: temporal.client,
-    events: deps.events,
-    log,
-    pauseMs: readinessPauseMs,
-  });
+  const { events } = deps;
+  const { databaseUrl } = settings;
+  const watched = { part: 'worker', databaseUrl, temporal: temporal.client, events, log } as const;
+  const readiness = await watchReadiness({ ...watched, pauseMs: readinessPauseMs });
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   metrics.readiness.set('worker', () => [...(phase === 'running' ? [] : [phase]), ...readiness.reasons()]);
   const stopping = new AbortController();
-  const step = (name: string) => ({ step: name, log, signal: stopping.signal });
-  const workers: Worker[] = [];
-  const runs: Promise<void>[] = [];
-  let opened: NativeConnection | undefined;
-  const start = async () => {
-    const connect = () => NativeConnection.connect(settings.temporal.connection);
-    const connection = (opened = await retry(step('connect to Temporal'), connect));
-    if (runsWorkflows) await retry(step('register search attributes'), () => registerSearchAttributes(temporal.client));
-    for (const options of workerOptions(settings, deps)) {
-      const create = () => Worker.create({ ...options, connection });
-      const worker = await retry(step(`start the worker of ${options.taskQueue}`), create);
-      workers.push(worker);
-      const run = worker.run();
-      runs.push(run);
-      run.catch(onFatal);
-    }
-    phase = 'running';
-    log.info(
-      { queues: workerQueues, taskQueue: settings.taskQueue, concurrency: settings.generationConcurrency },
-      'worker is running',
-    );
-    // Last, because a restarted Temporal takes up to seven seconds (measured) to read a schedule, and tasks must not wait for it.
-    if (!runsWorkflows) return;
-    const queues = taskQueuesOf(settings.taskQueue);
-    await retry(step('ensure the schedules'), () => ensureSchedules(temporal.client, queues));
-    const watched = { client: temporal.client, queues, log, events: deps.events, pauseMs: checkMs };
-    watching = watchSchedules(watched, stopping.signal);
-  };
+  const pollers = createPollers(settings, { deps, log, onFatal, client: temporal.client, signal: stopping.signal });
   let watching: Promise<void> | undefined;
+  const start = async () => {
+    await pollers.start();
+    phase = 'running';
+    const { generationConcurrency: concurrency, workerQueues: names, taskQueue } = settings;
+    log.info({ queues: names, taskQueue, concurrency }, 'worker is running');
+    // Last, because a restarted Temporal takes up to seven seconds (measured) to read a schedule, and tasks must not wait for it.
+    if (!runsWorkflows(settings)) return;
+    const queues = taskQueuesOf(taskQueue);
+    const { client } = temporal;
+    const ensure = () => ensureSchedules(client, queues);
+    await retry({ step: 'ensure the schedules', log, signal: stopping.signal }, ensure);
+    watching = watchSchedules({ client, queues, log, events, pauseMs: checkMs }, stopping.signal);
+  };
   const running = start();
   running.catch((error: unknown) => {
     if (!stopping.signal.aborted) onFatal(error);
@@ -108,11 +82,63 @@ export async function startWorker(
     stopping.abort();
     await running.catch(() => {});
     await watching;
-    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-    await Promise.allSettled(runs);
-    // Fails while a worker that is being created uses it; the process exits anyway.
-    await opened?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
+    await pollers.close();
     await Promise.allSettled([readiness.close(), temporal.close(), dependencies.close()]);
   };
   return { running, close };
+}
+
+function runsWorkflows({ workerQueues }: Settings): boolean {
+  return workerQueues.includes('tasks');
+}
+
+/** Opens the result store, and checks the local files that the queues of this worker use. */
+async function prepareFiles(settings: Settings, log: Log): Promise<ResultStore> {
+  if (runsWorkflows(settings)) await access(mainQueue.workflowBundle.codePath);
+  // Callbacks contain links only.
+  if (settings.workerQueues.every((name) => name === 'callbacks')) return openStoreForLinks(settings);
+  const media = await openStore(settings, log, { writes: true });
+  await makePrivateFolder(settings.workFolder, 'VIDEOGEN_DATA');
+  await sweepWorkFolder(settings.workFolder, staleWorkMs);
+  provideFontSettings(join(settings.dataFolder, 'fonts'));
+  return media;
+}
+
+type PollerParts = {
+  readonly deps: ActivityDeps;
+  readonly log: Log;
+  readonly onFatal: (error: unknown) => void;
+  readonly client: Client;
+  readonly signal: AbortSignal;
+};
+
+/** The workers of this process, one for each queue, on one connection. */
+function createPollers(settings: Settings, { deps, log, onFatal, client, signal }: PollerParts) {
+  const step = (name: string) => ({ step: name, log, signal });
+  const workers: Worker[] = [];
+  const runs: Promise<void>[] = [];
+  let opened: NativeConnection | undefined;
+  return {
+    /** Resolves once the worker of each queue polls. */
+    start: async () => {
+      const connect = () => NativeConnection.connect(settings.temporal.connection);
+      const connection = (opened = await retry(step('connect to Temporal'), connect));
+      if (runsWorkflows(settings))
+        await retry(step('register search attributes'), () => registerSearchAttributes(client));
+      for (const options of workerOptions(settings, deps)) {
+        const create = () => Worker.create({ ...options, connection });
+        const worker = await retry(step(`start the worker of ${options.taskQueue}`), create);
+        workers.push(worker);
+        const run = worker.run();
+        runs.push(run);
+        run.catch(onFatal);
+      }
+    },
+    close: async () => {
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+      await Promise.allSettled(runs);
+      // Fails while a worker that is being created uses it; the process exits anyway.
+      await opened?.close().catch((error: unknown) => log.warn({ err: error }, 'connection not closed'));
+    },
+  };
 }

@@ -15,7 +15,7 @@ import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalize-video.ts';
 import { fetchReferenceMedia } from '../media/reference-media.ts';
 import type { ResultStore } from '../media/result-store.ts';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { brandToken } from '../brand/brand.ts';
 import { createGuardedClient } from '../outbound/client.ts';
@@ -75,6 +75,7 @@ export function openWorkerDependencies(
     userAgent: brandToken(settings.brand.name),
   });
   const callbacks = openCallbacks(settings, own, log);
+  const models = () => catalogue.current().models;
   const workflows = followsUpstreams
     ? watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log })
     : undefined;
@@ -86,10 +87,11 @@ export function openWorkerDependencies(
   };
   const upstreams = openUpstreams({ settings, own, log, ffmpeg, readSecret, catalogue: catalogue.current, events });
   const deps: ActivityDeps = {
+    ...fromSettings(settings),
     db,
     log,
     get models() {
-      return catalogue.current().models;
+      return models();
     },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     providers: upstreams.providers,
@@ -104,19 +106,30 @@ export function openWorkerDependencies(
       list: () => listProviderSwitches(db),
       onError: (error) => log.warn({ err: error }, 'provider switches not read'),
     }),
-    hashAccount: (accountId) => createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     fetchMedia: (job) => fetchReferenceMedia({ client: imageClient, readUpload, ffmpeg, ...job }),
     media,
     normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
+    postCallback: callbacks.post,
+    findCallback: createOwedCallbacks(db, box, media, { models, formatOf: callbackFormatOf }),
+    engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
+    events,
+  };
+  const close = async () => {
+    catalogue.close();
+    await Promise.all([workflows?.close(), reports.close()]);
+    await Promise.allSettled([imageClient, callbacks, upstreams, temporal, db].map((part) => part.close()));
+  };
+  return { deps, close };
+}
+
+/** Makes the dependencies that need nothing but settings. */
+function fromSettings(settings: Settings) {
+  return {
+    hashAccount: (accountId: string) =>
+      createHmac('sha256', settings.secret).update(`account ${accountId}`).digest('hex'),
     marksVideos: settings.markVideos,
     serviceName: settings.brand.name,
-    postCallback: callbacks.post,
-    findCallback: createOwedCallbacks(db, box, media, {
-      models: () => catalogue.current().models,
-      formatOf: callbackFormatOf,
-    }),
-    engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
     payments: openPayments(settings),
     publicUrl: settings.publicUrl,
     workFolder: settings.workFolder,
@@ -127,14 +140,7 @@ export function openWorkerDependencies(
       promptsMs: settings.promptRetentionMs,
     },
     stuckTaskMs: settings.stuckTaskMs,
-    events,
   };
-  const close = async () => {
-    catalogue.close();
-    await Promise.all([workflows?.close(), reports.close()]);
-    await Promise.allSettled([imageClient, callbacks, upstreams, temporal, db].map((part) => part.close()));
-  };
-  return { deps, close };
 }
 
 function openCallbacks({ callbackAllow: allow, brand }: Settings, own: readonly OwnEndpoint[], log: Log) {
@@ -176,7 +182,7 @@ function openUpstreams({ settings, own, log, ffmpeg, events, ...sources }: Upstr
   return { providers, close: async () => void (await Promise.all(clients.map((client) => client.close()))) };
 }
 
-/** Only `callbacks` has no use for ffmpeg. The other queues convert videos, render them, or convert reference media, so a missing one fails their start. */
+/** Only the queue `callbacks` needs no ffmpeg, so a missing one fails the start of all other workers. */
 function openFfmpeg({ ffmpegPath: path, workerQueues }: Settings): Ffmpeg {
   if (workerQueues.some((queue) => queue !== 'callbacks')) return createFfmpeg(path === undefined ? {} : { path });
   return () => Promise.reject(new Error('a worker of callbacks has no ffmpeg'));

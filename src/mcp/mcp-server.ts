@@ -41,7 +41,7 @@ function createServer(arrival: Arrival): Server {
   return server;
 }
 
-/** Clients show the title, and use the name as a key. */
+/** Clients display the title, and use the name as a key. */
 function serverInfo(brandName: string) {
   return { name: brandToken(brandName).toLowerCase(), title: brandName, version: '1' };
 }

@@ -76,7 +76,7 @@ const wait = wholeNumber(0, 50).default(0).meta({ description: 'Seconds to wait 
 
 async function readVideo(taskId: string, waitSeconds: number, { identity, ctx }: Caller, deps: HttpDeps) {
   const task = await ownTask(deps.db, taskId, identity.caller.accountId);
-  const now = await taskAfterWait(ctx, deps.taskWaiters, { task, waitSeconds });
+  const now = await taskAfterWait(ctx, deps, { task, waitSeconds });
   return presentListedTask(deps, { ...now, createdBy: await findMaker(deps.db, taskId) });
 }
 

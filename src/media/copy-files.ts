@@ -39,7 +39,7 @@ export type CopyFiles = {
   readonly to: MediaFiles;
   /** Called often, with the same object. */
   readonly onProgress: (progress: Readonly<CopyProgress>) => void;
-  /** Aborted, it ends after the files under way; what was copied stays, and the next run goes on there. */
+  /** After an abort it ends with the files in progress; copied files stay, and the next run continues there. */
   readonly signal: AbortSignal;
 };
 
@@ -78,7 +78,7 @@ export async function copyFiles({ from, to, onProgress, signal }: CopyFiles): Pr
       onProgress(progress);
     });
     running.add(counted);
-    // Not the whole list in memory.
+    // Limits the part of the list that is in memory.
     if (running.size >= 2 * maxParallel) await Promise.race(running);
   }
   await Promise.all(running);

@@ -19,7 +19,6 @@ export type FfmpegFailure = {
   readonly cause?: unknown;
 };
 
-/** ffmpeg did not finish its work. */
 export class FfmpegError extends Error {
   override readonly name = 'FfmpegError';
   readonly failure: FfmpegFailure;
@@ -37,7 +36,7 @@ function howItEnded(failure: FfmpegFailure): string {
   return failure.exitCode === null ? 'could not be started' : `ended with exit code ${failure.exitCode}`;
 }
 
-/** A poster takes up to a few seconds; a machine that is very busy is still waited for. */
+/** A poster takes a few seconds at most, and many times as long on a very busy machine. */
 const longestStallMs = 5 * 60_000;
 
 const globalOptions = ['-nostdin', '-hide_banner', '-loglevel', 'error', '-y', '-progress', 'pipe:1'];
@@ -104,7 +103,7 @@ function endOf(error: unknown): Omit<FfmpegFailure, 'stalled' | 'timedOut'> {
   return { exitCode, killedBy: signal ?? null, stderr: stderr.slice(-stderrTailCharacters).trim() };
 }
 
-/** Rendering may take every core; the process that answers requests and sends heartbeats must still come first. */
+/** Rendering may use every core, but the process that serves requests and sends heartbeats has priority. */
 function lowerPriority(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

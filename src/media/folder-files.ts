@@ -6,7 +6,7 @@ import { durableCopy, durableMove, isThere, sweepDrafts } from './durable-copy.t
 import { contentTypeOf, requireMediaFolder, requireMediaKey, requireMoves } from './media-key.ts';
 import type { MediaFiles, StoredFile } from './result-store.ts';
 
-/** Keeps files in a folder, made when it is not there. Every process that writes or serves results needs the same one. */
+/** Stores files in a folder, and creates it if it is missing. Every process that writes or serves results needs the same one. */
 export function createFolderFiles(folder: string): MediaFiles {
   const root = resolve(folder);
   // Once in a process, before its first write.

@@ -55,8 +55,8 @@ type OwnSize = {
 };
 
 /**
- * The size for a model whose 16:9 is not 1280 × 720: the given one for 16:9, that turned over for 9:16, about its area for every other
- * ratio, and scaled for every other resolution.
+ * The size for a model whose 16:9 is not 1280 × 720: the given one for 16:9, rotated for 9:16, about the same area for every other ratio,
+ * and scaled for every other resolution.
  */
 export function sizeOf(
   { resolution, ratio }: { readonly resolution: Resolution; readonly ratio: Ratio },

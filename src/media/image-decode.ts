@@ -13,9 +13,9 @@ export class ImageRefusal extends Error {
 }
 
 /**
- * Decodes the bytes of a stranger into a plain picture: upright, sRGB with 8 bits, transparency on white, no metadata, a JPEG of
- * high quality, for every provider takes one. Throws `ImageRefusal`. An image that is not decoded within `maxSeconds` is a plain
- * error, because this machine is the cause, and may be retried.
+ * Decodes untrusted bytes into a plain picture that every provider accepts: an upright JPEG of high quality, sRGB with 8 bits, transparency
+ * on white, no metadata. Throws `ImageRefusal`. An image that is not decoded within `maxSeconds` is a plain error, because this machine is
+ * the cause, and may be retried.
  */
 export async function decodeImage(bytes: Buffer, maxSeconds = maxDecodeSeconds) {
   await checkHeader(bytes);

@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 
 /**
- * sharp, closed but for the three formats that clients may send, and for SVG, which only the `preview` provider draws with. It
- * reads from memory only, so that no text of a client can be taken for the name of a file. `block` counts for the whole process.
+ * Restricts sharp to the three formats that clients may send, and to SVG, with which only the `preview` provider draws. It reads from
+ * memory only, so that no text of a client can be taken for the name of a file. `block` counts for the whole process.
  */
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({

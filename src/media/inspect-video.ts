@@ -11,9 +11,7 @@ type VideoInspection = {
   readonly videoPath: string;
   /** The poster that came with the video, if one did; it may turn out to be invalid. */
   readonly deliveredPoster: string | undefined;
-  /** The path of a poster that has to be made. */
   readonly posterPath: string;
-  /** The path of the last frame, if it is needed. */
   readonly lastFramePath?: string | undefined;
   readonly signal: AbortSignal;
 };

@@ -15,18 +15,18 @@ const contentTypes: ReadonlyMap<string, string> = new Map([
   ['.jpg', 'image/jpeg'],
 ]);
 
-/** Undefined for what is no key. A key is the same in a path, in a URL and in a file name. */
+/** Undefined for text that is no key. A key is spelled alike in a path, in a URL and in a file name. */
 export function contentTypeOf(key: string): string | undefined {
   return key.length <= maxKeyLength && keyShape.test(key) ? contentTypes.get(extname(key)) : undefined;
 }
 
-/** Throws for what is no key: keys are made by us, so a bad one is a bug. */
+/** Throws for text that is no key: keys are made by us, so an invalid one is a bug. */
 export function requireMediaKey(key: string): string {
   if (contentTypeOf(key) !== undefined) return key;
   throw new Error(`not a key of the result store: ${JSON.stringify(key.slice(0, maxKeyLength))}`);
 }
 
-/** Throws for what no key begins with. */
+/** Throws for text that no key begins with. */
 export function requireMediaFolder(folder: string): string {
   if (keyShape.test(folder)) return folder;
   throw new Error(`not a folder of the result store: ${JSON.stringify(folder)}`);

@@ -4,7 +4,7 @@ import type { FrameSize } from './frame-size.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
 
-/** Past the opening fade and before the end, where a film most often shows what it is about. */
+/** After the opening fade and before the end, where a film most often shows its subject. */
 const posterAt = 0.4;
 
 /** A JPEG has the colors of BT.601 in their full range; ffmpeg 4.1 cannot change both in one step. */

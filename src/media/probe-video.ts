@@ -25,7 +25,7 @@ export type VideoFacts = Omit<TaskResult, 'videoKey' | 'posterKey' | 'lastFrameK
 /** An hour at 60 pictures a second: far beyond what the service makes, so a file with more is not one of ours. */
 const mostPackets = 216_000;
 
-/** Measures an MP4 and checks that it plays, as far as that can be seen without decoding it. Throws `VideoFileError` otherwise. */
+/** Measures an MP4 and checks that it plays, as far as that is possible without decoding it. Throws `VideoFileError` otherwise. */
 export async function probeVideo(path: string): Promise<VideoFacts> {
   const { size: bytes } = await stat(path);
   const hash = createHash('sha256');
@@ -61,7 +61,7 @@ async function factsOf(input: Input) {
 async function checkDecodable(video: InputVideoTrack): Promise<number> {
   const codec = await video.getCodec();
   if (codec !== 'avc') throw new VideoFileError(`the picture is ${codec ?? 'of an unknown codec'}, not H.264`);
-  // Its own type is one of browsers, which Node's types do not have.
+  // The library declares a type of browsers, which Node's types lack.
   const description: unknown = (await video.getDecoderConfig())?.description;
   if (!(description instanceof Uint8Array) || description[0] !== 1)
     throw new VideoFileError('the picture has no decoder configuration');
@@ -84,7 +84,7 @@ async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boo
     seen.fromSeconds = Math.min(seen.fromSeconds, packet.timestamp);
     seen.toSeconds = Math.max(seen.toSeconds, packet.timestamp + packet.duration);
   }
-  // The reader simply stops where the file does, so what it gave is compared with what the index promises.
+  // The reader stops without an error at the end of a cut file, so the packets are compared with the index.
   const { packetCount } = await track.computePacketStats();
   if (seen.packets !== packetCount)
     throw new VideoFileError(`${seen.packets} of ${packetCount} packets are in the file`);

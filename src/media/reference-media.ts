@@ -35,8 +35,8 @@ export async function fetchReferenceMedia({
   const { videoUrls = standardVideo, audioUrls = standardAudio } = bounds?.fields ?? {};
   return {
     images: of('imageUrls'),
-    ...(firstFrame !== undefined && { firstFrame }),
-    ...(lastFrame !== undefined && { lastFrame }),
+    firstFrame,
+    lastFrame,
     videos: await fetchReferenceClips({ ...clips, kind: 'video', limits: videoUrls, sources: sourcesOf('video') }),
     audios: await fetchReferenceClips({ ...clips, kind: 'audio', limits: audioUrls, sources: sourcesOf('audio') }),
   };

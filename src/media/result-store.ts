@@ -8,35 +8,35 @@ export class StoreUnavailable extends Error {
 }
 
 /**
- * Files by key (see `contentTypeOf`), in a folder or a bucket. Methods that take keys throw for what is none. An outage, or a
- * refusal of the store, is an error that may be retried; it is never reported as a missing file.
+ * Files by key (see `contentTypeOf`), in a folder or a bucket. Methods that take keys throw for other text. An outage, or a refusal of the
+ * store, is an error that may be retried; it is never reported as a missing file.
  */
 export type MediaFiles = {
   /** Stores a copy of a file. The same key may be written again; readers see the old or the new file, never a part. */
   readonly put: (key: string, filePath: string) => Promise<void>;
   /**
-   * Makes a stored file readable at `filePath`, where no file may exist; answers false when there is none. It stays readable
+   * Makes a stored file readable at `filePath`, where no file may exist. Returns false if the key has no file. The file stays readable
    * when the key is deleted, and may share its bytes with the store, so it must not be written to.
    */
   readonly fetchTo: (key: string, filePath: string) => Promise<boolean>;
   /** Opens a stored file; undefined if it does not exist. The caller reads the stream to its end, or destroys it. */
   readonly read: (key: string) => Promise<Readable | undefined>;
   /**
-   * Moves each file from `from` to `to`, over an existing one; each lies at one of its two keys at least, and whole. When there is
-   * nothing under a `from` it was moved before, so moves may be repeated.
+   * Moves each file from `from` to `to`, over an existing one. At any time, each is whole at one of its two keys at least. A missing
+   * `from` was moved before, so moves may be repeated.
    */
   readonly move: (moves: readonly Move[]) => Promise<void>;
-  /** Deletes a stored file; harmless when there is none. */
+  /** Deletes a stored file. A missing one is no error. */
   readonly delete: (key: string) => Promise<void>;
-  /** Deletes every file whose key begins with the folder; harmless when there is none. */
+  /** Deletes every file whose key begins with the folder. */
   readonly deleteFolder: (folder: string) => Promise<void>;
-  /** Undefined when there is no such file. */
+  /** Undefined if the key has no file. */
   readonly sizeOf: (key: string) => Promise<number | undefined>;
   /** Returns a link that allows writing this one file until it expires; undefined where only we can write. */
   readonly uploadLink: (key: string, lifeMs: number) => Promise<string | undefined>;
   /** Every file whose key begins with the folder. */
   readonly list: (folder: string) => AsyncIterable<StoredFile>;
-  /** Returns the way to send the file behind a link to a client; undefined when there is none. */
+  /** Returns how to send the file behind a link to a client; undefined if it does not exist. */
   readonly sourceOf: (link: OpenedLink, method: 'GET' | 'HEAD') => Promise<MediaSource | undefined>;
 };
 
@@ -64,7 +64,7 @@ export type MediaSource =
 
 export type ResultStore = ReturnType<typeof createResultStore>;
 
-/** Files, and the signed links to this service's own media route that are given out to them. */
+/** Files, and signed links to them, which lead to this service's own media route. */
 export function createResultStore(files: MediaFiles, options: LinkSignerOptions) {
   const signer = createLinkSigner(options);
   return {

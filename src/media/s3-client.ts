@@ -64,7 +64,7 @@ const refusals: readonly [codes: readonly string[], sentence: string][] = [
   ],
   [
     ['PermanentRedirect', 'AuthorizationHeaderMalformed', 'IllegalLocationConstraintException'],
-    'The bucket lies in another region. Set AWS_REGION to its own.',
+    'The bucket is in another region. Set AWS_REGION to its region.',
   ],
   [
     ['AccessDenied', 'Forbidden', 'AllAccessDisabled'],

@@ -78,7 +78,7 @@ export async function checkBucket(
   }
 }
 
-/** An outage must not hold a start up for long. */
+/** An outage must not delay a start for long. */
 const checkMs = 5_000;
 
 function objectOf({ location }: Pick<Bucket, 'location'>, key: string) {
@@ -127,7 +127,6 @@ async function readObject({ client, location }: Bucket, key: string): Promise<Re
   return found && readableOf(found.Body);
 }
 
-/** The store copies the object itself. */
 async function copyObject(bucket: Bucket, from: string, to: string): Promise<void> {
   const { Bucket, Key } = objectOf(bucket, from);
   // An object that was written by a link may claim any type, such as that of a page.

@@ -20,15 +20,15 @@ const linkLifeMs = 24 * 60 * 60_000;
 
 export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date.now }: LinkSignerOptions) {
   const signer = createSigner(secret, 'videogen media links, version 1', secretPrevious);
-  // No key holds a line feed, so the two parts cannot run into each other.
+  // No key contains a line feed, so the two parts stay separate.
   const textOf = (key: string, expires: string) => `${key}\n${expires}`;
   return {
-    /** An absolute URL to `/media/<key>`, good from now on for so long. */
+    /** Returns an absolute URL to `/media/<key>` that is valid for `lifeMs`. */
     sign: (key: string, lifeMs = linkLifeMs): string => {
       const expires = String(Math.floor((now() + lifeMs) / 1000));
       return `${publicUrl}/media/${key}?expires=${expires}&signature=${signer.sign(textOf(key, expires))}`;
     },
-    /** The end of the link's life in Unix milliseconds, or undefined when it is altered, expired or for another key. */
+    /** Returns when the link expires, in Unix milliseconds; undefined if it was altered, has expired or is for another key. */
     verify: ({ key, expires, signature }: PresentedLink): number | undefined => {
       if (!/^\d{1,12}$/.test(expires) || !signer.isSigned(textOf(key, expires), signature)) return undefined;
       const expiresAt = Number(expires) * 1000;
@@ -37,7 +37,7 @@ export function createLinkSigner({ secret, secretPrevious, publicUrl, now = Date
   };
 }
 
-/** Fresh links to a task's video and its last frame: none until success, and again once the media has passed its retention. */
+/** Fresh links to a task's video and its last frame: none before its success, and none after the media has passed its retention. */
 export function resultLinks(store: { link(key: string): string }, { result, mediaDeletedAt }: Task): ResultLinks {
   if (result === undefined || mediaDeletedAt !== undefined) return { resultUrls: [] };
   const { videoKey, lastFrameKey } = result;

@@ -1,4 +1,3 @@
-/** The location of the results in a setting. */
 export type StoreLocation = FolderLocation | BucketLocation;
 export type FolderLocation = { readonly kind: 'folder'; readonly path: string };
 export type BucketLocation = {
@@ -30,7 +29,7 @@ type BucketAddress = {
   readonly s3PathStyle?: boolean | undefined;
 };
 
-/** From where a browser gets the files of a bucket, for the Content-Security-Policy; nothing for a folder, which we serve. */
+/** The origins from which a browser loads the files of a bucket, for the Content-Security-Policy; none for a folder, which we serve. */
 export function originsOf(location: StoreLocation, address: BucketAddress): string[] {
   if (location.kind === 'folder') return [];
   const { s3Endpoint, s3Region, s3PathStyle = s3Endpoint !== undefined } = address;

@@ -5,8 +5,8 @@ import { type Move, requireMoves } from './media-key.ts';
 import type { MediaFiles } from './result-store.ts';
 
 /**
- * An installation that moves from one store to another: every file is written to `first` and read from where it is. What is
- * deleted goes from `also` first, so that a copy made meanwhile from there is deleted too (copy-files.ts).
+ * An installation that moves from one store to another: every file is written to `first` and read from where it is. A delete begins with
+ * `also`, so that a copy made from there meanwhile is deleted too (copy-files.ts).
  */
 export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles {
   return {

@@ -1,6 +1,6 @@
 import { uuidPattern } from '../platform/uuid.ts';
 
-// Reference media that clients upload: they lie in our own store, and a task names them by an address of ours, which is never fetched.
+// Reference media that clients upload: they are in our own store, and a task names them by an address of ours, which is never fetched.
 
 /** The media types of each kind, also those that only some browsers give. The content decides what a file is. */
 export const uploadTypes = {

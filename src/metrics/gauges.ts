@@ -4,8 +4,8 @@ import type { CallbackBacklog, UnfinishedCount } from '../operators/installation
 import type { Maintenance } from '../platform/database/maintenance.ts';
 import { providerStates } from '../providers/provider-pools.ts';
 import type { ProviderStatus } from '../providers/provider-status.ts';
-import type { PartName, Sample } from './counters.ts';
-import { removed } from './names.ts';
+import type { DescribedMetric, PartName, Sample } from './metric.ts';
+import { removed } from './label-values.ts';
 
 // Metrics that are read at a scrape. A new one needs an entry in the table below, and a source unless one has the value.
 
@@ -24,10 +24,7 @@ type Queues = {
   readonly models: ReadonlyMap<string, Pick<CatalogueModel, 'isRemote'>>;
 };
 
-export type Gauge = {
-  readonly name: string;
-  readonly help: string;
-  readonly labels?: readonly string[];
+export type Gauge = DescribedMetric & {
   /** The sources it needs. The samples stay unchanged while one of them is unavailable. */
   readonly from: readonly (keyof Snapshot)[];
   readonly samples: (snapshot: Partial<Snapshot>) => readonly Sample[];
@@ -38,6 +35,8 @@ export const gauges: readonly Gauge[] = [
     name: 'videogen_database_connections',
     help: 'Open connections of this process to the database',
     labels: ['of', 'state'],
+    process: 'both',
+    actWhen: '`busy` stays at the limit',
     from: ['databases'],
     samples: ({ databases = [] }) =>
       databases.flatMap(([of, usage]) =>
@@ -48,6 +47,8 @@ export const gauges: readonly Gauge[] = [
     name: 'videogen_database_connections_limit',
     help: 'Connections that this process may open to the database',
     labels: ['of'],
+    process: 'both',
+    actWhen: 'the sum over all processes nears `max_connections` of PostgreSQL',
     from: ['databases'],
     samples: ({ databases = [] }) => databases.map(([of, { limit }]) => [{ of }, limit]),
   },
@@ -55,6 +56,8 @@ export const gauges: readonly Gauge[] = [
     name: 'videogen_database_callers_waiting',
     help: 'Statements of this process that wait for a connection',
     labels: ['of'],
+    process: 'both',
+    actWhen: 'callers wait for long',
     from: ['databases'],
     samples: ({ databases = [] }) => databases.map(([of, { waiting }]) => [{ of }, waiting]),
   },
@@ -62,6 +65,8 @@ export const gauges: readonly Gauge[] = [
     name: 'videogen_ledger_audited_timestamp_seconds',
     help: 'When the last completed audit of the ledger started, in Unix seconds; 0 when never',
     labels: ['kind'],
+    process: 'API',
+    actWhen: '`recent` older than three hours, `full` older than thirty',
     from: ['maintenance'],
     samples: ({ maintenance }) => [
       [{ kind: 'recent' }, (maintenance?.auditedAt ?? 0) / 1000],
@@ -71,30 +76,40 @@ export const gauges: readonly Gauge[] = [
   {
     name: 'videogen_reconciled_timestamp_seconds',
     help: 'When reconcile last completed a pass over all unfinished tasks, in Unix seconds; 0 when never',
+    process: 'API',
+    actWhen: 'older than ten minutes',
     from: ['maintenance'],
     samples: ({ maintenance }) => [[{}, (maintenance?.reconciledAt ?? 0) / 1000]],
   },
   {
     name: 'videogen_payments_reconciled_timestamp_seconds',
     help: 'When payments were last compared with the records of the provider, in Unix seconds; 0 when never',
+    process: 'API',
+    actWhen: 'older than three hours, if you sell credits',
     from: ['maintenance'],
     samples: ({ maintenance }) => [[{}, (maintenance?.paymentsReconciledAt ?? 0) / 1000]],
   },
   {
     name: 'videogen_ungranted_payments',
     help: 'Payments for credits that were not granted; alert unless 0',
+    process: 'API',
+    actWhen: 'not 0',
     from: ['maintenance'],
     samples: ({ maintenance }) => [[{}, maintenance?.ungrantedPayments ?? 0]],
   },
   {
     name: 'videogen_ledger_violations',
     help: 'Violations of ledger rules that are not corrected; alert unless 0',
+    process: 'API',
+    actWhen: 'not 0',
     from: ['maintenance'],
     samples: ({ maintenance }) => [[{}, maintenance?.violations ?? 0]],
   },
   {
     name: 'videogen_stuck_tasks',
     help: 'Unfinished tasks whose workflow code fails; roll back the release before they are refunded',
+    process: 'API',
+    actWhen: 'not 0: roll back',
     from: ['stuck'],
     samples: ({ stuck }) => [[{}, stuck?.tasks ?? 0]],
   },
@@ -102,46 +117,67 @@ export const gauges: readonly Gauge[] = [
     name: 'videogen_tasks',
     help: 'Unfinished tasks',
     labels: ['state', 'model'],
+    process: 'API',
+    actWhen: 'unfinished tasks grow',
     from: ['queues'],
     samples: ({ queues }) => ofTasks(queues).map(({ state, model, tasks }) => [{ state, model }, tasks]),
   },
   ofQueues(
     'videogen_queue_depth',
     'Waiting for a worker: in the queue tasks for its workflow, in callbacks for an attempt that is due',
+    'grows',
     { ofTasks: ({ tasks }) => tasks, ofCallbacks: ({ due }) => due },
   ),
   ofQueues(
     'videogen_queue_oldest_age_seconds',
     'How long the oldest of them has waited, since its task was accepted or its callback was due; 0 when none waits',
+    'the age is more than clients accept',
     { ofTasks: ({ oldestMs }) => oldestMs / 1000, ofCallbacks: ({ oldestDueMs }) => oldestDueMs / 1000 },
   ),
   {
     name: 'videogen_callbacks_pending',
     help: 'Callbacks that are still to be delivered, including those in a pause of the schedule',
+    process: 'API',
+    actWhen: 'callbacks that are owed grow',
     from: ['callbacks'],
     samples: ({ callbacks }) => [[{}, callbacks?.pending ?? 0]],
   },
-  ofPools('videogen_provider_slots', 'Jobs that the catalogue allows at the same time', ({ limit }) => limit ?? 0),
+  ofPools(
+    'videogen_provider_slots',
+    'Jobs that the catalogue allows at the same time',
+    'tasks wait, and your contract with the provider allows more',
+    ({ limit }) => limit ?? 0,
+  ),
   ofPools(
     'videogen_provider_slots_taken',
     'Jobs that run, or may run because their response was lost',
-    (pool) => pool.occupying,
+    'all slots are taken for long',
+    ({ occupying }) => occupying,
   ),
-  ofPools('videogen_provider_tasks_waiting', 'Tasks that wait for a slot', ({ waiting }) => waiting),
+  ofPools(
+    'videogen_provider_tasks_waiting',
+    'Tasks that wait for a slot',
+    'clients wait too long for a slot',
+    ({ waiting }) => waiting,
+  ),
   ofPools(
     'videogen_provider_longest_wait_seconds',
     'How long the first of these tasks has waited',
-    (pool) => (pool.oldestWaitMs ?? 0) / 1000,
+    'clients wait too long for a slot',
+    ({ oldestWaitMs }) => (oldestWaitMs ?? 0) / 1000,
   ),
   ofPools(
     'videogen_provider_cooldown_seconds',
     'Seconds until it receives tasks again after failures',
-    (pool) => (pool.coolingMs ?? 0) / 1000,
+    'not 0 for long',
+    ({ coolingMs }) => (coolingMs ?? 0) / 1000,
   ),
   {
     name: 'videogen_provider_switch',
     help: '1 for the state that the operator set, 0 for the others',
     labels: ['provider', 'state'],
+    process: 'API',
+    actWhen: '`draining` or `off` is 1 unexpectedly',
     from: ['providers'],
     samples: ({ providers = [] }) =>
       providers
@@ -158,6 +194,7 @@ type TaskGroup = ReturnType<typeof ofTasks>[number];
 function ofQueues(
   name: string,
   help: string,
+  actWhen: string,
   valueOf: {
     readonly ofTasks: (group: TaskGroup) => number;
     readonly ofCallbacks: (backlog: CallbackBacklog) => number;
@@ -171,7 +208,7 @@ function ofQueues(
       .map((group): Sample => [{ queue: queueOf(group), model: group.model }, valueOf.ofTasks(group)]),
     [{ queue: 'callbacks', model: '' }, callbacks === undefined ? 0 : valueOf.ofCallbacks(callbacks)],
   ];
-  return { name, help, labels: ['queue', 'model'], from: ['queues', 'callbacks'], samples };
+  return { name, help, labels: ['queue', 'model'], process: 'API', actWhen, from: ['queues', 'callbacks'], samples };
 }
 
 /** Every model of the catalogue has samples, even without tasks; other models are added up. */
@@ -191,7 +228,12 @@ function ofTasks(queues: Queues | undefined) {
 }
 
 /** Omits providers and models that have left the catalogue, which bounds the number of series. */
-function ofPools(name: string, help: string, valueOf: (pool: ProviderStatus['pools'][number]) => number): Gauge {
+function ofPools(
+  name: string,
+  help: string,
+  actWhen: string,
+  valueOf: (pool: ProviderStatus['pools'][number]) => number,
+): Gauge {
   const samples: Gauge['samples'] = ({ providers = [] }) =>
     providers
       .filter(isInCatalogue)
@@ -200,7 +242,7 @@ function ofPools(name: string, help: string, valueOf: (pool: ProviderStatus['poo
           .filter(({ limit }) => limit !== null)
           .map((pool): Sample => [{ provider, model: pool.pool.slice(provider.length + 1) }, valueOf(pool)]),
       );
-  return { name, help, labels: ['provider', 'model'], from: ['providers'], samples };
+  return { name, help, labels: ['provider', 'model'], process: 'API', actWhen, from: ['providers'], samples };
 }
 
 /** The preview has no origin, and no pools. */

@@ -1,11 +1,24 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { DatabaseUsage } from '../platform/database/database.ts';
-import { counters, type EventMetric, type Events, histograms, type PartName, type Sample, states } from './counters.ts';
-import { namesOf } from './names.ts';
+import type { Events } from './events.ts';
+import { healthMetrics } from './health-metrics.ts';
+import type { EventMetric, PartName, Sample } from './metric.ts';
+import { namesOf } from './label-values.ts';
+import { providerMetrics } from './provider-metrics.ts';
 import { readAtScrapes } from './read-at-scrapes.ts';
+import { requestMetrics } from './request-metrics.ts';
+import { taskMetrics } from './task-metrics.ts';
 
-/** The metrics of a process, for Prometheus. Their names are part of the contract with operators: docs/operations/reference.md lists them. */
+/** Metrics that a process derives from its own events; src/metrics/gauges.ts has those that a scrape reads. */
+export const eventMetrics: readonly EventMetric[] = [
+  ...requestMetrics,
+  ...taskMetrics,
+  ...providerMetrics,
+  ...healthMetrics,
+];
+
+/** The metrics of a process, for Prometheus. Operators depend on their names. */
 export type Metrics = {
   readonly registry: Registry;
   /** Events of a part of the process. Names that are not in its catalogue share one label. */
@@ -19,7 +32,7 @@ export type Metrics = {
 /** One registry for each process; its entry point makes it. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  const recorders = createRecorders(registry);
+  const recorders = eventMetrics.map((metric) => createRecorder(registry, metric));
   const databases: Metrics['databases'] = new Map();
   readAtScrapes(registry, { databases: async () => [...databases].map(([part, usage]) => [part, usage()]) }, 0);
   return {
@@ -42,26 +55,18 @@ export function createMetrics(): Metrics {
 
 type Recorder = Pick<EventMetric, 'on'> & { readonly record: (sample: Sample) => void };
 
-function createRecorders(registry: Registry): readonly Recorder[] {
-  const configOf = ({ name, help, labels = [] }: EventMetric) => ({
-    name,
-    help,
-    labelNames: labels,
-    registers: [registry],
-  });
-  return [
-    ...counters.map((metric): Recorder => {
-      const counter = new Counter(configOf(metric));
-      for (const labels of metric.zeros ?? []) counter.inc(labels, 0);
-      return { on: metric.on, record: ([labels, value]) => counter.inc(labels, value) };
-    }),
-    ...histograms.map((metric): Recorder => {
-      const histogram = new Histogram({ ...configOf(metric), buckets: [...(metric.buckets ?? [])] });
-      return { on: metric.on, record: ([labels, value]) => histogram.observe(labels, value) };
-    }),
-    ...states.map((metric): Recorder => {
-      const gauge = new Gauge(configOf(metric));
-      return { on: metric.on, record: ([labels, value]) => gauge.set(labels, value) };
-    }),
-  ];
+function createRecorder(registry: Registry, metric: EventMetric): Recorder {
+  const { name, help, labels = [], on } = metric;
+  const config = { name, help, labelNames: labels, registers: [registry] };
+  if (metric.type === 'counter') {
+    const counter = new Counter(config);
+    for (const zero of metric.zeros ?? []) counter.inc(zero, 0);
+    return { on, record: ([sample, value]) => counter.inc(sample, value) };
+  }
+  if (metric.type === 'histogram') {
+    const histogram = new Histogram({ ...config, buckets: [...metric.buckets] });
+    return { on, record: ([sample, value]) => histogram.observe(sample, value) };
+  }
+  const gauge = new Gauge(config);
+  return { on, record: ([sample, value]) => gauge.set(sample, value) };
 }

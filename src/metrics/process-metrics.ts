@@ -1,19 +1,24 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Gauge } from 'prom-client';
 import { z } from 'zod';
+import type { DescribedMetric } from './metric.ts';
 import type { Metrics } from './metrics.ts';
+
+export const buildInfo = {
+  name: 'videogen_build_info',
+  help: 'Always 1; revision names the sources that this build was made from',
+  labels: ['version', 'node', 'revision'],
+  process: 'both',
+  actWhen: 'several revisions run for long',
+} as const satisfies DescribedMetric;
 
 /** Exports the build of this process, and Node's own metrics of memory, processor time and the event loop. Call it once. */
 export function exportProcessMetrics({ registry }: Metrics): void {
   collectDefaultMetrics({ register: registry });
   // These are sums of other gauges, with the names of counters.
   for (const of of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${of}_total`);
-  const info = new Gauge({
-    name: 'videogen_build_info',
-    help: 'Always 1; revision names the sources that this build was made from',
-    labelNames: ['version', 'node', 'revision'] as const,
-    registers: [registry],
-  });
+  const { name, help, labels } = buildInfo;
+  const info = new Gauge({ name, help, labelNames: labels, registers: [registry] });
   info.set({ ...readBuild(), node: process.versions.node }, 1);
 }
 
@@ -21,7 +26,7 @@ export function buildVersion(): string {
   return readBuild().version;
 }
 
-/** Compiled, this file lies in dist/src/main; the build leaves a hash of its sources in dist. */
+/** The paths start at dist/src/metrics, where this file is compiled to; the build leaves a hash of its sources in dist. */
 function readBuild(): { readonly version: string; readonly revision: string } {
   const { version = 'unknown' } = readJson('../../../package.json');
   const { state = 'unknown' } = readJson('../../build.json');

@@ -6,10 +6,7 @@ export type Sources = { readonly [Name in keyof Snapshot]?: () => Promise<Snapsh
 /** Scrapes within this time share the values. */
 const sharedForMs = 5_000;
 
-/**
- * Exports the gauges of these sources. All gauges of a scrape share one snapshot, in which a source that is unavailable keeps its last
- * value.
- */
+/** Exports the gauges of these sources. All gauges of a scrape share one snapshot, in which an unavailable source has its last value. */
 export function readAtScrapes(registry: Registry, sources: Sources, sharedMs = sharedForMs): void {
   let snapshot: Partial<Snapshot> = {};
   let readAt = -Infinity;

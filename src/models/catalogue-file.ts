@@ -19,11 +19,11 @@ import { type ProviderFile, readProviderFile } from '../providers/http/file-sche
 export type CatalogueSource = {
   /** A file in YAML or JSON. */
   readonly path: string;
-  /** Given, every secret of providers must be there; a process that calls no provider needs none. */
+  /** If it is given, every secret of providers must exist; a process that calls no provider needs none. */
   readonly readSecret?: SecretReader;
   /** The same for the secrets of moderation hooks. */
   readonly readHookSecret?: SecretReader;
-  /** Given, what needs an upstream that can reach us is checked against its address. */
+  /** If it is given, fields that need an upstream that can reach us are checked against its address. */
   readonly publicUrl?: string;
   readonly readText?: (path: string) => string;
 };

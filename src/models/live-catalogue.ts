@@ -6,7 +6,8 @@ import type { Catalogue } from './catalogue/models.ts';
 import { ConfigError } from '../platform/errors.ts';
 import { createSharedPoll } from '../platform/shared-poll.ts';
 import type { Log } from '../platform/log.ts';
-import type { Events, PartName } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
+import type { PartName } from '../metrics/metric.ts';
 
 export type LiveCatalogue = {
   /** Returns the catalogue in force, which is immutable and replaced as a whole. */
@@ -46,18 +47,7 @@ const checkEveryMs = 5_000;
 export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   const { path, log, part, events } = source;
   const onRead = (isRefused: boolean) => events.emit({ kind: 'catalogue_read', part, isRefused });
-  if (path === undefined) {
-    const catalogue = builtInCatalogue();
-    onRead(false);
-    const state = { path, version: 'built-in', loadedAt: Date.now(), refused: undefined };
-    return {
-      current: () => catalogue,
-      problems: () => [],
-      state: () => state,
-      check: async () => {},
-      close: () => {},
-    };
-  }
+  if (path === undefined) return builtInOnly(onRead);
 
   /** The files of the last read, valid or not, with their digests. */
   let seen = new Map<string, string>();
@@ -105,7 +95,7 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
       onRead(true);
       if (isLogged) return;
       refusedAt = Date.now();
-      log.error({ path, problems }, 'changed catalogue refused, the one before stays in force');
+      log.error({ path, problems }, 'catalogue change rejected; the previous catalogue stays in force');
     }
   };
 
@@ -114,6 +104,19 @@ export function createLiveCatalogue(source: LiveSource): LiveCatalogue {
   const close = checks.watch('this catalogue');
   const state = () => ({ ...inForce, refused: problems.length === 0 ? undefined : { at: refusedAt, problems } });
   return { current: () => catalogue, problems: () => problems, state, check: checks.run, close };
+}
+
+function builtInOnly(onRead: (isRefused: boolean) => void): LiveCatalogue {
+  const catalogue = builtInCatalogue();
+  onRead(false);
+  const state = { path: undefined, version: 'built-in', loadedAt: Date.now(), refused: undefined };
+  return {
+    current: () => catalogue,
+    problems: () => [],
+    state: () => state,
+    check: async () => {},
+    close: () => {},
+  };
 }
 
 async function digestsOf(files: readonly string[]): Promise<string> {

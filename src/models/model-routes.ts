@@ -155,7 +155,7 @@ const set = defineEndpoint({
   },
 });
 
-/** A price that has left the catalogue can be ended only. */
+/** A price that has left the catalogue can only be ended. */
 async function namedPrice(
   db: Database,
   models: ModelCatalogue,

@@ -2,7 +2,6 @@ import { didYouMean } from '../platform/did-you-mean.ts';
 import { type ModelInput, standardInput } from '../tasks/task-input.ts';
 import { type PriceRow, standardPriceName } from './price-rows.ts';
 
-/** A model of the catalogue. */
 export type Model = {
   readonly model: string;
   readonly title: string;

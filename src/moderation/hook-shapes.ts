@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../providers/contract.ts';
 
-// The two shapes of a moderation hook: what it is sent, and how its answers are read.
+// The two shapes of a moderation hook: its requests, and the meaning of its answers.
 
 export type Content = { readonly prompt: string; readonly imageUrls: readonly string[] };
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import type { OwnEndpoint } from '../outbound/guard.ts';
@@ -56,7 +56,7 @@ export type ModeratorDeps = {
   readonly log: { readonly warn: (problem: HookProblem, message: string) => void };
 };
 
-/** Why a hook gave no usable answer. */
+/** The reason why a hook gave no usable answer. */
 export type HookProblem = {
   readonly model: string;
   readonly onError: ModerationHook['onError'];

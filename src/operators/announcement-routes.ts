@@ -10,9 +10,9 @@ import {
 import { announcementSchema, presentAnnouncement } from './announcement-view.ts';
 import type { Database } from '../platform/database/database.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { maxUnixMs, oneOf, plainText, wholeNumber } from '../http/fields.ts';
+import { maxUnixMs, oneOf, orNull, plainText, wholeNumber } from '../http/fields.ts';
 
-const data = z.strictObject({ announcement: announcementSchema.nullable() });
+const data = z.strictObject({ announcement: orNull(announcementSchema) });
 
 async function current(db: Database) {
   const announcement = await readAnnouncement(db);

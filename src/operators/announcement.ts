@@ -38,7 +38,6 @@ returning text`,
 
 const remove = none({ name: 'remove-announcement', text: 'delete from announcements' });
 
-/** Replaces the announcement. */
 export function announceAs(db: Database, actor: Actor, announcement: Announcement): Promise<void> {
   return recordAction(db, actor, async (transaction) => {
     const isNew = (await write(transaction, announcement)) !== undefined;

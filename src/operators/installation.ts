@@ -3,7 +3,7 @@ import { isUnfinished } from '../tasks/task-states.ts';
 
 // Sums over the whole installation for operators, without tasks that ended long ago.
 
-/** No more tasks are read: of the last 24 hours the newest ones, of the unfinished ones the oldest. */
+/** Bounds the tasks that are read: the newest ones of the last 24 hours, and the oldest unfinished ones. */
 export const maxTasksRead = 200_000;
 
 export type UnfinishedCount = {

@@ -2,7 +2,6 @@ import type { Actor, OperatorAction } from './operator.ts';
 import { type Database, partOf } from '../platform/database/database.ts';
 import { many, none } from '../platform/database/statement.ts';
 
-/** The action of an operator, for the audit log. */
 export type Done = {
   readonly action: OperatorAction;
   readonly accountId?: string | undefined;

@@ -1,7 +1,7 @@
 import { many } from '../platform/database/statement.ts';
 import type { Database } from '../platform/database/database.ts';
 import { dayMs, hourMs } from '../platform/duration.ts';
-import { type FailCode, failCodes, failOutcome } from '../tasks/fail-code.ts';
+import { type FailCode, failCodes, failOutcome, rejectedCodes } from '../tasks/fail-code.ts';
 import { maxTasksRead } from './installation.ts';
 
 // Figures of the whole installation over time. Both statements read the tasks of the range by an index on their time, at most
@@ -120,10 +120,8 @@ from (
   join provider_jobs on task_id = id and intended_at is not null
 ) job
 group by grouping sets ((bucket, provider), (provider), (bucket), ())`,
-  values: ({ fromMs, bucketMs, currency }) => [fromMs, bucketMs, currency, contentFailures],
+  values: ({ fromMs, bucketMs, currency }) => [fromMs, bucketMs, currency, rejectedCodes],
 });
-
-const contentFailures: readonly FailCode[] = failCodes.filter((code) => failOutcome(code) === 'rejected');
 
 export const topAccountOrders = ['credits', 'tasks'] as const;
 export type TopAccountOrder = (typeof topAccountOrders)[number];

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import { groupWaitingTasks, listWaitingAccounts, listWaitingTasks, waitReasons } from './waiting.ts';
-import { unknownName } from '../platform/did-you-mean.ts';
-import { readProviderStatuses } from '../providers/provider-status.ts';
+import { providerName, requireProvider } from '../providers/provider-routes.ts';
 import { maxRetried, retryProviderAs, retryTaskAs } from '../providers/retry-waiting.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { existing, invalidRequest } from '../http/errors.ts';
-import { idField, reasonField, required, unixMs } from '../http/fields.ts';
+import { existing } from '../http/errors.ts';
+import { idField, reasonField, unixMs } from '../http/fields.ts';
 import { view } from '../http/view.ts';
 
 const cause = {
@@ -85,8 +84,6 @@ const retryTask = defineEndpoint({
   },
 });
 
-const providerError = 'must be the name of a provider';
-
 const retryProvider = defineEndpoint({
   operationId: 'adminRetryProvider',
   route: 'POST /api/admin/v1/providers/retry',
@@ -94,13 +91,11 @@ const retryProvider = defineEndpoint({
   description:
     `${safe} Ends the cooldown of the provider, after which one task tries whether it works again, and retries the first ${maxRetried} ` +
     'tasks of its queues; the others follow as slots become free.',
-  body: z.strictObject({ provider: z.string({ error: required(providerError) }), reason: reasonField }),
+  body: z.strictObject({ provider: providerName, reason: reasonField }),
   data: z.strictObject({ tasks: z.int().meta({ description: 'The number of tasks that are retried.' }) }),
   handler: async ({ actor, input }, { db, catalogue, retryTask: retry }) => {
     const { provider } = input;
-    const names = (await readProviderStatuses(db, catalogue())).map((one) => one.provider);
-    if (!names.includes(provider))
-      throw invalidRequest([{ path: 'provider', message: unknownName('provider', provider, names) }]);
+    await requireProvider(db, catalogue(), provider);
     const taskIds = await retryProviderAs(db, actor, input);
     for (const taskId of taskIds) retry({ taskId });
     return { tasks: taskIds.length };

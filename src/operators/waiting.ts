@@ -7,7 +7,7 @@ import { maxTasksRead } from './installation.ts';
 export const waitReasons = [
   /** Accepted, and not started yet. */
   'start',
-  /** Nothing keeps it but a free worker. */
+  /** It only needs a free worker. */
   'worker',
   /** All slots of the provider are taken. */
   'provider_limit',

@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 /** A host that is allowed with any address; any port when `port` is undefined. */
 export type AllowedHost = { readonly hostname: string; readonly port: number | undefined };
 
-/** A network whose addresses pass; a single address is a network of full length. */
+/** A network whose addresses are allowed; a single address is a network of full length. */
 export type AllowedNetwork = {
   readonly address: ipaddr.IPv4 | ipaddr.IPv6;
   readonly prefixBits: number;
@@ -29,9 +29,9 @@ export class AllowListError extends Error {
 }
 
 /**
- * Reads the value of CALLBACK_ALLOW or IMAGE_ALLOW: entries between commas or white space, each a host, an address
- * (both with an optional `:port`) or a CIDR. Throws `AllowListError` for the first bad one: a typing error in a
- * security setting must stop the start, not open or close something else. An empty text allows nothing extra.
+ * Reads the value of CALLBACK_ALLOW or IMAGE_ALLOW: entries between commas or white space, each a host, an address (both with an optional
+ * `:port`) or a CIDR. Throws `AllowListError` for the first invalid one: a typing error in a security setting must stop the start. An empty
+ * text allows nothing extra.
  */
 export function parseAllowList(text: string): AllowList {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '');
@@ -73,7 +73,7 @@ function parseHost(entry: string): AllowedHost | AllowedNetwork {
   return { address, prefixBits: address.toByteArray().length * 8, port };
 }
 
-/** The form in which `URL` shows the same host, because that is what it is compared with; empty for what is no host. */
+/** Returns the host as `URL` spells it, for comparisons; empty for text that is no host. */
 function hostnameOf(text: string): string {
   if (!hostAndPort.test(text) || !URL.canParse(`http://${text}`)) return '';
   return new URL(`http://${text}`).hostname.replace(/^\[|\]$|\.+$/g, '');

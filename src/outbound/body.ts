@@ -35,7 +35,7 @@ export async function readWhole(response: IncomingMessage, maxBytes: number, rea
   return { ...headOf(response), body: await read(chunksOf(response, maxBytes)) };
 }
 
-/** As `readWhole`, but the body of a failure is left unread and empty. */
+/** Does the same for a success; the body of a failure stays unread, and is empty. */
 export async function readSuccess(response: IncomingMessage, maxBytes: number): Promise<Answer> {
   return isSuccess(response) ? await readWhole(response, maxBytes) : { ...headOf(response), body: Buffer.alloc(0) };
 }
@@ -47,8 +47,8 @@ export async function save(response: IncomingMessage, path: string, maxBytes: nu
 }
 
 /**
- * The first `maxBytes` of a body, or what came of them in time or before it broke: the status has been given, so nothing that
- * happens to the body can be a failure any more.
+ * Reads the first `maxBytes` of a body, or the part that arrived in time or before it broke: after the status, an error of the body is no
+ * failure.
  */
 export async function readStart(response: IncomingMessage, maxBytes: number): Promise<Answer> {
   const chunks: Buffer[] = [];

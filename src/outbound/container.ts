@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 /** The first sync bytes of two packets of an MPEG transport stream are this far apart. */
 const packetBytes = 188;
 
-/** ffmpeg's name of a downloaded file's container; undefined for any file that is no video, above all a text. */
+/** Returns ffmpeg's name for the container of a downloaded file; undefined for a file that is no video, such as a text. */
 export async function containerOf(path: string): Promise<string | undefined> {
   const start = await readStart(path);
   const text = start.toString('latin1');

@@ -100,7 +100,7 @@ function afterSending(reason: unknown): unknown {
   return reason instanceof OutboundError ? new OutboundError(reason.kind, reason.detail, reason, true) : reason;
 }
 
-/** Converts an error of Node in an exchange that had come this far. */
+/** Converts an error of Node by the stage of the exchange. */
 export function explained(error: unknown, stage: Progress['stage']): OutboundError {
   if (error instanceof OutboundError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';

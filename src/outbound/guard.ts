@@ -45,7 +45,7 @@ export function isLocalName(hostname: string): boolean {
   return hostname === '' || hostname === 'localhost' || hostname.endsWith('.localhost');
 }
 
-/** May we connect to this address for a client who wrote that target? Anything but a plain address is refused. */
+/** Returns true if an exchange with the client's target may connect to this address. Anything but a plain address is refused. */
 export function isAddressAllowed(address: string, target: Target, allow: AllowList): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
@@ -55,7 +55,7 @@ export function isAddressAllowed(address: string, target: Target, allow: AllowLi
   return isPublicAddress(parsed) && isWebPort(target.port);
 }
 
-/** Is the host itself, by name, on the list for this port? */
+/** True if the list names the host for this port. */
 function isHostAllowed(target: Target, allow: AllowList): boolean {
   return allow.hosts.some(
     (host) => host.hostname === target.hostname && (host.port === undefined || host.port === target.port),
@@ -73,8 +73,8 @@ function isListed(address: Address, port: number, network: AllowList['networks']
 }
 
 /**
- * Addresses at which clouds hand out credentials: AWS and most others, Azure (a public address!), Alibaba, Oracle, and the
- * IPv6 ones of AWS and Google. They pass only when listed one by one, never as part of a network or behind an allowed name.
+ * Addresses at which clouds hand out credentials: AWS and most others, Azure (a public address), Alibaba, Oracle, and the IPv6 ones of AWS
+ * and Google. They are allowed only if listed one by one, never as part of a network or through an allowed name.
  */
 const metadataAddresses: ReadonlySet<string> = new Set([
   '169.254.169.254',
@@ -93,9 +93,9 @@ export function isMetadata(address: Address): boolean {
 const globalUnicast = ipaddr.IPv6.parse('2000::');
 
 /**
- * Only what the registries call globally reachable unicast. The IPv6 rule (inside 2000::/3) takes care of what ipaddr.js lets
- * pass as unicast: IPv4-compatible `::a.b.c.d` and every unassigned block. Mapped, NAT64, 6to4, Teredo, ORCHID and
- * documentation ranges have names of their own in ipaddr.js and so are not `unicast`.
+ * True for addresses that the registries call globally reachable unicast. The IPv6 rule (inside 2000::/3) excludes what ipaddr.js accepts
+ * as unicast: IPv4-compatible `::a.b.c.d` and every unassigned block. Mapped, NAT64, 6to4, Teredo, ORCHID and documentation ranges have
+ * names of their own in ipaddr.js and so are not `unicast`.
  */
 function isPublicAddress(address: Address): boolean {
   if (address.range() !== 'unicast') return false;
@@ -109,8 +109,8 @@ function isIsatap(address: ipaddr.IPv6): boolean {
 }
 
 /**
- * Ports above 1023 behind which no web server lives: the upper end of the Fetch standard's list of bad ports, and stores that
- * act on single lines of text (Redis, memcached), which an HTTP request could carry.
+ * Ports above 1023 that no web server uses: those of the Fetch standard's list of bad ports, and those of stores that act on single lines
+ * of text (Redis, memcached), which an HTTP request could contain.
  */
 const refusedPorts: ReadonlySet<number> = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6379, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
@@ -123,8 +123,8 @@ function isWebPort(port: number): boolean {
 }
 
 /**
- * Is this address and port one of our own servers? Their ports are ours on every address of this machine, for a server may
- * listen on all of them, and on every address of the host that is named. A host that cannot be looked up might be this one.
+ * True for address and port of one of our own servers. A server may listen on every address of this machine, and of the host that is named.
+ * A host that cannot be looked up might be this one.
  */
 export async function isOwnEndpoint(address: string, port: number, own: readonly OwnEndpoint[]): Promise<boolean> {
   const hosts = own.filter((endpoint) => endpoint.port === port).map(({ host }) => host.replace(/^\[|\]$/g, ''));

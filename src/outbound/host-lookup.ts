@@ -16,8 +16,8 @@ export type Guard = {
 };
 
 /**
- * Resolves the target once and returns the addresses to which an exchange may connect. One forbidden address rejects the name: a
- * private one among public ones is there to be picked by us. Throws `OutboundError` (`dns`, `blocked`, or the signal's).
+ * Resolves the target once and returns the addresses to which an exchange may connect. One forbidden address rejects the name: a private
+ * one among public ones is an attack. Throws `OutboundError` (`dns`, `blocked`, or the signal's).
  */
 export async function checkedAddresses(target: Target, guard: Guard, signal: AbortSignal): Promise<readonly string[]> {
   const { hostname, port } = target;

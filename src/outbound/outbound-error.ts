@@ -1,6 +1,6 @@
 type NetworkErrorKind = 'blocked' | 'dns' | 'connect' | 'tls' | 'timeout' | 'closed' | 'protocol' | 'redirect';
 
-/** Why an exchange with an address given by a client did not happen or did not end; for the operator's record only. */
+/** The reason why an exchange with a client's address failed; for operators only. */
 export type OutboundKind = NetworkErrorKind | 'too_large' | 'busy' | 'aborted';
 
 /** Errors before a request is sent. The last two may also come later; then `wasSent` is set explicitly. */
@@ -17,7 +17,7 @@ const unsentKinds: ReadonlySet<OutboundKind> = new Set([
 /**
  * A failed exchange. `message` is what a client may read, the same sentence for every network error: a client that could distinguish
  * `blocked` from `connect` or `dns` could map our private network by creating tasks. `kind`, `detail` and `cause` are for the operator.
- * `busy` and `aborted` are our own doing and say nothing about the address.
+ * `busy` and `aborted` are caused by us, not by the address.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError';

@@ -28,7 +28,7 @@ export type RequestBody = { readonly contentType: string; readonly bytes: string
 
 export type CallOptions = {
   readonly headers?: Headers;
-  readonly body?: RequestBody;
+  readonly body?: RequestBody | undefined;
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
@@ -50,8 +50,8 @@ const maxBodyBytes = 64_000_000;
 const maxPerHost = 256;
 
 /**
- * The connection of a provider to its upstream. The operator chose the upstream, so it may be in a private network; metadata
- * addresses and our own ports stay out of reach, and so do private addresses in what the upstream answers.
+ * The connection of a provider to its upstream. The operator chose the upstream, so it may be in a private network; metadata addresses, our
+ * own ports, and private addresses in its responses stay out of reach.
  */
 export function createProviderClient(options: ProviderClientOptions) {
   const { baseUrl, headers, credentials = () => ({}), secretQuery = () => ({}), keyOrigins = [], ...others } = options;
@@ -89,9 +89,9 @@ export function createProviderClient(options: ProviderClientOptions) {
       return { ...answer, body: redacted(answer.body, [...Object.values(secrets), ...Object.values(query)]) };
     },
     /**
-     * Writes a new file, or replaces what an earlier download left, and goes on after every break until it is whole or the signal
-     * is aborted. Throws `ExpiredUrl` when the address is not, or no longer, good for it. Redirects are followed; the credentials
-     * stay behind when one leaves the upstream's origin.
+     * Writes a file, replacing that of an earlier download, and resumes after every break until the file is whole or the signal is aborted.
+     * Throws `ExpiredUrl` when the address is not, or no longer, good for it. Redirects are followed; the credentials stay behind when one
+     * leaves the upstream's origin.
      */
     download: async (pathOrUrl: string, toFile: string, how: DownloadOptions): Promise<void> => {
       const url = urlOf(pathOrUrl);
@@ -125,7 +125,7 @@ function hasOrigin(url: string, { origin }: URL): boolean {
   return URL.canParse(url) && new URL(url).origin === origin;
 }
 
-/** Fewer characters are no secret, and could stand anywhere. */
+/** Shorter text is no secret, and could appear anywhere. */
 const minSecretLength = 8;
 
 /**

@@ -10,7 +10,7 @@ export const maxVideoBytes = 2 ** 30;
 
 export type ResumableLimits = {
   readonly maxBytes: number;
-  /** So long without a byte is a break. */
+  /** A download without a byte for this time is broken. */
   readonly stallMs: number;
   /** The pause after a break; it doubles up to the longest while no byte comes. */
   readonly firstPauseMs: number;
@@ -44,7 +44,7 @@ export class ExpiredUrl extends Error {
 /** The written part of a file. Only a validator proves that a later answer is of the same file. */
 type Part = { bytes: number; total?: number | undefined; validator?: string | undefined };
 
-/** After so many breaks in a row without a new byte the address may be the cause, so the caller requests a fresh one. */
+/** After this many breaks in a row without a new byte the address may be the cause, so the caller requests a fresh one. */
 const maxBreaksWithoutProgress = 3;
 
 /**

@@ -19,8 +19,8 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Keeps secrets unreadable in the database and bound to their owner (AES-256-GCM, key by HKDF-SHA256): callback secrets to their account
- * by default. Each other `purpose` has a key of its own.
+ * Encrypts secrets for the database and binds them to their owner (AES-256-GCM, key by HKDF-SHA256): callback secrets to their account by
+ * default. Each other `purpose` has a key of its own.
  */
 export function createSecretBox(videogenSecret: string, previous: readonly string[] = [], purpose = callbackSecrets) {
   if (videogenSecret === '') throw new Error('VIDEOGEN_SECRET is empty');
@@ -35,7 +35,7 @@ export function createSecretBox(videogenSecret: string, previous: readonly strin
       const ciphertext = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       return version + Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]).toString('base64url');
     },
-    /** The secret again, sealed with today's VIDEOGEN_SECRET or a previous one. Throws `SecretBoxError`. */
+    /** Returns the secret, which was sealed with the current VIDEOGEN_SECRET or a previous one. Throws `SecretBoxError`. */
     open: (sealed: string, ownerId: string): string => {
       const opened = keys.map((one) => tryOpen(one, sealed, ownerId));
       const found = opened.find((one) => typeof one === 'string');

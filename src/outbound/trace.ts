@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { OutboundError } from './outbound-error.ts';
 
 /**
- * The span of a request within a trace; a request outside of any has none. It names the host, not the path, which may be a secret
- * or a client's own. The other side learns nothing of it: traces show how we work inside.
+ * Adds a span to the current trace, if there is one. It has the host, not the path, which may be a secret or a client's. The other side
+ * gets no trace context, which would reveal internals.
  */
 export async function traced<T>(
   method: string,

@@ -12,16 +12,16 @@ export type CallbackPost = {
   readonly accountId: string;
   readonly url: string;
   readonly dialect: string;
-  /** Made only once there is a slot for it: what has to wait costs nothing. */
+  /** Built once there is a slot, so that a waiting callback costs nothing. */
   readonly body: () => Promise<string>;
-  /** The account's secrets that sign today, current one first; never empty. Opened only once there is a slot. */
+  /** The account's signing secrets, the current one first; never empty. Decrypted once there is a slot. */
   readonly secrets: () => Promise<readonly string[]>;
   readonly signal: AbortSignal;
 };
 
 /** The status of the receiver, or the kind of network error. */
 export type CallbackAnswer = {
-  /** When the attempt began, in Unix milliseconds, and how long it took. */
+  /** The start of the attempt, in Unix milliseconds. */
   readonly startedAt: number;
   readonly durationMs: number;
   readonly status: number | undefined;

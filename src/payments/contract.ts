@@ -65,7 +65,7 @@ export type Reversal = {
   readonly minorUnits: number | undefined;
   /** True if the money has left us: false for a refund that failed, and for a dispute that was won. */
   readonly isTaken: boolean;
-  /** Nothing more will happen to it. */
+  /** It will not change again. */
   readonly isFinal: boolean;
 };
 
@@ -81,7 +81,6 @@ export type PaymentProvider = {
   readonly isTest: boolean;
   /** Creates one checkout for an order, however often it is repeated. */
   createCheckout(checkout: NewCheckout): Promise<Checkout>;
-  /** Ends an unpaid checkout. */
   expireCheckout(checkoutId: string): Promise<void>;
   /** Undefined if the provider does not have the checkout. */
   readCheckout(checkoutId: string): Promise<Payment | undefined>;

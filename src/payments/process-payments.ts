@@ -1,11 +1,11 @@
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import type { Log } from '../platform/log.ts';
 import type { Payment, PaymentEvent } from './contract.ts';
 import { reversePayment } from './reverse-payment.ts';
 import { settlePayment, type Settling } from './settle-payment.ts';
 import type { Settler } from './top-ups.ts';
 
-// The two things that can happen to a payment, with their log lines and metrics. Events and reconciliation both end here.
+// Settles and reverses payments, with log lines and metrics. Events and reconciliation both use it.
 
 export type PaymentDeps = Settling & { readonly log: Log; readonly events: Events };
 

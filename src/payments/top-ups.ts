@@ -19,7 +19,7 @@ export const topUpStates = [
 export const settlers = ['event', 'reconciliation'] as const;
 export type Settler = (typeof settlers)[number];
 
-/** Why a paid checkout was not granted. */
+/** The reasons why a paid checkout was not granted. */
 export const grantObstacles = [
   'account_not_found',
   'amount_differs',
@@ -50,7 +50,7 @@ export const topUpColumns = `id as "topUpId", account_id as "accountId", provide
   (select -coalesce(sum(amount), 0) from ledger_entries where top_up_id = top_ups.id and kind = 'adjustment')::bigint
     as "reversedCredits"`;
 
-/** An account may leave so many checkouts unpaid; they expire within a day. */
+/** The most unpaid checkouts of an account; they expire within a day. */
 export const maxOpenTopUps = 20;
 
 export type Opening =

@@ -8,7 +8,7 @@ import { readAnnouncement } from '../operators/announcement.ts';
 import type { NewSession } from './sessions.ts';
 import type { Context } from '../http/context.ts';
 import { HttpError } from '../http/errors.ts';
-import { unixMs } from '../http/fields.ts';
+import { orNull, unixMs } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { giveCookie } from './session-cookie.ts';
 
@@ -35,7 +35,7 @@ export const meSchema = z
       .strictObject({ accountId: z.string(), name: z.string(), suspension: suspensionSchema, expireTime: unixMs })
       .nullable()
       .meta({ description: 'The account that an operator views as its owner sees it; null without one.' }),
-    announcement: announcementSchema.nullable().meta({ description: 'The announcement of operators to everyone.' }),
+    announcement: orNull(announcementSchema).meta({ description: 'The announcement of operators to everyone.' }),
     session: z.strictObject({
       sessionId: z.string(),
       authTime: unixMs.meta({ description: 'When the person last authenticated.' }),

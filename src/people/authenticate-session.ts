@@ -11,6 +11,9 @@ import { clearedCookie, sessionToken } from './session-cookie.ts';
 
 type Deps = Pick<HttpDeps, 'db' | 'console'>;
 
+/** The part of an endpoint's declaration that decides about a request by another method than GET. */
+type Effect = { readonly changesNothing?: true };
+
 /** A person and their role in the account that the page names. */
 export type PersonOfAccount = { readonly session: FoundSession; readonly accountId: string; readonly role: Role };
 
@@ -20,15 +23,15 @@ export function createSessionAuthentication(deps: Deps) {
     isFromConsole: (ctx: Context): boolean =>
       ctx.get('Authorization') === '' &&
       (hasConsoleHeader(ctx) || sessionToken(ctx, deps.console.publicUrl) !== undefined),
-    session: async (ctx: Context) => {
+    session: async (ctx: Context, effect: Effect) => {
       const session = await findPerson(ctx, deps);
-      requireOwnRights(ctx, session);
+      requireOwnRights(ctx, session, effect);
       return session;
     },
-    member: (ctx: Context) => findMember(ctx, deps),
+    member: (ctx: Context, effect: Effect) => findMember(ctx, deps, effect),
     /** The person as a caller of the account that the page names. */
-    caller: async (ctx: Context): Promise<Caller> => {
-      const { session, accountId, role } = await findMember(ctx, deps);
+    caller: async (ctx: Context, effect: Effect): Promise<Caller> => {
+      const { session, accountId, role } = await findMember(ctx, deps, effect);
       const { userId, email, isRecent, suspended } = session;
       const by = { kind: 'person', userId, email, isRecent } as const;
       return { by, accountId, scopes: scopesOfRole[role], suspended, dialect: 'native' };
@@ -77,9 +80,9 @@ export async function findPerson(ctx: Context, { db, console: { publicUrl } }: D
   return session;
 }
 
-async function findMember(ctx: Context, deps: Deps): Promise<PersonOfAccount> {
+async function findMember(ctx: Context, deps: Deps, effect: Effect): Promise<PersonOfAccount> {
   const session = await findPerson(ctx, deps);
-  requireOwnRights(ctx, session);
+  requireOwnRights(ctx, session, effect);
   const role = session.isView ? 'owner' : session.role;
   if (role === undefined) throw new HttpError('account_not_found');
   const accountId = namedAccount(ctx);
@@ -87,9 +90,9 @@ async function findMember(ctx: Context, deps: Deps): Promise<PersonOfAccount> {
   return { session, accountId, role };
 }
 
-/** An operator's view of an account has the owner's reads, and no change: no other method gets past this. */
-function requireOwnRights({ method }: Context, { isView }: FoundSession): void {
-  if (isView && method !== 'GET') throw new HttpError('read_only_view');
+/** An operator's view of an account has the owner's reads, and no change: nothing that may change something gets past this. */
+function requireOwnRights({ method }: Context, { isView }: FoundSession, { changesNothing }: Effect): void {
+  if (isView && method !== 'GET' && changesNothing !== true) throw new HttpError('read_only_view');
 }
 
 /** In lower case, as in the database: the account's secrets are encrypted with the id. */

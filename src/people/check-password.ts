@@ -51,9 +51,19 @@ async function countTry({ db }: HttpDeps, email: string, source: string): Promis
   throw new HttpError('too_many_sign_ins', { headers: { 'Retry-After': String(waitSeconds) } });
 }
 
-/** Throws if the new password is too weak. `path`: the field to blame. */
-export async function hashNewPassword(password: string, email: string, path = 'password'): Promise<string> {
-  const message = explainWeakPassword(password, email);
+type NewPassword = {
+  readonly password: string;
+  readonly email: string;
+  /** The field to blame; `password` by default. */
+  readonly path?: string;
+};
+
+/** Throws if the new password is too weak. */
+export async function hashNewPassword(
+  { brand }: Pick<HttpDeps, 'brand'>,
+  { password, email, path = 'password' }: NewPassword,
+): Promise<string> {
+  const message = explainWeakPassword(password, [email, brand.name]);
   if (message !== undefined) throw invalidRequest([{ path, message }]);
   return hashPassword(password);
 }
@@ -61,14 +71,17 @@ export async function hashNewPassword(password: string, email: string, path = 'p
 const minDifferentCharacters = 5;
 
 /** Returns the rule that a new password breaks. No kind of character is required: length is what helps. */
-export function explainWeakPassword(password: string, email: string): string | undefined {
+export function explainWeakPassword(
+  password: string,
+  [email, serviceName]: readonly [email: string, serviceName: string],
+): string | undefined {
   const length = [...password].length;
   if (length < minPasswordLength || length > maxPasswordLength)
     return `must be ${minPasswordLength} to ${maxPasswordLength} characters`;
   if (new Set(password.toLowerCase()).size < minDifferentCharacters)
     return `must have at least ${minDifferentCharacters} different characters`;
   const bare = lettersOf(password);
-  const names = [email, email.slice(0, email.lastIndexOf('@')), 'videogen'].map(lettersOf);
+  const names = [email, email.slice(0, email.lastIndexOf('@')), serviceName].map(lettersOf);
   if (bare !== '' && names.some((name) => name !== '' && bare.replaceAll(name, '') === ''))
     return 'must not be made of the e-mail or the name of this service';
   return isCommon(password.toLowerCase()) ? 'is too common; choose another' : undefined;

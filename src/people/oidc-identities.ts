@@ -11,7 +11,6 @@ import { createUser, findUserByEmail, lockEmail, lockUser, setPassword, type Use
 
 type Runner = Pick<Database, 'run'>;
 
-/** A person at the identity provider. */
 export type Identity = {
   readonly issuer: string;
   readonly subject: string;

@@ -12,7 +12,6 @@ export type Passkey = {
   readonly lastUsedAt: number | undefined;
 };
 
-/** Verifies a browser's response. */
 export type Credential = {
   readonly credentialId: string;
   readonly publicKey: Buffer;

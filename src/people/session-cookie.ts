@@ -53,7 +53,7 @@ export function clearedCookie(publicUrl: string): string {
   return cookie(nameFor(publicUrl), publicUrl, '', 0);
 }
 
-/** Over plain http to another machine, anyone in between can read sessions. */
+/** Over plain http to another machine, the network can read sessions. */
 export function isCookieExposed(publicUrl: string): boolean {
   const { protocol, hostname } = new URL(publicUrl);
   const host = hostname.replaceAll(/[[\]]/g, '');

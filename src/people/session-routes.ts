@@ -79,7 +79,11 @@ const password = defineEndpoint({
       password: currentPassword,
       session,
     });
-    const passwordHash = await hashNewPassword(newPassword, session.email, 'newPassword');
+    const passwordHash = await hashNewPassword(deps, {
+      password: newPassword,
+      email: session.email,
+      path: 'newPassword',
+    });
     const hashes = { checkedHash, passwordHash };
     return answerSignedIn(ctx, deps, await changePassword(deps.db, session, originOf(ctx), hashes));
   },

@@ -133,7 +133,8 @@ type Given = { readonly link: Link; readonly email: string; readonly password: s
 async function hashesFor(ctx: Context, deps: HttpDeps, { link, email, password }: Given) {
   if (!deps.console.passwordSignIn) throw new HttpError('password_sign_in_off');
   const user = await findUserByEmail(deps.db, email);
-  if (link.purpose === 'reset' || user === undefined) return { passwordHash: await hashNewPassword(password, email) };
+  if (link.purpose === 'reset' || user === undefined)
+    return { passwordHash: await hashNewPassword(deps, { password, email }) };
   limitSignIns(ctx, deps.signIns);
   const { checkedHash } = await checkPassword(ctx, deps, { email, password, session: await browserSession(ctx, deps) });
   return { checkedHash };

@@ -1,18 +1,18 @@
 import { z } from 'zod';
-import type { CostRule } from '../models/catalogue/cost.ts';
 import type { Catalogue, TierEntry } from '../models/catalogue/models.ts';
 import type { ProviderSettings, SecretReader } from '../models/catalogue/providers.ts';
 import { createArkProvider } from './ark/ark-provider.ts';
 import { createCogProvider } from './cog/cog-provider.ts';
 import { createComfyV2Provider } from './comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from './comfy/comfyui-provider.ts';
-import type { FrozenConfig, JsonObject, Provider, UpstreamClient, Warn } from './contract.ts';
+import type { FrozenConfig, JobTerms, JsonObject, Provider, UpstreamClient, Warn } from './contract.ts';
 import { credentialsOf, secretQueryOf } from './http/auth.ts';
 import { type ProviderFile, readProviderFile } from './http/file-schema.ts';
 import { fixedHeaders } from './http/headers.ts';
 import { createHttpProvider } from './http/http-provider.ts';
 import { createVideosProvider } from './openai-videos/videos-provider.ts';
 import { createOwnProvider } from './own/own-provider.ts';
+import type { PolledProviderDeps } from './polled-provider.ts';
 
 // The list of all kinds of providers with an upstream.
 
@@ -23,12 +23,11 @@ type Headers = Readonly<Record<string, string>>;
 
 export type Opening<Settings = DeclaredSettings> = {
   readonly name: string;
-  readonly config: FrozenConfig;
+  readonly config: JobTerms;
   readonly client: UpstreamClient;
   readonly settings: Settings;
   /** Returns the files of the catalogue in force. */
   readonly files: () => Catalogue['files'];
-  readonly cost?: CostRule;
   readonly warn: Warn;
 };
 
@@ -37,8 +36,8 @@ export type Adapter<Settings = DeclaredSettings> = {
   readonly options: (entry: TierEntry, settings: Settings, files: Catalogue['files']) => JsonObject;
   /** Headers that are no secret. */
   readonly headers?: (config: FrozenConfig) => Headers;
-  /** By default the key of the provider is a bearer token. */
-  readonly credentials?: (config: FrozenConfig, settings: Settings, read: SecretReader) => () => Headers;
+  /** The secret headers of one request. By default the key of the provider is a bearer token. */
+  readonly credentials?: (config: FrozenConfig, settings: Settings, read: SecretReader) => Headers;
   /** Secret parameters of the query. */
   readonly secretQuery?: (config: FrozenConfig, settings: Settings, read: SecretReader) => Headers;
   /** Other origins that get the key when a result is downloaded from them. */
@@ -49,26 +48,23 @@ export type Adapter<Settings = DeclaredSettings> = {
 const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
   own: {
     options: parametersOf,
-    open: (opening) => {
-      const { uploads } = opening.settings;
-      return createOwnProvider({ ...common(opening), uploads });
-    },
+    open: (opening) => createOwnProvider({ ...polled(opening), uploads: opening.settings.uploads }),
   },
   ark: {
     options: (entry, { paths, resultPath }) => ({ ...parametersOf(entry), paths, resultPath }),
-    open: ({ cost, ...opening }) => createArkProvider({ ...common(opening), ...(cost !== undefined && { cost }) }),
+    open: (opening) => createArkProvider({ ...polled(opening), cost: opening.config.cost }),
   },
   'openai-videos': {
     options: (entry, { dialect }) => ({ ...parametersOf(entry), dialect }),
-    open: (opening) => createVideosProvider(common(opening)),
+    open: (opening) => createVideosProvider(polled(opening)),
   },
   comfyui: {
     options: parametersOf,
-    open: (opening) => createComfyuiProvider({ ...common(opening), workflow: () => workflowOf(opening) }),
+    open: (opening) => createComfyuiProvider({ ...polled(opening), workflow: () => workflowOf(opening) }),
   },
   'comfy-v2': {
     options: parametersOf,
-    open: (opening) => createComfyV2Provider({ ...common(opening), workflow: () => workflowOf(opening) }),
+    open: (opening) => createComfyV2Provider({ ...polled(opening), workflow: () => workflowOf(opening) }),
   },
   cog: { options: parametersOf, open: createCogProvider },
   http: {
@@ -83,11 +79,9 @@ const adapters: { readonly [K in Kind]: Adapter<SettingsOf<K>> } = {
         key: key && read(key),
         named: new Map(Object.entries(secrets).map(([name, ref]) => [name, read(ref)])),
       }),
-    secretQuery: (config, { key }, read) => secretQueryOf(fileOf(config).auth, { key: key && read(key) })(),
+    secretQuery: (config, { key }, read) => secretQueryOf(fileOf(config).auth, { key: key && read(key) }),
     keyOrigins: (config) => fileOf(config).keyOrigins,
-    open: (opening) => {
-      return createHttpProvider({ ...common(opening), file: fileOf(opening.config) });
-    },
+    open: (opening) => createHttpProvider({ ...polled(opening), file: fileOf(opening.config) }),
   },
 };
 
@@ -96,9 +90,9 @@ export function adapterOf(kind: Kind): Adapter {
   return adapters[kind] as Adapter;
 }
 
-type Polled = Opening<DeclaredSettings & { readonly pollsPerSecond: number }>;
+type PolledOpening = Opening<DeclaredSettings & { readonly pollsPerSecond: number }>;
 
-function common({ name, config, client, settings, warn }: Polled) {
+function polled({ name, config, client, settings, warn }: PolledOpening): PolledProviderDeps {
   const submitTimeoutMs = settings.timeouts.submitSeconds * 1000;
   return { name, config, client, warn, submitTimeoutMs, pollsPerSecond: settings.pollsPerSecond };
 }

@@ -1,15 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { parseRetryAfter } from '../outbound/webhook.ts';
-import type {
-  CancelOutcome,
-  JobStatus,
-  JsonObject,
-  NotAccepted,
-  Refused,
-  SubmitOutcome,
-  UpstreamAnswer,
-  Warn,
-} from './contract.ts';
+import type { JobStatus, JsonObject, NotAccepted, Refused, SubmitOutcome, UpstreamAnswer, Warn } from './contract.ts';
 
 // The rules that decide what an answer proves, the same for all upstreams. Each adapter adds the meaning of its vendor's words.
 
@@ -25,6 +16,13 @@ export async function replyOf(call: Promise<UpstreamAnswer>): Promise<Reply> {
 
 /** An error body that only the vendor writes, and no proxy before it. */
 export type VendorError = { readonly code?: string; readonly message?: string };
+
+const codedSchema = z.object({ code: z.string().min(1), message: z.string().catch('') });
+
+/** Reads the error in a body such as `{"error": {"code": "not_found", "message": "…"}}`. */
+export function codedErrorIn(body: JsonObject): Required<VendorError> | undefined {
+  return codedSchema.safeParse(body['error']).data;
+}
 
 export type CreateRules = {
   /** The vendor's error in a body, undefined when the body is something else. */
@@ -85,7 +83,10 @@ export type Poll =
   | { readonly status: Extract<JobStatus, { state: 'missing' | 'unclear' }> };
 
 /** Only the vendor's own answer is a verdict: a 404 of a proxy, an error or a body that is no JSON proves nothing about the job. */
-export function classifyPoll(reply: Reply, isMissing: (body: JsonObject, status: number) => boolean): Poll {
+export function classifyPoll(
+  reply: Reply,
+  isMissing: (body: JsonObject, status: number) => boolean = () => false,
+): Poll {
   const detail = detailOf(reply);
   if ('error' in reply) return { status: { state: 'unclear', detail } };
   const body = bodyOf(reply.answer);
@@ -100,23 +101,15 @@ export function noVerdict(reply: Reply): NoVerdict {
   return { status: { state: 'unclear', detail: detailOf(reply) } };
 }
 
-/** Returns the record of the job in an answer, or the status that the answer proves. A record of another job proves nothing. */
-export function readRecord<JobRecord extends { readonly id: string }>(
+/** Reads the body of a 2xx; one that `parse` does not accept is no verdict. */
+export function readBody<Read>(
   reply: Reply,
-  schema: z.ZodType<JobRecord>,
-  id: string,
-  isMissing: (body: JsonObject, status: number) => boolean,
-): { readonly record: JobRecord } | NoVerdict {
-  const poll = classifyPoll(reply, isMissing);
+  parse: (body: JsonObject) => Read | undefined,
+): { readonly read: Read } | NoVerdict {
+  const poll = classifyPoll(reply);
   if ('status' in poll) return poll;
-  const { data } = schema.safeParse(poll.body);
-  return data?.id === id ? { record: data } : noVerdict(reply);
-}
-
-/** The outcome of a cancellation that was not answered with the job's record. */
-export function cancelOutcome(reply: Reply, { state }: NoVerdict['status']): CancelOutcome {
-  if (state === 'missing') return 'ended';
-  return declinesCancel(reply) ? 'runs_on' : 'unclear';
+  const read = parse(poll.body);
+  return read === undefined ? noVerdict(reply) : { read };
 }
 
 /** True if the vendor declined to cancel a job. A missing right or too many requests prove nothing about the job. */

@@ -1,4 +1,4 @@
-import type { EstimatedCost } from '../models/catalogue/cost.ts';
+import type { CostRule, EstimatedCost } from '../models/catalogue/cost.ts';
 import type { ProviderKind } from '../models/catalogue/providers.ts';
 import type { JsonObject, JsonValue } from './placeholders.ts';
 import type { MediaKind } from '../tasks/input-bounds.ts';
@@ -22,6 +22,14 @@ export type FrozenConfig = {
   readonly baseUrl: string;
   readonly upstreamModel: string;
   readonly options: JsonObject;
+};
+
+/** Frozen with a job: the configuration of its upstream, and the terms for its failure, loss and cost. */
+export type JobTerms = FrozenConfig & {
+  readonly failedJobs: 'free' | 'billed';
+  readonly onLostAnswer: 'fail' | 'resubmit';
+  readonly onRefusedOutput?: 'resubmit' | undefined;
+  readonly cost?: CostRule | undefined;
 };
 
 export type JobRequest = {
@@ -83,8 +91,8 @@ export type NotAccepted = {
 /** No job exists, because of the request itself. */
 export type Refused = { readonly kind: 'refused'; readonly error: UpstreamError };
 
-/** A create whose answer was lost. Times are Unix milliseconds of the database's clock. */
-export type LostCall = Omit<JobRequest, 'media' | 'mediaLinks'> & {
+/** A create whose response was lost. Times are Unix milliseconds of the database's clock. */
+export type LostCreate = Omit<JobRequest, 'media' | 'mediaLinks'> & {
   readonly intendedAt: number;
   /** Returns those of the upstream ids that belong to other jobs of ours. */
   readonly claimed: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -160,7 +168,7 @@ export type PolledProvider = Capabilities & {
   /** Sends one create request, once. Any error but a `TaskError` of an image counts as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
   /** Reads only, or repeats a create under its own name. An error means `later`. */
-  recover(call: LostCall, signal: AbortSignal): Promise<RecoverOutcome>;
+  recover(call: LostCreate, signal: AbortSignal): Promise<RecoverOutcome>;
   /** Returns statuses by `jobKey`; a job without one is `unclear`, and so are all of them after an error. */
   status(jobs: readonly Job[], signal: AbortSignal): Promise<ReadonlyMap<string, JobStatus>>;
   /** Fetches the video of a job that succeeded, and retries until `signal` is aborted, because the video is paid for. */

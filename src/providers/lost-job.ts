@@ -1,24 +1,30 @@
-import type { JsonObject, LostCall, RecoverOutcome } from './contract.ts';
+import type { JsonObject, LostCreate, RecoverOutcome } from './contract.ts';
 
 type Candidate = { readonly id: string; readonly handle?: JsonObject };
 
 /** A list may lag behind the jobs for this time. */
 const visibleWithinMs = 120_000;
 
+/** The upstream could not be read, or its list may lag. */
+export const retryLookup = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
+
 /**
- * Finds the job of a lost call among the listed jobs that may be it. It is certain only if exactly one is left that belongs to no
- * other call of ours. An empty list never proves that there is no job.
+ * Finds the job of a lost create among the listed jobs that may be it. It is certain only if exactly one is left that belongs to no
+ * other create of ours. An empty list never proves that there is no job.
  */
 export async function findLostJob(
   candidates: readonly Candidate[],
-  lost: LostCall,
+  lost: LostCreate,
   /** False where the list was too long to hold every job. */
   isComplete = true,
 ): Promise<RecoverOutcome> {
   const claimed = candidates.length === 0 ? new Set() : await lost.claimed(candidates.map(({ id }) => id));
   const [found, ...others] = candidates.filter(({ id }) => !claimed.has(id));
-  if (found !== undefined && others.length === 0 && lost.rivals === 0 && isComplete) return { kind: 'found', ...found };
-  if (Date.now() < lost.intendedAt + visibleWithinMs) return { kind: 'later', afterMs: 15_000 };
+  if (found !== undefined && others.length === 0 && lost.rivals === 0 && isComplete) {
+    const { id, handle } = found;
+    return { kind: 'found', id, ...(handle !== undefined && { handle }) };
+  }
+  if (Date.now() < lost.intendedAt + visibleWithinMs) return retryLookup;
   const count = found === undefined ? 0 : others.length + 1;
   return {
     kind: 'unknown',

@@ -8,7 +8,7 @@ import { applyStatus, backoffMs, type Ended, follow, type FollowedJob, type Foll
 
 export type Poller = {
   /** Resolves with the end of the job; rejects with the signal's reason. The slots of the worker bound the number of jobs. */
-  follow(job: Job, options: FollowOptions): Promise<Ended>;
+  readonly follow: (job: Job, options: FollowOptions) => Promise<Ended>;
 };
 
 export type PollOutcome = 'answered' | 'unclear';

@@ -1,7 +1,7 @@
 import type { TaskFailure, TaskInput } from '../tasks/task.ts';
-import { type Database, readRow, readRows } from '../platform/database/database.ts';
+import type { Database } from '../platform/database/database.ts';
 import { isReserved, mayRun } from './provider-pools.ts';
-import { many, maybeOne } from '../platform/database/statement.ts';
+import { many, maybeOne, none, one } from '../platform/database/statement.ts';
 import { isFinished } from '../tasks/task-states.ts';
 
 export const jobOutcomes = ['success', 'fail', 'not_created', 'refused', 'abandoned', 'late_success'] as const;
@@ -10,6 +10,9 @@ export type ProviderJobOutcome = (typeof jobOutcomes)[number];
 export const costBases = ['reported', 'estimated', 'unknown'] as const;
 /** Micro-units of a currency: 1,000,000 are one dollar. */
 export type JobCost = { readonly micros: number; readonly currency: string; readonly basis: 'reported' | 'estimated' };
+
+/** The primary key of a job. */
+type JobName = { readonly taskId: string; readonly ordinal: number };
 
 /** One create at an upstream. For an intended one without `jobId` it is unknown whether a job exists. */
 export type ProviderJob = {
@@ -44,7 +47,7 @@ export type ProviderJob = {
   readonly ageMs: number;
 };
 
-/** Lists a task's jobs, oldest first. There are at most as many as providers. */
+/** Lists a task's jobs, oldest first. `maxJobs` of the generation bounds their number. */
 export const listProviderJobs = many<ProviderJob, [taskId: string]>({
   name: 'list-provider-jobs',
   text: `
@@ -68,7 +71,7 @@ on conflict do nothing returning ordinal`,
 /** Commits the intent to create a job on our own machine, which needs no slot. Returns false if another attempt committed it first. */
 export async function intendProviderJob(
   db: Database,
-  { taskId, ordinal, provider, jobId }: { taskId: string; ordinal: number; provider: string; jobId?: string },
+  { taskId, ordinal, provider, jobId }: JobName & { readonly provider: string; readonly jobId?: string },
 ): Promise<boolean> {
   return (await db.run(insertIntent, [taskId, ordinal, provider, jobId])).length > 0;
 }
@@ -83,9 +86,7 @@ where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved}
 returning ordinal`,
 };
 
-export type ReservedJob = {
-  readonly taskId: string;
-  readonly ordinal: number;
+export type ReservedJob = JobName & {
   readonly pool: string;
   /** SHA-256 of `config`, in hex. */
   readonly configHash: string;
@@ -123,68 +124,46 @@ returning outcome is distinct from 'abandoned' as "isOpen"`,
  */
 export async function recordProviderJob(
   db: Database,
-  { taskId, ordinal, jobId, handle }: { taskId: string; ordinal: number; jobId: string; handle?: object | undefined },
+  { taskId, ordinal, jobId, handle }: JobName & { readonly jobId: string; readonly handle?: object | undefined },
 ): Promise<boolean> {
   const values = [taskId, ordinal, jobId, handle === undefined ? undefined : JSON.stringify(handle)];
   const [row] = await db.run<{ isOpen: boolean }>(recordSubmitted, values);
   return row?.isOpen === true;
 }
 
-const recordLost = {
+/** Counts a run whose connection broke, and returns the number of lost runs of the job. */
+export const recordLostRun = one<{ readonly lostRuns: number }, [job: JobName]>({
   name: 'record-lost-run',
   text: `
 update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordinal = $2 returning lost_runs as "lostRuns"`,
-};
+  values: ({ taskId, ordinal }) => [taskId, ordinal],
+});
 
-/** Counts a run whose connection broke, and returns the number of lost runs of the job. */
-export async function recordLostRun(
-  db: Database,
-  { taskId, ordinal }: { taskId: string; ordinal: number },
-): Promise<number> {
-  return (await readRow<{ lostRuns: number }>(db, recordLost, [taskId, ordinal]))?.lostRuns ?? 0;
-}
-
-const recordEndUpstream = {
+/** Frees the job's slot, and records its cost if the upstream reported one. The first recorded end stays. */
+export const recordUpstreamEnd = none<[job: JobName & { readonly cost?: JobCost | 'unknown' | undefined }]>({
   name: 'record-upstream-end',
   text: `
 update provider_jobs set upstream_ended_at = now(), cost_micros = case when $5::text is null then cost_micros else $3 end,
   cost_currency = case when $5 is null then cost_currency else $4 end, cost_basis = coalesce($5, cost_basis)
 where task_id = $1 and ordinal = $2 and upstream_ended_at is null`,
-};
-
-/** Frees the job's slot, and records its cost if the upstream reported one. The first recorded end stays. */
-export async function recordUpstreamEnd(
-  db: Database,
-  { taskId, ordinal, cost }: { taskId: string; ordinal: number; cost?: JobCost | 'unknown' | undefined },
-): Promise<void> {
-  const { micros, currency, basis } = cost === undefined || cost === 'unknown' ? { basis: cost } : cost;
-  await db.run(recordEndUpstream, [taskId, ordinal, micros, currency, basis]);
-}
+  values: ({ taskId, ordinal, cost }) => {
+    const { micros, currency, basis } = cost === undefined || cost === 'unknown' ? { basis: cost } : cost;
+    return [taskId, ordinal, micros, currency, basis];
+  },
+});
 
 /** A job whose end was recorded just now, for metrics. */
-export type EndedCall = Pick<ProviderJob, 'provider' | 'pool' | 'costMicros' | 'costCurrency' | 'costBasis'> & {
+export type EndedJob = Pick<ProviderJob, 'provider' | 'pool' | 'costMicros' | 'costCurrency' | 'costBasis'> & {
   readonly outcome: ProviderJobOutcome;
   /** From the acceptance of the job to its end; undefined if no job was created. */
   readonly runMs: number | undefined;
 };
 
-const endedCall = `provider, pool, outcome, cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis",
+const endedColumns = `provider, pool, outcome, cost_micros as "costMicros", cost_currency as "costCurrency", cost_basis as "costBasis",
   case when job_id is not null then
     (extract(epoch from coalesce(upstream_ended_at, now()) - coalesce(submitted_at, intended_at)) * 1000)::bigint end as "runMs"`;
 
-const recordEnded = {
-  name: 'end-provider-job',
-  text: `
-update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
-  settled_at = case when $7 then now() else settled_at end, is_repeatable = $9,
-  ${replacedCost('$8')}
-where task_id = $1 and ordinal = $2 and outcome is null
-returning ${endedCall}`,
-};
-
-export type ProviderJobEnd = {
-  readonly taskId: string;
-  readonly ordinal: number;
+export type ProviderJobEnd = JobName & {
   readonly outcome: ProviderJobOutcome;
   /** Set if this job ends the task, so that a repeated attempt ends it in the same way. */
   readonly failure?: TaskFailure;
@@ -199,23 +178,31 @@ export type ProviderJobEnd = {
 };
 
 /** Commits the outcome of a job. Returns undefined if an earlier outcome stays. */
-export async function endProviderJob(db: Database, end: ProviderJobEnd): Promise<EndedCall | undefined> {
-  const { taskId, ordinal, outcome, failure, detail, isSettled = false, cost, isRepeatable = false } = end;
-  const values = [taskId, ordinal, outcome, failure?.failCode, failure?.failMsg, detail, isSettled, cost];
-  return readRow<EndedCall>(db, recordEnded, [...values, isRepeatable]);
-}
+export const endProviderJob = maybeOne<EndedJob, [end: ProviderJobEnd]>({
+  name: 'end-provider-job',
+  text: `
+update provider_jobs set outcome = $3, fail_code = $4, fail_msg = $5, ended_at = now(), detail = coalesce(left($6, 8192), detail),
+  settled_at = case when $7 then now() else settled_at end, is_repeatable = $9,
+  ${replacedCost('$8')}
+where task_id = $1 and ordinal = $2 and outcome is null
+returning ${endedColumns}`,
+  values: ({ taskId, ordinal, outcome, failure, detail, isSettled = false, cost, isRepeatable = false }) => {
+    const { failCode, failMsg } = failure ?? {};
+    return [taskId, ordinal, outcome, failCode, failMsg, detail, isSettled, cost, isRepeatable];
+  },
+});
 
 /** Ends the task's open job in success; a task has at most one open job. */
-export const succeedProviderJob = maybeOne<EndedCall, [taskId: string]>({
+export const succeedProviderJob = maybeOne<EndedJob, [taskId: string]>({
   name: 'succeed-provider-job',
   text: `
 update provider_jobs set outcome = 'success', ended_at = now()
 where task_id = $1 and job_id is not null and outcome is null
-returning ${endedCall}`,
+returning ${endedColumns}`,
 });
 
 /** Records that a video arrived after its task was refunded: it was paid for upstream, and is never delivered. */
-export const recordLateSuccess = maybeOne<EndedCall, [taskId: string]>({
+export const recordLateSuccess = maybeOne<EndedJob, [taskId: string]>({
   name: 'record-late-success',
   // Cost and duration were counted with its success.
   text: `
@@ -227,16 +214,21 @@ returning provider, pool, outcome`,
 export const callSettledAfterMs = 60_000;
 
 /** A job that may still run, and cost, upstream although its task has ended. */
-export type UnsettledJob = {
-  readonly taskId: string;
-  readonly ordinal: number;
+export type UnsettledJob = JobName & {
   readonly provider: string;
   readonly jobId: string | undefined;
   /** True if the task ended more than a day ago. */
   readonly isOld: boolean;
 };
 
-const selectUnsettled = {
+type UnsettledPage = {
+  readonly minAgeMs: number;
+  readonly after?: UnsettledJob | undefined;
+  readonly limit: number;
+};
+
+/** Lists jobs of ended tasks that may still run upstream, oldest first. Creates that may still be in flight are left out. */
+export const listUnsettledJobs = many<UnsettledJob, [page: UnsettledPage]>({
   name: 'list-unsettled-provider-jobs',
   text: `
 select j.task_id as "taskId", j.ordinal, j.provider, j.job_id as "jobId", t.completed_at < now() - interval '1 day' as "isOld"
@@ -247,42 +239,29 @@ where j.settled_at is null and (j.outcome is null or j.outcome = 'abandoned')
   and ($2::uuid is null or (j.intended_at, j.task_id, j.ordinal) >
     (select intended_at, task_id, ordinal from provider_jobs where task_id = $2 and ordinal = $3))
 order by j.intended_at, j.task_id, j.ordinal limit $4`,
+  values: ({ minAgeMs, after, limit }) => [minAgeMs, after?.taskId, after?.ordinal, limit],
+});
+
+type Settlement = Pick<ProviderJobEnd, 'taskId' | 'ordinal' | 'cost'> & {
+  readonly outcome: 'abandoned' | 'late_success';
 };
 
-/** Lists jobs of ended tasks that may still run upstream, oldest first. Creates that may still be in flight are left out. */
-export async function listUnsettledJobs(
-  db: Database,
-  { minAgeMs, after, limit }: { minAgeMs: number; after?: UnsettledJob | undefined; limit: number },
-): Promise<readonly UnsettledJob[]> {
-  return readRows<UnsettledJob>(db, selectUnsettled, [minAgeMs, after?.taskId, after?.ordinal, limit]);
-}
-
-const settleUnsettled = {
+const settle = maybeOne<EndedJob & { readonly isFirst: boolean }, [settlement: Settlement]>({
   name: 'settle-provider-job',
   text: `
 update provider_jobs set settled_at = now(), sent_input = null, outcome = $3, ended_at = coalesce(ended_at, now()), ${replacedCost('$4')}
 where task_id = $1 and ordinal = $2 and ${mayRun}
-returning ${endedCall}, ended_at = now() as "isFirst"`,
-};
+returning ${endedColumns}, ended_at = now() as "isFirst"`,
+  values: ({ taskId, ordinal, outcome, cost }) => [taskId, ordinal, outcome, cost],
+});
 
 /**
  * Commits that the job of an ended task has stopped, or finished too late. Returns a job that was abandoned before only if it finished
  * after all.
  */
-export async function settleProviderJob(
-  db: Database,
-  {
-    taskId,
-    ordinal,
-    outcome,
-    cost,
-  }: Pick<ProviderJobEnd, 'taskId' | 'ordinal' | 'cost'> & {
-    readonly outcome: 'abandoned' | 'late_success';
-  },
-): Promise<EndedCall | undefined> {
-  const values = [taskId, ordinal, outcome, cost];
-  const row = await readRow<EndedCall & { isFirst: boolean }>(db, settleUnsettled, values);
-  return row?.isFirst === true || outcome === 'late_success' ? row : undefined;
+export async function settleProviderJob(db: Database, settlement: Settlement): Promise<EndedJob | undefined> {
+  const row = await settle(db, settlement);
+  return row?.isFirst === true || settlement.outcome === 'late_success' ? row : undefined;
 }
 
 /** SQL that replaces the estimated cost, for a job that is certainly free or whose cost is unknown. */

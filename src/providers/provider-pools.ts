@@ -1,5 +1,6 @@
 import type { Actor } from '../operators/operator.ts';
-import { type Database, readRows } from '../platform/database/database.ts';
+import type { Database } from '../platform/database/database.ts';
+import { many, none } from '../platform/database/statement.ts';
 import { recordAction } from '../operators/operator-actions.ts';
 
 // A pool is a provider with one of its models. It has a concurrency limit, and a circuit breaker whose cooldown grows with each failure
@@ -14,7 +15,7 @@ export const isReserved = `intended_at is null and outcome is null and reserved_
 /** Condition on a row of `provider_jobs` whose job may still run upstream. */
 export const mayRun = `settled_at is null and (outcome is null or outcome = 'abandoned')`;
 
-/** Condition on a row of `provider_jobs` that takes a slot. A create without an answer and a job that may still run do so, too. */
+/** Condition on a row of `provider_jobs` that takes a slot. So do a create without a response and a job that may still run. */
 export const takesSlot = `upstream_ended_at is null and ${mayRun}
     and (intended_at is not null or reserved_at > now() - ${lease})`;
 
@@ -32,60 +33,42 @@ export type PoolFailure = {
   readonly isOfProvider: boolean;
 };
 
-const recordFailure = {
+/** Starts a cooldown of the pool. Failures during a cooldown do not count. */
+export const recordPoolFailure = none<[failure: PoolFailure]>({
   name: 'record-pool-failure',
   text: `
 update provider_pools set failures = failures + 1, cooling_reason = $4,
   cooling_until = now() + least($6::float8, $5::float8 * power(2, least(failures, 16))) * interval '1 millisecond'
 where (pool = $1 or ($3 and provider = $2)) and (cooling_until is null or cooling_until <= now())`,
-};
+  values: (failure) => {
+    const { pool, provider, isOfProvider, reason, baseMs, maxMs } = failure;
+    return [pool, provider, isOfProvider, reason, baseMs, maxMs];
+  },
+});
 
-/** Starts a cooldown of the pool. Failures during a cooldown do not count. */
-export async function recordPoolFailure(db: Database, failure: PoolFailure): Promise<void> {
-  const { pool, provider, isOfProvider, reason, baseMs, maxMs } = failure;
-  await db.run(recordFailure, [pool, provider, isOfProvider, reason, baseMs, maxMs]);
-}
-
-const hold = {
+/** Starts or extends a cooldown that ends when the operator has fixed the provider. */
+export const holdPool = none<[pool: string, provider: string, holdMs: number]>({
   name: 'hold-pool',
   text: `
 insert into provider_pools (pool, provider, failures, cooling_until, cooling_reason)
 values ($1, $2, 1, now() + $3::float8 * interval '1 millisecond', 'operator')
 on conflict (pool) do update set failures = greatest(provider_pools.failures, 1), cooling_reason = 'operator',
   cooling_until = greatest(provider_pools.cooling_until, excluded.cooling_until)`,
-};
-
-/** Starts or extends a cooldown that ends when the operator has fixed the provider. */
-export async function holdPool(
-  db: Database,
-  { pool, provider, holdMs }: { readonly pool: string; readonly provider: string; readonly holdMs: number },
-): Promise<void> {
-  await db.run(hold, [pool, provider, holdMs]);
-}
-
-const clear = {
-  name: 'close-breaker',
-  text: `update provider_pools set failures = 0, cooling_until = null, cooling_reason = null where pool = $1 and failures > 0`,
-};
+});
 
 /** Closes the circuit breaker, because the upstream has accepted a job. */
-export async function closeBreaker(db: Database, pool: string): Promise<void> {
-  await db.run(clear, [pool]);
-}
-
-const endCooling = {
-  name: 'end-cooldown',
-  text: `update provider_pools set failures = 0, cooling_until = null, cooling_reason = null
-where pool = $1 and cooling_reason = any($2)`,
-};
+export const closeBreaker = none<[pool: string]>({
+  name: 'close-breaker',
+  text: `update provider_pools set failures = 0, cooling_until = null, cooling_reason = null where pool = $1 and failures > 0`,
+});
 
 /** Ends the pool's cooldown if it has one of these reasons. */
-export async function endCooldown(
-  db: Database,
-  { pool, reasons }: { readonly pool: string; readonly reasons: readonly CooldownReason[] },
-): Promise<void> {
-  await db.run(endCooling, [pool, reasons]);
-}
+export const endCooldown = none<[pool: string, reasons: readonly CooldownReason[]]>({
+  name: 'end-cooldown',
+  text: `
+update provider_pools set failures = 0, cooling_until = null, cooling_reason = null
+where pool = $1 and cooling_reason = any($2)`,
+});
 
 /** `draining` creates no job; `off` sends no request at all, not even about running jobs. */
 export const providerStates = ['enabled', 'draining', 'off'] as const;
@@ -121,11 +104,6 @@ export async function setProviderSwitchAs(
   });
 }
 
-const selectSwitches = {
-  name: 'list-provider-switches',
-  text: `select provider, state, reason, who, changed_at as "changedAt" from provider_switches order by provider`,
-};
-
 export type SetSwitch = {
   readonly provider: string;
   readonly state: ProviderSwitch;
@@ -136,26 +114,10 @@ export type SetSwitch = {
 };
 
 /** Lists the providers whose switch was ever set; the others are enabled. */
-export async function listProviderSwitches(db: Database): Promise<readonly SetSwitch[]> {
-  return readRows<SetSwitch>(db, selectSwitches);
-}
-
-const selectPools = {
-  name: 'list-provider-pools',
-  text: `
-select pool, provider, failures, cooling_reason as "coolingReason",
-  greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.slots as occupying,
-  waiting.tasks as waiting, (extract(epoch from now() - waiting.since) * 1000)::bigint as "oldestWaitMs"
-from provider_pools p
-cross join lateral (
-  select count(*)::int as slots from provider_jobs j
-  where j.pool = p.pool and ${takesSlot}
-) taken
-cross join lateral (
-  select count(*)::int as tasks, min(queued_at) as since from slot_waits w where w.pool = p.pool
-) waiting
-order by pool`,
-};
+export const listProviderSwitches = many<SetSwitch>({
+  name: 'list-provider-switches',
+  text: `select provider, state, reason, who, changed_at as "changedAt" from provider_switches order by provider`,
+});
 
 /** A pool for operators. A pool has a row from the first request for a slot on. */
 export type PoolState = {
@@ -170,6 +132,19 @@ export type PoolState = {
   readonly oldestWaitMs: number | undefined;
 };
 
-export async function listPools(db: Database): Promise<readonly PoolState[]> {
-  return readRows<PoolState>(db, selectPools);
-}
+export const listPools = many<PoolState>({
+  name: 'list-provider-pools',
+  text: `
+select pool, provider, failures, cooling_reason as "coolingReason",
+  greatest(0, extract(epoch from cooling_until - now()) * 1000)::bigint as "coolingMs", taken.slots as occupying,
+  waiting.tasks as waiting, (extract(epoch from now() - waiting.since) * 1000)::bigint as "oldestWaitMs"
+from provider_pools p
+cross join lateral (
+  select count(*)::int as slots from provider_jobs j
+  where j.pool = p.pool and ${takesSlot}
+) taken
+cross join lateral (
+  select count(*)::int as tasks, min(queued_at) as since from slot_waits w where w.pool = p.pool
+) waiting
+order by pool`,
+});

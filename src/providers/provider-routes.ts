@@ -1,12 +1,16 @@
 import { z } from 'zod';
 import { dayMs } from '../platform/duration.ts';
 import { currency } from '../models/catalogue/cost.ts';
+import type { Catalogue } from '../models/catalogue/models.ts';
 import { unknownName } from '../platform/did-you-mean.ts';
 import { maxMarginMs, readBookedCredits, readMargin, readPaidMoney } from '../credits/margin.ts';
 import { providerStates, setProviderSwitchAs } from './provider-pools.ts';
-import { readProviderStatuses } from './provider-status.ts';
+import { type ProviderStatus, readProviderStatuses } from './provider-status.ts';
+import { recordAction } from '../operators/operator-actions.ts';
+import type { Database } from '../platform/database/database.ts';
+import { testOutcomes } from '../tasks/ports.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
-import { invalidRequest } from '../http/errors.ts';
+import { HttpError, invalidRequest } from '../http/errors.ts';
 import { maxUnixMs, oneOf, reasonField, required } from '../http/fields.ts';
 import {
   bookedCreditsSchema,
@@ -16,6 +20,8 @@ import {
   presentMargin,
   providerSchema,
 } from './provider-view.ts';
+import { refusalHeaders } from '../http/limits/rate-headers.ts';
+import { view } from '../http/view.ts';
 import { strictQuery, textParameter, wholeParameter } from '../http/query.ts';
 
 const list = defineEndpoint({
@@ -27,6 +33,16 @@ const list = defineEndpoint({
 });
 
 const providerError = 'must be the name of a provider';
+export const providerName = z.string({ error: required(providerError) });
+
+/** Throws the refusal of a name that no provider has. */
+export async function requireProvider(db: Database, catalogue: Catalogue, name: string): Promise<ProviderStatus> {
+  const statuses = await readProviderStatuses(db, catalogue);
+  const found = statuses.find(({ provider }) => provider === name);
+  if (found !== undefined) return found;
+  const names = statuses.map(({ provider }) => provider);
+  throw invalidRequest([{ path: 'provider', message: unknownName('provider', name, names) }]);
+}
 
 const set = defineEndpoint({
   operationId: 'adminSetProvider',
@@ -36,20 +52,52 @@ const set = defineEndpoint({
     '`draining` stops new jobs and follows running ones to their end. `off` stops all requests, also about running jobs. `enabled` also ' +
     'ends cooldowns.',
   body: z.strictObject({
-    provider: z.string({ error: required(providerError) }),
+    provider: providerName,
     state: oneOf(providerStates),
     reason: reasonField,
   }),
   data: providerSchema,
   handler: async ({ actor, input }, { db, catalogue }) => {
-    const names = (await readProviderStatuses(db, catalogue())).map(({ provider }) => provider);
-    if (!names.includes(input.provider)) {
-      throw invalidRequest([{ path: 'provider', message: unknownName('provider', input.provider, names) }]);
-    }
+    await requireProvider(db, catalogue(), input.provider);
     await setProviderSwitchAs(db, actor, input);
-    const provider = (await readProviderStatuses(db, catalogue())).find((one) => one.provider === input.provider);
-    if (provider === undefined) throw new Error('provider not listed after its change');
-    return provider;
+    return await requireProvider(db, catalogue(), input.provider);
+  },
+});
+
+const testSchema = z
+  .strictObject({
+    outcome: z.enum(testOutcomes).meta({
+      description:
+        '`ok`: it answered as its API does. `responded`: it answered something else. `not_tested`: no request was possible. `no_worker`: no ' +
+        'worker ran the test in time.',
+    }),
+    status: z.int().nullable().meta({ description: 'The HTTP status of its response.' }),
+    latencyMs: z.int().nullable(),
+    detail: z.string().nullable(),
+  })
+  .meta({ id: 'ProviderTest' });
+
+const test = defineEndpoint({
+  operationId: 'adminTestProvider',
+  route: 'POST /api/admin/v1/providers/test',
+  summary: 'Test a provider',
+  description:
+    'A worker reads a job that does not exist, which is free at every provider, and shows whether it is reachable and accepts our key. Also ' +
+    'a disabled provider receives this one request.',
+  body: z.strictObject({ provider: providerName }),
+  data: testSchema,
+  failures: ['too_many_provider_tests'],
+  handler: async ({ actor, input: { provider } }, { db, catalogue, testProvider, providerTests }) => {
+    await requireProvider(db, catalogue(), provider);
+    const taken = providerTests.take(provider);
+    if (!taken.isAllowed)
+      throw new HttpError('too_many_provider_tests', {
+        headers: refusalHeaders('provider-tests', providerTests.rate, taken),
+      });
+    const { outcome, status, latencyMs, detail } = await testProvider(provider);
+    const answer = view(testSchema, { outcome, status, latencyMs, detail });
+    const details = { provider, outcome, status, latencyMs };
+    return recordAction(db, actor, async () => ({ answer, done: { action: 'providers.test', details } }));
   },
 });
 
@@ -97,4 +145,4 @@ const margin = defineEndpoint({
   },
 });
 
-export const operatorProviderEndpoints = [list, set, margin];
+export const operatorProviderEndpoints = [list, set, margin, test];

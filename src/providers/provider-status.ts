@@ -1,34 +1,12 @@
 import type { Catalogue } from '../models/catalogue/models.ts';
 import type { Database } from '../platform/database/database.ts';
-import { listPools, listProviderSwitches, type ProviderSwitch, type CooldownReason } from './provider-pools.ts';
+import { listPools, listProviderSwitches } from './provider-pools.ts';
 
-/** A provider with its pools, from the catalogue and the database. */
-export type ProviderStatus = {
-  readonly provider: string;
-  /** Null when the catalogue no longer names the provider. */
-  readonly kind: string | null;
-  /** Null for the preview, which runs on our workers, and for a provider that has left the catalogue. */
-  readonly origin: string | null;
-  readonly state: ProviderSwitch;
-  readonly reason: string | null;
-  readonly who: string | null;
-  /** Unix milliseconds. */
-  readonly changeTime: number | null;
-  readonly pools: {
-    readonly pool: string;
-    /** Null when the catalogue no longer names the pool. */
-    readonly limit: number | null;
-    readonly occupying: number;
-    readonly waiting: number;
-    readonly oldestWaitMs: number | null;
-    readonly consecutiveFailures: number;
-    readonly coolingReason: CooldownReason | null;
-    readonly coolingMs: number | null;
-  }[];
-};
+/** A provider with its pools. `providerSchema` explains the fields. */
+export type ProviderStatus = Awaited<ReturnType<typeof readProviderStatuses>>[number];
 
 /** Every provider of the catalogue, and those that have left it and were switched, or have jobs. */
-export async function readProviderStatuses(db: Database, catalogue: Catalogue): Promise<readonly ProviderStatus[]> {
+export async function readProviderStatuses(db: Database, catalogue: Catalogue) {
   const [switches, states] = await Promise.all([listProviderSwitches(db), listPools(db)]);
   const limits = new Map<string, { readonly provider: string; readonly limit: number }>();
   for (const { tiers } of catalogue.models.values()) {
@@ -52,7 +30,7 @@ export async function readProviderStatuses(db: Database, catalogue: Catalogue): 
       provider,
       kind: settings?.kind ?? null,
       origin: isRemote ? new URL(settings.baseUrl).origin : null,
-      state: set?.state ?? 'enabled',
+      state: set?.state ?? ('enabled' as const),
       reason: set?.reason ?? null,
       who: set?.who ?? null,
       changeTime: set?.changedAt ?? null,

@@ -1,25 +1,16 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { CostRule } from '../models/catalogue/cost.ts';
 import type { Catalogue, TierEntry } from '../models/catalogue/models.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
-import { adapterOf, type DeclaredSettings } from './adapters.ts';
-import type { FrozenConfig, HeldProvider, Provider, UpstreamClient, Warn } from './contract.ts';
+import { type Adapter, adapterOf, type DeclaredSettings } from './adapters.ts';
+import type { FrozenConfig, HeldProvider, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
 import { createPoller, createPollRate, type Poller, type PollerDeps, type PollRate } from './poller.ts';
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
 import type { ProviderTest } from '../tasks/ports.ts';
 import { testProvider } from './provider-test.ts';
 
 // Opens the providers of the catalogue, and those of jobs from their frozen configurations.
-
-/** Frozen with a job: the configuration of its upstream, and the terms for its failure, loss and cost. */
-export type JobTerms = FrozenConfig & {
-  readonly failedJobs: 'free' | 'billed';
-  readonly onLostAnswer: 'fail' | 'resubmit';
-  readonly onRefusedOutput?: 'resubmit';
-  readonly cost?: CostRule;
-};
 
 export type OpenProvider = {
   readonly provider: Provider;
@@ -62,89 +53,41 @@ export type ProvidersDeps = {
 const maxOpen = 2_000;
 
 export function createProviders(deps: ProvidersDeps): Providers & { readonly test: TestProvider } {
-  const opened = new LRUCache<string, OpenProvider>({ max: maxOpen });
-  const tests = new WeakMap<OpenProvider, (signal: AbortSignal) => Promise<ProviderTest>>();
+  const opened = new LRUCache<string, Opened>({ max: maxOpen });
   const rates = new Map<string, PollRate>();
+  const preview = openProvider(deps.preview, { ...deps.preview.config, failedJobs: 'free', onLostAnswer: 'resubmit' });
   const settingsOf = (name: string) => deps.catalogue().providers.get(name);
 
-  function open(name: string, settings: DeclaredSettings, terms: JobTerms): OpenProvider | undefined {
+  function open(name: string, settings: DeclaredSettings, terms: JobTerms): Opened | undefined {
     // A name with another kind now is another upstream.
     if (settings.kind !== terms.kind) return undefined;
-    const adapter = adapterOf(settings.kind);
-    const text = JSON.stringify(terms);
     // Some settings in force apply to earlier jobs, too.
-    const key = JSON.stringify([name, text, settings]);
-    const known = opened.get(key);
-    if (known !== undefined) return known;
-    const warn: Warn = (event, detail) => deps.warn(event, { provider: name, detail });
-    const { kind, baseUrl, upstreamModel, options, cost } = terms;
-    const config = { kind, baseUrl, upstreamModel, options };
-    const headers = adapter.headers?.(config) ?? {};
-    const plain = deps.openClient({
-      baseUrl,
-      headers,
-      credentials: () => credentialsOf(name, config),
-      secretQuery: () => adapter.secretQuery?.(config, settingsInForce(name, config), deps.readSecret) ?? {},
-      keyOrigins: adapter.keyOrigins?.(config) ?? [],
-    });
-    const client = reportDownloads(plain, name, deps.emit);
-    const files = () => deps.catalogue().files;
-    const agreed = cost === undefined ? {} : { cost };
-    const opening = { name, config, settings, files, warn, ...agreed };
-    const provider = adapter.open({ ...opening, client });
-    const { imageReference } = settings;
-    const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
+    const key = JSON.stringify([name, terms, settings]);
     const rate = rates.get(name) ?? createPollRate();
     rates.set(name, rate);
-    const one = openProvider(provider, terms, { rate, warn, onPoll, imageReference });
+    const one = opened.get(key) ?? openUpstream(deps, rate, { name, settings, terms });
     opened.set(key, one);
-    tests.set(one, (signal) =>
-      testProvider(plain, (observed) => adapter.open({ ...opening, client: observed }), signal),
-    );
     return one;
   }
 
-  function settingsInForce(name: string, config: FrozenConfig): DeclaredSettings {
-    const settings = settingsOf(name);
-    if (settings === undefined || settings.kind === 'preview' || !isSameOrigin(settings.baseUrl, config.baseUrl))
-      throw new Error(`provider ${name} is another upstream now`);
-    return settings;
-  }
-
-  /** Returns the key in force, so that it can be rotated, but never that of another upstream. */
-  function credentialsOf(name: string, config: FrozenConfig): Readonly<Record<string, string>> {
-    const settings = settingsInForce(name, config);
-    const { credentials } = adapterOf(settings.kind);
-    if (credentials !== undefined) return credentials(config, settings, deps.readSecret)();
-    if (settings.key === undefined) return {};
-    return { authorization: `Bearer ${deps.readSecret(settings.key)()}` };
-  }
-
-  const preview = openProvider(deps.preview, { ...deps.preview.config, failedJobs: 'free', onLostAnswer: 'resubmit' });
-  const ofEntry: Providers['ofEntry'] = (entry) => {
-    const { provider: name, upstreamModel } = entry;
+  function ofEntry(entry: TierEntry): Opened | typeof preview | undefined {
+    const { provider: name, upstreamModel, cost, onRefusedOutput } = entry;
     const settings = settingsOf(name);
     if (settings === undefined) return undefined;
     if (settings.kind === 'preview') return preview;
     const { kind, baseUrl, failedJobs, onLostAnswer } = settings;
     const options = adapterOf(kind).options(entry, settings, deps.catalogue().files);
-    const { cost, onRefusedOutput } = entry;
-    const optional = {
-      ...(cost !== undefined && { cost }),
-      ...(onRefusedOutput !== undefined && { onRefusedOutput }),
-    };
-    return open(name, settings, { kind, baseUrl, upstreamModel, options, failedJobs, onLostAnswer, ...optional });
-  };
+    const config = { kind, baseUrl, upstreamModel, options };
+    return open(name, settings, { ...config, failedJobs, onLostAnswer, cost, onRefusedOutput });
+  }
+
   return {
     ofEntry,
     test: async (entry, signal) => {
       const one = ofEntry(entry);
+      if (one === undefined) return { outcome: 'not_tested', detail: 'not in the catalogue in force' };
       // A worker that runs this can generate previews, and there is nothing to request.
-      if (one === preview) return { outcome: 'ok' };
-      const test = one && tests.get(one);
-      return test === undefined
-        ? { outcome: 'not_tested', detail: 'not in the catalogue in force' }
-        : await test(signal);
+      return 'test' in one ? await one.test(signal) : { outcome: 'ok' };
     },
     ofJob: ({ provider: name, config }) => {
       if (name === deps.preview.name) return preview;
@@ -156,28 +99,61 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
   };
 }
 
+type Opened = OpenProvider & { readonly test: (signal: AbortSignal) => Promise<ProviderTest> };
+
+type Upstream = { readonly name: string; readonly settings: DeclaredSettings; readonly terms: JobTerms };
+
+function openUpstream(deps: ProvidersDeps, rate: PollRate, { name, settings, terms }: Upstream): Opened {
+  const adapter = adapterOf(settings.kind);
+  const inForce = () => settingsInForce(deps, name, terms);
+  const client = deps.openClient({
+    baseUrl: terms.baseUrl,
+    headers: adapter.headers?.(terms) ?? {},
+    credentials: () => (adapter.credentials ?? bearer)(terms, inForce(), deps.readSecret),
+    secretQuery: () => adapter.secretQuery?.(terms, inForce(), deps.readSecret) ?? {},
+    keyOrigins: adapter.keyOrigins?.(terms) ?? [],
+  });
+  const warn: Warn = (event, detail) => deps.warn(event, { provider: name, detail });
+  const files = () => deps.catalogue().files;
+  const openWith = (by: UpstreamClient) => adapter.open({ name, config: terms, settings, files, warn, client: by });
+  const onPoll: PollerDeps['onPoll'] = (outcome) => deps.emit({ kind: 'provider_poll', provider: name, outcome });
+  const { imageReference } = settings;
+  const provider = openWith(reportDownloads(client, name, deps.emit));
+  return {
+    ...openProvider(provider, terms, { rate, warn, onPoll, imageReference }),
+    test: (signal) => testProvider(client, openWith, signal),
+  };
+}
+
+/** Returns the settings with the key in force, so that it can be rotated, but never those of another upstream. */
+function settingsInForce(
+  { catalogue }: Pick<ProvidersDeps, 'catalogue'>,
+  name: string,
+  { baseUrl }: FrozenConfig,
+): DeclaredSettings {
+  const settings = catalogue().providers.get(name);
+  if (settings === undefined || settings.kind === 'preview' || !isSameOrigin(settings.baseUrl, baseUrl))
+    throw new Error(`provider ${name} is another upstream now`);
+  return settings;
+}
+
+const bearer: NonNullable<Adapter['credentials']> = (_config, { key }, read) =>
+  key === undefined ? {} : { authorization: `Bearer ${read(key)()}` };
+
 type OpenOptions = Partial<Pick<PollerDeps, 'rate' | 'warn' | 'onPoll'>> & Pick<OpenProvider, 'imageReference'>;
 
-/** Creates the poller with the first job. */
 export function openProvider(
   provider: Provider,
   terms: JobTerms,
   { rate = createPollRate(), warn = () => {}, onPoll = () => {}, imageReference }: OpenOptions = {},
 ): OpenProvider {
   const text = JSON.stringify(terms);
-  let poller: Poller | undefined;
-  return {
-    provider,
-    terms,
-    stored: { text, hash: hash('sha256', text) },
-    imageReference,
-    follow: async (job, options) => {
-      if (provider.runs !== 'upstream') throw new Error(`jobs of ${provider.name} cannot be polled`);
-      poller ??= createPoller({ provider, rate, warn, onPoll });
-      return await poller.follow(job, options);
-    },
-  };
+  const stored = { text, hash: hash('sha256', text) };
+  const poller = provider.runs === 'upstream' ? createPoller({ provider, rate, warn, onPoll }) : unpollable;
+  return { provider, terms, stored, imageReference, follow: poller.follow };
 }
+
+const unpollable: Poller = { follow: () => Promise.reject(new Error('jobs of this provider cannot be polled')) };
 
 /** Written by us; further fields may matter to the adapter. */
 const termsSchema: z.ZodType<JobTerms> = z.custom<JobTerms>((value) => frozenSchema.safeParse(value).success);

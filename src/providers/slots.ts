@@ -1,4 +1,5 @@
-import { type Database, readRow } from '../platform/database/database.ts';
+import type { Database } from '../platform/database/database.ts';
+import { maybeOne, none, one } from '../platform/database/statement.ts';
 import { isReserved, type ProviderSwitch, type CooldownReason, mayRun, takesSlot } from './provider-pools.ts';
 import { isFinished } from '../tasks/task-states.ts';
 
@@ -40,25 +41,25 @@ type LockedPool = {
 };
 
 // The lock serializes the admissions to a pool. Only a later statement reads what the previous admission has committed.
-const lockPool = {
+const lockPool = maybeOne<LockedPool, [pool: string]>({
   name: 'lock-pool',
   text: `
 select coalesce(s.state, 'enabled') as switch, failures, cooling_reason as reason,
   ceil(extract(epoch from cooling_until - clock_timestamp()) * 1000)::bigint as "coolingMs"
 from provider_pools p left join provider_switches s on s.provider = p.provider
 where pool = $1 for no key update of p`,
-};
+});
 
-const insertPool = {
+const insertPool = none<[pool: string, provider: string]>({
   name: 'insert-pool',
   text: `insert into provider_pools (pool, provider) values ($1, $2) on conflict do nothing`,
-};
+});
 
 /** A task repeats its request after two seconds, and later the more tasks are in front of it. */
 const [minPauseSeconds, maxPauseSeconds] = [2, 120];
 /** At this position in front of each slot the longest pause is reached, so no more rows are counted. */
 const countedPerSlot = maxPauseSeconds / minPauseSeconds;
-/** So often the first tasks of the queue check whether a pool that takes none is back. */
+/** The interval at which the first tasks of the queue check whether a pool that takes no job takes jobs again. */
 const closedPauseSeconds = 5;
 const offerTime = `interval '15 s'`;
 /** A task overdue by this much is assumed to wait for another provider. Longer than a restart of all workers, which must not change the order. */
@@ -66,7 +67,7 @@ const absence = `interval '5 minutes'`;
 
 // $7 is how many of the slots the circuit breaker and the operator's switch allow to be taken now. No part reads more rows than the
 // pool has slots, or a fixed number for each slot, however many tasks wait. A repeated attempt keeps its valid reservation.
-const admit = {
+const admit = one<Admitted, readonly unknown[]>({
   name: 'admit-to-pool',
   text: `
 with taken as (
@@ -124,7 +125,7 @@ with taken as (
 select exists (select from reserved) as "hasSlot", probes > 0 as "isProbed",
   (extract(epoch from (select due_at from waits) - now()) * 1000)::bigint as "againInMs"
 from taken`,
-};
+});
 
 type Admitted = { readonly hasSlot: boolean; readonly isProbed: boolean; readonly againInMs: number | undefined };
 
@@ -132,15 +133,13 @@ type Admitted = { readonly hasSlot: boolean; readonly isProbed: boolean; readonl
 export async function reserveSlot(db: Database, request: SlotRequest): Promise<Admission> {
   const { taskId, ordinal, accountId, pool, provider, limit } = request;
   return db.transaction(async (run) => {
-    const { switch: state, failures, reason, coolingMs = 0 } = await lockedPool(run, request);
+    const { switch: state, failures, reason, coolingMs = 0 } = await lockedPool({ run }, request);
     const isOpen = state === 'enabled' && coolingMs <= 0;
     // After a cooldown the breaker is half open: one task tries the upstream.
     const allowed = isOpen ? (failures > 0 ? 1 : limit) : 0;
     const pauseSeconds = allowed < limit ? closedPauseSeconds : minPauseSeconds;
     const values = [taskId, ordinal, pool, provider, accountId, limit, allowed, pauseSeconds];
-    const admitted = await readRow<Admitted>({ run }, admit, values);
-    if (admitted === undefined) throw new Error('admit-to-pool returned no row');
-    const { hasSlot, isProbed, againInMs = 0 } = admitted;
+    const { hasSlot, isProbed, againInMs = 0 } = await admit({ run }, ...values);
     if (hasSlot) return { kind: 'granted' };
     if (state !== 'enabled') return { kind: 'switched_off', state, againInMs };
     if (!isOpen || isProbed) return { kind: 'cooling', reason, againInMs };
@@ -148,17 +147,17 @@ export async function reserveSlot(db: Database, request: SlotRequest): Promise<A
   });
 }
 
-async function lockedPool(run: Database['run'], { pool, provider }: SlotRequest): Promise<LockedPool> {
-  const lock = () => readRow<LockedPool>({ run }, lockPool, [pool]);
-  const known = await lock();
+async function lockedPool(db: Pick<Database, 'run'>, { pool, provider }: SlotRequest): Promise<LockedPool> {
+  const known = await lockPool(db, pool);
   if (known !== undefined) return known;
-  await run(insertPool, [pool, provider]);
-  const made = await lock();
+  await insertPool(db, pool, provider);
+  const made = await lockPool(db, pool);
   if (made === undefined) throw new Error(`pool ${pool} not found after its creation`);
   return made;
 }
 
-const sweep = {
+/** Removes reservations of ended tasks, and waits of tasks that have ended or wait elsewhere; a bounded number. */
+export const sweepSlots = none<[limit: number]>({
   name: 'sweep-slots',
   text: `
 with expired as (
@@ -177,9 +176,4 @@ delete from slot_waits w using (
   order by queued_at limit $1
 ) one
 where w.task_id = one.task_id and w.pool = one.pool`,
-};
-
-/** Removes reservations of ended tasks, and waits of tasks that have ended or wait elsewhere; a bounded number. */
-export async function sweepSlots(db: Database, limit: number): Promise<void> {
-  await db.run(sweep, [limit]);
-}
+});

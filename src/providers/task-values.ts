@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import { sizeOf } from '../media/frame-size.ts';
-import { type MediaByRole, noMedia, type ReferenceMedia } from '../tasks/ports.ts';
+import { type MediaByRole, type MediaRole, mediaRoles, noMedia, type ReferenceMedia } from '../tasks/ports.ts';
 import { resolutions } from '../tasks/input-bounds.ts';
 import { type JsonValue, type PlaceholderTask, usesPlaceholder } from './placeholders.ts';
 import type { FrozenConfig, JobRequest } from './contract.ts';
+import { mediaOf } from './media-parts.ts';
 
 // The values of a task in placeholders and bodies of requests.
 
@@ -33,30 +34,25 @@ export function taskValues(
   };
 }
 
+/** The placeholders with the media of each role. */
+const placeholdersOfRole = {
+  images: ['image', 'images'],
+  firstFrame: ['firstFrame'],
+  lastFrame: ['lastFrame'],
+  videos: ['video', 'videos'],
+  audios: ['audio', 'audios'],
+} as const satisfies Record<MediaRole, Parameters<typeof usesPlaceholder>[1]>;
+
 /** Fetches the media that a template uses: those of the roles in it, and the first image if it gives the size of the video. */
 export async function mediaFor(
   template: unknown,
   { input, media }: Pick<JobRequest, 'input' | 'media'>,
 ): Promise<{ readonly used: ReferenceMedia; readonly shape: Pick<ReferenceMedia, 'firstFrame' | 'images'> }> {
-  const uses = (...names: Parameters<typeof usesPlaceholder>[1]) => usesPlaceholder(template, names);
-  const takes = {
-    images: uses('image', 'images'),
-    firstFrame: uses('firstFrame'),
-    lastFrame: uses('lastFrame'),
-    videos: uses('video', 'videos'),
-    audios: uses('audio', 'audios'),
-  };
-  const needsShape = input.ratio === 'adaptive' && uses('width', 'height');
-  if (!needsShape && !Object.values(takes).includes(true)) return { used: noMedia, shape: noMedia };
+  const isUsed = (role: MediaRole) => usesPlaceholder(template, placeholdersOfRole[role]);
+  const needsShape = input.ratio === 'adaptive' && usesPlaceholder(template, ['width', 'height']);
+  if (!needsShape && !mediaRoles.some(isUsed)) return { used: noMedia, shape: noMedia };
   const all = await media();
-  const used = {
-    images: takes.images ? all.images : [],
-    ...(takes.firstFrame && all.firstFrame !== undefined && { firstFrame: all.firstFrame }),
-    ...(takes.lastFrame && all.lastFrame !== undefined && { lastFrame: all.lastFrame }),
-    videos: takes.videos ? all.videos : [],
-    audios: takes.audios ? all.audios : [],
-  };
-  return { used, shape: all };
+  return { used: mediaOf(all, isUsed), shape: all };
 }
 
 /**

@@ -114,11 +114,11 @@ export function watchWorkflows({ catalogue, db, log, ...deps }: WatchDeps): Work
     const isOff = (name: string) => switches.some(({ provider, state }) => provider === name && state === 'off');
     for (const { key, found } of await checkAll(open, { ...deps, isOff, signal: stopping.signal })) {
       const { provider, pool, problems, warnings, unchecked } = found;
-      if (problems.length > 0) await holdPool(db, { pool, provider, holdMs });
+      if (problems.length > 0) await holdPool(db, pool, provider, holdMs);
       else if (unchecked === undefined) {
         // A server that answers is reachable; one whose workflow fits at last needs its operator no more.
         const reasons = fitting.has(key) ? (['unreachable'] as const) : (['unreachable', 'operator'] as const);
-        await endCooldown(db, { pool, reasons });
+        await endCooldown(db, pool, reasons);
         fitting.add(key);
       }
       const isNew = logged.get(key) !== JSON.stringify(found);

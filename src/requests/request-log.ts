@@ -1,13 +1,12 @@
 import type { Logger } from 'pino';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import { type Database, DatabaseUnavailable } from '../platform/database/database.ts';
 import { type FinishedRequest, insertRequests } from './logged-requests.ts';
 
 const maxBatchSize = 500;
 const batchDelayMs = 1_000;
-/** Requests in memory, of all accounts and of one, so that a busy account leaves room for the others. */
+/** Requests in memory. */
 const maxWaiting = 5_000;
-const maxWaitingOfAccount = 1_000;
 
 export type RequestLog = {
   /** Adds a request; never waits and never throws. */
@@ -25,24 +24,14 @@ type Deps = {
 
 /**
  * Collects finished requests in memory and writes them in batches, so that no request waits for its own row. A crash loses the last
- * batch. While the database is unavailable the rows wait, and those beyond the limits are dropped and counted.
+ * batch. While the database is unavailable the rows wait, and those beyond the limit are dropped and counted.
  */
 export function createRequestLog({ db, log, events, delayMs = batchDelayMs }: Deps): RequestLog {
   let waiting: FinishedRequest[] = [];
-  const ofAccounts = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
   const drop = (requests: number) => events.emit({ kind: 'logged_requests_dropped', requests });
-
-  function remove(batch: readonly FinishedRequest[]): void {
-    waiting = waiting.slice(batch.length);
-    for (const { accountId } of batch) {
-      const left = (ofAccounts.get(accountId) ?? 0) - 1;
-      if (left > 0) ofAccounts.set(accountId, left);
-      else ofAccounts.delete(accountId);
-    }
-  }
 
   /** Returns false if the batch waits for the database. */
   async function writeBatch(): Promise<boolean> {
@@ -54,7 +43,7 @@ export function createRequestLog({ db, log, events, delayMs = batchDelayMs }: De
       log.warn({ err: error, requests: batch.length }, 'requests were not logged');
       drop(batch.length);
     }
-    remove(batch);
+    waiting = waiting.slice(batch.length);
     return true;
   }
 
@@ -77,13 +66,10 @@ export function createRequestLog({ db, log, events, delayMs = batchDelayMs }: De
 
   return {
     add: (request) => {
-      const { accountId } = request;
-      const ofAccount = ofAccounts.get(accountId) ?? 0;
-      if (waiting.length >= maxWaiting || ofAccount >= maxWaitingOfAccount) {
+      if (waiting.length >= maxWaiting) {
         drop(1);
         return;
       }
-      ofAccounts.set(accountId, ofAccount + 1);
       waiting.push(request);
       schedule();
     },

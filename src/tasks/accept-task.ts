@@ -106,7 +106,8 @@ export function acceptAttempt(db: Pick<Database, 'transaction'>, task: NewTask):
 
 /**
  * Returns what `acceptTask` would return without accepting: the earlier acceptance of a repeat, or a refusal. Undefined if the task can be
- * accepted now. It takes no lock and changes nothing.
+ * accepted now, as far as it is known without the spend caps, which are exact only under the account's lock. It takes no lock and changes
+ * nothing.
  */
 export async function foreseeAcceptance(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptance | undefined> {
   if (task.attempt !== undefined && task.idempotencyKey === undefined) {

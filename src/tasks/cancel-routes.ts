@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { cancelTaskFor, stopEndedTask } from './cancel-task.ts';
+import { cancelTaskAs, cancelTaskFor, stopEndedTask } from './cancel-task.ts';
+import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
 import { failCodes, finalStates } from './task.ts';
-import { cancelTaskAs, findTask } from './tasks.ts';
+import { findTask } from './tasks.ts';
 import { ownTask } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing } from '../http/errors.ts';
@@ -54,30 +55,7 @@ const adminCancel = defineEndpoint({
   },
 });
 
-const maxTasks = 100;
-const taskIdsError = `must be an array of 1 to ${maxTasks} task ids`;
-const taskIds = z
-  .array(idField('a task'), { error: taskIdsError })
-  .min(1, { error: taskIdsError })
-  .max(maxTasks, { error: taskIdsError });
-
-const cancelledTasksSchema = z.strictObject({
-  tasks: z.array(cancelledTaskSchema).meta({ description: 'One for each task that was found.' }),
-  notFound: z.int().nonnegative().meta({ description: 'The number of ids that no task has.' }),
-});
-
-type CancelledTask = Awaited<ReturnType<typeof cancelTaskFor>>;
-
-/** One by one: each task has a refund of its own, and a request that is cut off is repeated without harm. */
-async function cancelEach(ids: readonly string[], cancel: (taskId: string) => Promise<CancelledTask | undefined>) {
-  const unique = [...new Set(ids)];
-  const tasks: CancelledTask[] = [];
-  for (const taskId of unique) {
-    const cancelled = await cancel(taskId);
-    if (cancelled !== undefined) tasks.push(cancelled);
-  }
-  return { tasks, notFound: unique.length - tasks.length };
-}
+const cancelledTasksSchema = outcomesOf(cancelledTaskSchema);
 
 const each =
   'Each task is cancelled on its own: those that have ended stay unchanged and have `cancelled: false`. Idempotent, so a request that ' +
@@ -89,10 +67,10 @@ const cancelTasks = defineEndpoint({
   scope: 'tasks:write',
   summary: 'Cancel several tasks',
   description: `Ends unfinished tasks as \`cancelTask\` does. ${each}`,
-  body: z.strictObject({ taskIds }),
+  body: z.strictObject({ taskIds: taskIdsField }),
   data: cancelledTasksSchema,
   handler: ({ caller, input }, deps) =>
-    cancelEach(input.taskIds, async (taskId) => {
+    actOnEach(input.taskIds, async (taskId) => {
       const task = await findTask(deps.db, taskId);
       return task?.accountId === caller.accountId ? cancelTaskFor(deps, taskId) : undefined;
     }),
@@ -103,10 +81,10 @@ const adminCancelTasks = defineEndpoint({
   route: 'POST /api/admin/v1/tasks/cancel-many',
   summary: 'Cancel several tasks of any account',
   description: `Ends unfinished tasks as \`adminCancelTask\` does. The audit log has an entry for each. ${each}`,
-  body: z.strictObject({ taskIds, reason: reasonField }),
+  body: z.strictObject({ taskIds: taskIdsField, reason: reasonField }),
   data: cancelledTasksSchema,
   handler: ({ actor, input: { taskIds: ids, reason } }, deps) =>
-    cancelEach(ids, async (taskId) => {
+    actOnEach(ids, async (taskId) => {
       const task = await findTask(deps.db, taskId);
       return task && stopEndedTask(deps, await cancelTaskAs(deps.db, actor, { taskId, reason }));
     }),

@@ -1,12 +1,37 @@
 import type { HttpDeps } from '../http/http-deps.ts';
+import { recordAction } from '../operators/operator-actions.ts';
+import type { Actor } from '../operators/operator.ts';
+import type { Database } from '../platform/database/database.ts';
 import type { TaskFailure } from './task.ts';
 import { cancelGraceMs, type EndedTask, refundTask } from './tasks.ts';
+
+// A cancellation is committed with its refund, in one statement, and the generation is stopped after the commit. A stop that is lost costs
+// work and no credits, because `reconcile` terminates a workflow that still runs after the grace time.
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
 /** Ends an unfinished task of the caller with a refund. A task that has ended stays unchanged. */
 export async function cancelTaskFor(deps: HttpDeps, taskId: string) {
   return stopEndedTask(deps, await refundTask(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
+}
+
+const cancelledByOperator: TaskFailure = {
+  failCode: 'cancelled',
+  failMsg: 'The task was cancelled by the operator of the service.',
+};
+
+/** Ends a task of any account with a refund and an entry in the audit log. The caller stops its generation. Throws for an unknown task. */
+export function cancelTaskAs(
+  db: Database,
+  actor: Actor,
+  { taskId, reason }: { readonly taskId: string; readonly reason: string },
+): Promise<EndedTask> {
+  return recordAction(db, actor, async (transaction) => {
+    const answer = await refundTask(transaction, taskId, cancelledByOperator, { terminatesAfterMs: cancelGraceMs });
+    if (!answer.changed) return { answer };
+    const { accountId, creditsRefunded } = answer.task;
+    return { answer, done: { action: 'tasks.cancel', accountId, taskId, details: { reason, creditsRefunded } } };
+  });
 }
 
 /** Stops the generation of a task that this request has ended. */

@@ -126,7 +126,6 @@ export const findOwedDeletion = maybeOne<OwedDeletion, [taskId: string]>({
   text: `${selectOwed} where task_id = $1`,
 });
 
-/** Lists due deletions. */
 export const listOwedDeletions = many<
   OwedDeletion,
   [page: { after: Pick<OwedDeletion, 'dueAtUs' | 'taskId'> | undefined; limit: number }]

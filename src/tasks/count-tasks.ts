@@ -41,7 +41,6 @@ function part(name: Part, condition: string): string {
     where ${isInRange} and ${condition} order by created_at desc, id desc limit ${maxCountedTasks + 1})`;
 }
 
-/** Counts the tasks that match, by group. */
 export async function countTasks(db: Pick<Database, 'run'>, filter: TaskFilter): Promise<TaskCounts> {
   const rows = await countGroups(db, filter);
   const counted = taskGroups.map((group): [TaskGroup, TaskCount] => {

@@ -9,6 +9,7 @@ import { presentTask, taskRecordSchema } from './task-view.ts';
 import { createFailures, createTaskFor } from './create-task.ts';
 import { anyJson } from './read-task-request.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
+import { findTask } from './tasks.ts';
 
 type CreateCall = Pick<Call<'tasks:write', undefined, typeof anyJson>, 'caller' | 'dialect' | 'input' | 'ctx'>;
 
@@ -47,6 +48,6 @@ async function recordAfterWait({ caller, ctx }: CreateCall, deps: HttpDeps, task
   if (!caller.scopes.includes('tasks:read')) return undefined;
   const isHeld = await longPoll(ctx, deps.taskWaiters, { taskId, accountId: caller.accountId });
   if (!isHeld) return undefined;
-  const task = await deps.taskWaiters.find(taskId).catch(() => undefined);
+  const task = await findTask(deps.db, taskId).catch(() => undefined);
   return task === undefined ? undefined : presentTask(deps, task).catch(() => undefined);
 }

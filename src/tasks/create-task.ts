@@ -44,11 +44,15 @@ export const createFailures = [
   'acceptance_reverted',
 ] as const;
 
-/** Validates a request, has its content checked, accepts and charges its task, and starts the workflow. Sets the headers of the response. */
+/**
+ * Validates a request, has its content checked, accepts and charges its task, and starts the workflow. Sets the headers of the response.
+ * The acceptance leads through `acceptWithRetry` (uncertain commits), the task acceptor (batches) and `acceptTask` (one task, and why it
+ * is refused) to the statements of `accept-statement.ts`, which have the rules.
+ */
 export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<CreatedTask> {
   const { caller, ctx } = request;
   const task = await newTask(request, deps);
-  const acceptance = accepted((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
+  const acceptance = requireAccepted((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
   const { taskId } = acceptance;
   ctx.state.taskId = taskId;
   if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
@@ -83,7 +87,7 @@ function sdkAttempt(ctx: Context): NewTask['attempt'] {
   return Number(count) === 0 ? 'first' : 'repeat';
 }
 
-function accepted(acceptance: Acceptance): Accepted | Replayed {
+function requireAccepted(acceptance: Acceptance): Accepted | Replayed {
   switch (acceptance.kind) {
     case 'accepted':
     case 'replayed':

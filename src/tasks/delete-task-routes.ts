@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { uploadIdsOf } from '../media/upload.ts';
 import { mediaUrlsOf } from './task-input.ts';
 import { deleteTaskContentAs } from './content-deletion.ts';
-import { deleteFilesOf, deleteTaskFor } from './delete-task.ts';
+import { deleteEndedTask, deleteFilesOf, deleteTaskFor, requireEnded } from './delete-task.ts';
+import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
 import { findTask } from './tasks.ts';
 import { ownTask } from '../http/authentication.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
@@ -29,6 +30,33 @@ export const deleteTask = defineEndpoint({
   },
 });
 
+export const deleteTasks = defineEndpoint({
+  operationId: 'deleteTasks',
+  route: 'POST /api/v1/jobs/deleteTasks',
+  scope: 'content:delete',
+  summary: 'Delete the content of several tasks',
+  description:
+    'Deletes what `deleteTask` deletes. Each task is deleted on its own: those that have not ended stay unchanged and have ' +
+    '`deleted: false`. Idempotent, so a request that failed can be sent again.',
+  body: z.strictObject({ taskIds: taskIdsField }),
+  data: outcomesOf(
+    z
+      .strictObject({
+        taskId: z.string(),
+        deleted: z.boolean().meta({ description: 'False if the task has not ended.' }),
+        contentDeleteTime: unixMs.nullable(),
+      })
+      .meta({ id: 'TaskDeletion' }),
+  ),
+  handler: ({ caller, input }, deps) =>
+    actOnEach(input.taskIds, async (taskId) => {
+      const task = await findTask(deps.db, taskId);
+      if (task?.accountId !== caller.accountId) return undefined;
+      const deletion = await deleteEndedTask(deps, task);
+      return { taskId, deleted: deletion !== undefined, contentDeleteTime: deletion?.contentDeleteTime ?? null };
+    }),
+});
+
 export const adminDeleteTask = defineEndpoint({
   operationId: 'adminDeleteTask',
   route: 'POST /api/admin/v1/tasks/delete',
@@ -41,6 +69,7 @@ export const adminDeleteTask = defineEndpoint({
   handler: async ({ actor, input: { taskId, reason } }, deps) => {
     const task = existing(await findTask(deps.db, taskId), 'task_not_found');
     const uploadIds = uploadIdsOf(deps.publicUrl, mediaUrlsOf(task.param.input));
-    return deleteFilesOf(deps, task, await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
+    const deletion = requireEnded(await deleteTaskContentAs(deps.db, actor, { task, uploadIds, reason }));
+    return deleteFilesOf(deps, task, deletion);
   },
 });

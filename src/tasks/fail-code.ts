@@ -1,4 +1,4 @@
-/** Why a task ended in `fail`; stable, part of the API. */
+/** The reasons for `fail`; stable, because they are part of the API. */
 export const failCodes = [
   'content_rejected',
   'image_unreachable',
@@ -27,6 +27,9 @@ const neutralOutcomes: Readonly<Partial<Record<string, FailOutcome>>> = {
   media_unreachable: 'rejected',
   media_invalid: 'rejected',
 } satisfies Partial<Record<FailCode, FailOutcome>>;
+
+/** The client's input was rejected. */
+export const rejectedCodes: readonly FailCode[] = failCodes.filter((code) => failOutcome(code) === 'rejected');
 
 export function failOutcome(failCode: string): FailOutcome {
   return neutralOutcomes[failCode] ?? 'failed';

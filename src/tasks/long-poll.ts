@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { createSharedPoll } from '../platform/shared-poll.ts';
-import { createTaskFinder } from '../accounts/callers.ts';
 import type { Database } from '../platform/database/database.ts';
-import { listEndedAmong } from './tasks.ts';
+import { findTask, listEndedAmong } from './tasks.ts';
 import type { Context } from '../http/context.ts';
 import { existing } from '../http/errors.ts';
 import { isFinal, type Task } from './task.ts';
@@ -43,12 +42,12 @@ export async function longPoll(
 /** Holds the response until the task ends, at most for `waitSeconds`, and returns the task of then. */
 export async function taskAfterWait(
   ctx: Context,
-  taskWaiters: TaskWaiters,
+  { db, taskWaiters }: { readonly db: Database; readonly taskWaiters: TaskWaiters },
   { task, waitSeconds }: { readonly task: Task; readonly waitSeconds: number },
 ): Promise<Task> {
   const { taskId, accountId } = task;
   const isHeld = !isFinal(task.state) && (await holdUntilEnd(ctx, taskWaiters, { taskId, accountId, waitSeconds }));
-  return isHeld ? existing(await taskWaiters.find(taskId), 'task_not_found') : task;
+  return isHeld ? existing(await findTask(db, taskId), 'task_not_found') : task;
 }
 
 type Hold = Pick<TaskWait, 'taskId' | 'accountId'> & { readonly waitSeconds: number };
@@ -101,8 +100,6 @@ export function createTaskWaiters(db: Database, limits: Partial<typeof defaultLi
       if (isClosed || waiters.size >= maxWaiters || ofAccount >= maxPerAccount) return undefined;
       return waitFor({ ...request, released: new AbortController() });
     },
-    /** Reads the task after the wait; undefined for an unknown task. */
-    find: createTaskFinder(db),
     /** Releases every waiter, and takes no more. */
     close: (): void => {
       isClosed = true;

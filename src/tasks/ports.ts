@@ -32,9 +32,9 @@ export type WorkflowDescription = {
 
 /** The outcomes of a test of a provider. */
 export const testOutcomes = [
-  /** It answered as its API does. */
+  /** It responded as its API does. */
   'ok',
-  /** It answered something else, such as a page of a proxy. */
+  /** It responded with something else, such as a page of a proxy. */
   'responded',
   'key_rejected',
   /** Too many requests, or an error of its own. */
@@ -61,8 +61,11 @@ export type Engine = {
   /** Starts the task's workflow. Returns false if one exists already, also one that has ended. */
   readonly startTask: (task: TaskToStart) => Promise<boolean>;
   readonly describeTask: (taskId: string) => Promise<WorkflowDescription>;
-  /** Cancels the task's workflow, which stops its generation. Returns false when it has ended or was never started. */
-  readonly cancelTask: (taskId: string) => Promise<boolean>;
+  /**
+   * Cancels the task's workflow, which stops its generation. Callers refund the task first. Returns false when the workflow has ended or
+   * was never started.
+   */
+  readonly cancelWorkflow: (taskId: string) => Promise<boolean>;
   /**
    * Ends the pause before the next attempt at a step of the task. Returns whether there was one. An attempt that runs is left alone, and
    * continues the job that an earlier one has made.
@@ -96,11 +99,14 @@ export type ReferenceClip = { readonly path: string; readonly seconds: number };
 /** The reference media of a task by role, each in the order of the request. */
 export type MediaByRole<Image, Clip = Image> = {
   readonly images: readonly Image[];
-  readonly firstFrame?: Image;
-  readonly lastFrame?: Image;
+  readonly firstFrame?: Image | undefined;
+  readonly lastFrame?: Image | undefined;
   readonly videos: readonly Clip[];
   readonly audios: readonly Clip[];
 };
+
+export type MediaRole = keyof MediaByRole<never>;
+export const mediaRoles = ['images', 'firstFrame', 'lastFrame', 'videos', 'audios'] as const satisfies MediaRole[];
 
 export type ReferenceMedia = MediaByRole<ReferenceImage, ReferenceClip>;
 

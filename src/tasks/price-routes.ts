@@ -11,6 +11,7 @@ export const quoteTaskPrice = defineEndpoint({
   operationId: 'priceTask',
   route: 'POST /api/v1/jobs/price',
   scope: 'any',
+  changesNothing: true,
   takesTaskRequest: true,
   summary: 'Get the price of a task',
   description:

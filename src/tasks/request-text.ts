@@ -27,7 +27,7 @@ function urlProblem(url: string): string | undefined {
   return URL.canParse(url) ? undefined : notHttp;
 }
 
-/** PostgreSQL can hold neither, so no request may bring them, in any field. */
+/** PostgreSQL can store neither, so no field may contain them. */
 export const notPlainText = 'must not contain NUL characters or unpaired surrogates';
 
 export function isPlainText(text: string): boolean {

@@ -7,7 +7,7 @@ import { stepOf, stepSchema, stepsOf } from './task-steps-view.ts';
 import { costBases, jobOutcomes, type ProviderJob } from '../providers/provider-jobs.ts';
 import type { UploadPreview } from '../media/upload-previews.ts';
 import { taskWorkflowId } from '../temporal/task-queues.ts';
-import { unixMs } from '../http/fields.ts';
+import { orNull, unixMs } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { view } from '../http/view.ts';
 import { ledgerEntrySchema, presentLedgerEntry } from '../accounts/account-view.ts';
@@ -53,8 +53,7 @@ export const taskDetailSchema = z
     contentDeleteTime: contentDeleteTimeSchema,
     steps: z.array(stepSchema).meta({ description: 'In the order in which they began.' }),
     ledger: z.array(ledgerEntrySchema),
-    // `nullable` would make every Callback of the document nullable.
-    callback: z.union([callbackSchema, z.null()]),
+    callback: orNull(callbackSchema),
     aheadOfOwn: z.int().nullable().meta({
       description: 'Older waiting tasks of the account, at most 1,000. Null once generation begins.',
     }),
@@ -92,7 +91,7 @@ const filesSchema = z.strictObject({
 /** With what only operators see. */
 export const operatorTaskDetailSchema = taskDetailSchema
   .extend({
-    callback: z.union([operatorCallbackSchema, z.null()]),
+    callback: orNull(operatorCallbackSchema),
     operator: z.strictObject({
       accountId: z.string(),
       accountName: z.string().nullable(),

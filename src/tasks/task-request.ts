@@ -21,7 +21,6 @@ export type TaskRequestRules = {
   /** Returns why reference media may not be fetched from this URL. */
   readonly refuseMediaUrl: RefuseUrl;
   readonly refuseCallbackUrl: RefuseUrl;
-  /** Returns errors of a valid request for its model. */
   readonly refuseInput?: (param: TaskParam) => readonly FieldError[];
 };
 

@@ -11,6 +11,7 @@ import { existing, HttpError } from '../http/errors.ts';
 import { taskIdParameter } from '../http/query.ts';
 import { presentTask, taskRecordSchema } from './task-view.ts';
 import { longPoll, preferenceApplied, preferHeader } from './long-poll.ts';
+import { findTask } from './tasks.ts';
 
 const recordInfo = defineEndpoint({
   operationId: 'recordInfo',
@@ -28,7 +29,7 @@ const recordInfo = defineEndpoint({
     const { unknownTask, taskRecord } = adapterOf(dialect);
     if (task === undefined) throw taskNotFound(unknownTask);
     const isHeld = !isFinal(task.state) && (await longPoll(ctx, deps.taskWaiters, task));
-    const now = isHeld ? existing(await deps.taskWaiters.find(task.taskId), 'task_not_found') : task;
+    const now = isHeld ? existing(await findTask(deps.db, task.taskId), 'task_not_found') : task;
     const record = await presentTask(deps, now);
     return taskRecord(record, deps.catalogue().models);
   },

@@ -1,7 +1,5 @@
-import type { Actor } from '../operators/operator.ts';
 import type { Task, TaskFailure, TaskResult } from './task.ts';
 import type { Database } from '../platform/database/database.ts';
-import { recordAction } from '../operators/operator-actions.ts';
 import { eventOfEnd, taskEventIdOf } from './task-event.ts';
 import { restoreCaps } from '../credits/spend-caps.ts';
 import { isReserved } from '../providers/provider-pools.ts';
@@ -155,7 +153,7 @@ export type EndedTask = {
 };
 
 // Both endings decrement the account's unfinished tasks, and create the deliveries of callback and event with the final state.
-const finishedTask = `account as (
+const decrementUnfinished = `account as (
   update accounts set unfinished_tasks = unfinished_tasks - 1 from ended where accounts.id = ended.account_id
 )`;
 const createDeliveries = `callback as (
@@ -178,7 +176,7 @@ with ended as (
   update tasks set state = 'success', result = $2, completed_at = now(), updated_at = now()
   where id = $1 and ${isUnfinished}
   returning *
-), ${finishedTask}, ${createDeliveries}
+), ${decrementUnfinished}, ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,
 });
 
@@ -240,23 +238,4 @@ async function endedTask(db: Database, taskId: string, ended: EndedNow | undefin
   if (found === undefined) throw new Error(`task ${taskId} not found`);
   const { hasEvent, ...task } = found;
   return { task, hasCallback: task.param.callBackUrl !== undefined, hasEvent, changed: ended !== undefined };
-}
-
-const cancelled: TaskFailure = {
-  failCode: 'cancelled',
-  failMsg: 'The task was cancelled by the operator of the service.',
-};
-
-/** Cancels a task of any account and refunds it. A final task keeps its state. Throws for an unknown task. */
-export function cancelTaskAs(
-  db: Database,
-  actor: Actor,
-  { taskId, reason }: { readonly taskId: string; readonly reason: string },
-): Promise<EndedTask> {
-  return recordAction(db, actor, async (transaction) => {
-    const answer = await refundTask(transaction, taskId, cancelled, { terminatesAfterMs: cancelGraceMs });
-    if (!answer.changed) return { answer };
-    const { accountId, creditsRefunded } = answer.task;
-    return { answer, done: { action: 'tasks.cancel', accountId, taskId, details: { reason, creditsRefunded } } };
-  });
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from './task.ts';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import type { Database } from '../platform/database/database.ts';
 import { cancelGraceMs, findTask, refundTask } from './tasks.ts';
 

@@ -27,8 +27,8 @@ export type ConnectOptions = {
 const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 1_000 } as const;
 
 /**
- * A client that connects on its first call. Every caller sets a deadline: the SDK's retries would otherwise hide an outage for up to
- * 40 s. With `retries` off a call fails immediately, which the task starter needs to keep tasks in order of arrival.
+ * A client that connects on its first call. Every caller sets a deadline: the SDK's retries would otherwise hide an outage for up to 40 s.
+ * With `retries` off a call fails immediately, so that the task starter decides about retries.
  */
 export function connectTemporal(
   { connection: options, namespace, payloadKeys }: TemporalTarget,
@@ -65,7 +65,6 @@ export function within<T>(client: Client, limitMs: number, calls: () => Promise<
 
 /** gRPC's DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED and UNAVAILABLE: the same call may succeed later. */
 const unavailableCodes: readonly (number | undefined)[] = [4, 8, 14];
-/** gRPC's NOT_FOUND. */
 const notFoundCode = 5;
 
 /** True if Temporal was unreachable or timed out; false for a call that it rejected. */

@@ -17,7 +17,7 @@ export function createEngine(client: Client, queues: TaskQueues): Engine {
     startTask: (task) =>
       started(client, () => client.workflow.start<typeof videoTask>('videoTask', taskOptions(queues, task))),
     describeTask: (taskId) => describeTask(client, taskId),
-    cancelTask: async (taskId) => (await unlessMissing(client, () => handleOf(taskId).cancel())) !== undefined,
+    cancelWorkflow: async (taskId) => (await unlessMissing(client, () => handleOf(taskId).cancel())) !== undefined,
     testProvider: (provider) => testProvider(client, queues, provider),
     retryNow: (taskId) => retryNow(client, taskId),
     terminateTask: async (taskId, reason) =>

@@ -73,7 +73,7 @@ export async function ensureSchedules(client: Client, queues: TaskQueues): Promi
   }
 }
 
-/** Creates a schedule, which triggers a first run; returns false when it exists, and leaves it alone. */
+/** Creates a schedule and triggers a first run; returns false when it exists, and leaves it alone. */
 export async function createSchedule(client: Client, queues: TaskQueues, name: ScheduleName): Promise<boolean> {
   const { every } = schedules[name];
   try {
@@ -81,16 +81,17 @@ export async function createSchedule(client: Client, queues: TaskQueues, name: S
       client.schedule.create({
         scheduleId: scheduleId(queues, name),
         spec: { intervals: [{ every }] },
-        state: { triggerImmediately: true },
         policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: every },
         action: actionOf(queues, name),
       }),
     );
-    return true;
   } catch (error) {
     if (error instanceof ScheduleAlreadyRunning) return false;
     throw error;
   }
+  // A run that the creation itself triggers would not count as running, and the next one would begin beside it.
+  await triggerSchedule(client, queues, name);
+  return true;
 }
 
 export type ScheduleState = { readonly id: string; readonly state: 'active' | 'paused' | 'missing' };

@@ -12,7 +12,7 @@ const limitMs = 30_000;
 /** `INDEXED_VALUE_TYPE_KEYWORD` of Temporal's API. */
 const keyword = 2;
 
-/** Registers the search attributes that are missing in the namespace: a workflow that sets an unknown one never continues. */
+/** Registers missing search attributes in the namespace: a workflow that sets an unknown one never continues. */
 export async function registerSearchAttributes(client: Client, timeoutMs = limitMs): Promise<readonly string[]> {
   return within(client, timeoutMs, async () => {
     const missing = await readMissingSearchAttributes(client);

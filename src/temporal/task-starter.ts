@@ -1,6 +1,6 @@
 import { context } from '@opentelemetry/api';
 import { setTimeout as delay } from 'node:timers/promises';
-import PQueue from 'p-queue';
+import pLimit from 'p-limit';
 import pTimeout from 'p-timeout';
 import type { TaskToStart } from '../tasks/ports.ts';
 import { isUnavailable } from './connect.ts';
@@ -21,45 +21,42 @@ export type StarterLimits = {
 };
 
 /**
- * Starts workflows after the response of createTask. While Temporal is unavailable only the first task is retried, and all others wait
- * behind it, so that they start in order. A start that Temporal rejects is not retried: `reconcile` settles it within the minute.
+ * Starts workflows after the response of createTask, a few at a time. While Temporal is unavailable these are retried, and all others
+ * wait behind them. A start that Temporal rejects is not retried: `reconcile` settles it within the minute.
  */
 export function createTaskStarter<Task = TaskToStart>(
   startTask: (task: Task) => Promise<unknown>,
   onError: (error: unknown, task: Task) => void,
   { probePauseMs }: StarterLimits = { probePauseMs: 500 },
 ): TaskStarter<Task> {
-  const queue = new PQueue({ concurrency });
-  let arrivals = 0;
+  const limit = pLimit(concurrency);
   let isDraining = false;
 
-  /** Tasks that were tried at the same time fail in any order, and queue up again in the order of arrival. */
-  function add(task: Task, position: number, hasFailed: boolean): void {
-    // A start belongs to the trace of its own request.
-    const start = context.bind(context.active(), () => tryStart(task, position, hasFailed));
-    void queue.add(start, { priority: -position });
-  }
-
-  async function tryStart(task: Task, position: number, hasFailed: boolean): Promise<void> {
-    try {
-      await startTask(task);
-      queue.concurrency = concurrency;
-    } catch (error) {
-      if (!hasFailed) onError(error, task);
-      if (isDraining || !isUnavailable(error)) return;
-      queue.concurrency = 1;
-      add(task, position, true);
-      await delay(probePauseMs);
+  async function startOrRetry(task: Task): Promise<void> {
+    for (let hasFailed = false; ; hasFailed = true) {
+      try {
+        await startTask(task);
+        return;
+      } catch (error) {
+        if (!hasFailed) onError(error, task);
+        if (isDraining || !isUnavailable(error)) return;
+        await delay(probePauseMs);
+      }
     }
   }
 
+  const pending = new Set<Promise<void>>();
   return {
     start: (task) => {
-      if (queue.size < maxWaiting) add(task, (arrivals += 1), false);
+      if (pending.size >= concurrency + maxWaiting) return;
+      // A start belongs to the trace of its own request.
+      const start = context.bind(context.active(), () => startOrRetry(task));
+      const started = limit(start).finally(() => pending.delete(started));
+      pending.add(started);
     },
     drain: async (limitMs) => {
       isDraining = true;
-      await pTimeout(queue.onIdle(), { milliseconds: limitMs, fallback: () => undefined });
+      await pTimeout(Promise.all(pending), { milliseconds: limitMs, fallback: () => undefined });
     },
   };
 }

@@ -12,7 +12,7 @@ export function testProvider(client: Client, queues: TaskQueues, provider: strin
     client.workflow.execute<typeof workflow>('testProvider', {
       workflowId: `test-provider-${provider}`,
       workflowIdConflictPolicy: 'USE_EXISTING',
-      // Nothing is owed to anyone when it times out.
+      // A timeout leaves nothing to clean up.
       workflowExecutionTimeout: limitMs,
       taskQueue: queues.main,
       args: [{ provider }],

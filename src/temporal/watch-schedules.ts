@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { TaskQueues } from './task-queues.ts';
 import type { Log } from '../platform/log.ts';
-import type { Events } from '../metrics/counters.ts';
+import type { Events } from '../metrics/events.ts';
 import { createSchedule, type ScheduleName, scheduleNames } from './schedules.ts';
 import { registerSearchAttributes } from './search-attributes.ts';
 import { repeat } from '../platform/repeat.ts';

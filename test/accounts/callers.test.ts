@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { newApiKey } from '../../src/accounts/key-format.ts';
-import { createCallerFinder, createTaskFinder } from '../../src/accounts/callers.ts';
+import { createCallerFinder } from '../../src/accounts/callers.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount } from '../support/service.ts';
@@ -108,26 +108,4 @@ test('one caller alone does not cost a new plan each time', async () => {
   await db.close();
   // PostgreSQL tries five before it compares.
   assert.equal(plans?.custom_plans, 5);
-});
-
-test('polls that are released together read their tasks with one statement for each hundred', async () => {
-  const { accountId } = await createTestAccount(database, 100_000);
-  const taskIds: string[] = [];
-  for (let task = 0; task < 3; task += 1) taskIds.push(await acceptTestTask(database.db, accountId, taskParam('a')));
-  const sizes: number[] = [];
-  const find = createTaskFinder({
-    ...database.db,
-    run: (statement, values) => {
-      const [ids] = values ?? [];
-      sizes.push(Array.isArray(ids) ? ids.length : 0);
-      return database.db.run(statement, values);
-    },
-  });
-  const sent = Array.from({ length: 300 }, (_, poll) => taskIds[poll % 3] ?? '');
-  const found = await Promise.all([...sent, randomUUID()].map(find));
-  assert.deepEqual(
-    found.map((task) => task?.taskId),
-    [...sent, undefined],
-  );
-  assert.deepEqual(sizes, [100, 100, 100, 1]);
 });

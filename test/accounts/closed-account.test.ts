@@ -119,12 +119,13 @@ test('200 the books of a closed account are corrected, and a grant of before is 
   assert.equal((await findAccount(service.database.db, accountId))?.balance, 100);
 });
 
-test('members are refused who ask for keys, invitations, secrets and another name while their account is being closed', async () => {
+test('members are refused who ask for keys, invitations, secrets, another name and a threshold while their account is being closed', async () => {
   for (const [path, body] of [
     ['/api/v1/keys', { name: 'mine' }],
     ['/api/console/v1/members/invite', { email: 'friend@example.com', role: 'viewer' }],
     ['/api/v1/callbacks/secret/rotate', {}],
     ['/api/console/v1/account/rename', { name: 'Harbor Films' }],
+    ['/api/v1/credits/low-balance', { lowBalance: 100 }],
   ] as const) {
     const { accountId, person } = await newMember(service);
     const late = await askedDuringClosing(accountId, () => person.ask('POST', path, { accountId, body }));

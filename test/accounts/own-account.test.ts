@@ -40,7 +40,7 @@ const linesOf = (text: string) =>
 async function filled(prompt: string) {
   const { accountId, person } = await newMember(service);
   const made = await createApiKey(db, { accountId, name: prompt, scopes });
-  const endpoint = { url: `http://events.test/${prompt}`, types: eventTypes, lowBalance: undefined };
+  const endpoint = { url: `http://events.test/${prompt}`, types: eventTypes };
   await setEventEndpoint(db, accountId, endpoint);
   await setSpendCaps(db, accountId, { kind: 'account', id: accountId }, { day: 5_000_000 });
   const offer = { title: prompt, credits: 10, price: { currency: 'EUR', minorUnits: 99 } };

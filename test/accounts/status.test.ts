@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { removeEventEndpoint, setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
 import type { Catalogue, CatalogueModel, TierEntry } from '../../src/models/catalogue/models.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { type CooldownReason, recordPoolFailure, setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { shell } from '../support/person.ts';
+import { assertRefused } from '../support/http-client.ts';
+import { newPerson, type Person, shell } from '../support/person.ts';
+import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
 let catalogue: Catalogue = builtInCatalogue();
 let service: HttpService;
@@ -82,15 +84,92 @@ test('200 a provider that an operator switched off has no next attempt, and a re
   await fail('upstream-f', 'unreachable', 1);
   await run(`update provider_pools set cooling_until = now() - interval '1 hour' where provider = 'upstream-f'`);
   const { models, text } = await statusOf(key);
-  assert.deepEqual(models, [{ model: 'drained', title: 'DRAINED', state: 'unavailable', retryTime: null }]);
+  assert.deepEqual(models, [
+    { model: 'drained', title: 'DRAINED', state: 'unavailable', retryTime: null, estimatedEndTime: null },
+  ]);
   assert.doesNotMatch(text, /it moves|upstream/);
 });
 
-test("200 the threshold is the account's own", async () => {
+/** Jobs of a provider that ended now, of tasks of their own. */
+async function endJobs(provider: string, outcomes: readonly (readonly [outcome: string, failCode?: string])[]) {
+  const { accountId } = await service.newAccount(100_000);
+  for (const [outcome, failCode] of outcomes) {
+    const taskId = await acceptTestTask(service.database.db, accountId, taskParam('a lighthouse'));
+    await run(
+      `insert into provider_jobs (task_id, ordinal, provider, pool, intended_at, ended_at, settled_at, outcome, fail_code, fail_msg)
+       values ($1, 1, $2::text, $2::text || '/m', now() - interval '1 minute', now(), now(), $3, $4::text, $4::text)`,
+      [taskId, provider, outcome, failCode ?? null],
+    );
+  }
+}
+const times = <Value>(count: number, value: Value) => Array.from({ length: count }, () => value);
+const [succeeded, broke] = [['success'], ['fail', 'provider_rejected']] as const;
+
+test('200 a model fails much if most of the last jobs of its providers failed, and the client did not cause it', async () => {
+  const { key } = await service.newAccount(10);
+  sell({
+    broken: ['upstream-g'],
+    mixed: ['upstream-h'],
+    covered: ['upstream-g', 'upstream-i'],
+    rejecting: ['upstream-j'],
+    rare: ['upstream-k'],
+  });
+  await endJobs('upstream-g', [...times(4, broke), ['not_created'], succeeded]);
+  await endJobs('upstream-h', [...times(3, broke), ...times(3, succeeded)]);
+  await endJobs('upstream-i', times(6, succeeded));
+  await endJobs('upstream-j', [
+    ...times(6, ['fail', 'content_rejected'] as const),
+    ...times(3, ['abandoned'] as const),
+  ]);
+  await endJobs('upstream-k', times(4, broke));
+  const { models, text } = await statusOf(key);
+  const state = { state: 'failing', retryTime: null, estimatedEndTime: null };
+  assert.deepEqual(models, [{ model: 'broken', title: 'BROKEN', ...state }]);
+  assert.doesNotMatch(text, /upstream|provider_rejected/);
+  await run(`update provider_jobs set ended_at = now() - interval '16 minutes' where provider = 'upstream-g'`);
+  assert.deepEqual((await statusOf(key)).models, []);
+});
+
+test('200 the end is estimated from the next attempt and the pace of the queue, and unknown if an operator has to act', async () => {
+  const { key, accountId } = await service.newAccount(100_000);
+  sell({ known: ['upstream-l'], held: ['upstream-m'] });
+  await fail('upstream-l', 'overloaded', 10);
+  await fail('upstream-m', 'operator', 10);
+  const [known, held] = (await statusOf(key)).models;
+  assert.equal(known?.['estimatedEndTime'], known?.['retryTime']);
+  assert.ok(typeof held?.['retryTime'] === 'number');
+  assert.equal(held['estimatedEndTime'], null);
+  // Two tasks wait, and the only job that succeeded began the count a minute ago.
+  await endJobs('upstream-l', [succeeded]);
+  await run(`update provider_jobs set ended_at = now() - interval '1 minute' where provider = 'upstream-l'`);
+  for (const ticket of [1, 2]) {
+    const taskId = await acceptTestTask(service.database.db, accountId, taskParam('a lighthouse'));
+    const wait = 'insert into slot_waits (pool, task_id, account_id, ticket, due_at) values ($1, $2, $3, $4, now())';
+    await run(wait, ['upstream-l/m', taskId, accountId, ticket]);
+  }
+  const [queued] = (await statusOf(key)).models;
+  const afterAttemptMs = Number(queued?.['estimatedEndTime']) - Number(queued?.['retryTime']);
+  // The pace is measured until now, so a slow test only finds a longer estimate.
+  assert.ok(afterAttemptMs >= 120_000, String(afterAttemptMs));
+});
+
+test("200 the threshold is the account's own: owners set and remove it, with and without an event endpoint", async () => {
+  const { db } = service.database;
   const { accountId, key } = await service.newAccount(700);
   const first = await statusOf(key);
   assert.deepEqual([first['balance'], first['lowBalance'], first['sellsCredits']], [700, null, false]);
-  const endpoint = { url: 'http://events.test/', types: ['balance.low'] as const, lowBalance: 1_000 };
-  await setEventEndpoint(service.database.db, accountId, endpoint);
+  const owner = await newPerson(service, { roles: { [accountId]: 'owner' } });
+  const choose = (person: Person, lowBalance: unknown) =>
+    person.ask('POST', '/api/v1/credits/low-balance', { accountId, body: { lowBalance } });
+  assert.deepEqual((await choose(owner, 1_000)).json.data, { lowBalance: 1_000 });
   assert.equal((await statusOf(key))['lowBalance'], 1_000);
+  await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: ['balance.low'] });
+  await removeEventEndpoint(db, accountId);
+  assert.equal((await statusOf(key))['lowBalance'], 1_000, 'an endpoint comes and goes without it');
+  const member = await newPerson(service, { roles: { [accountId]: 'member' } });
+  assertRefused(await choose(member, 5), 403, /your role in this account lacks the scope/);
+  for (const invalid of [0, 1.5, '5', undefined]) assert.equal((await choose(owner, invalid)).status, 422);
+  assert.equal((await statusOf(key))['lowBalance'], 1_000);
+  assert.deepEqual((await choose(owner, null)).json.data, { lowBalance: null });
+  assert.equal((await statusOf(key))['lowBalance'], null);
 });

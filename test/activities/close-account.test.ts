@@ -8,6 +8,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
@@ -42,7 +43,7 @@ function deps(changes: Partial<ActivityDeps> = {}): ActivityDeps {
   const given = activityDeps(db, folder, []);
   const engine = {
     ...given.engine,
-    cancelTask: async (taskId: string) => cancelled.push(taskId) > 0,
+    cancelWorkflow: async (taskId: string) => cancelled.push(taskId) > 0,
     forgetTask: () => Promise.resolve(true),
   };
   return { ...given, engine, ...changes };
@@ -87,7 +88,8 @@ test('a closed account loses its tasks’ contents and its images, and what runs
 
 test('a closed account has no event endpoint, no event about its end, and finally no events and no secret', async () => {
   const accountId = await newAccount();
-  await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes, lowBalance: 10_000_000 });
+  await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes });
+  await setLowBalance(db, accountId, 10_000_000);
   await callbackSecretsOf(db, createSecretBox('s'.repeat(32)), accountId, 'event');
   const ended = await runningTask(accountId);
   await completeTask(db, ended, madeUpResult);

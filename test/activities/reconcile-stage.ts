@@ -78,7 +78,7 @@ export function worldOf(): ActivityDeps {
         if (workflow instanceof Error) throw workflow;
         return workflow;
       },
-      cancelTask: async (taskId) => calls.push(`cancel ${taskId}`) > 0,
+      cancelWorkflow: async (taskId) => calls.push(`cancel ${taskId}`) > 0,
       terminateTask: async (taskId) => void calls.push(`terminate ${taskId}`),
       forgetTask: async (taskId) => calls.push(`forget ${taskId}`) > 0,
       startClosing: async (closing) => void calls.push(`close ${closing}`),

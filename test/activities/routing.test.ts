@@ -6,7 +6,7 @@ import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { incomingKeyOf } from '../../activities/task-files.ts';
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
-import type { UpstreamError, PolledProvider } from '../../src/providers/contract.ts';
+import type { PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
@@ -17,7 +17,6 @@ import {
   settleProviderJob,
 } from '../../src/providers/provider-jobs.ts';
 import { listPools } from '../../src/providers/provider-pools.ts';
-import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { type FakeTerms, providersOf } from '../support/fake-providers.ts';
 import { playTask } from '../support/play-task.ts';
@@ -259,52 +258,6 @@ for (const onLostAnswer of ['fail', 'resubmit'] as const) {
     assert.deepEqual([end, calls], ['success', ['uploads success']]);
   });
 }
-
-test('each cause of a failure has its own message', async () => {
-  const content = (about?: UpstreamError['about']) =>
-    ({ kind: 'content', detail: '', ...(about && { about }) }) as const;
-  const refuses = (error: UpstreamError) => ({ declines: () => ({ kind: 'refused', error }) as const });
-  const media = { kind: 'image', detail: '' } as const;
-  const url = 'https://client.example/media';
-  const [images, frame, clips] = [{ imageUrls: [url] }, { firstFrameUrl: url }, { videoUrls: [url], audioUrls: [url] }];
-  type Case = readonly [FakeOptions, 'billed' | 'free', string, Partial<TaskInput>?];
-  const cases: readonly Case[] = [
-    [refuses(content()), 'billed', 'content_rejected: The prompt was rejected by the content policy.'],
-    [refuses(content()), 'billed', 'content_rejected: The request was rejected by the content policy.', frame],
-    [refuses(content()), 'billed', 'content_rejected: The request was rejected by the content policy.', clips],
-    [{ fault: content('image') }, 'billed', 'content_rejected: An image was rejected by the content policy.'],
-    [{ fault: content('video') }, 'billed', 'content_rejected: A reference video was rejected by the content policy.'],
-    [{ fault: content('output') }, 'free', 'content_rejected: The generated video was rejected by the content policy.'],
-    [{ fault: content() }, 'billed', 'content_rejected: The request was rejected by the content policy.'],
-    [refuses(media), 'free', 'image_invalid: An image was rejected by the video provider.', images],
-    [refuses(media), 'free', 'image_invalid: An image was rejected by the video provider.', frame],
-    [
-      { fault: media },
-      'free',
-      'media_invalid: A reference video or a reference audio file was rejected by the video provider.',
-      clips,
-    ],
-    [
-      refuses(media),
-      'free',
-      'image_invalid: An image, a reference video, or a reference audio file was rejected by the video provider.',
-      { ...images, ...clips },
-    ],
-    [{ fault: outOfMemory }, 'billed', 'provider_rejected: The video model failed while it made this video.'],
-    [{ fault: outOfMemory }, 'free', 'provider_rejected: The video model failed while it made this video.'],
-    [
-      refuses({ kind: 'input', detail: '' }),
-      'free',
-      'provider_rejected: The video provider does not accept this request.',
-    ],
-  ];
-  for (const [options, failedJobs, message, input = {}] of cases) {
-    renameProviders();
-    const { taskId } = await played({ upstreams: [upstreamOf('only', options)], terms: { failedJobs }, input });
-    const { failCode, failMsg } = (await findTask(database.db, taskId))?.failure ?? {};
-    assert.equal(`${failCode}: ${failMsg}`, message);
-  }
-});
 
 /** Adds a cost to the entries of the catalogue. */
 function priced(cost: CatalogueModel['tiers'][number][number]['cost']) {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createCompleteTask } from '../../activities/end-task.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { refundTask } from '../../src/tasks/tasks.ts';
@@ -24,8 +25,8 @@ import {
 before(() => setEndpoint(null));
 
 async function setEndpoint(lowBalance: number | null): Promise<void> {
-  const endpoint = { url: 'http://receiver.test/', types: eventTypes, lowBalance: lowBalance ?? undefined };
-  await setEventEndpoint(database.db, accountId, endpoint);
+  await setEventEndpoint(database.db, accountId, { url: 'http://receiver.test/', types: eventTypes });
+  await setLowBalance(database.db, accountId, lowBalance);
 }
 
 /** Deliveries that were started, by any call. */

@@ -7,7 +7,7 @@ import {
   type Delivery,
   findDelivery,
   listDeliveryAttempts,
-  listPendingDeliveries,
+  listOverdueDeliveries,
   type OverdueDelivery,
   recordDeliveryAttempt,
 } from '../../src/callbacks/deliveries.ts';
@@ -41,7 +41,7 @@ const inAnHour = () => Date.now() + 3_600_000;
 const note = (delivery: Delivery, state: Delivery['state'], dueAt = inAnHour()) =>
   recordDeliveryAttempt(database.db, { delivery, attempt, verdict: { state, dueAt } });
 const overdue = async (minAgeMs: number) =>
-  (await listPendingDeliveries(database.db, { minAgeMs, limit: 1_000 })).map(({ deliveryId }) => deliveryId);
+  (await listOverdueDeliveries(database.db, { minAgeMs, limit: 1_000 })).map(({ deliveryId }) => deliveryId);
 
 test('a callback is owed from the commit that ends the task, and overdue after some time without an attempt', async () => {
   const { deliveryId, state, redeliveries } = await newDelivery();
@@ -131,7 +131,7 @@ test('a list of overdue callbacks goes on behind its last one, which was tried o
   const beganAt = Date.now() - 10 * 3_600_000;
   for (const [index, delivery] of made.entries()) await note(delivery, 'pending', beganAt + 1 + index);
   const next = (last: Pick<OverdueDelivery, 'dueAtUs' | 'deliveryId'>) =>
-    listPendingDeliveries(database.db, { minAgeMs: 0, after: last, limit: 1 });
+    listOverdueDeliveries(database.db, { minAgeMs: 0, after: last, limit: 1 });
   const [first] = await next({ dueAtUs: beganAt * 1_000, deliveryId: randomUUID() });
   assert.equal(first?.deliveryId, made[0]?.deliveryId);
   await note(made[0] ?? assert.fail(), 'pending');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
+import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { type Scope, scopes } from '../../src/accounts/api-key.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
@@ -28,7 +29,7 @@ after(() => service.close());
 
 const url = 'https://receiver.example/events';
 const types = ['task.succeeded', 'task.cancelled', 'balance.low'] as const;
-const endpoint = { url, types, lowBalance: 500 };
+const endpoint = { url, types };
 
 async function newClient(given: readonly Scope[] = scopes) {
   const { accountId, key } = await service.newAccount(100_000, given);
@@ -74,7 +75,7 @@ test('200 an endpoint is set, replaced, shown and removed', async () => {
   assert.deepEqual(await dataOf(get('/endpoint')), { endpoint: null });
   assert.deepEqual(await dataOf(post('/endpoint', endpoint)), { endpoint });
   assert.deepEqual(await dataOf(get('/endpoint')), { endpoint });
-  const next = { url: `${url}/2`, types: ['task.failed'], lowBalance: null };
+  const next = { url: `${url}/2`, types: ['task.failed'] };
   await dataOf(post('/endpoint', { url: next.url, types: ['task.failed', 'task.failed'] }));
   assert.deepEqual(await dataOf(get('/endpoint')), { endpoint: next });
   assert.deepEqual(await dataOf(post('/endpoint/remove')), { endpoint: null });
@@ -89,8 +90,7 @@ for (const [body, message] of [
   [{ url }, /types: is required/],
   [{ url, types: [] }, /types: must be a list of task.succeeded/],
   [{ url, types: ['task.lost'] }, /types\[0\]: must be one of task.succeeded/],
-  [{ url, types: ['balance.low'] }, /lowBalance: is required with the type balance.low/],
-  [{ ...endpoint, lowBalance: 0 }, /lowBalance: must be a whole number from 1/],
+  [{ ...endpoint, lowBalance: 500 }, /lowBalance: unknown field/],
 ] as const) {
   test(`422 an endpoint ${JSON.stringify(body)}`, async () => {
     const { status, json } = await (await newClient()).post('/endpoint', body);
@@ -117,6 +117,7 @@ test('200 events are listed with their attempts, newest first, by type and state
   const { accountId, get, eventId, taskId } = client;
   await fail(eventId);
   const later = await cancelledTask(client);
+  await setLowBalance(service.database.db, accountId, 500);
   const text = 'update accounts set balance = 499 where id = $1';
   await service.database.db.run({ name: 'test-spend', text }, [accountId]);
   const { events } = await dataOf(get('', { type: 'task.cancelled', state: 'failed' }));

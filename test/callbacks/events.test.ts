@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { createAccountKey } from '../../src/accounts/keys.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { type EventType, eventTypes } from '../../src/callbacks/event.ts';
 import { listOwnEvents } from '../../src/callbacks/own-deliveries.ts';
 import { bookCredits } from '../../src/credits/credits.ts';
@@ -33,7 +34,8 @@ type Subscription = { readonly credits: number; readonly lowBalance?: number; re
 
 async function subscriber({ credits, lowBalance, types = eventTypes }: Subscription): Promise<string> {
   const accountId = await createAccount(database.db, { name: 'events', credits });
-  await setEventEndpoint(database.db, accountId, { url: 'http://receiver.test/', types, lowBalance });
+  await setEventEndpoint(database.db, accountId, { url: 'http://receiver.test/', types });
+  if (lowBalance !== undefined) await setLowBalance(database.db, accountId, lowBalance);
   return accountId;
 }
 
@@ -192,11 +194,8 @@ test('an event without a subscription is not recorded, and does not happen later
   await accepted(taskOf(accountId, by));
   await completeTask(database.db, taskId, madeUpResult);
   assert.deepEqual(await typesOf(accountId), []);
-  await setEventEndpoint(database.db, accountId, {
-    url: 'http://receiver.test/',
-    types: eventTypes,
-    lowBalance: price,
-  });
+  await setEventEndpoint(database.db, accountId, { url: 'http://receiver.test/', types: eventTypes });
+  await setLowBalance(database.db, accountId, price);
   assert.equal((await acceptTask(database.db, taskOf(accountId, by))).kind, 'spend_cap_reached');
   assert.deepEqual(await typesOf(accountId), []);
 });

@@ -11,6 +11,7 @@ import { callbackFormatOf } from '../../src/ingress/shapes.ts';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
 import { webhookId } from '../../src/callbacks/callback.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
 import { createOwedCallbacks } from '../../src/callbacks/owed-callbacks.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
@@ -136,7 +137,8 @@ test('the body of a callback has fresh links to the video and its last frame, an
 test('an event has its type, its time and the record or the figures, and is signed with the secret of events', async () => {
   const { db } = database;
   const accountId = await createAccount(db, { name: 'test', credits: 132 });
-  await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes, lowBalance: 132 });
+  await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes });
+  await setLowBalance(db, accountId, 132);
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
   await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const box = createSecretBox('s'.repeat(32));
@@ -168,11 +170,7 @@ test('an event has its type, its time and the record or the figures, and is sign
 test('a worker that dies after it sent an event sends it again with the same webhook-id, and then no more', async () => {
   const { db } = database;
   const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
-  await setEventEndpoint(db, accountId, {
-    url: 'http://events.test/',
-    types: ['task.cancelled'],
-    lowBalance: undefined,
-  });
+  await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: ['task.cancelled'] });
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat'));
   await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const posted: string[] = [];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { findBalance } from '../../src/accounts/account-usage.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
@@ -31,8 +32,9 @@ test('an operator sets, shows and removes an event endpoint, with each change in
   assert.deepEqual(await json('event', 'endpoint', accountId), { endpoint: null });
   const url = 'https://studio.example.com/events';
   const types = ['task.succeeded', 'task.failed', 'task.cancelled', 'key.cap_reached', 'balance.low'];
-  const endpoint = { url, types, lowBalance: 900 };
+  const endpoint = { url, types };
   assert.deepEqual(await json('event', 'set', accountId, '--url', url, '--low-balance', '900'), { endpoint });
+  assert.deepEqual(await findBalance(db, accountId), { balance: 1_000, lowBalance: 900 });
   assert.deepEqual(await json('event', 'endpoint', accountId), { endpoint });
   const taskId = await acceptTestTask(db, accountId, taskParam('events'));
   await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
@@ -53,7 +55,6 @@ test('an operator sets, shows and removes an event endpoint, with each change in
 for (const [options, message] of [
   [['--url', 'http://10.0.0.1/'], /invalid --url: must not point to a private or reserved address/],
   [['--url', 'studio'], /invalid --url: must be an http or https URL/],
-  [['--url', 'https://studio.example.com/', '--types', 'balance.low'], /balance.low needs --low-balance/],
   [['--url', 'https://studio.example.com/', '--types', 'task.lost'], /Types are task.succeeded/],
 ] as const) {
   test(`event set ${options.join(' ')} is refused`, async () => {

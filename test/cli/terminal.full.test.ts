@@ -11,17 +11,11 @@ import { createTestAccount, startTestService, type TestService } from '../suppor
 import { skipWithoutTerminal, tooWide, type Terminal, videogenInTerminal } from '../support/terminal.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-const limitMs = 120_000;
-
 function shows(terminal: Terminal, pattern: RegExp): Promise<RegExpExecArray> {
-  return waitFor(
-    String(pattern),
-    () => {
-      assert.equal(terminal.child.exitCode, null, terminal.output());
-      return pattern.exec(terminal.output()) ?? undefined;
-    },
-    limitMs,
-  );
+  return waitFor(String(pattern), () => {
+    assert.equal(terminal.child.exitCode, null, terminal.output());
+    return pattern.exec(terminal.output()) ?? undefined;
+  });
 }
 
 describe('Ctrl-C during a generation', { skip: skipWithoutTerminal }, () => {

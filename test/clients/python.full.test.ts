@@ -51,8 +51,16 @@ describe('the Python client', { skip }, () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  /** A new environment that has the wheel and what it depends on, and nothing else. */
-  async function environmentOf(python: string): Promise<string> {
+  const environments = new Map<string, Promise<string>>();
+
+  /** An environment that has the wheel and what it depends on, and nothing else. The programs install nothing in it. */
+  function environmentOf(python: string): Promise<string> {
+    const environment = environments.get(python) ?? newEnvironment(python);
+    environments.set(python, environment);
+    return environment;
+  }
+
+  async function newEnvironment(python: string): Promise<string> {
     const venv = await mkdtemp(join(folder, 'venv-'));
     await output(python, ['-m', 'venv', '--without-pip', venv]);
     const installed = join(venv, 'bin/python');
@@ -91,9 +99,8 @@ describe('the Python client', { skip }, () => {
     // It reports that a newer version exists, for which it queries the registry.
     const quiet = { ...process.env, PYRIGHT_PYTHON_IGNORE_WARNINGS: '1' };
     await output(tool('pyright'), ['--pythonpath', tool('python')], { ...options, env: quiet });
-    const examples = await exampleFiles(folder);
     const env = { ...process.env, MYPYPATH: join(source, 'src') };
-    for (const file of examples) await output(tool('mypy'), [...cache, '--strict', file], { cwd: folder, env });
+    await output(tool('mypy'), [...cache, '--strict', ...(await exampleFiles(folder))], { cwd: folder, env });
   });
 
   test('the wheel holds the package with its marker for type checkers, and depends on two packages', async () => {

@@ -3,8 +3,8 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { type CallbackReceiver, startCallbackReceiver } from '../support/callback-receiver.ts';
-import { assertAccessible, assertNoSidewaysScroll, startVisitor, type Visitor } from '../support/console.ts';
-import { accountPages, windows } from '../support/console-pages.ts';
+import { assertAccessible, assertNoSidewaysScroll, startVisitor, type Visitor, windows } from '../support/console.ts';
+import { accountPages } from '../support/console-pages.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { fillAccount, type FilledAccount } from '../support/filled-account.ts';
 import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
@@ -107,7 +107,7 @@ for (const [window, options] of Object.entries(shown)) {
         await viewer.open(path);
         await assertAccessible(viewer.page, `${path}, as a viewer`);
       }
-      await viewer.page.getByText('You have no access to this page').waitFor();
+      await viewer.page.getByText('You don’t have access to this page').waitFor();
       await viewer.context.close();
     });
   });

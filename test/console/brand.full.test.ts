@@ -15,8 +15,8 @@ import {
   settled,
   startVisitor,
   type Visitor,
+  windows,
 } from '../support/console.ts';
-import { windows } from '../support/console-pages.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { shell } from '../support/person.ts';
 
@@ -89,9 +89,10 @@ test(
   async () => {
     const { db } = service.database;
     const { accountId } = await service.newAccount(40);
-    await db.run({ name: 'test-threshold', text: 'update accounts set low_balance = 100 where id = $1' }, [accountId]);
     const { page, errors, open } = await visitor.signedIn({ [accountId]: 'owner' }, { reducedMotion: 'reduce' });
-    await open(`/a/${accountId}/limits`);
+    await open(`/a/${accountId}/credits`);
+    await page.getByLabel('Warn below').fill('100');
+    await page.getByRole('button', { name: 'Save warning' }).click();
     const banners = page.getByRole('status').filter({ hasText: 'Your balance is low: 40 credits left.' });
     await banners.waitFor();
     assert.equal(await banners.getByRole('link', { name: 'Buy credits' }).getAttribute('href'), buyCredits);

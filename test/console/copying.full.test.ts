@@ -9,8 +9,8 @@ import {
   focused,
   startVisitor,
   type Visitor,
+  windows,
 } from '../support/console.ts';
-import { windows } from '../support/console-pages.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
-import { settled, startVisitor } from '../support/console.ts';
-import { accountPages, operatorPages, windows } from '../support/console-pages.ts';
+import { settled, startVisitor, windows } from '../support/console.ts';
+import { accountPages, operatorPages } from '../support/console-pages.ts';
 import { createTestAccount, startTestService } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { fillStudio } from './look-data.ts';
@@ -43,7 +43,7 @@ try {
     return {
       ...Object.fromEntries(own),
       ...operatorPages,
-      'ops-audit': state === 'empty' ? `/ops/audit?account=${empty}` : operatorPages['ops-audit'],
+      'ops-audit': state === 'empty' ? `/ops/audit?account=${empty}` : '/ops/audit',
       'ops-account': `/ops/accounts/${accountId}`,
       'ops-task': `/ops/tasks/${taskId}`,
       model: `/a/${accountId}/models/videogen-2.0`,

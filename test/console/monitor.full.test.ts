@@ -58,7 +58,7 @@ test(
     const rows = page.getByRole('table', { name: 'Requests' }).locator('tbody tr');
     await rows.nth(2).waitFor();
     await page.getByLabel('API key', { exact: true }).selectOption('renders');
-    await page.getByRole('link', { name: 'Refused' }).click();
+    await page.getByRole('link', { name: 'Rejected' }).click();
     await page.getByRole('cell', { name: 'invalid_request' }).waitFor();
     await rows.nth(1).waitFor({ state: 'detached' });
     assert.equal(await rows.count(), 1);

@@ -70,7 +70,7 @@ test('a page that cannot be drawn shows what to do, and the other pages stay usa
   const { page } = await visitor.signedIn({ [accountId]: 'owner' });
   await answerAsLater(page, '/api/v1/jobs/timeline', (json) => json.replace(/"steps":\[.*?\]/, '"steps":7'));
   await page.goto(`${service.url}/console/a/${accountId}/tasks/${taskId}`);
-  await page.getByRole('alert').filter({ hasText: 'This page cannot be shown' }).waitFor();
+  await page.getByRole('alert').filter({ hasText: 'This page can’t be shown' }).waitFor();
   await page.getByRole('link', { name: 'Tasks', exact: true }).click();
   await page.getByRole('link', { name: 'a lighthouse' }).waitFor();
 });

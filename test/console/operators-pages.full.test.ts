@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { skipWithoutBrowser } from '../support/browser.ts';
-import { assertAccessible, assertNoSidewaysScroll, settled } from '../support/console.ts';
-import { operatorPages, windows } from '../support/console-pages.ts';
+import { assertAccessible, assertNoSidewaysScroll, settled, windows } from '../support/console.ts';
+import { operatorPages } from '../support/console-pages.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { type OperatorsStage, seed, startOperatorsStage } from './operators-stage.ts';
@@ -58,7 +58,7 @@ describe('every page of the operators', { skip }, () => {
     const { page, service } = stage;
     await page.route('**/api/admin/v1/**', (route) => route.abort());
     await page.clock.install();
-    const personal: readonly string[] = [operatorPages['ops-profile'], operatorPages['ops-security']];
+    const personal: readonly string[] = ['/ops/profile', '/ops/security'];
     for (const path of Object.values(operatorPages).filter((one) => !personal.includes(one))) {
       await page.goto(`${service.url}/console${path}`);
       const message = page.getByRole('alert').getByText('No connection').first();

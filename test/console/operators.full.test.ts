@@ -14,6 +14,17 @@ import { type OperatorsStage, seed, startOperatorsStage } from './operators-stag
 
 const skip = skipWithoutBrowser();
 
+/** Buttons of an account's pages that begin a change, by the end of the page's address. */
+const changesByPage = {
+  keys: ['Create key', 'Rotate seeded', 'Revoke seeded'],
+  credits: ['Redeem code', 'Set limit', 'Change the limits of The whole account', 'Save warning'],
+  webhooks: ['Add endpoint'],
+  callbacks: ['Resend failed callbacks', 'Send test'],
+  members: ['Invite'],
+  settings: ['Save', 'Close account'],
+  playground: ['Generate'],
+};
+
 describe('an operator in the console', { skip }, () => {
   let stage: OperatorsStage;
   let page: Page;
@@ -288,24 +299,42 @@ describe('an operator in the console', { skip }, () => {
   });
 
   test('views an account as its owner sees it, can change nothing there, and leaves', async () => {
+    const make = (path: string, body: object) =>
+      owner.ask('POST', path, { accountId: seeded.accountId, body }).then(({ status }) => assert.equal(status, 200));
+    await make('/api/v1/keys', { name: 'seeded' });
+    await make('/api/v1/caps', { month: 1_000_000 });
     await open(`/a/${seeded.accountId}`);
-    await page.getByText('You have no access to this page').waitFor();
+    await page.getByText('You don’t have access to this page').waitFor();
     await openAccount();
     await choose('View as owner');
     await dialog().getByLabel('Reason').fill('Ticket 118');
     await confirm('View account');
     const banner = page.getByText('You are viewing Northlight Studio as its owner sees it. Read-only.');
     await banner.waitFor();
-    await page.getByRole('link', { name: 'API keys' }).click();
-    const create = page.getByRole('button', { name: 'Create key' }).first();
-    assert.equal(await create.getAttribute('aria-disabled'), 'true');
-    await assertAccessible(page, 'the view of an account');
+    for (const [path, names] of Object.entries(changesByPage)) {
+      await open(`/a/${seeded.accountId}/${path}`);
+      for (const name of names) {
+        const button = page.getByRole('button', { name }).first();
+        await button.waitFor();
+        assert.equal(await button.getAttribute('aria-disabled'), 'true', `${path}: ${name}`);
+      }
+      await assertAccessible(page, `${path} in the view of an account`);
+    }
+    // An archive changes nothing, so the server makes one for an operator, too.
+    await open(`/a/${seeded.accountId}/gallery`);
+    await page
+      .getByLabel(/^Select: /)
+      .first()
+      .click();
+    await press('Download ZIP');
+    await said('Your download has started');
+    assert.equal(await page.getByRole('button', { name: 'Delete content' }).getAttribute('aria-disabled'), 'true');
     const refused = await stage.ada.ask('POST', '/api/v1/keys', { accountId: seeded.accountId, body: { name: 'a' } });
     assert.deepEqual([refused.status, refused.json.error], [403, 'read_only_view']);
     await press('Stop viewing');
     await page.waitForURL(new RegExp(`/ops/accounts/${seeded.accountId}$`));
     await open(`/a/${seeded.accountId}`);
-    await page.getByText('You have no access to this page').waitFor();
+    await page.getByText('You don’t have access to this page').waitFor();
   });
 
   test('makes a key that is shown once', async () => {
@@ -405,7 +434,7 @@ describe('an operator in the console', { skip }, () => {
     const theirs = await stage.openAs(owner);
     for (const path of ['', '/accounts', '/tasks', '/people', `/accounts/${seeded.accountId}`]) {
       await theirs.goto(`${stage.service.url}/console/ops${path}`);
-      await theirs.getByText('You have no access to this page').waitFor();
+      await theirs.getByText('You don’t have access to this page').waitFor();
     }
   });
 });

@@ -13,8 +13,8 @@ import {
   settled,
   startVisitor,
   type Visitor,
+  windows,
 } from '../support/console.ts';
-import { windows } from '../support/console-pages.ts';
 import { fillAccount, type FilledAccount } from '../support/filled-account.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

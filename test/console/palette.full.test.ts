@@ -9,8 +9,8 @@ import {
   focused,
   startVisitor,
   type Visitor,
+  windows,
 } from '../support/console.ts';
-import { windows } from '../support/console-pages.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { runsWholeMatrix } from '../support/tier.ts';
 
@@ -46,6 +46,12 @@ test('a page is reached with a few letters and Enter, and the arrow keys go arou
   await open();
   await openPalette(page);
   await becomes('the number of pages', () => goals(page).count(), 14);
+  await page.keyboard.type('billing');
+  await goals(page)
+    .filter({ hasText: /^Credits/ })
+    .waitFor();
+  await becomes('the number of pages found by another word', () => goals(page).count(), 1);
+  await palette(page).getByRole('combobox').fill('');
   await page.keyboard.type('cred');
   await becomes('the number of pages found', () => goals(page).count(), 1);
   await page.keyboard.press('Enter');

@@ -102,7 +102,7 @@ test('an owner invites somebody by a link, gives another role, and takes them ou
   await owner.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await row.waitFor({ state: 'detached' });
   await carol.page.reload();
-  await carol.page.getByText('You have no access to this page').waitFor();
+  await carol.page.getByText('You don’t have access to this page').waitFor();
   assert.deepEqual([...owner.errors, ...carol.errors], []);
 });
 

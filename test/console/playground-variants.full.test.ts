@@ -231,6 +231,49 @@ test(
 );
 
 test(
+  'when the response to the second of three creates is lost, its card repeats the same request: no second task, no second charge',
+  { skip },
+  async () => {
+    const { page, errors, accountId } = await openPlayground();
+    const keys: string[] = [];
+    const lost: string[] = [];
+    // The service gets every request; the response to the second one does not arrive, as when the network breaks.
+    await page.route('**/api/v1/jobs/createTask', async (route) => {
+      keys.push((await route.request().allHeaders())['idempotency-key'] ?? 'none');
+      if (keys.length !== 2) return route.continue();
+      const answer = (await (await route.fetch()).json()) as { data: { taskId: string } }; // What createTask returns.
+      lost.push(answer.data.taskId);
+      return route.abort('connectionreset');
+    });
+    await page.getByLabel('Prompt').fill('[[instant]] a paper boat');
+    await choose(page, '3');
+    await page.getByRole('button', { name: 'Generate 3 videos · 150 credits' }).click();
+    const notice = page.getByRole('alert').filter({ hasText: '1 of 3 videos not started' });
+    await notice.waitFor();
+    await becomes('the other two', () => page.locator('article video').count(), 2);
+    const repeat = page.getByRole('article').getByRole('button', { name: 'Try again · 50 credits' });
+    await becomes('one card to repeat', () => repeat.count(), 1);
+    assert.equal(await balanceOf(accountId), 850, 'the service has charged all three');
+    await repeat.click();
+    await notice.waitFor({ state: 'detached' });
+    await becomes('the three videos', () => page.locator('article video').count(), 3);
+    assert.equal(keys.length, 4);
+    assert.deepEqual([keys[3], new Set(keys).size], [keys[1], 3]);
+    assert.deepEqual(
+      shownTasks(page).filter((taskId) => lost.includes(taskId)),
+      lost,
+    );
+    assert.equal(await balanceOf(accountId), 850);
+    const text = 'select count(*)::int as tasks from tasks where account_id = $1';
+    assert.deepEqual(await service.database.db.run({ name: 'count-tasks-of', text }, [accountId]), [{ tasks: 3 }]);
+    assert.ok(
+      errors.every((error) => error.includes('ERR_CONNECTION_RESET')),
+      errors.join(),
+    );
+  },
+);
+
+test(
   'a prompt for two models: the form shows the values of each; run again with a new seed; the history fills the form',
   { skip },
   async () => {

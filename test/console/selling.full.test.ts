@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { text as textOf } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
 import { refundTask } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
@@ -181,10 +182,17 @@ test(
 
     const taskId = String((await stage.service.create(key, plainRequest)).json.data['taskId']);
     await refundTask(stage.service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+    await recordDeliveryAttempt(stage.service.database.db, {
+      delivery: { deliveryId: taskEventId(taskId), redeliveries: 0 },
+      attempt: { startedAt: Date.now(), durationMs: 12, status: 500, error: undefined, responseHead: undefined },
+      verdict: { state: 'pending', dueAt: Date.now() + 3_600_000 },
+    });
     await page.reload();
     const row = page.getByRole('row', { name: /^task\.failed/ });
     await row.getByRole('button', { name: 'Details of task.failed' }).click();
     await dialog.getByText('A task failed').waitFor();
+    await dialog.getByRole('row', { name: /^#1/ }).getByText('Request and response').click();
+    await dialog.getByText('Not recorded.').first().waitFor();
     await closeDialog(page, 'Done');
     await row.getByRole('button', { name: 'Resend' }).click();
     await page.getByText('Event is being resent').waitFor();
@@ -218,7 +226,7 @@ test(
     await open('/ops/payments');
     await page.getByRole('alert').getByText('1 payment was not granted').waitFor();
     const ungranted = page.getByRole('table', { name: 'Paid but not granted' });
-    await ungranted.getByRole('row', { name: /The customer paid another amount than the price/ }).waitFor();
+    await ungranted.getByRole('row', { name: /The amount paid differs from the price/ }).waitFor();
     const all = page.getByRole('table', { name: 'Purchases' });
     await all.getByRole('row', { name: /700,000 credits/ }).waitFor();
     await assertAccessible(page, 'the payments of all accounts');

@@ -29,7 +29,7 @@ async function creates(t: TestContext): Promise<readonly Readonly<Record<string,
   });
   await begin({
     input: withDefaults({ prompt, duration: 5, ratio: '16:9' }),
-    images: async () => [{ path, widthPx: 900, heightPx: 1600 }],
+    images: [{ path, widthPx: 900, heightPx: 1600 }],
     links: { videos: ['https://media.example/1.mp4'], audios: ['https://media.example/2.m4a'] },
   });
   return upstream.creates;

@@ -119,7 +119,7 @@ test('ours sends reference images, videos and audio as it does', async (t) => {
     t,
     (path) => ({
       input: withDefaults({ prompt, duration: 5, ratio: '16:9' }),
-      images: async () => [{ path, widthPx: 900, heightPx: 1600 }],
+      images: [{ path, widthPx: 900, heightPx: 1600 }],
       links: { videos: [video], audios: [audio] },
     }),
     {

@@ -4,8 +4,8 @@ import { OpenRouter } from '@openrouter/sdk';
 import RunwayML from '@runwayml/sdk';
 import { test } from 'node:test';
 import Replicate from 'replicate';
-import { jobRequest } from '../providers/job-request.ts';
-import { signal, stage } from './files-stage.ts';
+import { jobRequest, signal } from '../providers/job-request.ts';
+import { stage } from './files-stage.ts';
 
 // The vendors' own clients against the fakes that the tests of two files use: what they understand, the fakes say rightly.
 
@@ -15,7 +15,7 @@ test("Replicate's own client and the file understand the same jobs", async (t) =
   const theirs = await client.predictions.create({ model: file.example.model, input: { prompt: 'a job of theirs' } });
   assert.equal(theirs.status, 'starting');
   assert.equal((await upstream.books.jobsFor('a job of theirs')).length, 1);
-  assert.equal((await statusOf(theirs.id))?.state, 'running');
+  assert.equal((await statusOf(theirs.id)).state, 'running');
 
   const request = jobRequest();
   const ours = await provider.submit(request, signal);
@@ -34,7 +34,7 @@ test("Replicate's own client and the file understand the same jobs", async (t) =
   const done = await client.predictions.get(ours.id);
   assert.deepEqual(await statusOf(ours.id), { state: 'succeeded', result: { url: done.output as unknown } });
   assert.equal((await client.predictions.cancel(theirs.id)).status, 'canceled');
-  assert.equal((await statusOf(theirs.id))?.state, 'failed');
+  assert.equal((await statusOf(theirs.id)).state, 'failed');
 });
 
 test("fal's own client and the file understand the same jobs", async (t) => {
@@ -47,7 +47,7 @@ test("fal's own client and the file understand the same jobs", async (t) => {
   const theirs = await client.queue.submit(endpoint, { input: { prompt: 'a job of theirs' } });
   const { request_id: id, status_url, response_url, cancel_url } = theirs;
   assert.equal((await upstream.books.jobsFor('a job of theirs')).length, 1);
-  assert.equal((await statusOf(id, { status_url, response_url, cancel_url }))?.state, 'running');
+  assert.equal((await statusOf(id, { status_url, response_url, cancel_url })).state, 'running');
 
   const ours = await provider.submit(jobRequest(), signal);
   assert.ok(ours.kind === 'accepted');
@@ -77,7 +77,7 @@ test("Runway's own client and the file understand the same jobs", async (t) => {
     duration: 5,
   });
   assert.equal((await upstream.books.jobsFor('a job of theirs')).length, 1);
-  assert.equal((await statusOf(theirs.id))?.state, 'running');
+  assert.equal((await statusOf(theirs.id)).state, 'running');
 
   const ours = await provider.submit(jobRequest(), signal);
   assert.ok(ours.kind === 'accepted');
@@ -87,7 +87,7 @@ test("Runway's own client and the file understand the same jobs", async (t) => {
   assert.ok(done.status === 'SUCCEEDED');
   assert.deepEqual(await statusOf(ours.id), { state: 'succeeded', result: { url: done.output[0] } });
   await client.tasks.delete(theirs.id);
-  assert.equal((await statusOf(theirs.id))?.state, 'failed');
+  assert.equal((await statusOf(theirs.id)).state, 'failed');
 });
 
 test("OpenRouter's own client and the file understand the same jobs", async (t) => {
@@ -99,7 +99,7 @@ test("OpenRouter's own client and the file understand the same jobs", async (t) 
   });
   assert.equal(theirs.status, 'pending');
   assert.equal((await upstream.books.jobsFor('a job of theirs')).length, 1);
-  assert.equal((await statusOf(theirs.id))?.state, 'running');
+  assert.equal((await statusOf(theirs.id)).state, 'running');
 
   const ours = await provider.submit(jobRequest(), signal);
   assert.ok(ours.kind === 'accepted');

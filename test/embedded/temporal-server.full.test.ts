@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Client, Connection } from '@temporalio/client';
 import { commandOf } from '../../src/embedded/running-process.ts';
@@ -125,6 +125,34 @@ test("a server that has died is not replaced by another installation's at its ad
   assert.ok(!hasLogged('was restarted'));
   await proxy.close();
   await until(() => hasLogged('was restarted'), 'the server');
+});
+
+/** A program that listens on the port that follows `--ui-port`, in a process that outlives it. Writes its pid to the first argument. */
+const takePort = `
+const { spawn } = require('node:child_process');
+const [pidFile, ...args] = process.argv.slice(2);
+const listen = "require('node:net').createServer().listen(+process.argv[1], '127.0.0.1', () => console.log('listening'))";
+const port = args[args.indexOf('--ui-port') + 1];
+const program = spawn(process.execPath, ['-e', listen, port], { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+require('node:fs').writeFileSync(pidFile, String(program.pid));
+program.stdout.once('data', () => process.exit());
+`;
+
+test('a port that another program takes while the server starts is replaced', async (t) => {
+  const folder = await awkwardFolder();
+  const cliPath = join(dirname(folder), 'temporal');
+  const launcher = `#!/bin/sh
+[ -e "$0.pid" ] || '${process.execPath}' "$0.cjs" "$0.pid" "$@"
+exec '${await testTemporalCli()}' "$@"
+`;
+  await writeFile(`${cliPath}.cjs`, takePort);
+  await writeFile(cliPath, launcher, { mode: 0o755 });
+  const server = await startTemporal({ cliPath, folder, inMemory: true, namespace, log: () => undefined });
+  t.after(server.stop);
+  const program = Number(await readFile(`${cliPath}.pid`, 'utf8'));
+  t.after(() => process.kill(program, 'SIGKILL'));
+  assert.notEqual(await commandOf(program), undefined, 'it keeps the port');
+  assert.match(await (await fetch(server.uiUrl)).text(), /<html/i);
 });
 
 test('a damaged database is reported with a fix, which works, and nothing is left running', async (t) => {

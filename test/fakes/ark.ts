@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { frameSize } from '../../src/media/frame-size.ts';
 import { type Ratio, ratios, type Resolution } from '../../src/tasks/input-bounds.ts';
-import { send } from './own-upstream.ts';
-import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
+import { fakeVideoPath, send, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: Ark as its documents and other people's clients describe it, without the videos. Its jobs wait in a queue until the test
@@ -54,8 +53,6 @@ type Service = Required<ArkOptions> & {
 
 type ArkOptions = {
   readonly key: string;
-  /** Jobs that may wait in the queue. */
-  readonly maxQueued?: number;
   /** As MiniMax has it: other paths, and a record in `task`. */
   readonly isWrapped?: boolean;
   /** Its file is the video of every job; it has 720p by default. */
@@ -64,13 +61,12 @@ type ArkOptions = {
 
 export async function startArkUpstream({
   key,
-  maxQueued = Infinity,
   isWrapped = false,
   videoPath = fakeVideoPath,
 }: ArkOptions): Promise<ArkUpstream> {
   const books = createBooks();
   const state = { creates: [], requests: [], jobs: new Map<string, Kept>(), isLagging: false, refusal: undefined };
-  const service: Service = { key, maxQueued, isWrapped, videoPath, books, ...state };
+  const service: Service = { key, isWrapped, videoPath, books, ...state };
   const server = await startRestartableServer((request, response) => answer(service, request, response));
   return {
     ...server,
@@ -118,14 +114,10 @@ async function answer(service: Service, request: IncomingMessage, response: Serv
 }
 
 function create(service: Service, sent: Create, response: ServerResponse): void {
-  const { books, creates, jobs, maxQueued, isLagging, isWrapped } = service;
+  const { books, creates, jobs, isLagging, isWrapped } = service;
   const refusal = service.refusal ?? refusalOf(sent);
   service.refusal = undefined;
   if (refusal !== undefined) return send(response, refusal.status, refusal.body);
-  const queued = [...jobs].filter(([id, { isStarted }]) => !isStarted && books.find(id)?.state === 'running');
-  if (queued.length >= maxQueued) {
-    return send(response, 429, fault('QuotaExceeded', 'The request has exceeded the quota.', 'TooManyRequests'));
-  }
   const id = `cgt-20261122${String(creates.length).padStart(6, '0')}-abcde`;
   creates.push(sent);
   books.begin({ id, prompt: promptOf(sent) });
@@ -236,6 +228,6 @@ const outputFault = {
   message: 'The output video may contain sensitive information.',
 };
 
-function fault(code: string, message: string, type = 'BadRequest'): object {
-  return { error: { code, message: `${message} Request id: 0217`, param: '', type } };
+function fault(code: string, message: string): object {
+  return { error: { code, message: `${message} Request id: 0217`, param: '', type: 'BadRequest' } };
 }

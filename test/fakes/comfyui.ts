@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
+import { fakeVideoPath, send, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: a ComfyUI server that runs no graph. How it answers was recorded from ComfyUI 0.8. A graph needs one text of the class
@@ -215,8 +215,4 @@ async function view({ files }: Service, asked: URLSearchParams, request: Incomin
   const name = [asked.get('subfolder'), asked.get('filename')].filter((part) => part !== null && part !== '').join('/');
   if (!files.has(name)) return send(response, 404, {});
   await sendFakeVideo(request, response);
-}
-
-function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

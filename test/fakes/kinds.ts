@@ -38,14 +38,13 @@ export type Kind = {
   readonly endsAlone?: true;
 };
 
-const workflow = {
+export const workflow = {
   '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{prompt}}' } },
   '9': { class_type: 'SaveVideo', inputs: { filename_prefix: '{{prefix}}' } },
 };
 const withWorkflow = { parameters: { workflow: './workflow.json', fps: 16 } };
 const secrets = { accessKey: { file: './key' }, secretKey: { file: './key' } };
 const isPost: Kind['isCreate'] = ({ method, path }) => method === 'POST' && !/\/(?:cancel|upload)$/.test(path);
-const forgets = true;
 
 /** One of the files that come with the kind `http`. */
 function shipped(
@@ -91,7 +90,7 @@ export const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       start: () => startVideosUpstream('vllm-omni', upstreamKey),
       isCreate: isPost,
       lostJobs: 'listed',
-      forgets,
+      forgets: true,
     },
   ],
   [
@@ -102,7 +101,7 @@ export const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       start: startFakeComfyui,
       isCreate: ({ path }) => path === '/prompt',
       lostJobs: 'named',
-      forgets,
+      forgets: true,
       repeats: true,
     },
   ],
@@ -126,7 +125,7 @@ export const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
       start: startCogUpstream,
       isCreate: ({ method }) => method === 'PUT',
       lostJobs: 'named',
-      forgets,
+      forgets: true,
       repeats: true,
       endsAlone: true,
     },
@@ -151,7 +150,7 @@ export const kinds: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 const samples = {
   /** One of each API family: what all adapters of a family share is tested once. */
   families: ['own', 'ark', 'kie', 'replicate-seedance', 'vllm', 'comfyui'],
-  /** One of each answer to the question what is known of a create without an answer: named, listed, lost, and held until its end. */
+  /** One for each of the kinds of `lostJobs`, and one whose jobs are held until their end. */
   lostJobs: ['own', 'ark', 'kie', 'cog'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
+import { fakeVideoPath, send, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { type BookedJob, createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: a server of docs/providers/own.md that makes no videos. Its jobs survive a restart, as the protocol demands.
@@ -97,8 +97,4 @@ function record(job: BookedJob | undefined, uploads = false) {
   if (status === 'running') return { id, status, progress: 50 };
   const uploaded = uploads && status === 'succeeded' && { uploaded: true };
   return { id, status, cost: jobCost, ...(status === 'failed' && fault('internal')), ...uploaded };
-}
-
-export function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

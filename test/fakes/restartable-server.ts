@@ -45,6 +45,10 @@ export async function startRestartableServer(
   };
 }
 
+export function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
+
 /** Sends the video, or its rest from the start of a range; the head alone for HEAD. */
 export async function sendFakeVideo(
   request: IncomingMessage,

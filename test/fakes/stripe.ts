@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Stripe } from 'stripe';
-import { type RestartableServer, startRestartableServer } from './restartable-server.ts';
-import { send } from './own-upstream.ts';
+import { type RestartableServer, send, startRestartableServer } from './restartable-server.ts';
 import {
   createStripeRecords,
   type FakeCharge,

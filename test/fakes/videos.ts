@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { DialectName } from '../../src/providers/openai-videos/dialects.ts';
-import { fakeVideoPath, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
+import { fakeVideoPath, send, sendFakeVideo, startRestartableServer } from './restartable-server.ts';
 import { type BookedState, createBooks, type OwnBooks, type RunningUpstream } from './upstream-books.ts';
 
 // A FAKE: a server of `/v1/videos` in one of its dialects, which makes no videos. How each one answers is from the code of
@@ -214,8 +214,4 @@ function fault(dialect: DialectName, message: string): object {
   return isInMemory(dialect)
     ? { detail: message }
     : { error: { code: 'not_ok', message, type: 'invalid_request_error' } };
-}
-
-function send(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -11,8 +11,8 @@ import {
   startVisitor,
   type Tab,
   type Visitor,
+  windows,
 } from '../support/console.ts';
-import { windows } from '../support/console-pages.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { runsWholeMatrix } from '../support/tier.ts';

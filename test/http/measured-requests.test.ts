@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { ServiceEvent } from '../../src/metrics/counters.ts';
+import type { ServiceEvent } from '../../src/metrics/events.ts';
 import { eventsInto } from '../support/events.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';

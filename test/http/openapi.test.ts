@@ -39,6 +39,18 @@ test('whatever the document lets be null may be null: no list of values leaves i
   assert.deepEqual(wrong, []);
 });
 
+test('a schema with a name is never null itself, so that each use of the name says whether it may be null', () => {
+  const { components } = JSON.parse(JSON.stringify(openApiDocument(builtInCatalogue()))) as {
+    components: { schemas: Record<string, { type?: unknown }> };
+  };
+  const names = Object.entries(components.schemas);
+  assert.ok(names.length > 20);
+  const nullable = names.filter(([, { type }]) => Array.isArray(type) && type.includes('null'));
+  assert.deepEqual(nullable, []);
+  const referred = names.filter(([, schema]) => /"allOf":\[\{"\$ref"/.test(JSON.stringify(schema)));
+  assert.deepEqual(referred, []);
+});
+
 test('every endpoint under /api/ is documented, and every documented one exists', () => {
   const served = createRouter(service.deps).stack.flatMap(({ path, methods }) =>
     methods

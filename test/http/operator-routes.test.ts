@@ -2,25 +2,21 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { endpoints } from '../../src/http/endpoints.ts';
-import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { createTestOperator, type TestOperator } from '../support/operator.ts';
-import { newPerson } from '../support/person.ts';
-import { owedCallback } from '../support/owed-callback.ts';
-import { scopes } from '../../src/accounts/api-key.ts';
-import { createApiKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
-import { listProviderSwitches } from '../../src/providers/provider-pools.ts';
-import { setPrice } from '../../src/credits/prices.ts';
-import { listSignUps, requestSignUp } from '../../src/people/sign-up.ts';
+import { createExamples, type Example } from './operator-examples.ts';
 
 const operatorEndpoints = endpoints.filter(({ scope }) => scope === 'operator');
 
 let service: HttpService;
 let operator: TestOperator;
+let examples: Readonly<Record<string, Example>>;
 before(async () => {
   service = await startHttpService();
   operator = await createTestOperator(service);
+  examples = createExamples(service, operator);
 });
 after(async () => {
   const violations = await auditLedger(service.database.db);
@@ -28,231 +24,13 @@ after(async () => {
   assert.deepEqual(violations, []);
 });
 
-/** A body that changes something, one that is refused, and whether doing it again changes anything. */
-type Example = {
-  readonly does: () => Promise<Record<string, unknown>>;
-  readonly refused: Record<string, unknown>;
-  readonly changesAgain?: true;
-};
-
-const reason = 'a good reason';
-const nobody = randomUUID();
-const newAccountId = async () => (await service.newAccount(1000)).accountId;
-
-async function newTaskId(): Promise<string> {
-  const { key } = await service.newAccount(1000);
-  return String((await service.create(key, plainRequest)).json.data['taskId']);
-}
-
-async function newKeyId(): Promise<string> {
-  const accountId = await newAccountId();
-  const created = await createApiKey(service.database.db, { accountId, name: 'a', scopes });
-  assert.ok(created);
-  return created.keyId;
-}
-
-async function newSignUp(): Promise<string> {
-  const { db } = service.database;
-  const policy = { mode: 'open', domains: [], credits: 0, hourlyLimit: 1_000, hourlyLimitPerAddress: 1_000 } as const;
-  const email = `${randomUUID()}@example.com`;
-  assert.equal(await requestSignUp(db, policy, { email, address: '192.0.2.1' }), 'requested');
-  const found = (await listSignUps(db, 1_000)).find((one) => one.email === email);
-  return found?.linkId ?? assert.fail();
-}
-
-const { model } = plainRequest;
-
-async function newPriceId(): Promise<number> {
-  const fromMs = Date.now() + 3_600_000;
-  const setting = await setPrice(service.database.db, {
-    model,
-    accountId: undefined,
-    priceName: 'standard',
-    creditsPerSecond: 30,
-    creditsPerVideo: 0,
-    fromMs,
-    who: 'a',
-    reason,
-  });
-  assert.ok(setting.kind === 'set');
-  return setting.price.priceId;
-}
-
-async function newUserId(): Promise<string> {
-  return (await newPerson(service)).userId;
-}
-
-async function otherState(): Promise<string> {
-  const [now] = await listProviderSwitches(service.database.db);
-  return now?.state === 'draining' ? 'off' : 'draining';
-}
-
-/** One for each operation that changes something; an operation without its own fails the test below. */
-const examples: Readonly<Record<string, Example>> = {
-  adminCreateAccount: {
-    does: async () => ({ name: 'new', credits: 7 }),
-    refused: { name: '' },
-    changesAgain: true,
-  },
-  adminSuspendAccount: {
-    does: async () => ({ accountId: await newAccountId(), reason }),
-    refused: { accountId: nobody, reason },
-  },
-  adminUnsuspendAccount: {
-    does: async () => {
-      const accountId = await newAccountId();
-      await operator.ask('POST', '/api/admin/v1/accounts/suspend', { body: { accountId, reason } });
-      return { accountId, reason };
-    },
-    refused: { accountId: nobody, reason },
-  },
-  adminLimitAccount: {
-    does: async () => ({ accountId: await newAccountId(), maxUnfinishedTasks: 3 }),
-    refused: { accountId: nobody, maxUnfinishedTasks: 3 },
-  },
-  adminRenameAccount: {
-    does: async () => ({ accountId: await newAccountId(), name: 'Harbor Films' }),
-    refused: { accountId: nobody, name: 'Harbor Films' },
-  },
-  adminCreateCodes: {
-    does: async () => ({ name: 'spring', credits: 5, codes: 2 }),
-    refused: { name: 'spring', credits: 0, codes: 2 },
-    changesAgain: true,
-  },
-  adminWithdrawCodes: {
-    does: async () => {
-      const batch = { name: 'spring', credits: 5, codes: 2 };
-      const { json } = await operator.ask('POST', '/api/admin/v1/codes', { body: batch });
-      return { batchId: json.data['batchId'], reason };
-    },
-    refused: { batchId: nobody, reason },
-  },
-  adminGrantCredits: {
-    does: async () => ({ accountId: await newAccountId(), credits: 5, reason }),
-    refused: { accountId: nobody, credits: 5, reason },
-  },
-  adminAdjustCredits: {
-    does: async () => ({ accountId: await newAccountId(), amount: -5, reason }),
-    refused: { accountId: nobody, amount: -5, reason },
-  },
-  adminSetPrice: {
-    does: async () => ({ model, creditsPerSecond: 30, accountId: await newAccountId(), reason }),
-    refused: { model, creditsPerSecond: 30, accountId: nobody, reason },
-    changesAgain: true,
-  },
-  adminWithdrawPrice: {
-    does: async () => ({ priceId: await newPriceId(), reason }),
-    refused: { priceId: 999_999_999, reason },
-  },
-  adminSetProvider: {
-    does: async () => ({ provider: 'preview', state: await otherState(), reason }),
-    refused: { provider: 'nobody', state: 'off', reason },
-  },
-  adminTestProvider: {
-    does: async () => ({ provider: 'preview' }),
-    refused: { provider: 'nobody' },
-    changesAgain: true,
-  },
-  adminRetryTask: {
-    does: async () => ({ taskId: await newTaskId(), reason }),
-    refused: { taskId: nobody, reason },
-    changesAgain: true,
-  },
-  adminRetryProvider: {
-    does: async () => ({ provider: 'preview', reason }),
-    refused: { provider: 'nobody', reason },
-    changesAgain: true,
-  },
-  adminSetAnnouncement: {
-    does: async () => ({ text: 'Maintenance on Sunday', level: 'warning', link: 'https://status.example.com' }),
-    refused: { text: '' },
-  },
-  adminRemoveAnnouncement: {
-    does: async () => {
-      await operator.ask('POST', '/api/admin/v1/announcement', { body: { text: randomUUID() } });
-      return {};
-    },
-    refused: { nonsense: 1 },
-  },
-  adminCreateKey: {
-    does: async () => ({ accountId: await newAccountId(), name: 'new' }),
-    refused: { accountId: nobody, name: 'new' },
-    changesAgain: true,
-  },
-  adminRevokeKey: { does: async () => ({ keyId: await newKeyId() }), refused: { keyId: nobody } },
-  adminCancelTask: {
-    does: async () => ({ taskId: await newTaskId(), reason }),
-    refused: { taskId: nobody, reason },
-  },
-  adminCancelTasks: {
-    does: async () => ({ taskIds: [await newTaskId()], reason }),
-    refused: { taskIds: [], reason },
-  },
-  adminDeleteTask: {
-    does: async () => {
-      const { taskId } = await owedCallback(service.database.db, await newAccountId(), 'http://receiver.test/');
-      return { taskId, reason };
-    },
-    refused: { taskId: nobody, reason },
-  },
-  adminCloseAccount: {
-    does: async () => ({ accountId: await newAccountId(), reason }),
-    refused: { accountId: nobody, reason },
-  },
-  adminInvitePerson: {
-    does: async () => ({ email: 'new@example.com', accountId: await newAccountId(), role: 'viewer' }),
-    refused: { email: 'new@example.com', accountId: nobody },
-    changesAgain: true,
-  },
-  adminWithdrawInvitation: {
-    does: async () => {
-      const body = { email: 'new@example.com', isOperator: true };
-      const { json } = await operator.ask('POST', '/api/admin/v1/people/invite', { body });
-      return { linkId: json.data['linkId'] };
-    },
-    refused: { linkId: nobody },
-  },
-  adminCreateSignUpLink: {
-    does: async () => ({ linkId: await newSignUp() }),
-    refused: { linkId: nobody },
-    changesAgain: true,
-  },
-  adminResetPassword: {
-    does: async () => ({ userId: await newUserId() }),
-    refused: { userId: nobody },
-    changesAgain: true,
-  },
-  adminDisablePerson: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
-  adminEnablePerson: {
-    does: async () => {
-      const userId = await newUserId();
-      await operator.ask('POST', '/api/admin/v1/people/disable', { body: { userId } });
-      return { userId };
-    },
-    refused: { userId: nobody },
-  },
-  adminErasePerson: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
-  adminEndSessions: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
-  adminSetOperator: {
-    does: async () => ({ userId: await newUserId(), isOperator: true }),
-    refused: { userId: nobody, isOperator: true },
-  },
-  adminRedeliverCallback: {
-    does: async () => ({
-      taskId: (await owedCallback(service.database.db, await newAccountId(), 'http://receiver.test/')).taskId,
-    }),
-    refused: { taskId: nobody },
-    changesAgain: true,
-  },
-};
-
 const countActions = async () => (await listActions(service.database.db, { limit: 10_000 })).length;
 
 for (const { operationId, method, path } of operatorEndpoints) {
   if (method === 'get') continue;
   test(`${operationId} writes one entry into the audit log, and none when it is refused or changes nothing`, async () => {
     const example = examples[operationId];
-    assert.ok(example, 'every operation that changes something needs an example above');
+    assert.ok(example, 'every operation that changes something needs an example in operator-examples.ts');
     const body = await example.does();
     const wish = { body, headers: { 'idempotency-key': randomUUID() } };
     const earlier = await countActions();

@@ -6,7 +6,8 @@ import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import type { VideoForm } from '../../src/tasks/ports.ts';
 import { type Ratio, ratios, type Resolution, resolutions } from '../../src/tasks/input-bounds.ts';
-import { pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const signal = new AbortController().signal;
 const ffmpeg = pinnedFfmpeg();

@@ -4,7 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createFfmpeg, FfmpegError } from '../../src/media/ffmpeg.ts';
-import { ffmpegPath, pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { ffmpegPath, pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const ffmpeg = pinnedFfmpeg();
 const signal = new AbortController().signal;
@@ -81,7 +82,7 @@ test('a run for which no file descriptor is left is a failure like any other, an
       .catch(({ name, failure, cause }) => console.log(name, failure.exitCode, cause.code));`;
   // It ends by itself, since no timer is left.
   const limited = ['-c', 'ulimit -n 100; exec "$@"', 'sh', process.execPath, '--input-type=module', '--eval', program];
-  const { status, stdout, stderr } = spawnSync('/bin/sh', limited, { encoding: 'utf8', timeout: 120_000 });
+  const { status, stdout, stderr } = spawnSync('/bin/sh', limited, { encoding: 'utf8' });
   assert.deepEqual([status, stdout, stderr], [0, 'FfmpegError null EMFILE\n', '']);
 });
 

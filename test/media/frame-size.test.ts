@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { frameSize, frameSizes, isBelow } from '../../src/media/frame-size.ts';
+import { frameSize, frameSizes, isBelow, sizeOf } from '../../src/media/frame-size.ts';
 import { ratios, resolutions } from '../../src/tasks/input-bounds.ts';
 
 test('16:9 has the usual size of every resolution', () => {
@@ -67,3 +67,25 @@ test('sizes that vendors document for a resolution have it, and those of the nex
   for (const resolution of resolutions)
     for (const ratio of ratios) assert.equal(isBelow(resolution, frameSize(resolution, ratio, undefined)), false);
 });
+
+const wan = { width: 832, height: 480, resolution: '480p' } as const;
+const cosmos = { width: 1344, height: 768 };
+
+for (const [model, resolution, ratio, widthPx, heightPx] of [
+  [wan, '480p', '16:9', 832, 480],
+  [wan, '720p', '16:9', 1248, 736],
+  [cosmos, '720p', '16:9', 1344, 768],
+  [cosmos, '720p', '9:16', 768, 1344],
+  [cosmos, '720p', '1:1', 1024, 1024],
+  [cosmos, '720p', '4:3', 1184, 864],
+  [cosmos, '720p', 'adaptive', 768, 1344],
+  [cosmos, '480p', '16:9', 896, 512],
+  [cosmos, '1080p', '9:16', 1152, 2016],
+  [{}, '720p', '1:1', 960, 960],
+] as const) {
+  test(`a model with ${JSON.stringify(model)} makes ${ratio} at ${resolution} as ${widthPx} × ${heightPx}`, () => {
+    // The reference image is upright.
+    const size = sizeOf({ resolution, ratio }, { widthPx: 90, heightPx: 160 }, model);
+    assert.deepEqual(size, { widthPx, heightPx });
+  });
+}

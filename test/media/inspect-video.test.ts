@@ -8,7 +8,8 @@ import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { isPosterOf } from '../../src/media/poster.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
-import { pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const never: Ffmpeg = async () => assert.fail('no poster was to be made');
 const signal = new AbortController().signal;

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { sharp } from '../../src/media/image-library.ts';
 import { makeLastFrame } from '../../src/media/last-frame.ts';
-import { pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const signal = new AbortController().signal;
 const ffmpeg = pinnedFfmpeg();

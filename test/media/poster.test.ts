@@ -6,7 +6,8 @@ import sharp from 'sharp';
 import type { FrameSize } from '../../src/media/frame-size.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { isPosterOf, makePoster, posterSize } from '../../src/media/poster.ts';
-import { pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const ffmpeg = pinnedFfmpeg();
 const { signal } = new AbortController();

@@ -4,7 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { probeVideo, VideoFileError } from '../../src/media/probe-video.ts';
-import { pinnedFfmpeg, temporaryFolder } from '../providers/preview/render-support.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
 const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=320x180:rate=30:duration=2'];
 const sound = ['-f', 'lavfi', '-i', 'sine=duration=2'];

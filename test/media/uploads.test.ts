@@ -6,8 +6,9 @@ import type { UploadOutcome } from '../../src/http/http-deps.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import * as images from '../support/hostile-images.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
-import { parseAnswer, rawConnection, rawExchange } from '../support/http-raw.ts';
+import { parseAnswer, rawConnection } from '../support/http-raw.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { patient, watchNodeServer } from '../support/node-server.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let service: HttpService;
@@ -153,8 +154,8 @@ async function suspendedKey(): Promise<string> {
 }
 
 test('an upload whose client goes away, or sends too slowly, frees its slot', async () => {
-  const limits = { headersTimeout: 1_000, requestTimeout: 1_500, connectionsCheckingInterval: 10 };
-  const own = await startHttpService({ database: service.database, limits });
+  const own = await startHttpService({ database: service.database, limits: patient });
+  using node = watchNodeServer(own.server.port);
   try {
     const { key } = await own.newAccount(1_000);
     const head = `POST /api/v1/uploads HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: image/png\r\n`;
@@ -167,8 +168,14 @@ test('an upload whose client goes away, or sends too slowly, frees its slot', as
       });
       assert.equal(answer.status, 200, answer.bytes.toString());
     };
-    const late = await Promise.all([rawExchange(own.server.port, begun), rawExchange(own.server.port, begun)]);
-    for (const text of late) assertRefused(parseAnswer(text), 408, /took too long/);
+    const late = [rawConnection(own.server.port), rawConnection(own.server.port)];
+    for (const connection of late) connection.write(begun);
+    await waitFor('both slots to be taken', async () =>
+      (await upload(key, image, 'image/png', own)).status === 503 ? true : undefined,
+    );
+    node.limit(1);
+    for (const connection of late) assertRefused(parseAnswer(await connection.closed), 408, /took too long/);
+    node.limit(patient.requestTimeout);
     await assertTakesUploads();
     const gone = [rawConnection(own.server.port), rawConnection(own.server.port)];
     for (const connection of gone) {

@@ -63,3 +63,8 @@ test('the documents explain every metric, and no other', () => {
   const own = metrics.map(({ name }) => name).filter((name) => name.startsWith('videogen_'));
   assert.deepEqual([...new Set(explained)].toSorted(), own.toSorted());
 });
+
+test('the reference has the tables of commands and metrics that the program defines', () => {
+  const { stderr, status } = spawnSync('node', ['ops/write-reference.mjs', '--check'], { encoding: 'utf8' });
+  assert.deepEqual([stderr, status], ['', 0]);
+});

@@ -1,40 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { inspect } from 'node:util';
-import fc from 'fast-check';
 import { builtInCatalogue, readCatalogueFile } from '../../src/models/catalogue-file.ts';
-import type { Catalogue } from '../../src/models/catalogue/models.ts';
-import { ConfigError } from '../../src/platform/errors.ts';
 import { defaultModels } from '../../src/models/model.ts';
+import { faultsOf, readCatalogue } from './read-catalogue.ts';
 
-const seed = 20_261_122;
 const prices = [{ creditsPerSecond: 7 }];
 const model = { model: 'm', title: 'M', prices };
-
-type Files = Readonly<Record<string, string>>;
-
-/** Reads a catalogue that stands beside the other files. */
-function read(text: string | object, files: Files = {}): Catalogue {
-  const all: Files = { ...files, '/etc/videogen/catalogue': typeof text === 'string' ? text : JSON.stringify(text) };
-  const readText = (path: string) => {
-    const found = all[path];
-    if (found === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
-    return found;
-  };
-  return readCatalogueFile({ path: '/etc/videogen/catalogue', readText });
-}
-
-/** The faults of a catalogue, without the file's name; none when it is good. */
-function faultsOf(text: string | object, files: Files = {}): readonly string[] {
-  try {
-    read(text, files);
-    return [];
-  } catch (error) {
-    assert.ok(error instanceof ConfigError, inspect(error));
-    return error.problems.map((fault) => fault.replace('/etc/videogen/catalogue: ', ''));
-  }
-}
 
 test('the example loads, with every kind of provider, its rules, prices and tiers', () => {
   const { providers, models, files } = readCatalogueFile({ path: 'docs/catalogue.example.yaml' });
@@ -57,7 +28,7 @@ test('the example loads, with every kind of provider, its rules, prices and tier
 });
 
 test('what a file does not say is as it is without one', () => {
-  const { creditValue, models } = read({ models: [model] });
+  const { creditValue, models } = readCatalogue({ models: [model] });
   assert.deepEqual(creditValue, { micros: 5000, currency: 'USD' });
   const { providers, deadlineMs, tiers, fit, isRemote } = models.get('m') ?? assert.fail();
   assert.deepEqual([providers, deadlineMs, fit, isRemote], [['preview'], 1_800_000, 'keep', false]);
@@ -166,7 +137,7 @@ test('the size of an entry is that of 16:9 at the default resolution of its mode
     generateAudio: { fixed: false },
   };
   const [box, own] = ['box', 'own'].map((provider) => ({ provider, parameters: { width: 832, height: 480 } }));
-  const { models } = read({ providers, models: [{ ...model, input, tiers: [[box, own]] }] });
+  const { models } = readCatalogue({ providers, models: [{ ...model, input, tiers: [[box, own]] }] });
   const entries = models.get(model.model)?.tiers.flat() ?? assert.fail();
   assert.deepEqual(
     entries.map(({ parameters }) => parameters),
@@ -274,64 +245,4 @@ test('a report has a bound, too', () => {
   const faults = faultsOf({ models });
   assert.equal(faults.length, 201);
   assert.match(faults.at(-1) ?? '', /^\d+ more$/);
-});
-
-const leaf = fc.oneof(fc.string(), fc.integer(), fc.double(), fc.boolean(), fc.constant(null));
-const fieldNames =
-  'model models providers tiers provider prices rules parameters kind key env file baseUrl cost durations workflow x'
-    .split(' ')
-    .concat(['creditsPerSecond', '__proto__', 'constructor']);
-const words = ['preview', 'ark', 'comfyui', 'http', 'a', 'builtin:kie', './w.json', 'http://x', 'ARK_KEY', 'm', '1e5'];
-const { tree } = fc.letrec((tie) => ({
-  tree: fc.oneof({ depthSize: 'medium' }, leaf, fc.constantFrom(...words), tie('list'), tie('map')),
-  list: fc.array(tie('tree'), { maxLength: 4 }),
-  map: fc
-    .array(fc.tuple(fc.constantFrom(...fieldNames), tie('tree')), { maxLength: 6 })
-    .map((fields) => Object.fromEntries(fields)),
-}));
-const provider = fc.record(
-  { kind: tree, baseUrl: tree, key: tree, file: tree, rules: tree, cost: tree },
-  { requiredKeys: [] },
-);
-const entry = fc.record({ provider: tree, parameters: tree, rules: tree, model: tree }, { requiredKeys: [] });
-const anyModel = fc.record(
-  {
-    model: tree,
-    title: tree,
-    aliases: tree,
-    prices: tree,
-    tiers: fc.array(fc.array(entry)),
-    providers: tree,
-  },
-  { requiredKeys: [] },
-);
-const nearFile = fc.record({
-  providers: fc.oneof(
-    tree,
-    fc.dictionary(fc.constantFrom('a', 'ark', 'preview', '__proto__'), fc.oneof(provider, tree)),
-  ),
-  models: fc.oneof(tree, fc.array(fc.oneof(anyModel, tree))),
-});
-
-test('any file is read or rejected with a ConfigError, and nothing else is thrown', () => {
-  const check = (text: string) => {
-    faultsOf(text, { '/etc/videogen/w.json': '{"1": {"class_type": "x"}}' });
-  };
-  fc.assert(
-    fc.property(fc.oneof(nearFile, tree), (data) => check(JSON.stringify(data))),
-    { seed, numRuns: 300 },
-  );
-  fc.assert(fc.property(fc.string({ maxLength: 200 }), check), { seed, numRuns: 200 });
-  // The example with a piece cut out, doubled or replaced.
-  const example = readFileSync('docs/catalogue.example.yaml', 'utf8');
-  const place = fc.nat({ max: example.length });
-  fc.assert(
-    fc.property(
-      place,
-      place,
-      fc.oneof(fc.constantFrom('', '*', '&a ', '!', ': ', '\t', '{', ']', '"', '- '), fc.string()),
-      (a, b, piece) => check(example.slice(0, Math.min(a, b)) + piece + example.slice(Math.max(a, b) - 40)),
-    ),
-    { seed, numRuns: 200 },
-  );
 });

@@ -74,7 +74,9 @@ test('an invalid file leaves the catalogue in force, and all its problems are lo
     `${path}: models[0].deadlineSeconds: must be at least 10`,
     `${path}: models[0].fit: must be one of keep, convert`,
   ];
-  assert.deepEqual(logged, [{ path, problems, message: 'changed catalogue refused, the one before stays in force' }]);
+  assert.deepEqual(logged, [
+    { path, problems, message: 'catalogue change rejected; the previous catalogue stays in force' },
+  ]);
   write(catalogueOf(['a', 'b']));
   await settle();
   assert.deepEqual([names(), isStale()], [['a', 'b'], false]);

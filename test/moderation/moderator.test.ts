@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { moderationSchema } from '../../src/models/catalogue/moderation.ts';
 import { createModerator, type ModerationHook, type Moderator, type Verdict } from '../../src/moderation/moderator.ts';
-import type { ServiceEvent } from '../../src/metrics/counters.ts';
+import type { ServiceEvent } from '../../src/metrics/events.ts';
 import { type ModerationHook as Fake, startModerationHook } from '../fakes/moderation-hook.ts';
 import { waitFor } from '../support/wait-for.ts';
 

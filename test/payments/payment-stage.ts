@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { readBooks } from '../../src/credits/credits.ts';
-import type { ServiceEvent } from '../../src/metrics/counters.ts';
+import type { ServiceEvent } from '../../src/metrics/events.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import type { CreditPackage } from '../../src/models/catalogue/packages.ts';
 import type { PaymentProvider } from '../../src/payments/contract.ts';

@@ -8,20 +8,30 @@ import { listActions } from '../../src/operators/operator-actions.ts';
 import { setMembership } from '../../src/people/memberships.ts';
 import { noTaskId } from '../../src/callbacks/callback.ts';
 import type { Answer } from '../support/http-client.ts';
-import { type HttpService, startHttpService } from '../support/http-service.ts';
+import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { newPerson, type Person } from '../support/person.ts';
-import { acceptTestTask, taskParam } from '../support/tasks.ts';
+import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
+import { completeTask } from '../../src/tasks/tasks.ts';
 
 let service: HttpService;
 let accountId: string;
 let owner: Person;
 let operator: Person;
+/** Valid bodies of the endpoints that change nothing. */
+let bodies: Readonly<Record<string, object>>;
 before(async () => {
   service = await startHttpService();
   accountId = await createAccount(service.database.db, { name: 'Northlight', credits: 10_000 });
   owner = await newPerson(service, { roles: { [accountId]: 'owner' } });
   operator = await newPerson(service, { isOperator: true });
-  await acceptTestTask(service.database.db, accountId, taskParam('a lighthouse'));
+  const taskId = await acceptTestTask(service.database.db, accountId, taskParam('a lighthouse'));
+  const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];
+  await completeTask(service.database.db, taskId, { ...madeUpMeasures, videoKey, posterKey });
+  bodies = {
+    priceTask: plainRequest,
+    archiveVideos: { taskIds: [taskId] },
+    kieDownloadUrl: { url: `${service.url}/media/${taskId}/video.mp4` },
+  };
 });
 after(() => service.close());
 
@@ -52,7 +62,9 @@ select table_name as table from information_schema.columns where table_schema = 
 const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, noTaskId);
 const ofPeople = endpoints.filter(({ scope }) => scope !== 'none' && scope !== 'operator');
 
-for (const operation of ofPeople.filter(({ method }) => method !== 'get')) {
+const noReads = ofPeople.filter(({ method }) => method !== 'get');
+
+for (const operation of noReads.filter(({ changesNothing }) => changesNothing !== true)) {
   const { operationId, method, fileTypes } = operation;
   test(`403 ${operationId} is refused while an operator views the account, and changes nothing`, async () => {
     assert.equal((await view(operator)).status, 200);
@@ -64,6 +76,35 @@ for (const operation of ofPeople.filter(({ method }) => method !== 'get')) {
     });
     assert.equal(status, 403, bytes.toString());
     assert.match(bytes.toString(), /"read_only_view"/);
+    assert.equal(await everythingOfAccount(), untouched);
+  });
+}
+
+test('exactly three endpoints that are no GET declare that they change nothing', () => {
+  const declared = endpoints.filter(({ changesNothing }) => changesNothing === true);
+  assert.deepEqual(declared.map(({ operationId }) => operationId).toSorted(), [
+    'archiveVideos',
+    'kieDownloadUrl',
+    'priceTask',
+  ]);
+});
+
+for (const operation of noReads.filter(({ changesNothing }) => changesNothing === true)) {
+  const { operationId } = operation;
+  test(`${operationId} responds to an operator who views the account as to its owner, and changes nothing`, async () => {
+    await view(operator);
+    const untouched = await everythingOfAccount();
+    const ask = async (person: Person) => {
+      const { status, json } = await person.ask('POST', pathOf(operation), { accountId, body: bodies[operationId] });
+      // Signed links and their times differ.
+      const data = Object.entries(json.data).filter(([name]) => name !== 'url' && name !== 'expireTime');
+      return { status, error: json.error, data };
+    };
+    const theirs = await ask(operator);
+    assert.deepEqual(theirs, await ask(owner));
+    // A person speaks no dialect of another API.
+    const [status, error] = operationId === 'kieDownloadUrl' ? [403, 'dialect_required'] : [200, undefined];
+    assert.deepEqual([theirs.status, theirs.error], [status, error]);
     assert.equal(await everythingOfAccount(), untouched);
   });
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { ownBrand } from '../../src/brand/brand.ts';
 import { explainWeakPassword } from '../../src/people/check-password.ts';
 import { hashPassword, isPassword, PasswordsBusy } from '../../src/people/passwords.ts';
 import { inviteAs, resetAs } from '../../src/people/people.ts';
@@ -10,11 +11,11 @@ import { type HttpService, plainRequest, startHttpService } from '../support/htt
 import { goodPassword, newBrowser, newPerson, shell, signIn } from '../support/person.ts';
 
 let service: HttpService;
-/** Another process on the same database. */
+/** Another process on the same database, under a name of its own. */
 let sibling: HttpService;
 before(async () => {
   service = await startHttpService();
-  sibling = await startHttpService({ database: service.database });
+  sibling = await startHttpService({ database: service.database, brand: { ...ownBrand, name: 'Harbour & Film' } });
 });
 after(async () => {
   await sibling.close();
@@ -204,7 +205,7 @@ test('rule 11: of passwords to hash two are at work and fifty wait; more are ref
   for (const { reason } of refused) assert.ok(reason instanceof PasswordsBusy);
 });
 
-for (const [password, refusal] of [
+for (const [password, refusal, serviceName = 'Videogen'] of [
   ['eleven char', /12 to 128 characters/],
   ['x'.repeat(129), /12 to 128 characters/],
   ['🦊'.repeat(11), /12 to 128 characters/],
@@ -222,13 +223,28 @@ for (const [password, refusal] of [
   ['videogen-2026!', /e-mail or the name/],
   ['VideogenVideogen', /e-mail or the name/],
   ['videogen and something else', undefined],
+  ['Harbour & Film 2026', undefined],
+  ['Harbour & Film 2026', /e-mail or the name/, 'Harbour & Film'],
+  ['harbourfilm!harbourfilm', /e-mail or the name/, 'Harbour & Film'],
+  ['videogen-2026!', undefined, 'Harbour & Film'],
+  ['a plain sentence', undefined, '★'],
 ] as const) {
-  test(`rule 12: a password such as ${JSON.stringify(password.slice(0, 20))} is ${refusal === undefined ? 'accepted' : 'refused'}`, () => {
-    const problem = explainWeakPassword(password, 'ada@example.com');
+  test(`rule 12: a password such as ${JSON.stringify(password.slice(0, 20))} is ${refusal === undefined ? 'accepted' : 'refused'} by ${serviceName}`, () => {
+    const problem = explainWeakPassword(password, ['ada@example.com', serviceName]);
     if (refusal === undefined) assert.equal(problem, undefined);
     else assert.match(String(problem), refusal);
   });
 }
+
+test('rule 12: the name of this service is that of its settings', async () => {
+  const harbour = await newPerson(sibling);
+  const body = { currentPassword: goodPassword, newPassword: 'Harbour&Film-2026' };
+  const refused = await harbour.ask('POST', '/api/console/v1/password', { body });
+  assert.equal(refused.status, 422);
+  assert.match(refused.json.msg, /must not be made of the e-mail or the name of this service/);
+  const elsewhere = await newPerson(service);
+  assert.equal((await elsewhere.ask('POST', '/api/console/v1/password', { body })).status, 200);
+});
 
 test('rule 12: a password counts exactly, letter by letter, and is refused where it is chosen with the field’s name', async () => {
   const person = await newPerson(service);

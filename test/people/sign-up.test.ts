@@ -2,15 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { createCodesAs, withdrawCodesAs } from '../../src/credits/redemption-codes.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
-import { createMailer } from '../../src/mail/mailer.ts';
 import { createMailQueue, mailSecrets } from '../../src/mail/mail-queue.ts';
-import { mailServiceOf, ownBrand } from '../../src/brand/brand.ts';
-import { sendDueMails } from '../../src/mail/send-mails.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { inviteAs } from '../../src/people/people.ts';
 import { mailboxOf, type SignUpPolicy } from '../../src/people/sign-up.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
-import { type MailServer, startMailServer, tokenIn } from '../support/mail-server.ts';
+import { deliveredTo, type MailServer, startMailServer, tokenIn } from '../support/mail-server.ts';
 import { type Browser, goodPassword, newBrowser, newPerson, type Person, shell, signIn } from '../support/person.ts';
 
 const box = createSecretBox('s'.repeat(32), [], mailSecrets);
@@ -39,13 +36,7 @@ beforeEach(() => void apply({}));
 const request = (email: string, { browser = newBrowser(service), code }: { browser?: Browser; code?: string } = {}) =>
   browser.ask('POST', '/api/console/v1/sign-up', { body: { email, ...(code !== undefined && { code }) } });
 
-/** Sends the mails that wait; returns those to this address, oldest first. */
-async function mailsTo(email: string) {
-  const { db, log } = service.deps;
-  const mailer = createMailer({ url: mailServer.url, from: 'Videogen <no-reply@example.com>' });
-  await sendDueMails({ db, box, mailer, service: mailServiceOf(ownBrand, service.url), log });
-  return mailServer.received.filter(({ to }) => to === email);
-}
+const mailsTo = (email: string) => deliveredTo(email, mailServer, { ...service, box });
 
 async function tokenTo(email: string): Promise<string> {
   const mail = (await mailsTo(email)).at(-1);

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { taskStates } from '../../src/tasks/task.ts';
 import { acceptBatch, acceptTask } from '../../src/tasks/accept-task.ts';
-import { createCallerFinder, createTaskFinder } from '../../src/accounts/callers.ts';
+import { createCallerFinder } from '../../src/accounts/callers.ts';
 import { deleteExpiredContent, listOwedDeletions } from '../../src/tasks/content-deletion.ts';
 import { readBooks } from '../../src/credits/credits.ts';
 import { checkBooks } from '../../src/credits/ledger-rules.ts';
@@ -13,9 +13,11 @@ import { monthOf, readStatement } from '../../src/credits/statement.ts';
 import type { Database, Statement } from '../../src/platform/database/database.ts';
 import { findEventEndpoint, requestEventRedelivery } from '../../src/callbacks/event-endpoint.ts';
 import { listOwnEvents, redeliverFailedEvents } from '../../src/callbacks/own-deliveries.ts';
-import { listPendingDeliveries } from '../../src/callbacks/deliveries.ts';
+import { listOverdueDeliveries } from '../../src/callbacks/deliveries.ts';
 import { intendProviderJob, listUnsettledJobs } from '../../src/providers/provider-jobs.ts';
 import { reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
+import { listModelTroubles } from '../../src/providers/model-trouble.ts';
+import { builtInCatalogue } from '../../src/models/catalogue-file.ts';
 import { countTasks } from '../../src/tasks/count-tasks.ts';
 import * as lists from '../../src/tasks/task-list.ts';
 import { taskEventIdOf } from '../../src/tasks/task-event.ts';
@@ -63,7 +65,6 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
   },
   poll: async ({ watched, taskId, account: { key } }) => {
     await createCallerFinder(watched)(key, taskId);
-    await createTaskFinder(watched)(taskId);
     await tasks.findTask(watched, taskId);
     await tasks.listEndedAmong(watched, [taskId]);
   },
@@ -89,11 +90,12 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     const request = { taskId, accountId, ordinal: 1, pool: 'busy/model', provider: 'busy', limit: 3 };
     assert.equal((await reserveSlot(watched, request)).kind, 'full');
   },
+  'find troubles of models': ({ watched }) => listModelTroubles(watched, builtInCatalogue()),
   reconcile: async ({ watched, taskId }) => {
     const job = { taskId, ordinal: 1, provider: 'preview', jobId: undefined, isOld: false };
     const delivery = { taskId, deliveryId: taskId, dueAtUs: 1 };
     await lists.listUnfinishedTasks(watched, { minAgeMs: 60_000, after: taskId, limit: 200 });
-    await listPendingDeliveries(watched, { minAgeMs: 60_000, after: delivery, limit: 200 });
+    await listOverdueDeliveries(watched, { minAgeMs: 60_000, after: delivery, limit: 200 });
     await listUnsettledJobs(watched, { minAgeMs: 60_000, after: job, limit: 200 });
     await lists.listDueTerminations(watched, { after: { ...delivery, reason: 'a test' }, limit: 200 });
   },

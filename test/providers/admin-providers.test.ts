@@ -102,7 +102,7 @@ describe('the switch of a provider', () => {
     assert.deepEqual(latest.details, { provider: 'idle', state: 'draining', before: 'enabled', reason: 'repairs' });
   });
 
-  test('422 knows no other states and no other providers, and says what was meant', async () => {
+  test('422 rejects other states and providers, and suggests what was meant', async () => {
     assertInvalid(await set({ provider: 'box', state: 'paused' }), /enabled, draining, off/);
     assertInvalid(await set({ provider: 'previw', state: 'off' }), /did you mean preview\?/);
     assertInvalid(await set({ provider: 'box', state: 'off', reason: '' }), /reason/);

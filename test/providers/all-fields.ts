@@ -1,9 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { type TaskInput, withDefaults } from '../../src/tasks/task-input.ts';
-import type { ReferenceMedia } from '../../src/tasks/ports.ts';
+import type { ReferenceImage, ReferenceMedia } from '../../src/tasks/ports.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const url = (name: string) => `https://client.example/${name}`;
 
@@ -24,10 +25,11 @@ export const allFields: Required<TaskInput> = {
 /** The contents of the files of `allMedia`, each of its own length. */
 export const contents = { image: 'i', firstFrame: 'ff', lastFrame: 'lll', video: 'vvvv', audio: 'aaaaa' } as const;
 
+type Frames = Readonly<Record<'firstFrame' | 'lastFrame', ReferenceImage>>;
+
 /** One file of each role. */
-export async function allMedia(t: TestContext): Promise<Required<ReferenceMedia>> {
-  const folder = await mkdtemp(join(tmpdir(), 'videogen-media-'));
-  t.after(() => rm(folder, { recursive: true }));
+export async function allMedia(t: TestContext): Promise<ReferenceMedia & Frames> {
+  const folder = await temporaryFolder(t);
   const stored = async (name: string, content: string) => {
     await writeFile(join(folder, name), content);
     return { path: join(folder, name), widthPx: 1280, heightPx: 720, seconds: 4 };
@@ -38,6 +40,16 @@ export async function allMedia(t: TestContext): Promise<Required<ReferenceMedia>
     lastFrame: await stored('last.jpg', contents.lastFrame),
     videos: [await stored('clip.mp4', contents.video)],
     audios: [await stored('voice.m4a', contents.audio)],
+  };
+}
+
+/** Makes files that contain their names, for providers that send images without decoding them. */
+export async function imageFiles(t: TestContext): Promise<(name: string) => ReferenceImage> {
+  const folder = await temporaryFolder(t);
+  return (name) => {
+    const path = join(folder, name);
+    writeFileSync(path, name);
+    return { path, widthPx: 900, heightPx: 1600 };
   };
 }
 

@@ -31,13 +31,14 @@ function answer(status: number, body: unknown, headers: Readonly<Record<string, 
 }
 
 const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<SubmitOutcome>])[] = [
-  ['an error without a word about sending', { error: new Error('socket hang up') }, { kind: 'unknown' }],
+  ['an error that does not mention sending', { error: new Error('socket hang up') }, { kind: 'unknown' }],
   ['an error after sending', { error: fault(true) }, { kind: 'unknown' }],
   ['an error before sending', { error: fault(false) }, { kind: 'not_accepted', reason: 'unreachable' }],
   ['something thrown that is no error', { error: { wasSent: false } }, { kind: 'unknown' }],
   ['201 with an id', answer(201, { id: 'j1' }), { kind: 'accepted', id: 'j1' }],
   ['200 with an id beside an error', answer(200, { id: 'j1', ...vendorError }), { kind: 'accepted', id: 'j1' }],
   ['200 without an id', answer(200, {}), { kind: 'unknown' }],
+  ['200 with an empty id', answer(200, { id: '' }), { kind: 'unknown' }],
   ['200 with an error that the vendor explains', answer(200, { error: { code: 'nsfw' } }), { kind: 'refused' }],
   ['200 with an id that cannot be stored', answer(200, { id: 'j\u00001' }), { kind: 'unknown' }],
   ['200 with an id of 4,096 characters', answer(200, { id: 'j'.repeat(4096) }), { kind: 'accepted' }],
@@ -50,8 +51,8 @@ const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<
   ['307', answer(307, ''), { kind: 'not_accepted', reason: 'operator' }],
   ['303, which follows something that was done', answer(303, ''), { kind: 'unknown' }],
   ['400 of the vendor', answer(400, vendorError), { kind: 'refused' }],
-  ['400 of somebody else', answer(400, { message: 'bad request' }), { kind: 'unknown' }],
-  ['401 of somebody else', answer(401, 'no'), { kind: 'not_accepted', reason: 'operator' }],
+  ['400 of another server', answer(400, { message: 'bad request' }), { kind: 'unknown' }],
+  ['401 of another server', answer(401, 'no'), { kind: 'not_accepted', reason: 'operator' }],
   ['402', answer(402, vendorError), { kind: 'not_accepted', reason: 'operator' }],
   ['403', answer(403, vendorError), { kind: 'not_accepted', reason: 'operator' }],
   ['404 of a proxy', answer(404, '<h1>404</h1>'), { kind: 'unknown' }],
@@ -62,7 +63,7 @@ const cases: readonly (readonly [title: string, reply: Reply, expected: Partial<
   ['429 with a code of the vendor', answer(429, { error: { code: 'full' } }), { reason: 'overloaded' }],
   ['500 of the vendor', answer(500, vendorError), { kind: 'unknown' }],
   ['503 that the vendor explains', answer(503, { error: { code: 'full' } }), { reason: 'overloaded' }],
-  ['503 of somebody else', answer(503, 'full'), { kind: 'unknown' }],
+  ['503 of another server', answer(503, 'full'), { kind: 'unknown' }],
 ];
 
 describe('what an answer to a create proves', () => {
@@ -89,7 +90,7 @@ describe('what an answer to a create proves', () => {
   }
 });
 
-describe('what an answer to a question proves', () => {
+describe('what an answer to a status request proves', () => {
   const isMissing = (body: object, status: number) => status === 404 && 'gone' in body;
 
   test('a body of a 2xx is one, a 404 in the words of the vendor a missing job', () => {
@@ -110,7 +111,7 @@ describe('what an answer to a question proves', () => {
     });
   }
 
-  test('an upstream that asks for patience gets it', () => {
+  test('an upstream that requests a pause gets it', () => {
     const poll = classifyPoll(answer(429, '', { 'retry-after': '9' }), isMissing);
     assert.deepEqual(poll, { status: { state: 'unclear', retryAfterMs: 9_000, detail: 'HTTP 429: ' } });
   });
@@ -123,7 +124,7 @@ describe('what an answer to a question proves', () => {
     assert.equal(declinesCancel({ error: fault(false) }), false);
   });
 
-  test('a strange state means running, and is told once, for twenty words at most', () => {
+  test('an unknown state means running, and is logged once, for twenty words at most', () => {
     const told: string[] = [];
     const read = createStateReader({ done: 'succeeded' }, (event, word) => told.push(`${event}: ${word}`));
     assert.equal(read('done'), 'succeeded');
@@ -140,7 +141,7 @@ describe('the detail for operators', () => {
     assert.ok(detail.length <= 8192 && detail.isWellFormed() && !detail.includes('\0'));
   });
 
-  test('tells what our client says to operators about a fault', () => {
+  test('includes the details of an error of our client', () => {
     const error = Object.assign(new Error('The address could not be reached.'), { detail: 'ECONNREFUSED' });
     assert.equal(detailOf({ error }), 'The address could not be reached. (ECONNREFUSED)');
   });

@@ -1,36 +1,31 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import type { TestContext } from 'node:test';
 import type { Job, JobRequest, JobStatus, PolledProvider, SubmitOutcome } from '../../src/providers/contract.ts';
 import { type Fault, type FaultProxy, startFaultProxy } from '../fakes/fault-proxy.ts';
 import type { BookedState, RunningUpstream } from '../fakes/upstream-books.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { waitFor } from '../support/wait-for.ts';
 import type { Lack, Upstream } from './contract-upstreams.ts';
-import { jobOf, jobRequest } from './job-request.ts';
+import { begun, jobOf, lostCall, signal } from './job-request.ts';
 
-// The steps of the contract's stories: a provider behind a bad network, and what the engine does with its outcomes.
-
-export const never = new AbortController().signal;
+// The steps of the contract's tests: a provider behind a bad network, and what the engine does with its outcomes.
 
 export async function stage(t: TestContext, upstream: Upstream, running: RunningUpstream) {
   const proxy = await startFaultProxy(running);
   t.after(() => proxy.close());
-  const provider = upstream.provider(proxy.baseUrl);
-  assert.ok(provider.runs === 'upstream', 'held providers have stories of their own');
-  return { proxy, provider };
+  return { proxy, provider: upstream.provider(proxy.baseUrl) };
 }
 
 export function lacks(upstream: Upstream, what: Lack): boolean {
-  return upstream.lacks?.includes(what) ?? false;
+  return upstream.lacks.includes(what);
 }
 
 export function notCreate({ isCreate }: Upstream): Upstream['isCreate'] {
   return (request) => !isCreate(request);
 }
 
-/** Works under the fault, and gives up what hangs; afterwards the network is well again. */
+/** Works under the fault, and aborts what hangs; afterwards the network works again. */
 export async function under<T>(
   proxy: FaultProxy,
   fault: Fault,
@@ -49,7 +44,7 @@ export async function under<T>(
   return done;
 }
 
-/** What the engine does about a create: asks again where no job exists, looks where one may, and never anything else. */
+/** What the engine does after a create: repeats it where no job exists, and looks the job up where one may. */
 export async function settled(
   provider: PolledProvider,
   request: JobRequest,
@@ -59,38 +54,30 @@ export async function settled(
   assert.notEqual(outcome.kind, 'refused');
   if (outcome.kind === 'unknown') {
     const first = await recover(provider, request);
-    const found = first.kind === 'later' ? await recover(provider, request, never, tenMinutesMs) : first;
+    const found = first.kind === 'later' ? await recover(provider, request, signal, tenMinutesMs) : first;
     if (found.kind === 'found') return jobOf(request, found.id, found.handle);
     assert.equal(found.kind, provider.namesJobs ? 'not_created' : 'unknown');
     if (found.kind !== 'not_created') return undefined;
   }
-  return await settled(provider, request, await provider.submit(request, never));
+  return await settled(provider, request, await provider.submit(request, signal));
 }
 
 const tenMinutesMs = 600_000;
 
-export async function recover(provider: PolledProvider, request: JobRequest, signal = never, ageMs = 0) {
-  const lost = { ...request, intendedAt: Date.now() - ageMs, claimed: async () => new Set<string>(), rivals: 0 };
-  return await provider.recover(lost, signal);
+export async function recover(provider: PolledProvider, request: JobRequest, until = signal, ageMs = 0) {
+  return await provider.recover(lostCall(request, { intendedAt: Date.now() - ageMs }), until);
 }
 
-/** A job that runs, and what the books say of it. */
-export async function begun(t: TestContext, provider: PolledProvider, { books }: RunningUpstream) {
-  const request = jobRequest();
-  const outcome = await provider.submit(request, never);
-  assert.ok(outcome.kind === 'accepted', outcome.kind);
-  const job = jobOf(request, outcome.id, outcome.handle);
+/** A job that runs, and its state in the books. */
+export async function bookedJob(t: TestContext, provider: PolledProvider, { books }: RunningUpstream) {
+  const { request, job } = await begun(provider);
   t.after(() => books.end(job.id, 'failed'));
   const state = async () => {
-    const [booked] = await books.jobsFor(request.input.prompt);
-    assert.ok(booked);
-    return booked.state;
+    const [found] = await books.jobsFor(request.input.prompt);
+    assert.ok(found);
+    return found.state;
   };
   return { request, job, state };
-}
-
-export async function statusOf(provider: PolledProvider, job: Job, signal = never): Promise<JobStatus> {
-  return (await provider.status([job], signal)).get(job.jobKey) ?? { state: 'unclear', detail: 'no entry' };
 }
 
 export async function deliversUnder(
@@ -100,13 +87,12 @@ export async function deliversUnder(
   running: RunningUpstream,
 ): Promise<void> {
   const { proxy, provider } = await stage(t, upstream, running);
-  const { request, job } = await begun(t, provider, running);
+  const { request, job } = await bookedJob(t, provider, running);
   await running.books.end(job.id, 'succeeded');
-  const workFolder = await mkdtemp(join(tmpdir(), 'videogen-contract-'));
-  t.after(() => rm(workFolder, { recursive: true }));
+  const workFolder = await temporaryFolder(t);
   await proxy.play(fault, notCreate(upstream));
   const [video] = await Promise.all([
-    provider.result(job, undefined, { workFolder, signal: never }),
+    provider.result(job, undefined, { workFolder, signal }),
     waitFor('the fault', () => (proxy.met() > 0 ? true : undefined)).then(() => proxy.heal()),
   ]);
   assert.deepEqual(await readFile(video.path), await readFile(running.videoPath));

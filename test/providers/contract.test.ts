@@ -9,27 +9,25 @@ import { startRestartableServer } from '../fakes/restartable-server.ts';
 import type { RunningUpstream } from '../fakes/upstream-books.ts';
 import { waitFor } from '../support/wait-for.ts';
 import {
-  begun,
+  bookedJob,
   deliversUnder,
   isTrue,
   lacks,
-  never,
   notCreate,
   recover,
   settled,
   stage,
-  statusOf,
   under,
   verdictOf,
   verdicts,
 } from './contract-stage.ts';
 import { type Upstream, upstreams } from './contract-upstreams.ts';
-import { jobOf, jobRequest } from './job-request.ts';
+import { jobOf, jobRequest, signal as never, statusOf } from './job-request.ts';
 
-// The same stories for every provider, played through a bad network and judged by the books of its upstream: however an answer
-// is damaged and wherever it is lost, a task has one job at most, and no outcome is false.
+// The same tests for every provider, through a bad network, judged by the books of its upstream: however a response is damaged and
+// wherever it is lost, a task has one job at most, and no outcome is false.
 
-/** What the common rules make of each fault of a create. */
+/** What the common rules conclude from each fault of a create. */
 const expected: Record<FaultName, Partial<SubmitOutcome>> = {
   'passes a proxy': { kind: 'accepted' },
   'finds no listener': { kind: 'not_accepted', reason: 'unreachable' },
@@ -59,7 +57,7 @@ const expected: Record<FaultName, Partial<SubmitOutcome>> = {
   'gets a redirect': { kind: 'not_accepted', reason: 'operator' },
 };
 
-/** What a download can tell from a whole file; for a hanging one the client has a limit of its own. */
+/** The faults that a download notices; a hanging one is ended by a limit of the client. */
 const breakingDownloads: readonly FaultName[] = [
   'is cut before the upstream reads it',
   'is cut in the head of the answer',
@@ -79,7 +77,7 @@ const named = Object.entries(faults) as readonly (readonly [FaultName, Fault])[]
 
 // Each has an upstream of its own, so they may wait together.
 describe('the provider', { concurrency: true }, () => {
-  for (const upstream of upstreams.filter(({ kind }) => isSampled(kind, 'families')))
+  for (const upstream of upstreams.filter(({ name }) => isSampled(name, 'families')))
     describe(upstream.name, { skip: upstream.skip ?? false, concurrency: false }, () => playStories(upstream));
 });
 
@@ -119,12 +117,12 @@ function playStories(upstream: Upstream): void {
       assert.equal(made.at(-1)?.id, job?.id);
     });
 
-    // Of an upstream that forgets, the last story tells what a restart does.
+    // The last tests show what a restart of an upstream that forgets jobs does.
     if (upstream.forgets !== undefined && 'restarts' in fault) continue;
 
-    test(`a question that ${name} brings no wrong verdict`, async (t) => {
+    test(`a status request that ${name} yields no wrong verdict`, async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);
-      const { job, state } = await begun(t, provider, running);
+      const { job, state } = await bookedJob(t, provider, running);
       for (const end of [undefined, 'succeeded'] as const) {
         if (end !== undefined) await running.books.end(job.id, end);
         const status = await under(proxy, fault, notCreate(upstream), (signal) => statusOf(provider, job, signal));
@@ -133,18 +131,18 @@ function playStories(upstream: Upstream): void {
       }
     });
 
-    test(`a look for a lost job that ${name} does not deny it`, async (t) => {
+    test(`a lookup that ${name} does not deny the lost job`, async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);
-      const { request, job } = await begun(t, provider, running);
+      const { request, job } = await bookedJob(t, provider, running);
       if (lacks(upstream, 'look-up')) return assert.equal((await recover(provider, request)).kind, 'unknown');
       const found = await under(proxy, fault, notCreate(upstream), (signal) => recover(provider, request, signal));
       assert.ok(found.kind === 'later' || found.kind === 'found', found.kind);
       assert.deepEqual(await recover(provider, request), { kind: 'found', id: job.id });
     });
 
-    test(`a cancellation that ${name} says only what is so`, async (t) => {
+    test(`a cancellation that ${name} reports only what is true`, async (t) => {
       const { proxy, provider } = await stage(t, upstream, running);
-      const { job, state } = await begun(t, provider, running);
+      const { job, state } = await bookedJob(t, provider, running);
       if (lacks(upstream, 'cancellation')) return assert.equal(await provider.cancel(job, never), 'runs_on');
       const outcome = await under(proxy, fault, notCreate(upstream), (signal) => provider.cancel(job, signal));
       if (outcome === 'cancelled' || outcome === 'ended') assert.notEqual(await state(), 'running');
@@ -164,7 +162,7 @@ function playStories(upstream: Upstream): void {
     }
   });
 
-  if (upstream.forgets !== 'jobs and videos') {
+  if (!upstream.losesVideos) {
     test('a video whose download meets a restart of the upstream arrives whole, and without a second job', async (t) => {
       await deliversUnder(t, faults['meets a restart of the upstream'], upstream, running);
     });
@@ -173,7 +171,7 @@ function playStories(upstream: Upstream): void {
   if (upstream.forgets !== undefined) {
     test('a job that a restart killed is missing, and it was not cancelled', async (t) => {
       const { provider } = await stage(t, upstream, running);
-      const { job } = await begun(t, provider, running);
+      const { job } = await bookedJob(t, provider, running);
       await running.restart();
       // A connection from before the restart breaks first.
       const status = await waitFor('a verdict', async () => {
@@ -205,7 +203,7 @@ function playStories(upstream: Upstream): void {
 
   test('a download that hangs ends with the signal', async (t) => {
     const { proxy, provider } = await stage(t, upstream, running);
-    const { job } = await begun(t, provider, running);
+    const { job } = await bookedJob(t, provider, running);
     await running.books.end(job.id, 'succeeded');
     const reason = new Error('the deadline');
     const stop = new AbortController();
@@ -217,9 +215,9 @@ function playStories(upstream: Upstream): void {
     ]);
   });
 
-  test('a job that never was is missing, and was certainly not created', async (t) => {
+  test('an unknown job is missing, and was certainly not created', async (t) => {
     const { provider } = await stage(t, upstream, running);
-    const { job } = await begun(t, provider, running);
+    const { job } = await bookedJob(t, provider, running);
     const request = jobRequest();
     // The handle of a real job, with a name that is not.
     const handle = JSON.parse(JSON.stringify(job.handle).replaceAll(job.id, request.jobKey)) as Job['handle'];

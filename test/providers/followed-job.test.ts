@@ -42,7 +42,7 @@ describe('a job that is missing', () => {
     assert.equal(ends.get('job')?.state, 'lost');
   });
 
-  test('is not gone when it was seen in between, and answers that tell nothing do not count', async (t) => {
+  test('is not gone when it was found in between, and answers without a verdict do not count', async (t) => {
     const { follow, pass, say, ends } = stage(t);
     follow('job', { ageMs: 61_000 });
     const story = [missing, missing, running, missing, unclear, missing, unclear];
@@ -69,7 +69,7 @@ describe('the signal of an attempt', () => {
     assert.equal(secondsOf(requests, 'other').length, 10);
   });
 
-  test('that was aborted before asks nothing', async (t) => {
+  test('that was aborted before sends no request', async (t) => {
     const { follow, pass, asked, ends } = stage(t);
     follow('job', { signal: AbortSignal.abort(new Error('over')) });
     await pass(1000);

@@ -50,11 +50,11 @@ after(() => rm(folder, { recursive: true }));
 function requestWith(field: FieldName | undefined): JobRequest {
   const input = withDefaults({ prompt: 'a prompt', ...(field && { [field]: chosen[field] }) });
   const frames = {
-    ...(field === 'firstFrameUrl' && { firstFrame: image }),
-    ...(field === 'lastFrameUrl' && { lastFrame: image }),
+    firstFrame: field === 'firstFrameUrl' ? image : undefined,
+    lastFrame: field === 'lastFrameUrl' ? image : undefined,
   };
   const links = { videos: field === 'videoUrls' ? [link] : [], audios: field === 'audioUrls' ? [link] : [] };
-  const images = async () => (field === 'imageUrls' ? [image] : []);
+  const images = field === 'imageUrls' ? [image] : [];
   return jobRequest({ jobKey, accountHash: 'account', input, frames, links, images });
 }
 

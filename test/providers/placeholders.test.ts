@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sizeOf } from '../../src/media/frame-size.ts';
 import { noMedia } from '../../src/tasks/ports.ts';
 import {
   fillPlaceholders,
@@ -141,45 +140,5 @@ describe('the fields that a template passes on', () => {
         assert.notEqual(filled.value, undefined, name);
       }
     assert.deepEqual(Object.keys(placeholdersOfField).toSorted(), inputFieldNames.toSorted());
-  });
-});
-
-test('a configured size belongs to its resolution, and is scaled for others', () => {
-  const wan = { width: 832, height: 480, resolution: '480p' } as const;
-  const wide = (resolution: '480p' | '720p') => sizeOf({ resolution, ratio: '16:9' }, undefined, wan);
-  assert.deepEqual(wide('480p'), { widthPx: 832, heightPx: 480 });
-  assert.deepEqual(wide('720p'), { widthPx: 1248, heightPx: 736 });
-});
-
-test('the size for other ratios than 16:9 follows the area of the configured one', () => {
-  const configured = { width: 1344, height: 768 };
-  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '16:9' }, undefined, configured), {
-    widthPx: 1344,
-    heightPx: 768,
-  });
-  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '9:16' }, undefined, configured), {
-    widthPx: 768,
-    heightPx: 1344,
-  });
-  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '1:1' }, undefined, configured), {
-    widthPx: 1024,
-    heightPx: 1024,
-  });
-  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '4:3' }, undefined, configured), {
-    widthPx: 1184,
-    heightPx: 864,
-  });
-  assert.deepEqual(sizeOf({ resolution: '720p', ratio: 'adaptive' }, { widthPx: 90, heightPx: 160 }, configured), {
-    widthPx: 768,
-    heightPx: 1344,
-  });
-  assert.deepEqual(sizeOf({ resolution: '720p', ratio: '1:1' }, undefined, {}), { widthPx: 960, heightPx: 960 });
-  assert.deepEqual(sizeOf({ resolution: '480p', ratio: '16:9' }, undefined, configured), {
-    widthPx: 896,
-    heightPx: 512,
-  });
-  assert.deepEqual(sizeOf({ resolution: '1080p', ratio: '9:16' }, undefined, configured), {
-    widthPx: 1152,
-    heightPx: 2016,
   });
 });

@@ -3,10 +3,10 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Job, JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import { createOwnProvider } from '../../src/providers/own/own-provider.ts';
 import { createPoller, createPollRate } from '../../src/providers/poller.ts';
-import { clientFor } from './provider-client.ts';
+import { providerDeps } from './provider-client.ts';
 import { jobOf, jobRequest } from './job-request.ts';
 
-// A poller with an upstream that tells what the story says. Time stands still but for `pass`.
+// A poller with an upstream whose responses the test scripts. Time stands still but for `pass`.
 
 type Request = { readonly at: number; readonly ids: readonly string[] };
 type Script = (request: Request & { readonly signal: AbortSignal }) => Promise<Record<string, JobStatus>>;
@@ -18,7 +18,7 @@ export const unclear: JobStatus = { state: 'unclear', detail: 'HTTP 502' };
 export const missing: JobStatus = { state: 'missing' };
 export const forever = new Promise<never>(() => undefined);
 
-/** What the upstream says of each job unless the story says something else: it runs. */
+/** By default all jobs run. */
 export const allRun: Script = async ({ ids }) => says(ids, () => running);
 
 export function says(ids: readonly string[], status: (id: string) => JobStatus): Record<string, JobStatus> {
@@ -34,14 +34,7 @@ export function stage(t: TestContext, traits: Traits = {}) {
   let script = allRun;
   let open = 0;
   let mostOpen = 0;
-  const base = createOwnProvider({
-    name: 'own',
-    config: { kind: 'own', baseUrl: 'http://own.example', upstreamModel: 'model', options: {} },
-    client: clientFor('http://own.example'),
-    pollsPerSecond: 14,
-    submitTimeoutMs: 1,
-    warn: () => undefined,
-  });
+  const base = createOwnProvider(providerDeps({ kind: 'own', baseUrl: 'http://own.example' }));
   const status: PolledProvider['status'] = async (jobs, signal) => {
     const request = { at: Date.now(), ids: jobs.map(({ id }) => id) };
     requests.push(request);

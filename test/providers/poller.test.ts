@@ -13,8 +13,8 @@ import {
   unclear,
 } from './poller-stage.ts';
 
-describe('jobs share their questions', () => {
-  test('500 jobs are asked about twice a second in ten requests, and their ends are seen within a second', async (t) => {
+describe('jobs share requests', () => {
+  test('500 jobs are polled twice a second in ten requests, and their ends are noticed within a second', async (t) => {
     const { followMany, pass, asked, say, ends } = stage(t);
     followMany(500);
     await pass(3000);
@@ -28,7 +28,7 @@ describe('jobs share their questions', () => {
     assert.equal(ends.size, 500);
   });
 
-  test('2,000 jobs keep the rate of requests, and each is asked about every two seconds', async (t) => {
+  test('2,000 jobs keep the rate of requests, and each is polled every two seconds', async (t) => {
     const { followMany, pass, asked } = stage(t);
     followMany(2000);
     await pass(20_000);
@@ -59,7 +59,7 @@ describe('jobs share their questions', () => {
     assert.ok(requests.every(({ ids }) => ids.length === 1));
   });
 
-  test('without batches a job is asked about less often the older it is, but every ten seconds at least', async (t) => {
+  test('without batches a job is polled less often the older it is, but every ten seconds at least', async (t) => {
     const { follow, pass, asked } = stage(t, { maxBatch: 1 });
     follow('young', { ageMs: 0 });
     follow('old', { ageMs: 100_000 });
@@ -86,7 +86,7 @@ describe('jobs share their questions', () => {
 });
 
 describe('a request without an answer', () => {
-  test('is given up after ten seconds, and other requests go on meanwhile', async (t) => {
+  test('times out after ten seconds, and other requests continue meanwhile', async (t) => {
     const { follow, followMany, pass, say, asked, ends } = stage(t, { maxBatch: 1 });
     const hung = follow('hung').jobKey;
     assert.ok(hung);
@@ -101,7 +101,7 @@ describe('a request without an answer', () => {
     assert.equal(ends.size, 6);
   });
 
-  test('is repeated in halves, so that one job to blame is soon alone and holds up no other', async (t) => {
+  test('is repeated in halves, so that the job that causes it is soon alone and delays no other', async (t) => {
     const { followMany, pass, say, asked, ends, mostOpen } = stage(t);
     followMany(500);
     say(async ({ ids }) => (ids.includes('job-7') ? await forever : says(ids, () => running)));
@@ -134,7 +134,7 @@ describe('an answer that is no verdict', () => {
     assert.equal(asked().length, 10);
   });
 
-  test('is forgotten when the upstream is well again: all jobs are seen as soon as the first', async (t) => {
+  test('does not count once the upstream works again: all jobs end as soon as the first', async (t) => {
     const { followMany, pass, say, ends } = stage(t, { maxBatch: 1 });
     followMany(5);
     say(async ({ ids }) => says(ids, () => unclear));
@@ -161,7 +161,7 @@ describe('an answer that is no verdict', () => {
     assert.ok(asked().length > 0, 'the pause is one second, not a minute');
   });
 
-  test('lets the upstream say how long it wants to be left alone', async (t) => {
+  test('may set the length of the pause', async (t) => {
     const { followMany, pass, say, asked } = stage(t);
     followMany(300);
     say(async ({ ids }) => says(ids, () => ({ ...unclear, retryAfterMs: 20_000 })));
@@ -196,7 +196,7 @@ describe('an answer that is no verdict', () => {
     assert.ok(secondsOf(asked(), 'job-1').length >= 70);
   });
 
-  test('is what an answer without a word about the job is', async (t) => {
+  test('is one that does not mention the job', async (t) => {
     const { followMany, pass, say, asked, ends } = stage(t);
     followMany(2);
     say(async () => ({ 'job-0': running }));

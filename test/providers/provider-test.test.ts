@@ -1,63 +1,29 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
-import type { HeldProvider } from '../../src/providers/contract.ts';
-import { createProviders } from '../../src/providers/registry.ts';
 import { createProviderClient } from '../../src/outbound/provider-client.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { createTestOperator } from '../support/operator.ts';
-
-const { signal } = new AbortController();
-
-const preview: HeldProvider = {
-  name: 'preview',
-  config: { kind: 'preview', baseUrl: '', upstreamModel: '', options: {} },
-  runs: 'here',
-  namesJobs: true,
-  forgetsJobs: true,
-  images: 'file',
-  run: () => Promise.reject(new Error('no job is made here')),
-};
-
-async function serve(t: TestContext, answer: RequestListener) {
-  const requests: string[] = [];
-  const server: Server = createServer((request, response) => {
-    requests.push(`${request.method} ${request.headers.authorization}`);
-    answer(request, response);
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  // a server that listens on a port
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
-}
+import { serve } from '../support/serve.ts';
+import { signal } from './job-request.ts';
+import { catalogueFrom, openProviders } from './registry-stage.ts';
 
 /** Tests a provider of the kind at this address, with a client that is closed with the test. */
 async function tested(t: TestContext, baseUrl: string, kind: 'own' | 'cog' = 'own') {
   const key = { env: 'STUDIO_KEY' };
   const ofKind = kind === 'cog' ? { parameters: { input: { prompt: '{{prompt}}' } } } : {};
-  const text = JSON.stringify({
+  const tiers = [[{ provider: 'studio', ...ofKind }]];
+  const catalogue = catalogueFrom({
     providers: { studio: { kind, baseUrl, ...(kind === 'own' && { key }) } },
-    models: [
-      { model: 'film', title: 'Film', prices: [{ creditsPerSecond: 1 }], tiers: [[{ provider: 'studio', ...ofKind }]] },
-    ],
+    models: [{ model: 'film', title: 'Film', prices: [{ creditsPerSecond: 1 }], tiers }],
   });
-  const catalogue = readCatalogueFile({ path: '/x/catalogue', readText: () => text });
-  const { test: run } = createProviders({
-    catalogue: () => catalogue,
-    preview,
-    readSecret: () => () => 'secret',
-    openClient: (upstream) => {
+  const { test: run } = openProviders(
+    () => catalogue,
+    (upstream) => {
       const client = createProviderClient({ ...upstream, own: [] });
       t.after(() => client.close());
       return client;
     },
-    emit: () => {},
-    warn: () => {},
-  });
+  );
   const [entry] = catalogue.models.get('film')?.tiers.flat() ?? [];
   assert.ok(entry);
   const { latencyMs, ...result } = await run(entry, signal);
@@ -69,7 +35,11 @@ const missing = JSON.stringify({ error: { code: 'not_found', message: 'there is 
 const json = { 'content-type': 'application/json' };
 
 test('a provider that answers as its API does passes, after one read with our key and no other request', async (t) => {
-  const { baseUrl, requests } = await serve(t, (_, response) => response.writeHead(404, json).end(missing));
+  const requests: string[] = [];
+  const baseUrl = await serve(t, ({ method, headers }, response) => {
+    requests.push(`${method} ${headers.authorization}`);
+    response.writeHead(404, json).end(missing);
+  });
   assert.deepEqual(await tested(t, baseUrl), { outcome: 'ok', status: 404 });
   assert.deepEqual(requests, ['GET Bearer secret']);
 });
@@ -83,7 +53,7 @@ for (const [status, outcome] of [
   [200, 'responded'],
 ] as const) {
   test(`a provider that answers with a page and ${status} is reported as ${outcome}`, async (t) => {
-    const { baseUrl } = await serve(t, (_, response) => response.writeHead(status).end('<h1>a proxy</h1>'));
+    const baseUrl = await serve(t, (_, response) => response.writeHead(status).end('<h1>a proxy</h1>'));
     const { outcome: found, status: seen, detail } = await tested(t, baseUrl);
     assert.deepEqual([found, seen], [outcome, status]);
     assert.ok(detail);
@@ -91,20 +61,13 @@ for (const [status, outcome] of [
 }
 
 test('a provider that nothing listens for is unreachable', async (t) => {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // a server that listens on a port
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  const { outcome, status } = await tested(t, `http://127.0.0.1:${port}`);
+  const { outcome, status } = await tested(t, 'http://127.0.0.1:1');
   assert.deepEqual([outcome, status], ['unreachable', undefined]);
 });
 
 test('the test of a cog container reads its health check, and runs nothing', async (t) => {
   const paths: (string | undefined)[] = [];
-  const { baseUrl } = await serve(t, ({ method, url }, response) => {
+  const baseUrl = await serve(t, ({ method, url }, response) => {
     paths.push(`${method} ${url}`);
     response.writeHead(200, json).end('{"status": "READY"}');
   });

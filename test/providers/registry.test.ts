@@ -1,25 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
-import type { HeldProvider } from '../../src/providers/contract.ts';
-import { createProviders } from '../../src/providers/registry.ts';
 import { startFakeComfyui } from '../fakes/comfyui.ts';
-import { jobOf, jobRequest } from './job-request.ts';
+import { jobOf, jobRequest, signal } from './job-request.ts';
 import { mostInASecond } from './poller-stage.ts';
-import { clientFor } from './provider-client.ts';
-
-const { signal } = new AbortController();
-
-const preview: HeldProvider = {
-  name: 'preview',
-  config: { kind: 'preview', baseUrl: '', upstreamModel: '', options: {} },
-  runs: 'here',
-  namesJobs: true,
-  forgetsJobs: true,
-  images: 'file',
-  run: () => Promise.reject(new Error('no job is made here')),
-};
+import { localClient } from './provider-client.ts';
+import { catalogueFrom, openProviders } from './registry-stage.ts';
 
 test('a changed workflow counts for the next task, without a restart', async (t) => {
   const comfyui = await startFakeComfyui();
@@ -27,27 +13,15 @@ test('a changed workflow counts for the next task, without a restart', async (t)
   const baseUrl = `http://${comfyui.address}`;
   const catalogueWith = (steps: number) => {
     const tiers = [[{ provider: 'comfy', parameters: { workflow: './w.json' } }]];
-    const texts: Readonly<Record<string, object>> = {
-      '/x/catalogue': {
-        providers: { comfy: { kind: 'comfyui', baseUrl } },
-        models: [{ model: 'wan', title: 'Wan', prices: [{ creditsPerSecond: 1 }], tiers }],
-      },
-      '/x/w.json': {
-        '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{prompt}}' } },
-        '3': { class_type: 'KSampler', inputs: { steps } },
-      },
+    const models = [{ model: 'wan', title: 'Wan', prices: [{ creditsPerSecond: 1 }], tiers }];
+    const workflow = {
+      '1': { class_type: 'CLIPTextEncode', inputs: { text: '{{prompt}}' } },
+      '3': { class_type: 'KSampler', inputs: { steps } },
     };
-    return readCatalogueFile({ path: '/x/catalogue', readText: (path) => JSON.stringify(texts[path]) });
+    return catalogueFrom({ providers: { comfy: { kind: 'comfyui', baseUrl } }, models }, { 'w.json': workflow });
   };
   let catalogue = catalogueWith(20);
-  const providers = createProviders({
-    catalogue: () => catalogue,
-    preview,
-    readSecret: () => () => '',
-    openClient: () => clientFor(baseUrl),
-    emit: () => {},
-    warn: () => {},
-  });
+  const providers = openProviders(() => catalogue, localClient);
   for (const steps of [20, 30]) {
     catalogue = catalogueWith(steps);
     const [entry] = catalogue.models.get('wan')?.tiers.flat() ?? [];
@@ -68,22 +42,18 @@ test('all models of a provider share its rate of polls', async (t) => {
     tiers: [[{ provider: 'reseller', model }]],
   }));
   const reseller = { kind: 'openai-videos', dialect: 'generic', baseUrl: 'http://reseller.example', pollsPerSecond: 5 };
-  const text = JSON.stringify({ providers: { reseller }, models });
-  const catalogue = readCatalogueFile({ path: '/x/catalogue', readText: () => text });
+  const catalogue = catalogueFrom({ providers: { reseller }, models });
   const requests: { readonly at: number; readonly id: string }[] = [];
   const call = async (_method: string, path: string) => {
     const id = path.replace('/videos/', '');
     requests.push({ at: Date.now(), id });
     return { status: 200, headers: {}, body: Buffer.from(JSON.stringify({ id, status: 'in_progress' })) };
   };
-  const providers = createProviders({
-    catalogue: () => catalogue,
-    preview,
-    readSecret: () => () => '',
-    openClient: () => ({ call, download: () => assert.fail('nothing is downloaded') }),
-    emit: () => {},
-    warn: () => {},
-  });
+  const client = { call, download: () => assert.fail('nothing is downloaded') };
+  const providers = openProviders(
+    () => catalogue,
+    () => client,
+  );
   for (const { tiers } of catalogue.models.values()) {
     for (const entry of tiers.flat()) {
       for (let index = 0; index < 10; index += 1) {

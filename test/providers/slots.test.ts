@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { listClaimedJobs } from '../../src/providers/lost-calls.ts';
+import { listClaimedJobs } from '../../src/providers/lost-creates.ts';
 import {
   endProviderJob,
   listProviderJobs,

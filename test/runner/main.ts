@@ -30,9 +30,13 @@ const usage = 'main.js [--tier fast|full|long] [--without-fast] [PART…] | --sc
 const processLimitMs = 20 * 60_000;
 /** The limit of a whole run is for one that hangs: a machine with ten times the load must not reach it. */
 const limitMs: Readonly<Record<Tier, number>> = { fast: 80 * 60_000, full: 120 * 60_000, long: 240 * 60_000 };
+/** Processes that run beside one per core: each of them waits for a server, a browser or a timer a fifth of the time and more. */
+const processesThatWait = 1;
 /** A program takes long to end on a busy machine. */
 const exitGraceMs = 60_000;
 const testFolder = 'dist/test';
+/** Temporal deletes a history only when it has noted, every 30 seconds by default, that the list of workflows has its end. */
+const promptDeletion = ['history.visibilityProcessorUpdateAckInterval="1s"'];
 
 const log = (message: string) => process.stderr.write(`${message}\n`);
 const stopping = new AbortController();
@@ -79,7 +83,14 @@ async function withServers(run: (env: NodeJS.ProcessEnv) => Promise<number>): Pr
   const ffmpeg = await findFfmpeg({ explicitPath: ffmpegPath, cacheFolder, log });
   const starting = [
     startPostgres({ folder: join(folder, 'postgres'), log }),
-    startTemporal({ cliPath, folder: join(folder, 'temporal'), inMemory: true, namespace: 'default', log }),
+    startTemporal({
+      cliPath,
+      folder: join(folder, 'temporal'),
+      inMemory: true,
+      namespace: 'default',
+      dynamicConfig: promptDeletion,
+      log,
+    }),
   ] as const;
   try {
     const [postgres, temporal] = await Promise.all(starting);
@@ -139,7 +150,7 @@ async function runTests(selection: Selection, serverEnv: NodeJS.ProcessEnv): Pro
     folder,
     testFolder,
     env: browser === undefined ? env : { ...env, [browserVariable]: browser.wsEndpoint },
-    concurrency: Math.max(2, availableParallelism()),
+    concurrency: Math.max(2, availableParallelism()) + processesThatWait,
     processLimitMs: () => processLimitMs,
     limitMs: limitMs[tier],
     exitGraceMs,

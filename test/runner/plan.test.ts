@@ -58,6 +58,18 @@ test('fast files share processes, a bounded number in each', () => {
   );
 });
 
+test('full files of the console share processes, fewer in each, and those of the service do not', () => {
+  const many = ['console', 'service'].flatMap((folder) =>
+    Array.from({ length: 8 }, (_, index) => `${folder}/${index}.full.test.js`),
+  );
+  const { processes } = planRun(many, { ...fast, tier: 'full' });
+  assert.deepEqual(processes.flat().toSorted(), many);
+  assert.deepEqual(
+    processes.map(({ length }) => length),
+    [4, 4, 1, 1, 1, 1, 1, 1, 1, 1],
+  );
+});
+
 test('only files that drive real processes or a browser may run again, and none of the fast tier', () => {
   const again = files.concat('survival/every-window.test.js', 'workflows/replay.test.js', 'properties/x.long.test.js');
   assert.deepEqual(again.filter(mayRunAgain), [

@@ -5,7 +5,12 @@ import { type Tier, tierOf, tiers } from '../support/tier.ts';
 
 /** Folders whose fast files each run in a process of their own. Other fast files share one, since starting a process takes longer than most of them. */
 const separateFolders = ['cli', 'console', 'ops', 'production', 'runner', 'service', 'survival', 'workflows'];
-const filesPerProcess = 12;
+const fastFilesPerProcess = 12;
+const fastGroup = 'fast';
+
+/** Folders whose full files share processes: one loads the service in three seconds, and then starts it in less than one. */
+const sharingFolders = ['cli', 'console'];
+const fullFilesPerProcess = 5;
 
 /** Folders whose tests drive real processes or a browser: the only ones whose files may run a second time. */
 const processFolders = ['chaos', 'cli', 'clients', 'console', 'embedded', 'ops', 'production', 'service', 'survival'];
@@ -35,17 +40,25 @@ export function planRun(files: readonly string[], { tier, withoutFast, parts }: 
       ? parts.some((part) => file.includes(part))
       : tiers.indexOf(tierOf(file)) <= tiers.indexOf(tier) && !(withoutFast && tierOf(file) === 'fast'),
   );
-  const isShared = (file: string) =>
-    parts.length === 0 && tierOf(file) === 'fast' && !separateFolders.includes(topFolder(file));
-  const single = selected.filter((file) => !isShared(file));
+  const groupOf = (file: string) => (parts.length > 0 ? undefined : sharedGroupOf(file));
+  const inGroup = (group: string | undefined) => selected.filter((file) => groupOf(file) === group);
+  const alone = inGroup(undefined);
   return {
-    // The ones that have a process of their own take longer and start first.
+    // The longest start first, so that no process runs alone at the end for long.
     processes: [
-      ...single.filter((file) => !exclusive.test(file)).map((file) => [file]),
-      ...inChunks(selected.filter(isShared)),
+      ...sharingFolders.flatMap((folder) => inChunks(inGroup(folder), fullFilesPerProcess)),
+      ...alone.filter((file) => !exclusive.test(file)).map((file) => [file]),
+      ...inChunks(inGroup(fastGroup), fastFilesPerProcess),
     ],
-    exclusive: single.filter((file) => exclusive.test(file)).map((file) => [file]),
+    exclusive: alone.filter((file) => exclusive.test(file)).map((file) => [file]),
   };
+}
+
+/** Files of one group may share processes; undefined for a file that has a process of its own. */
+function sharedGroupOf(file: string): string | undefined {
+  const [tier, folder] = [tierOf(file), topFolder(file)];
+  if (tier === 'full') return sharingFolders.find((one) => one === folder);
+  return tier === 'fast' && !separateFolders.includes(folder) ? fastGroup : undefined;
 }
 
 /** True when a file that failed may run once more: never one of the fast tier, nor one about rules rather than processes. */
@@ -57,7 +70,7 @@ export function topFolder(file: string): string {
   return dirname(file).split('/')[0] ?? '.';
 }
 
-function inChunks(files: readonly string[]): readonly (readonly string[])[] {
-  const count = Math.ceil(files.length / filesPerProcess);
+function inChunks(files: readonly string[], mostFiles: number): readonly (readonly string[])[] {
+  const count = Math.ceil(files.length / mostFiles);
   return Array.from({ length: count }, (_, index) => files.filter((_file, position) => position % count === index));
 }

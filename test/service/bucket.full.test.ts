@@ -14,6 +14,7 @@ import { type Api, call, createdTask, resultUrlsIn, waitForRecord } from '../sup
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { settled, startVisitor } from '../support/console.ts';
 import { plainImage } from '../support/hostile-images.ts';
+import { connectEngine } from '../support/installation.ts';
 import { type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
 import { createTestAccount, startTestService, type TestAccount, type TestService } from '../support/service.ts';
 import { endOf } from '../support/programs.ts';
@@ -168,12 +169,15 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     assert.equal((await fetch(link)).status, 200);
   });
 
-  test('a store that is unavailable beyond the deadline fails the task, which is refunded in full without a link', async () => {
+  test('a store that is unavailable beyond the deadline fails the task, which is refunded in full without a link', async (t) => {
+    const temporal = connectEngine(service);
+    t.after(() => temporal.close());
     proxy.cut();
     const taskId = await created();
     await refusals();
     // Its attempts have used up the deadline of its model, and the two minutes of reconcile.
     await spend(service.database.url, taskId);
+    t.after(temporal.keepReconciling());
     const record = await waitForRecord(api, taskId);
     assert.deepEqual([record['state'], record['failCode']], ['fail', 'timeout']);
     assert.equal(record['creditsRefunded'], record['creditsCharged']);

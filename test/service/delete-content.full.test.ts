@@ -132,16 +132,12 @@ test('a closed account is emptied, also when the worker is killed in the middle 
 
     startProgram('../../src/main/worker.js', [], { env: environment.environment });
     const temporal = connectEngine(environment);
-    await waitFor(
-      'the end of the closure',
-      async () => {
-        await temporal.trigger('reconcile');
-        const text = `select finished_at from account_closures`;
-        const [row] = await db.run<{ finished_at: number | null }>({ name: 'test-closure', text });
-        return row?.finished_at ?? undefined;
-      },
-      120_000,
-    );
+    await waitFor('the end of the closure', async () => {
+      await temporal.trigger('reconcile');
+      const text = `select finished_at from account_closures`;
+      const [row] = await db.run<{ finished_at: number | null }>({ name: 'test-closure', text });
+      return row?.finished_at ?? undefined;
+    });
     await temporal.close();
     assert.equal(await left(), 0);
     const text = `select count(*)::int as count from callback_deliveries`;

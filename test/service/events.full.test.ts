@@ -4,6 +4,7 @@ import { verifyCallback } from '../../clients/typescript/src/verify-callback.ts'
 import { createAccountKey } from '../../src/accounts/keys.ts';
 import { callbackSecretsOf } from '../../src/callbacks/account-secrets.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
+import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
@@ -38,7 +39,8 @@ describe('events of an account', () => {
   ) {
     const { db } = service.database;
     const { accountId, key } = await createTestAccount(service.database, credits);
-    await setEventEndpoint(db, accountId, { url: receiver.url + path, types: eventTypes, lowBalance });
+    await setEventEndpoint(db, accountId, { url: receiver.url + path, types: eventTypes });
+    await setLowBalance(db, accountId, lowBalance ?? null);
     const secrets = await callbackSecretsOf(db, createSecretBox(service.settings.secret), accountId, 'event');
     const api: Api = { baseUrl: service.baseUrl, key };
     return { accountId, api, secrets };

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, test, type TestContext } from 'node:test';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { probeVideo } from '../../src/media/probe-video.ts';
 import { createOperator } from '../../src/operators/operators.ts';
@@ -16,12 +16,12 @@ import { clips } from '../support/hostile-clips.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { modelRecipes, wanWorkflow } from '../support/model-recipes.ts';
 import { endOf } from '../support/programs.ts';
-import { createTestAccount, startTestService, type TestService } from '../support/service.ts';
+import { createTestAccount, startTestService } from '../support/service.ts';
 import { spawnVideogenIn } from '../support/videogen.ts';
 import { waitFor } from '../support/wait-for.ts';
 
-// Each recipe of docs/models.md as it is written there, except for the address of the upstream: a whole service has its
-// catalogue, and the command line runs its command in a folder that has the local files of all commands.
+// Each recipe of docs/models.md as it is written there, except for the address of the upstream: it is the catalogue of a whole service,
+// and the command line runs its command in a folder that has the local files of all commands.
 
 const recipes = documentedRecipes('docs/models.md');
 
@@ -58,49 +58,41 @@ async function writeLocalFiles(folder: string): Promise<void> {
   await writeFile(join(folder, 'wan22.json'), JSON.stringify(wanWorkflow));
 }
 
+type Stage = { readonly api: Api; readonly operator: Api };
+
+/** A service of the recipe's own starts faster than a running one notices a changed catalogue. */
+async function startStage(t: TestContext, catalogue: string): Promise<Stage> {
+  const service = await startTestService({ VIDEOGEN_MODELS: catalogue });
+  const { baseUrl, database } = service;
+  t.after(async () => {
+    const violations = await auditLedger(database.db);
+    await service.close();
+    assert.deepEqual(violations, []);
+  });
+  return {
+    api: { baseUrl, key: (await createTestAccount(database, 100_000)).key },
+    operator: { baseUrl, key: (await createOperator(database.db, { name: 'ada' })).key },
+  };
+}
+
 describe('the command of a recipe makes its video, for the price of the recipe', () => {
   let folder: string;
-  let catalogue: string;
-  let service: TestService;
-  let api: Api;
-  let operator: Api;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'model-recipes-'));
     await writeLocalFiles(folder);
     const secrets = recipes.flatMap(({ text }) => [...text.matchAll(/env: (\w+)/g)]);
     for (const [, name = ''] of secrets) process.env[name] = upstreamKey;
-    catalogue = join(folder, 'catalogue.yaml');
-    const preview = { model: 'preview', title: 'Preview', prices: [{ creditsPerSecond: 1 }], providers: ['preview'] };
-    await writeFile(catalogue, JSON.stringify({ models: [preview] }));
-    service = await startTestService({ VIDEOGEN_MODELS: catalogue });
-    const { baseUrl, database } = service;
-    api = { baseUrl, key: (await createTestAccount(database, 100_000)).key };
-    operator = { baseUrl, key: (await createOperator(database.db, { name: 'ada' })).key };
   });
-  after(async () => {
-    const violations = await auditLedger(service.database.db);
-    await service.close();
-    await rm(folder, { recursive: true });
-    assert.deepEqual(violations, []);
-  });
-
-  async function replaceCatalogue(text: string, model: string): Promise<void> {
-    await writeFile(`${catalogue}.next`, text);
-    await rename(`${catalogue}.next`, catalogue);
-    await waitFor(`the model ${model}`, async () => {
-      const { data } = (await call(api, '/api/v1/models')).body;
-      return JSON.stringify(data['models']).includes(`"model":"${model}"`) ? true : undefined;
-    });
-  }
+  after(() => rm(folder, { recursive: true }));
 
   /** Runs the command to its end, and returns the job and the task that it made and the path of the video. */
-  async function run(command: string, { books }: RunningUpstream) {
+  async function run({ api }: Stage, command: string, { books }: RunningUpstream) {
     const video = join(folder, 'saved.mp4');
     await rm(video, { force: true });
     const [, prompt = '', ...options] = argumentsOf(command);
     const env = { ...process.env, VIDEOGEN_API_KEY: api.key };
-    const where = ['--base-url', service.baseUrl, '--out', 'saved.mp4'];
+    const where = ['--base-url', api.baseUrl, '--out', 'saved.mp4'];
     const running = spawnVideogenIn(folder, env, 'generate', prompt, ...options, ...where);
     const job = await waitFor('its job', async () => {
       assert.ok([null, 0].includes(running.child.exitCode), running.stdout() + running.stderr());
@@ -115,7 +107,7 @@ describe('the command of a recipe makes its video, for the price of the recipe',
     return { job, taskId, video };
   }
 
-  async function detailOf(taskId: string) {
+  async function detailOf({ operator }: Stage, taskId: string) {
     const { status, body } = await call(operator, `/api/admin/v1/tasks/show?taskId=${taskId}`);
     assert.equal(status, 200, body.msg);
     const { priceName, task } = body.data;
@@ -135,9 +127,11 @@ describe('the command of a recipe makes its video, for the price of the recipe',
       const started = await start(folder);
       t.after(() => started.upstream.close());
       const { text, command } = recipeOf(provider, `http://${started.upstream.address}`);
-      await replaceCatalogue(text, /--model (\S+)/.exec(command)?.[1] ?? assert.fail());
-      const made = await run(command, started.upstream);
-      assert.deepEqual(await detailOf(made.taskId), { ...task, state: 'success', creditsRefunded: 0 });
+      const catalogue = join(folder, `${provider}.yaml`);
+      await writeFile(catalogue, text);
+      const stage = await startStage(t, catalogue);
+      const made = await run(stage, command, started.upstream);
+      assert.deepEqual(await detailOf(stage, made.taskId), { ...task, state: 'success', creditsRefunded: 0 });
       const { widthPx, heightPx, hasAudio } = await probeVideo(made.video);
       assert.deepEqual({ widthPx, heightPx, hasAudio }, video);
       assert.equal((await started.upstream.books.jobs()).length, 1);

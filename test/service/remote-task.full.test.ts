@@ -113,7 +113,7 @@ describe('a task that the example server generates', { skip: skipWithoutPython }
       });
     const { currentRetryInterval } = await pause();
     assert.ok(Number(currentRetryInterval?.seconds) <= 5, `a pause of ${Number(currentRetryInterval?.seconds)} s`);
-    await temporal.engine.cancelTask(taskId);
+    await temporal.engine.cancelWorkflow(taskId);
     const task = await ended(taskId);
     assert.equal(task.failure?.failCode, 'cancelled');
     assert.deepEqual(await entryKinds(service.database.db, taskId), ['charge', 'refund']);

@@ -46,7 +46,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     engine: {
       startTask: noPart,
       describeTask: noPart,
-      cancelTask: noPart,
+      cancelWorkflow: noPart,
       terminateTask: noPart,
       forgetTask: noPart,
       startClosing: noPart,

@@ -1,45 +1,32 @@
+import { build } from 'esbuild';
+
+type Paths = Readonly<Record<string, string>>;
+type Declared = Readonly<Record<string, { readonly path: string }>>;
+
+const { outputFiles } = await build({
+  entryPoints: ['src/console/pages.ts'],
+  bundle: true,
+  format: 'esm',
+  write: false,
+  logLevel: 'warning',
+});
+// The types of the console require those of a browser, so they are not imported: this is the part of them that is needed here.
+const declared = (await import(`data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`)) as {
+  readonly accountPages: Declared;
+  readonly operatorPages: Declared;
+};
+
 /** The pages of an account, below its address. */
-export const accountPages = {
-  overview: '',
-  playground: '/playground',
-  gallery: '/gallery',
-  models: '/models',
-  tasks: '/tasks',
-  credits: '/credits',
+export const accountPages: Paths = {
+  ...Object.fromEntries(Object.entries(declared.accountPages).map(([name, { path }]) => [name, path])),
   purchases: '/credits?tab=purchases',
   statements: '/credits?tab=statements',
-  callbacks: '/callbacks',
-  webhooks: '/webhooks',
-  requests: '/requests',
-  usage: '/usage',
-  keys: '/keys',
-  members: '/members',
-  limits: '/limits',
-  settings: '/settings',
-  profile: '/profile',
-  security: '/security',
-} as const;
-
-export const windows = {
-  light: { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
-  narrow: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
-} as const;
+};
 
 /** The pages of operators. */
-export const operatorPages = {
-  'ops-overview': '/ops',
-  'ops-accounts': '/ops/accounts',
-  'ops-prices': '/ops/prices',
-  'ops-payments': '/ops/payments',
-  'ops-providers': '/ops/providers',
-  'ops-waiting': '/ops/waiting',
-  'ops-catalogue': '/ops/catalogue',
-  'ops-tasks': '/ops/tasks',
-  'ops-callbacks': '/ops/callbacks',
-  'ops-audit': '/ops/audit',
-  'ops-people': '/ops/people',
+export const operatorPages: Paths = {
+  ...Object.fromEntries(
+    Object.entries(declared.operatorPages).map(([name, { path }]) => [`ops-${name}`, `/ops${path}`]),
+  ),
   'ops-events': '/ops/people?tab=events',
-  'ops-profile': '/ops/profile',
-  'ops-security': '/ops/security',
-} as const;
+};

@@ -19,6 +19,13 @@ export type Served = { readonly baseUrl: string; readonly database: Pick<TestDat
 
 export const password = 'a correct horse, a battery';
 
+/** The windows in which pages are looked at. */
+export const windows = {
+  light: { viewport: { width: 1280, height: 860 }, colorScheme: 'light' },
+  dark: { viewport: { width: 1280, height: 860 }, colorScheme: 'dark' },
+  narrow: { viewport: { width: 360, height: 740 }, colorScheme: 'light' },
+} as const;
+
 /** A tab, and what must not happen in it. */
 export type Tab = {
   readonly page: Page;

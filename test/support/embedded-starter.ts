@@ -1,4 +1,5 @@
 import { lockDataFolder } from '../../src/embedded/data-folder.ts';
+import { freePort } from '../../src/embedded/persisted-port.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
 import { startTemporal } from '../../src/embedded/temporal-server.ts';
 
@@ -14,6 +15,7 @@ async function start(): Promise<unknown> {
         () => false,
       ),
     };
+  if (what === 'port') return { port: await freePort() };
   if (what === 'postgres') return { ...(await startPostgres({ folder, log })) };
   return { ...(await startTemporal({ folder, cliPath, log, namespace: 'videogen' })) };
 }

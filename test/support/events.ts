@@ -1,4 +1,4 @@
-import type { Events, ServiceEvent } from '../../src/metrics/counters.ts';
+import type { Events, ServiceEvent } from '../../src/metrics/events.ts';
 
 export const silentEvents: Events = { emit: () => {} };
 

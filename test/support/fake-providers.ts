@@ -3,7 +3,8 @@ import { noRules } from '../../src/models/catalogue/rules.ts';
 import { defaultModels } from '../../src/models/model.ts';
 import type { HeldProvider, Provider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
-import { type JobTerms, openProvider, type Providers } from '../../src/providers/registry.ts';
+import type { JobTerms } from '../../src/providers/contract.ts';
+import { openProvider, type Providers } from '../../src/providers/registry.ts';
 
 export type FakeTerms = Partial<Pick<JobTerms, 'failedJobs' | 'onLostAnswer' | 'onRefusedOutput' | 'cost'>>;
 

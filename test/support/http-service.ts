@@ -9,7 +9,7 @@ import type { Scope } from '../../src/accounts/api-key.ts';
 import { createTaskRequestParser } from '../../src/tasks/task-request.ts';
 import { createApp } from '../../src/http/app.ts';
 import { createKeyTouches } from '../../src/accounts/key-touches.ts';
-import { type CancelledTask, createHttpDeps, type HttpDeps } from '../../src/http/http-deps.ts';
+import { type TaskToStop, createHttpDeps, type HttpDeps } from '../../src/http/http-deps.ts';
 import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { type HttpServer, type ServerLimits, startHttpServer } from '../../src/http/server/server.ts';
 import { createTaskWaiters } from '../../src/tasks/long-poll.ts';
@@ -40,7 +40,7 @@ export type HttpService = {
   readonly redelivered: readonly Redelivery[];
   /** The tasks whose pause was ended. */
   readonly retried: readonly string[];
-  readonly stopped: readonly CancelledTask[];
+  readonly stopped: readonly TaskToStop[];
   readonly log: readonly LogLine[];
   readonly send: Send;
   newAccount(credits: number, scopes?: readonly Scope[]): Promise<{ accountId: string; key: string }>;
@@ -65,7 +65,7 @@ export async function startHttpService({
   const redelivered: Redelivery[] = [];
   const retried: string[] = [];
   const box = createSecretBox('s'.repeat(32));
-  const stopped: CancelledTask[] = [];
+  const stopped: TaskToStop[] = [];
   const log: LogLine[] = [];
   const builtIn = builtInCatalogue();
   const { catalogue = () => builtIn } = overrides;

@@ -54,7 +54,7 @@ export function interruptedDeps(
     engine: {
       startTask: (task) => call('startTask', () => engine.startTask(task)),
       describeTask: (taskId) => call('describeTask', () => engine.describeTask(taskId)),
-      cancelTask: (taskId) => call('cancelTask', () => engine.cancelTask(taskId)),
+      cancelWorkflow: (taskId) => call('cancelWorkflow', () => engine.cancelWorkflow(taskId)),
       forgetTask: (taskId) => call('forgetTask', () => engine.forgetTask(taskId)),
       terminateTask: (taskId, reason) => call('terminateTask', () => engine.terminateTask(taskId, reason)),
       startClosing: (accountId) => call('startClosing', () => engine.startClosing(accountId)),

@@ -1,4 +1,9 @@
 import { SMTPServer } from 'smtp-server';
+import { mailServiceOf, ownBrand } from '../../src/brand/brand.ts';
+import { createMailer } from '../../src/mail/mailer.ts';
+import { sendDueMails } from '../../src/mail/send-mails.ts';
+import type { SecretBox } from '../../src/outbound/secrets.ts';
+import type { HttpService } from './http-service.ts';
 
 export type ReceivedMail = {
   readonly to: string;
@@ -110,4 +115,18 @@ export function linkIn({ text }: Pick<ReceivedMail, 'text'>): string {
 
 export function tokenIn(mail: Pick<ReceivedMail, 'text'>): string {
   return linkIn(mail).split('#')[1] ?? '';
+}
+
+type MailSource = Pick<HttpService, 'deps' | 'url'> & { readonly box: SecretBox };
+
+/** Sends the mails that wait; returns those to this address, oldest first. */
+export async function deliveredTo(
+  email: string,
+  { url, received }: MailServer,
+  { deps, url: serviceUrl, box }: MailSource,
+) {
+  const { db, log } = deps;
+  const mailer = createMailer({ url, from: 'Videogen <no-reply@example.com>' });
+  await sendDueMails({ db, box, mailer, service: mailServiceOf(ownBrand, serviceUrl), log });
+  return received.filter(({ to }) => to === email);
 }

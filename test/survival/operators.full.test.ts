@@ -117,7 +117,7 @@ describe('an operator', { concurrency: true }, () => {
     const ended = await waitForEnd(installation.db, taskId);
     await installation.client.workflow.getHandle(taskId).result();
     await remove(taskId);
-    // Temporal takes up to half a minute to remove what has just been closed.
+    // Temporal removes what has just been closed only after a while.
     const isRemoved = async () =>
       (await installation.engine.describeTask(taskId)).status === 'missing' ? true : undefined;
     await waitFor('its removal', isRemoved);

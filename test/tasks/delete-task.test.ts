@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -16,7 +17,7 @@ import { endProviderJob, intendProviderJob } from '../../src/providers/provider-
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
-import { temporaryFolder } from '../providers/preview/render-support.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { createTestOperator, type TestOperator } from '../support/operator.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
@@ -29,7 +30,7 @@ before(async () => {
   service = await startHttpService();
   operator = await createTestOperator(service);
   account = await service.newAccount(100_000, [...ordinaryScopes, 'content:delete']);
-  const endpoint = { url: 'http://events.test/', types: eventTypes, lowBalance: undefined };
+  const endpoint = { url: 'http://events.test/', types: eventTypes };
   await setEventEndpoint(service.database.db, account.accountId, endpoint);
 });
 after(async () => {
@@ -161,6 +162,46 @@ test('200 the message of a failed task goes, its code and its refund stay', asyn
     [data['state'], data['failCode'], data['failMsg'], data['creditsRefunded']],
     ['fail', 'cancelled', 'The content of this task was deleted.', data['creditsCharged']],
   );
+});
+
+const removeMany = (taskIds: unknown, key?: string) => post('/api/v1/jobs/deleteTasks', { taskIds }, key);
+
+test('200 a bulk deletion deletes each task that has ended, leaves the others, counts ids of nobody, and may be repeated', async () => {
+  const { db } = service.database;
+  const [succeeded, deleted, live] = [await finished(), await finished(), await created()];
+  const cancelled = await created();
+  await post('/api/v1/jobs/cancelTask', { taskId: cancelled });
+  const { contentDeleteTime } = (await remove({ taskId: deleted })).json.data;
+  const other = await service.newAccount(1_000);
+  const foreign = String((await service.create(other.key, requestWith())).json.data['taskId']);
+  const ids = [succeeded, deleted, live, cancelled, foreign, randomUUID(), succeeded];
+  const { status, json } = await removeMany(ids);
+  assert.equal(status, 200, json.msg);
+  const outcomes = tasksOf(json.data);
+  assert.deepEqual(
+    outcomes.map(({ taskId, deleted: isDeleted }) => [taskId, isDeleted]),
+    [
+      [succeeded, true],
+      [deleted, true],
+      [live, false],
+      [cancelled, true],
+    ],
+  );
+  const times = outcomes.map((outcome) => outcome['contentDeleteTime']);
+  assert.deepEqual([times[1], times[2], json.data['notFound']], [contentDeleteTime, null, 2]);
+  const prompts = await Promise.all(ids.slice(0, 5).map((id) => findTask(db, id)));
+  assert.deepEqual(
+    prompts.map((task) => task?.param.input.prompt),
+    ['(deleted)', '(deleted)', secret, '(deleted)', secret],
+  );
+  assert.deepEqual((await removeMany(ids)).json.data, json.data, 'repeated');
+});
+
+test('422 a bulk deletion of no tasks, of more than a hundred, or of what is no id; 403 without the scope', async () => {
+  for (const taskIds of [[], Array.from({ length: 101 }, () => randomUUID()), ['x'], 'x', undefined])
+    assert.equal((await removeMany(taskIds)).status, 422);
+  const byDefault = await createApiKey(service.database.db, { ...account, name: 'default', scopes: ordinaryScopes });
+  assertRefused(await removeMany([randomUUID()], byDefault?.key), 403, /the API key lacks the scope content:delete/);
 });
 
 test('409 a task that has not ended, to the account and to an operator, and it goes on', async () => {

@@ -346,6 +346,13 @@ export type DeletedTask = {
   readonly contentDeleteTime: number;
 };
 
+export type TaskDeletion = {
+  readonly taskId: string;
+  /** False if the task has not ended. */
+  readonly deleted: boolean;
+  readonly contentDeleteTime: number | null;
+};
+
 export type TaskTimeline = {
   readonly task: TaskRecord;
   /** The creator; null for a task that an operator started manually. */
@@ -504,17 +511,19 @@ export type UsageDay = {
 export type AccountStatus = {
   /** Below zero after a payment for credits that are spent was returned. */
   readonly balance: number;
-  /** The threshold of the event `balance.low`; null without one. */
+  /** The balance is low below it; null without a threshold. */
   readonly lowBalance: number | null;
   /** True if owners can buy credits in the console. */
   readonly sellsCredits: boolean;
   readonly models: readonly {
     readonly model: string;
     readonly title: string;
-    /** `slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded. */
-    readonly state: 'slow' | 'unavailable';
-    /** The next attempt; null if none is planned. When the trouble ends is not known. */
+    /** `slow`: the model is busy. `unavailable`: its tasks wait, and are retried or refunded. `failing`: it accepts tasks, but most of its last videos failed. */
+    readonly state: 'slow' | 'unavailable' | 'failing';
+    /** The next attempt; null if none is planned. */
     readonly retryTime: number | null;
+    /** When the model probably works again and the tasks that wait have begun; null if that is unknown. */
+    readonly estimatedEndTime: number | null;
   }[];
 };
 
@@ -732,8 +741,7 @@ export type DeliveryAttempt = {
 export type EventEndpoint = {
   readonly url: string;
   readonly types: readonly ('task.succeeded' | 'task.failed' | 'task.cancelled' | 'balance.low' | 'key.cap_reached')[];
-  readonly lowBalance: number | null;
-} | null;
+};
 
 export type Event = {
   readonly eventId: string;
@@ -949,19 +957,21 @@ export type Me = {
     readonly expireTime: number;
   } | null;
   /** The announcement of operators to everyone. */
-  readonly announcement: {
-    readonly text: string;
-    readonly level: 'info' | 'warning';
-    readonly link: string | null;
-    /** Null until it is removed. */
-    readonly endTime: number | null;
-  } | null;
+  readonly announcement: Announcement | null;
   readonly session: {
     readonly sessionId: string;
     /** When the person last authenticated. */
     readonly authTime: number;
     readonly expireTime: number;
   };
+};
+
+export type Announcement = {
+  readonly text: string;
+  readonly level: 'info' | 'warning';
+  readonly link: string | null;
+  /** Null until it is removed. */
+  readonly endTime: number | null;
 };
 
 export type Passkey = {
@@ -2014,7 +2024,7 @@ export type Reads = {
   readonly '/api/v1/events/endpoint': {
     readonly query: {};
     readonly answer: {
-      readonly endpoint: EventEndpoint;
+      readonly endpoint: EventEndpoint | null;
     };
   };
   readonly '/api/v1/events': {
@@ -2504,13 +2514,7 @@ export type Reads = {
   readonly '/api/admin/v1/announcement': {
     readonly query: {};
     readonly answer: {
-      readonly announcement: {
-        readonly text: string;
-        readonly level: 'info' | 'warning';
-        readonly link: string | null;
-        /** Null until it is removed. */
-        readonly endTime: number | null;
-      } | null;
+      readonly announcement: Announcement | null;
     };
   };
   readonly '/api/admin/v1/waiting': {
@@ -2555,6 +2559,17 @@ export type Sends = {
     };
     readonly answer: DeletedTask;
   };
+  readonly '/api/v1/jobs/deleteTasks': {
+    readonly body: {
+      readonly taskIds: readonly string[];
+    };
+    readonly answer: {
+      /** One for each task that was found. */
+      readonly tasks: readonly TaskDeletion[];
+      /** The number of ids that no task has. */
+      readonly notFound: number;
+    };
+  };
   readonly '/api/v1/gallery/label': {
     readonly body: {
       readonly taskIds: readonly string[];
@@ -2597,6 +2612,14 @@ export type Sends = {
       readonly linkId: string;
     };
     readonly answer: RevokedShareLink;
+  };
+  readonly '/api/v1/credits/low-balance': {
+    readonly body: {
+      readonly lowBalance: number | null;
+    };
+    readonly answer: {
+      readonly lowBalance: number | null;
+    };
   };
   readonly '/api/v1/callbacks/redeliver': {
     readonly body: {
@@ -2650,11 +2673,9 @@ export type Sends = {
       readonly url: string;
       readonly types:
         | readonly ('task.succeeded' | 'task.failed' | 'task.cancelled' | 'balance.low' | 'key.cap_reached')[];
-      /** Required with the type `balance.low`. */
-      readonly lowBalance?: number | null | undefined;
     };
     readonly answer: {
-      readonly endpoint: EventEndpoint;
+      readonly endpoint: EventEndpoint | null;
     };
   };
   readonly '/api/v1/events/endpoint/remove': {
@@ -3246,25 +3267,13 @@ export type Sends = {
       readonly endTime?: number | undefined;
     };
     readonly answer: {
-      readonly announcement: {
-        readonly text: string;
-        readonly level: 'info' | 'warning';
-        readonly link: string | null;
-        /** Null until it is removed. */
-        readonly endTime: number | null;
-      } | null;
+      readonly announcement: Announcement | null;
     };
   };
   readonly '/api/admin/v1/announcement/remove': {
     readonly body: {};
     readonly answer: {
-      readonly announcement: {
-        readonly text: string;
-        readonly level: 'info' | 'warning';
-        readonly link: string | null;
-        /** Null until it is removed. */
-        readonly endTime: number | null;
-      } | null;
+      readonly announcement: Announcement | null;
     };
   };
   readonly '/api/admin/v1/tasks/retry': {

@@ -71,6 +71,11 @@ export function useChangeView() {
   return (me: Me) => client.setQueryData(key, me);
 }
 
+/** Also an operator who views the account reads what owners read. */
+export function useIsOwner(): boolean {
+  return useAccount().role === 'owner';
+}
+
 /** Pages of operators belong to no account. */
 export function useIsOperator(): boolean {
   return useContext(AccountContext) === undefined;

@@ -3,17 +3,15 @@ import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter-preact';
 import { brand } from '../api/brand.ts';
 import { AccountContext } from '../api/queries.ts';
 import type { Me } from '../api/contract.ts';
-import { failureOf } from '../api/problem.ts';
 import { useMe } from '../api/session.ts';
 import { opsPaths, paths, signInPaths } from '../paths.ts';
 import { AcceptLinkPage } from '../features/sign-in/accept-link-page.tsx';
 import { SignInPage } from '../features/sign-in/sign-in-page.tsx';
 import { SignUpPage } from '../features/sign-up/sign-up-page.tsx';
 import { AccountPages, OperatorPages } from '../routes.tsx';
-import { ErrorBox } from '../ui/notice.tsx';
 import { Toasts } from '../ui/toast.tsx';
 import { ErrorBoundary } from './error-boundary.tsx';
-import { Gate, GateLoading } from './gate.tsx';
+import { GateWaiting } from './gate.tsx';
 import { Forbidden, NotFound } from './page-states.tsx';
 import { shellText } from './shell-text.ts';
 import { AccountShell, OpsShell } from './shell.tsx';
@@ -26,18 +24,11 @@ export function App() {
       <Switch>
         <Route path={signInPaths.signIn} component={SignInPage} />
         <Route path={signInPaths.signUp} component={SignUpPage} />
-        <Route path={signInPaths.confirm}>
-          <AcceptLinkPage purpose="confirm" />
-        </Route>
-        <Route path={signInPaths.setUp}>
-          <AcceptLinkPage purpose="setup" />
-        </Route>
-        <Route path={signInPaths.invite}>
-          <AcceptLinkPage purpose="invite" />
-        </Route>
-        <Route path={signInPaths.reset}>
-          <AcceptLinkPage purpose="reset" />
-        </Route>
+        {(['confirm', 'setup', 'invite', 'reset'] as const).map((purpose) => (
+          <Route key={purpose} path={signInPaths[purpose]}>
+            <AcceptLinkPage purpose={purpose} />
+          </Route>
+        ))}
         <Route>
           <SignedIn />
         </Route>
@@ -48,17 +39,11 @@ export function App() {
 }
 
 function SignedIn() {
-  const { data: me, error, refetch } = useMe();
+  const read = useMe();
+  const me = read.data;
   const [path] = useLocation();
   const search = useSearch();
-  if (me === undefined && error !== null) {
-    return (
-      <Gate title={brand.name}>
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      </Gate>
-    );
-  }
-  if (me === undefined) return <GateLoading />;
+  if (me === undefined) return <GateWaiting of={read} title={brand.name} />;
   if (me === null) {
     const next = path === '/' ? '' : `?next=${encodeURIComponent(search === '' ? path : `${path}?${search}`)}`;
     return <Redirect to={`${signInPaths.signIn}${next}`} replace />;

@@ -11,12 +11,11 @@ export const bannerText = {
   support: 'Contact support',
   /** One sentence for each state that occurs, and what happens to tasks. */
   trouble: (models: readonly Trouble[]) => {
-    const sentences = (['unavailable', 'slow'] as const).flatMap((state) => {
-      const titles = models.filter((model) => model.state === state).map(({ title }) => title);
-      const verb = titles.length === 1 ? 'is' : 'are';
-      return titles.length === 0 ? [] : `${listed(titles)} ${verb} ${stateWords[state]}.`;
+    const sentences = (['unavailable', 'slow', 'failing'] as const).flatMap((state) => {
+      const found = models.filter((model) => model.state === state);
+      return found.length === 0 ? [] : `${stateSentence(state, found)}${outlook(state, found)}`;
     });
-    return [...sentences, nextTry(models)].join(' ');
+    return sentences.join(' ');
   },
   lowBalance: (balance: number) =>
     balance <= 0
@@ -24,11 +23,6 @@ export const bannerText = {
       : `Your balance is low: ${number(balance)} credits left.`,
   buyCredits: 'Buy credits',
 } as const;
-
-const stateWords: Readonly<Record<Trouble['state'], string>> = {
-  unavailable: 'temporarily unavailable',
-  slow: 'slower than usual',
-};
 
 const shownTitles = 2;
 
@@ -39,10 +33,36 @@ function listed(titles: readonly string[]): string {
   return `${titles.slice(0, shownTitles).join(', ')} and ${more} more ${more === 1 ? 'model' : 'models'}`;
 }
 
-/** A time is that of the next attempt, which the service has planned; when the trouble ends is not known. */
-function nextTry(models: readonly Trouble[]): string {
-  const times = models.flatMap(({ retryTime }) => retryTime ?? []);
-  if (times.length === 0) return 'Tasks wait, and start automatically once it is resolved.';
-  const restMs = Math.min(...times) - Date.now();
-  return `Tasks wait and are retried automatically${restMs > 1000 ? `, next in ${duration(restMs)}` : ''}.`;
+function stateSentence(state: Trouble['state'], models: readonly Trouble[]): string {
+  const titles = listed(models.map(({ title }) => title));
+  const verb = models.length === 1 ? 'is' : 'are';
+  return {
+    unavailable: `${titles} ${verb} temporarily unavailable.`,
+    slow: `${titles} ${verb} slower than usual.`,
+    failing: `Many videos of ${titles} are failing. Failed tasks are refunded in full.`,
+  }[state];
+}
+
+/** The fate of tasks that wait, with the last of the estimates, because the banner has one sentence for several models. */
+function outlook(state: Trouble['state'], models: readonly Trouble[]): string {
+  if (state === 'failing') return '';
+  const ends = models.map(({ estimatedEndTime }) => estimatedEndTime);
+  const known = ends.filter((end) => end !== null);
+  // Without one of the estimates, the end of the trouble is unknown.
+  if (known.length < ends.length) return ` ${waitingWords(models)}`;
+  const restMs = Math.max(...known) - Date.now();
+  return restMs < 60_000
+    ? ' Tasks wait, and should start within a minute.'
+    : ` Tasks wait, and should start within about ${duration(roundedUp(restMs))}.`;
+}
+
+function waitingWords(models: readonly Trouble[]): string {
+  return models.every(({ retryTime }) => retryTime === null)
+    ? 'Tasks wait, and start automatically once it is resolved.'
+    : 'Tasks wait, and are retried automatically.';
+}
+
+/** An estimate in seconds would pretend to be exact. */
+function roundedUp(ms: number): number {
+  return Math.ceil(ms / 60_000) * 60_000;
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { brand, titleOf } from '../api/brand.ts';
+import { type Read, ReadError } from '../ui/loaded.tsx';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Mark } from './mark.tsx';
 import { shellText } from './shell-text.ts';
@@ -40,6 +41,16 @@ function BrandLinks() {
     <nav class="brand-links" aria-label={shellText.links}>
       {links.map(([label, href]) => href !== undefined && <a href={href}>{label}</a>)}
     </nav>
+  );
+}
+
+/** Stands in place of a page before a sign-in until what it needs is there. */
+export function GateWaiting({ of, title }: { readonly of: Read<unknown>; readonly title: string }) {
+  if (of.error === null) return <GateLoading />;
+  return (
+    <Gate title={title}>
+      <ReadError of={of} />
+    </Gate>
   );
 }
 

@@ -1,5 +1,6 @@
+import { Fragment } from 'preact';
+import { accountPages, type PageDeclaration } from '../pages.ts';
 import { Dialog, DialogBody } from '../ui/dialog.tsx';
-import { accountNav } from './nav.ts';
 import { Palette } from './palette.tsx';
 import { shellText } from './shell-text.ts';
 
@@ -10,48 +11,34 @@ export function KeyboardDialog({ shown, onClose }: DialogProps) {
   return shown === 'palette' ? <Palette onClose={onClose} /> : <ShortcutList onClose={onClose} />;
 }
 
+const words = shellText.shortcuts;
+const shortcuts: readonly (readonly [keys: string, effect: string])[] = [
+  ...Object.values<PageDeclaration>(accountPages).flatMap(({ key, title }) =>
+    key === undefined ? [] : [[`g ${key}`, title] as const],
+  ),
+  ['Ctrl k', words.palette],
+  ['/', words.search],
+  ['Ctrl Enter', words.generate],
+  ['Space ← → m', words.playback],
+];
+
 function ShortcutList({ onClose }: Omit<DialogProps, 'shown'>) {
   return (
-    <Dialog title={shellText.shortcuts.title} onClose={onClose}>
+    <Dialog title={words.title} onClose={onClose}>
       <DialogBody>
         <dl class="facts">
-          {accountNav('', 'owner')
-            .flatMap(({ links }) => links)
-            .map(
-              ({ key, label }) =>
-                key !== undefined && (
-                  <div key={key}>
-                    <dt>
-                      <kbd>g</kbd> <kbd>{key}</kbd>
-                    </dt>
-                    <dd>{label}</dd>
-                  </div>
-                ),
-            )}
-          <div>
-            <dt>
-              <kbd>Ctrl</kbd> <kbd>k</kbd>
-            </dt>
-            <dd>{shellText.shortcuts.palette}</dd>
-          </div>
-          <div>
-            <dt>
-              <kbd>/</kbd>
-            </dt>
-            <dd>{shellText.shortcuts.search}</dd>
-          </div>
-          <div>
-            <dt>
-              <kbd>Ctrl</kbd> <kbd>Enter</kbd>
-            </dt>
-            <dd>{shellText.shortcuts.generate}</dd>
-          </div>
-          <div>
-            <dt>
-              <kbd>Space</kbd> <kbd>←</kbd> <kbd>→</kbd> <kbd>m</kbd>
-            </dt>
-            <dd>{shellText.shortcuts.playback}</dd>
-          </div>
+          {shortcuts.map(([keys, effect]) => (
+            <div key={effect}>
+              <dt>
+                {keys.split(' ').map((key) => (
+                  <Fragment key={key}>
+                    <kbd>{key}</kbd>{' '}
+                  </Fragment>
+                ))}
+              </dt>
+              <dd>{effect}</dd>
+            </div>
+          ))}
         </dl>
       </DialogBody>
     </Dialog>

@@ -4,13 +4,13 @@ import { AccountContext } from '../api/queries.ts';
 import { useMe } from '../api/session.ts';
 import { opsPaths, paths } from '../paths.ts';
 import { Dialog, DialogBody } from '../ui/dialog.tsx';
-import { accountNav, operatorNav } from './nav.ts';
+import { accountNav, type NavLink, operatorNav } from './nav.ts';
 import { shellText } from './shell-text.ts';
 import './palette.css';
 
 const words = shellText.palette;
 
-type Goal = { readonly href: string; readonly label: string; readonly group: string };
+type Goal = { readonly href: string; readonly label: string; readonly group: string; readonly words?: string };
 
 /** A longer list is not read; a few letters of a name shorten it. */
 const maxGoals = 24;
@@ -61,29 +61,42 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
               setChosen(0);
             }}
           />
-          <div class="goals" id={`${id}-list`} role="listbox" aria-label={words.results}>
-            {goals.map(({ href, label, group }, at) => (
-              <Link
-                key={href}
-                href={href}
-                id={`${id}-${at}`}
-                role="option"
-                aria-selected={at === index}
-                tabIndex={-1}
-                ref={at === index ? inSight : null}
-                onClick={onClose}
-              >
-                <span>{label}</span>
-                <small>{group}</small>
-              </Link>
-            ))}
-          </div>
+          <GoalList id={id} goals={goals} index={index} onClose={onClose} />
           <p class="soft" role="status">
             {goals.length === 0 ? words.none : ''}
           </p>
         </DialogBody>
       </form>
     </Dialog>
+  );
+}
+
+type ListProps = {
+  readonly id: string;
+  readonly goals: readonly Goal[];
+  readonly index: number;
+  readonly onClose: () => void;
+};
+
+function GoalList({ id, goals, index, onClose }: ListProps) {
+  return (
+    <div class="goals" id={`${id}-list`} role="listbox" aria-label={words.results}>
+      {goals.map(({ href, label, group }, at) => (
+        <Link
+          key={href}
+          href={href}
+          id={`${id}-${at}`}
+          role="option"
+          aria-selected={at === index}
+          tabIndex={-1}
+          ref={at === index ? inSight : null}
+          onClick={onClose}
+        >
+          <span>{label}</span>
+          <small>{group}</small>
+        </Link>
+      ))}
+    </div>
   );
 }
 
@@ -97,25 +110,21 @@ function useGoals(text: string): readonly Goal[] {
   const { data: me } = useMe();
   const accounts = me?.accounts ?? [];
   const own = accounts.find(({ accountId }) => accountId === account);
-  const pages =
-    own === undefined
-      ? []
-      : accountNav(own.accountId, own.role)
-          .flatMap(({ links }) => links)
-          .map(({ href, label }) => ({ href, label, group: own.name }));
-  const operators =
-    me?.user.isOperator === true
-      ? operatorNav
-          .flatMap(({ links }) => links)
-          .map(({ href, label }) => ({ href, label, group: shellText.operators }))
-      : [];
+  const pages = own === undefined ? [] : goalsOf(accountNav(own.accountId, own.role), own.name);
+  const operators = me?.user.isOperator === true ? goalsOf(operatorNav, shellText.operators) : [];
   const others = accounts
     .filter(({ accountId }) => accountId !== account)
     .map(({ accountId, name }) => ({ href: paths.overview(accountId), label: name, group: shellText.accounts }));
   const query = text.toLowerCase();
-  const all = own === undefined ? [...operators, ...others] : [...pages, ...others, ...operators];
-  const named = all.filter(({ label, group }) => `${label} ${group}`.toLowerCase().includes(query));
+  const all: readonly Goal[] = own === undefined ? [...operators, ...others] : [...pages, ...others, ...operators];
+  const named = all.filter(({ label, group, words: also = '' }) =>
+    `${label} ${group} ${also}`.toLowerCase().includes(query),
+  );
   return [...tasksOf(query, own?.accountId, me?.user.isOperator === true), ...named].slice(0, maxGoals);
+}
+
+function goalsOf(links: readonly NavLink[], group: string): readonly Goal[] {
+  return links.map(({ href, title, words: also = '' }) => ({ href, label: title, group, words: also }));
 }
 
 const wholeId = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;

@@ -1,4 +1,4 @@
-import { ChevronsUpDown, CircleUser, LifeBuoy, LogOut, Monitor, Moon, ShieldCheck, Sun } from '../ui/icons.ts';
+import { ChevronsUpDown, CircleUser, LifeBuoy, LogOut, Monitor, Moon, Sun } from '../ui/icons.ts';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { brand } from '../api/brand.ts';
@@ -9,6 +9,7 @@ import { deleteDrafts } from '../features/playground/draft-key.ts';
 import { signInPaths } from '../paths.ts';
 import { Menu } from '../ui/menu.tsx';
 import { toast } from '../ui/toast.tsx';
+import type { NavLink } from './nav.ts';
 import { shellText } from './shell-text.ts';
 
 const themes = [
@@ -21,8 +22,8 @@ type Theme = (typeof themes)[number][0];
 
 type PersonMenuProps = {
   readonly me: Me;
-  /** Undefined for a user without any page. */
-  readonly pages: { readonly profile: string; readonly security: string } | undefined;
+  /** Their own pages; none for a user without any page. */
+  readonly pages: readonly NavLink[];
 };
 
 export function PersonMenu({ me, pages }: PersonMenuProps) {
@@ -59,16 +60,11 @@ export function PersonMenu({ me, pages }: PersonMenuProps) {
         </button>
       ))}
       <hr />
-      {pages !== undefined && (
-        <>
-          <Link href={pages.profile}>
-            <CircleUser size={16} aria-hidden="true" /> {shellText.profile}
-          </Link>
-          <Link href={pages.security}>
-            <ShieldCheck size={16} aria-hidden="true" /> {shellText.security}
-          </Link>
-        </>
-      )}
+      {pages.map(({ href, title, icon: Icon }) => (
+        <Link key={href} href={href}>
+          <Icon size={16} aria-hidden="true" /> {title}
+        </Link>
+      ))}
       {brand.support !== undefined && (
         <a href={brand.support}>
           <LifeBuoy size={16} aria-hidden="true" /> {shellText.support}

@@ -1,5 +1,5 @@
 import { Menu as MenuIcon } from '../ui/icons.ts';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
@@ -34,29 +34,17 @@ export function OpsShell({ me, children }: ShellProps) {
 
 type FrameProps = Readonly<Record<'sidebar' | 'children', ComponentChildren>> & { readonly banner: ComponentChildren };
 
-/** Sidebar and content. A new page is announced, begins at its top and takes the focus, as a new document would. */
+/** Sidebar and content. */
 function Frame({ sidebar, banner, children }: FrameProps) {
-  const [path] = useLocation();
   const [isOpen, setOpen] = useState(false);
   const main = useRef<HTMLElement>(null);
-  const lastPath = useRef(path);
-  const [announced, setAnnounced] = useState('');
+  const announced = useNewPage(main, () => setOpen(false));
   useEffect(() => {
     if (!isOpen) return undefined;
     const press = ({ key }: KeyboardEvent) => key === 'Escape' && setOpen(false);
     addEventListener('keydown', press);
     return () => removeEventListener('keydown', press);
   }, [isOpen]);
-  useEffect(() => {
-    if (lastPath.current === path) return undefined;
-    lastPath.current = path;
-    setOpen(false);
-    scrollTo(0, 0);
-    main.current?.focus({ preventScroll: true });
-    // The title is the page's own, which is rendered after this.
-    const timer = setTimeout(() => setAnnounced(document.title), 100);
-    return () => clearTimeout(timer);
-  }, [path]);
   return (
     <>
       <a
@@ -103,4 +91,22 @@ function Frame({ sidebar, banner, children }: FrameProps) {
       <Shortcuts />
     </>
   );
+}
+
+/** A new page begins at its top and takes the focus, as a new document would. Returns its title, to be read out. */
+function useNewPage(main: RefObject<HTMLElement>, onNewPage: () => void): string {
+  const [path] = useLocation();
+  const lastPath = useRef(path);
+  const [announced, setAnnounced] = useState('');
+  useEffect(() => {
+    if (lastPath.current === path) return undefined;
+    lastPath.current = path;
+    onNewPage();
+    scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+    // The title is the page's own, which is rendered after this.
+    const timer = setTimeout(() => setAnnounced(document.title), 100);
+    return () => clearTimeout(timer);
+  }, [path]);
+  return announced;
 }

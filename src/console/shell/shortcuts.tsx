@@ -32,9 +32,7 @@ export function Shortcuts() {
       else if (key === 'g') goAt = event.timeStamp;
       else if (event.timeStamp - goAt < togetherMs && account !== undefined) {
         goAt = -Infinity;
-        const link = accountNav(account, role)
-          .flatMap(({ links }) => links)
-          .find((one) => one.key === key);
+        const link = accountNav(account, role).find((one) => one.key === key);
         if (link !== undefined) navigate(link.href);
       }
     };

@@ -7,7 +7,7 @@ import { docsPath, opsPaths, paths } from '../paths.ts';
 import { Menu } from '../ui/menu.tsx';
 import { number } from '../ui/money.tsx';
 import { roleWord } from '../features/people/role-text.ts';
-import { accountNav, type NavGroup, operatorNav } from './nav.ts';
+import { accountNav, type NavLink, operatorNav, personalNav } from './nav.ts';
 import { shellText } from './shell-text.ts';
 import { PersonMenu } from './person-menu.tsx';
 
@@ -16,14 +16,11 @@ export function AccountSidebar({ me }: { readonly me: Me }) {
   return (
     <>
       <Switcher me={me} />
-      <Groups groups={accountNav(accountId, role)} root={paths.overview(accountId)} />
+      <Pages links={accountNav(accountId, role)} root={paths.overview(accountId)} />
       <div class="foot">
         <Balance />
         <Documentation />
-        <PersonMenu
-          me={me}
-          pages={isView ? opsPaths : { profile: paths.profile(accountId), security: paths.security(accountId) }}
-        />
+        <PersonMenu me={me} pages={personalNav(isView ? undefined : accountId)} />
       </div>
     </>
   );
@@ -33,32 +30,35 @@ export function OpsSidebar({ me }: { readonly me: Me }) {
   return (
     <>
       <Switcher me={me} />
-      {me.user.isOperator && <Groups groups={operatorNav} root={opsPaths.overview} />}
+      {me.user.isOperator && <Pages links={operatorNav} root={opsPaths.overview} />}
       <div class="foot">
         <Documentation />
-        <PersonMenu me={me} pages={me.user.isOperator ? opsPaths : undefined} />
+        <PersonMenu me={me} pages={me.user.isOperator ? personalNav(undefined) : []} />
       </div>
     </>
   );
 }
 
-function Groups({ groups, root }: { readonly groups: readonly NavGroup[]; readonly root: string }) {
+function Pages({ links, root }: { readonly links: readonly NavLink[]; readonly root: string }) {
   const [path] = useLocation();
+  const sections = [...new Set(links.map(({ section }) => section))];
   const isCurrent = (href: string) => path === href || (href !== root && path.startsWith(`${href}/`));
   return (
     <nav aria-label={shellText.pages}>
-      {groups.map(({ title, links }) => (
-        <div key={title}>
-          <p class="group">{title}</p>
+      {sections.map((section) => (
+        <div key={section}>
+          <p class="group">{section}</p>
           <ul>
-            {links.map(({ href, label, icon: Icon }) => (
-              <li key={href}>
-                <Link href={href} {...(isCurrent(href) && { 'aria-current': 'page' })}>
-                  <Icon size={16} aria-hidden="true" />
-                  {label}
-                </Link>
-              </li>
-            ))}
+            {links
+              .filter((link) => link.section === section)
+              .map(({ href, title, icon: Icon }) => (
+                <li key={href}>
+                  <Link href={href} {...(isCurrent(href) && { 'aria-current': 'page' })}>
+                    <Icon size={16} aria-hidden="true" />
+                    {title}
+                  </Link>
+                </li>
+              ))}
           </ul>
         </div>
       ))}

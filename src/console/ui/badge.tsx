@@ -4,8 +4,20 @@ import './badge.css';
 /** A color stands beside a word, never alone. */
 export type Tone = 'good' | 'bad' | 'warn' | 'live' | 'calm';
 
+/** A state in a word. */
+export type Word = { readonly word: string; readonly tone: Tone };
+
+/** A tab stays open while the service is upgraded, so a state that is newer than its code appears as it is. */
+export function wordOf(words: Readonly<Record<string, Word>>, state: string): Word {
+  return words[state] ?? { word: state, tone: 'calm' };
+}
+
 export function Badge({ tone = 'calm', children }: { readonly tone?: Tone; readonly children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
+}
+
+export function StateWord({ of: { word, tone } }: { readonly of: Word }) {
+  return <StateDot tone={tone}>{word}</StateDot>;
 }
 
 /** A dot and a word. */

@@ -35,6 +35,18 @@ export function CopyButton({ text, label, isLoud }: CopyProps) {
   );
 }
 
+type IdProps = { readonly id: string; readonly label: string; readonly isShort?: boolean };
+
+/** An ID and the button that copies it; `isShort` shows only its end. */
+export function CopyId({ id, label, isShort }: IdProps) {
+  return (
+    <span class="id" {...(isShort === true && { title: id })}>
+      <code>{isShort === true ? shortId(id) : id}</code>
+      <CopyButton text={id} label={label} />
+    </span>
+  );
+}
+
 /** The clipboard exists for https and loopback only, and may refuse; elsewhere the old way still works. */
 async function copyText(text: string, button: HTMLElement): Promise<boolean> {
   try {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { Button, type ButtonProps } from './button.tsx';
+import { ChangeButton } from './change-button.tsx';
 import type { Icon } from './icon.ts';
 import { X } from './icons.ts';
 import './dialog.css';
@@ -71,21 +72,40 @@ export function DialogActions({ children }: { readonly children: ComponentChildr
   return <footer>{children}</footer>;
 }
 
+type InfoProps = Pick<DialogProps, 'title' | 'onClose' | 'isWide' | 'children'>;
+
+/** Shows something, and is done. */
+export function InfoDialog({ children, ...dialog }: InfoProps) {
+  return (
+    <Dialog {...dialog}>
+      <DialogBody>{children}</DialogBody>
+      <DialogActions>
+        <Button variant="primary" onClick={dialog.onClose}>
+          Done
+        </Button>
+      </DialogActions>
+    </Dialog>
+  );
+}
+
 type OpenProps = Omit<ButtonProps, 'onClick' | 'children' | 'icon'> & {
   readonly label: string;
   readonly icon?: Icon;
+  /** The dialog shows details and changes nothing. */
+  readonly isReading?: boolean;
   /** The dialog, while it is open. */
   readonly children: (close: () => void) => ComponentChildren;
 };
 
 /** A button and the dialog that it opens. */
-export function DialogButton({ label, icon: Icon, children, ...button }: OpenProps) {
+export function DialogButton({ label, icon: Icon, isReading, children, ...button }: OpenProps) {
   const [isOpen, setOpen] = useState(false);
+  const Opener = isReading === true ? Button : ChangeButton;
   return (
     <>
-      <Button {...button} onClick={() => setOpen(true)}>
+      <Opener {...button} onClick={() => setOpen(true)}>
         {Icon !== undefined && <Icon size={16} aria-hidden="true" />} {label}
-      </Button>
+      </Opener>
       {isOpen && children(() => setOpen(false))}
     </>
   );

@@ -29,6 +29,37 @@ export type Filter<Query> = {
   readonly isHidden?: (values: Readonly<Record<string, string>>) => boolean;
 };
 
+type Choice<Name extends string, Value extends string> = Pick<Filter<never>, 'label' | 'control' | 'isHidden'> & {
+  readonly name: Name;
+  /** The label of the default, which chooses nothing. */
+  readonly all: string;
+  readonly values: readonly Value[];
+  /** In the address: it stays a choice, also if the service no longer has it. */
+  readonly given?: Value | undefined;
+  readonly word?: (value: Value) => string;
+};
+
+/** One of a few values, which the query has under the name of the filter. */
+export function choiceFilter<Name extends string, Value extends string>(
+  choice: Choice<Name, Value>,
+): Filter<{ [Key in Name]?: Value | undefined }> {
+  const { all, values, given, word = (value) => value, ...filter } = choice;
+  const offered = new Set(given === undefined ? values : [...values, given]);
+  return {
+    ...filter,
+    options: [{ value: '', label: all }, ...[...offered].map((value) => ({ value, label: word(value) }))],
+    // Only values of the options get here.
+    query: (value) => ({ [filter.name]: value }) as { [Key in Name]?: Value },
+  };
+}
+
+/** One of a few values in the address, which leaves out the default. */
+export function useChoice<Value extends string>(name: string, values: readonly Value[], byDefault: Value) {
+  const { get, set } = useAddress();
+  const value = values.find((one) => one === get(name)) ?? byDefault;
+  return [value, (next: Value) => set({ [name]: next === byDefault ? undefined : next })] as const;
+}
+
 /** The parameters of the address: filters, tabs and pages live there, so that they survive a reload and can be shared. */
 export function useAddress() {
   const search = new URLSearchParams(useSearch());

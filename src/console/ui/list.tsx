@@ -93,15 +93,15 @@ export function List<Path extends ReadPath, Row>(props: ListProps<Path, Row>) {
   );
 }
 
-type PageProps = { readonly title: string; readonly lead?: ComponentChildren; readonly actions?: ComponentChildren };
+type PageProps = { readonly lead?: ComponentChildren; readonly actions?: ComponentChildren };
 
 /** A page that is one list. */
 export function ListPage<Path extends ReadPath, Row>(
   props: ListProps<Path, Row> & PageProps & { readonly children?: ComponentChildren },
 ) {
-  const { title, lead, actions, children } = props;
+  const { lead, actions, children } = props;
   return (
-    <Page title={title} lead={lead} actions={actions}>
+    <Page lead={lead} actions={actions}>
       <List {...props} />
       {children}
     </Page>

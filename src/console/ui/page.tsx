@@ -1,13 +1,16 @@
 import { ChevronLeft } from './icons.ts';
-import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext, useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { titleOf } from '../api/brand.ts';
 import './facts.css';
 import './page.css';
 
+/** The title of a page unless it gives another one, such as the name of what it shows. */
+export const PageTitle = createContext('');
+
 type PageProps = {
-  readonly title: string;
+  readonly title?: string;
   /** Replaces the title in the browser's tab, for example with progress. */
   readonly tabTitle?: string | undefined;
   /** Replaces the title in the page, for example to add a state. */
@@ -19,10 +22,12 @@ type PageProps = {
 };
 
 /** A page: one h1, what it is for, its actions, its content. */
-export function Page({ title, tabTitle = title, heading, lead, actions, back, children }: PageProps) {
+export function Page({ title: given, tabTitle, heading, lead, actions, back, children }: PageProps) {
+  const declared = useContext(PageTitle);
+  const title = given ?? declared;
   useEffect(() => {
-    document.title = titleOf(tabTitle);
-  }, [tabTitle]);
+    document.title = titleOf(tabTitle ?? title);
+  }, [tabTitle, title]);
   return (
     <div class="page">
       <header class="page-head">

@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact';
 import type { Body, SendPath } from '../api/call.ts';
 import { failureOf } from '../api/problem.ts';
 import { useSend } from '../api/queries.ts';
-import { Button, type ButtonProps } from './button.tsx';
+import type { ButtonProps } from './button.tsx';
+import { ChangeButton } from './change-button.tsx';
 import { toast } from './toast.tsx';
 
 type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClick'> & {
@@ -17,7 +18,7 @@ type SendButtonProps<Path extends SendPath> = Omit<ButtonProps, 'busy' | 'onClic
 export function SendButton<Path extends SendPath>({ path, body, done, ...button }: SendButtonProps<Path>) {
   const send = useSend(path, { onDone: () => toast(done) });
   return (
-    <Button
+    <ChangeButton
       {...button}
       busy={send.isPending}
       onClick={() => send.mutate(body, { onError: (error) => toast(failureOf(error).sentence, 'bad') })}

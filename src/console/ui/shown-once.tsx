@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { Button } from './button.tsx';
 import { CopyButton } from './copy.tsx';
-import { Dialog, DialogActions, DialogBody } from './dialog.tsx';
+import { InfoDialog } from './dialog.tsx';
 import { Notice } from './notice.tsx';
 
 type ShownOnceProps = {
@@ -18,22 +17,15 @@ type ShownOnceProps = {
 /** A secret or a link that the service does not show again. */
 export function ShownOnce({ title, what, text, children, details, onClose }: ShownOnceProps) {
   return (
-    <Dialog title={title} isWide={details !== undefined} onClose={onClose}>
-      <DialogBody>
-        <Notice tone="warn" title={`Copy this ${what} now. You won’t see it again.`}>
-          <p>{children}</p>
-        </Notice>
-        <div class="secret">
-          <code>{text}</code>
-          <CopyButton text={text} label={`Copy ${what}`} isLoud />
-        </div>
-        {details}
-      </DialogBody>
-      <DialogActions>
-        <Button variant="primary" onClick={onClose}>
-          Done
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <InfoDialog title={title} isWide={details !== undefined} onClose={onClose}>
+      <Notice tone="warn" title={`Copy this ${what} now. You won’t see it again.`}>
+        <p>{children}</p>
+      </Notice>
+      <div class="secret">
+        <code>{text}</code>
+        <CopyButton text={text} label={`Copy ${what}`} isLoud />
+      </div>
+      {details}
+    </InfoDialog>
   );
 }

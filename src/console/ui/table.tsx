@@ -15,7 +15,7 @@ export type Column<Row> = {
   readonly isWide?: boolean;
 };
 
-type TableProps<Row> = {
+export type TableProps<Row> = {
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
   /** Undefined while the rows are loaded. */

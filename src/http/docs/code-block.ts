@@ -10,7 +10,6 @@ export function hasTab(language: string): boolean {
   return titles[language] !== undefined;
 }
 
-/** One code block. */
 export function codeBlock({ text }: Pick<Sample, 'text'>, label = 'Code'): Html {
   return html`<div class="code">
     <pre tabindex="0" role="group" aria-label="${label}"><code>${text}</code></pre>

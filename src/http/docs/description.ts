@@ -1,4 +1,4 @@
-// The parts of an OpenAPI document that the reference shows. Any operation may be described: also one whose responses are no envelopes.
+// The parts of an OpenAPI document that the reference shows. Any operation may be described, also one whose responses have no envelope.
 
 export type Schema = {
   readonly $ref?: string;

@@ -3,7 +3,7 @@ export type Html = { readonly html: string };
 
 type Value = Html | string | number | false | undefined | readonly Value[];
 
-/** Escapes what is no markup; leaves out `false` and undefined. */
+/** Escapes all text that is not markup; omits `false` and undefined. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   return { html: parts.map((part, index) => part + shown(values[index])).join('') };
 }

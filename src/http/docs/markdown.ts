@@ -14,12 +14,10 @@ const unchanged: Targets = { link: (href) => href, image: (href) => href, code: 
 /** Descriptions contain names from the operator's catalogue, so markup in them is text. */
 const descriptions = markedWith(unchanged).use({ renderer: { html: ({ text }) => escapeHtml(text) } });
 
-/** A line of a description. */
 export function inlineMarkdown(text: string): Html {
   return trusted(descriptions.parseInline(text, { async: false }));
 }
 
-/** The paragraphs of a description. */
 export function blockMarkdown(text: string): Html {
   return trusted(descriptions.parse(text, { async: false }));
 }

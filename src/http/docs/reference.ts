@@ -57,22 +57,22 @@ function titleOf(tag: string): string {
   return tag.charAt(0).toUpperCase() + tag.slice(1);
 }
 
+const fact = (name: string, value: Html) =>
+  html`<div>
+    <dt>${name}</dt>
+    <dd>${value}</dd>
+  </div>`;
+
 const introductions: Readonly<Record<Audience, (description: Description, publicUrl: string) => Html>> = {
   clients: ({ info }, publicUrl) =>
     html`${blockMarkdown(info.description ?? '')}
       <dl class="facts">
-        <div>
-          <dt>Base URL</dt>
-          <dd><code>${publicUrl}</code></dd>
-        </div>
-        <div>
-          <dt>Authentication</dt>
-          <dd><code>Authorization: Bearer vg_…</code> with a key of the console’s page <em>Keys</em></dd>
-        </div>
-        <div>
-          <dt>Description</dt>
-          <dd><a href="/openapi.json">OpenAPI 3.1 document</a></dd>
-        </div>
+        ${fact('Base URL', html`<code>${publicUrl}</code>`)}
+        ${fact(
+          'Authentication',
+          html`<code>Authorization: Bearer vg_…</code> with a key of the console’s page <em>Keys</em>`,
+        )}
+        ${fact('Description', html`<a href="/openapi.json">OpenAPI 3.1 document</a>`)}
       </dl>`,
   operators: (_description, publicUrl) =>
     html`<p>
@@ -80,17 +80,8 @@ const introductions: Readonly<Record<Audience, (description: Description, public
         <a href="/docs/reference">API reference</a>.
       </p>
       <dl class="facts">
-        <div>
-          <dt>Base URL</dt>
-          <dd><code>${publicUrl}</code></dd>
-        </div>
-        <div>
-          <dt>Operators</dt>
-          <dd><code>Authorization: Bearer vgop_…</code></dd>
-        </div>
-        <div>
-          <dt>Console</dt>
-          <dd>the cookie of a session, and the headers that the section describes</dd>
-        </div>
+        ${fact('Base URL', html`<code>${publicUrl}</code>`)}
+        ${fact('Operators', html`<code>Authorization: Bearer vgop_…</code>`)}
+        ${fact('Console', html`the cookie of a session, and the headers that the section describes`)}
       </dl>`,
 };

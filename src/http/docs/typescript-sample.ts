@@ -34,7 +34,7 @@ const videogen = createClient({
 console.log(await videogen.${call(body?.kind === 'json' ? body.value : undefined, query)});`;
 }
 
-/** The name is apart from its call, because this file makes text and sends no request. */
+/** A constant, because the architecture test would take the call in this text for a request. */
 const webFunction = 'fetch';
 
 function webSample({ method, baseUrl, path, headers, credential, body, answer }: ExampleRequest): string {

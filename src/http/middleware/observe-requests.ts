@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Context, Step } from '../context.ts';
 import { sharePath } from '../../gallery/share-links.ts';
 import { isOfConsole } from '../endpoint.ts';
-import type { Events } from '../../metrics/counters.ts';
+import type { Events } from '../../metrics/events.ts';
 import { type FinishedRequest, maxEndpointLength } from '../../requests/logged-requests.ts';
 import { noRequestLog } from '../../requests/request-log.ts';
 

@@ -31,7 +31,6 @@ const neutral = {
 
 type CreateBody = z.output<typeof createSchema>;
 
-/** Translates a create request. */
 export function readArkRequest({ model: name, content, ...body }: CreateBody, models: ModelCatalogue) {
   const { callback_url: callBackUrl, safety_identifier: endUser, execution_expires_after: _, ...fields } = body;
   const model = models.get(modelOfAlias(models, name));

@@ -26,7 +26,7 @@ const useReferences = 'not supported; leave this field out, or use reference_ima
 const leaveOut = 'not supported; leave this field out';
 const leaveOff = 'not supported; leave this field out, or give false';
 
-/** Features that are not supported. Ignoring them would sell a different video than requested. */
+/** Unsupported features. Ignoring them would sell another video than the requested one. */
 const beyondUs: Readonly<Record<string, string>> = {
   first_frame_url: `a first frame is ${useReferences}`,
   last_frame_url: `a last frame is ${useReferences}`,

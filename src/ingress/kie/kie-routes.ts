@@ -36,6 +36,7 @@ const downloadUrl = defineEndpoint({
   operationId: 'kieDownloadUrl',
   route: 'POST /api/v1/common/download-url',
   scope: 'tasks:read',
+  changesNothing: true,
   summary: 'Renew a link to a video',
   body: z.object({
     url: z.string({ error: required(urlError) }).max(maxUrlLength),

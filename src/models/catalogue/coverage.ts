@@ -18,7 +18,7 @@ export type CoveredEntry = {
 
 export type Coverage = {
   readonly problems: readonly Problem[];
-  /** By entry, what it ignores: see `TierEntry`. */
+  /** The fields that each entry ignores; see `TierEntry`. */
   readonly ignores: ReadonlyMap<TierEntry, NonNullable<TierEntry['ignores']>>;
 };
 

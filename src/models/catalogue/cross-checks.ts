@@ -10,7 +10,7 @@ import type { modelRules } from './rules.ts';
 /** A file that the catalogue names. Only files of the kind `http` have the last four fields. */
 export type ReferencedFile = {
   readonly data?: unknown;
-  /** Why it cannot be used. */
+  /** The reason why it cannot be used. */
   readonly problem?: string | undefined;
   readonly images?: 'link' | 'data-url' | 'upload';
   readonly clips?: 'link' | 'data-url';

@@ -68,7 +68,7 @@ export const modelRules = z.array(
 
 type ModelRules = z.output<typeof modelRules>;
 
-/** Those that hold for one model of the upstream. */
+/** Returns the rules of one model of the upstream. */
 export function rulesOfModel(all: ModelRules, upstreamModel: string): readonly Rules[] {
   const isMeant = (name: string) =>
     name.endsWith('*') ? upstreamModel.startsWith(name.slice(0, -1)) : upstreamModel === name;
@@ -154,7 +154,7 @@ function takesDuration(durations: Rules['durations'], value: number): boolean {
   return value >= (durations.min ?? 0) && value <= (durations.max ?? Infinity);
 }
 
-/** Why no request at all can follow the rules; undefined when one can. */
+/** Returns why no request can satisfy the rules; undefined if one can. */
 export function contradictionIn(by: InputRules): string | undefined {
   const { images } = by;
   if (by.resolutions.length === 0) return 'allow no resolution of the model';
@@ -208,7 +208,7 @@ function imageBounds({ min, max }: InputRules['images']): string {
   return `hold ${min === 0 ? 'at most' : `${min} to`} ${max} URLs`;
 }
 
-/** Why a reference image is not taken; its size is known only after it is fetched. */
+/** Returns why a reference image is refused; its size is known only after it was fetched. */
 export function refuseImageSize({ images }: InputRules, { widthPx, heightPx }: FrameSize): string | undefined {
   const { minPx, maxPx, minAspect, maxAspect } = images;
   if (Math.min(widthPx, heightPx) < minPx || Math.max(widthPx, heightPx) > maxPx) {

@@ -11,7 +11,7 @@ export type WorkerReport = {
   readonly queue: GenerationQueue;
   /** The models of the catalogue that it has in force. */
   readonly models: readonly string[];
-  /** Why it refuses the file on disk; undefined when it does not. */
+  /** The reason why it refuses the file on disk; undefined if it does not. */
   readonly refusal: string | undefined;
 };
 

@@ -5,7 +5,6 @@ export function literals(values: readonly string[]): string {
   return `(${values.map((value) => `'${value}'`).join(', ')})`;
 }
 
-/** The least UUID. */
 export const leastId = `'00000000-0000-0000-0000-000000000000'::uuid`;
 
 /** A time in Unix microseconds, the precision of a cursor. */

@@ -1,15 +1,7 @@
-import { z } from 'zod';
-import { type CreateRules, shownText } from '../answers.ts';
+import { codedErrorIn, type CreateRules, shownText } from '../answers.ts';
 import type { UpstreamError, JsonObject, NotAccepted } from '../contract.ts';
 
 // Ark's error codes. A code may be followed by a dot and a detail.
-
-const errorSchema = z.object({ code: z.string().min(1), message: z.string().catch('') });
-
-/** Reads the error in a body or in the record of a job; only Ark writes this form. */
-export function errorOf(body: JsonObject): z.infer<typeof errorSchema> | undefined {
-  return errorSchema.safeParse(body['error']).data;
-}
 
 type Meaning = Exclude<NotAccepted['reason'], 'unreachable'> | 'content' | 'input';
 
@@ -72,9 +64,9 @@ function aboutIn(code: string): Pick<UpstreamError, 'about'> {
 
 const refusals: ReadonlySet<number> = new Set([400, 401, 403, 404, 413, 422, 429]);
 
-/** `state` is the code of a job that was cancelled or has expired. */
-export function jobFailure(record: JsonObject, state: string): UpstreamError {
-  const { code, message } = errorOf(record) ?? { code: state, message: '' };
+/** `word` is the state in the record, which is the code of a job that was cancelled or has expired. */
+export function jobFailure(record: JsonObject, word: string): UpstreamError {
+  const { code, message } = codedErrorIn(record) ?? { code: word, message: '' };
   const meaning = meaningOf(code, message);
   const kind = meaning === 'content' || meaning === 'input' ? meaning : 'upstream';
   return { kind, ...(kind === 'content' && aboutIn(code)), code: shownText(code, 100), detail: shownText(message) };
@@ -82,5 +74,5 @@ export function jobFailure(record: JsonObject, state: string): UpstreamError {
 
 /** Ark's own code, with the dot, or that of another Videogen; the 404 of a proxy proves nothing. */
 export function isMissing(body: JsonObject, status: number): boolean {
-  return status === 404 && /^(?:NotFound\.?|task_not_found)$/.test(errorOf(body)?.code ?? '');
+  return status === 404 && /^(?:NotFound\.?|task_not_found)$/.test(codedErrorIn(body)?.code ?? '');
 }

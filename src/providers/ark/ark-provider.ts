@@ -1,26 +1,18 @@
 import { z } from 'zod';
 import type { CostRule } from '../../models/catalogue/cost.ts';
-import { classifyCreate, classifyPoll, createStateReader, noVerdict, type NoVerdict, replyOf } from '../answers.ts';
-import type { CancelOutcome, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import { classifyCreate, codedErrorIn, readBody, replyOf } from '../answers.ts';
+import type { Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import { cancelOutcomes, createRecordReader } from '../job-records.ts';
 import { findLostJob } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { requestBody } from './ark-request.ts';
-import { classifyRefusal, errorOf, isMissing } from './ark-errors.ts';
-import {
-  type ArkRecord,
-  type ArkState,
-  isCandidate,
-  isRecent,
-  recordIn,
-  recordsIn,
-  states,
-  statusIn,
-} from './ark-records.ts';
+import { classifyRefusal, isMissing } from './ark-errors.ts';
+import { arkStates, endOf, isCandidate, isRecent, recordIn, recordsIn } from './ark-records.ts';
 
 /** `config.options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
 export type ArkProviderDeps = PolledProviderDeps & {
   /** With `perMillionTokens` the record of a job that has ended contains its cost. */
-  readonly cost?: CostRule;
+  readonly cost?: CostRule | undefined;
 };
 
 /** A list of the largest size that Ark allows takes about 1.5 MB. */
@@ -32,17 +24,19 @@ const [maxBatch, maxListed, maxSingleReads] = [100, 500, 5];
 export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
   const { config, client, submitTimeoutMs, cost, warn } = deps;
   const { paths, resultPath } = optionsSchema.parse(config.options);
-  const readState = createStateReader(states, warn);
+  const records = createRecordReader(
+    {
+      recordIn,
+      isMissing,
+      states: arkStates,
+      endOf: (record, state, job) => endOf(record, state, job, { resultPath, cost }),
+    },
+    warn,
+  );
   const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
-    replyOf(client.call(method, path, { timeoutMs, signal, maxBytes: maxAnswerBytes, ...(body && { body }) }));
+    replyOf(client.call(method, path, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
   const pathOf = ({ id }: Pick<Job, 'id'>) => paths.get.replace('{id}', encodeURIComponent(id));
-  const readJob = async (job: Job, signal: AbortSignal): Promise<{ readonly record: ArkRecord } | NoVerdict> => {
-    const reply = await call('GET', pathOf(job), timeouts.statusMs, signal);
-    const poll = classifyPoll(reply, isMissing);
-    if ('status' in poll) return poll;
-    const record = recordIn(poll.body);
-    return record?.id === job.id ? { record } : noVerdict(reply);
-  };
+  const readJob = (job: Job, signal: AbortSignal) => call('GET', pathOf(job), timeouts.statusMs, signal);
   /** Reads the newest records that match the filter, by default of the last seven days. */
   const readList = async (
     filter: readonly [string, string][],
@@ -51,47 +45,38 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
     signal: AbortSignal,
   ) => {
     const query = new URLSearchParams([['page_num', '1'], ['page_size', String(size)], ...filter]);
-    const reply = await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal);
-    const poll = classifyPoll(reply, () => false);
-    if ('status' in poll) return poll;
-    const records = recordsIn(poll.body);
-    return records === undefined ? noVerdict(reply) : { records };
+    return readBody(await call('GET', `${paths.list}?${query.toString()}`, timeoutMs, signal), recordsIn);
   };
-  const statusOfRecord = (record: ArkRecord, job: Job) =>
-    statusIn(record, readState(record.status), job, { resultPath, cost });
-  const statusOf = async (job: Job, signal: AbortSignal): Promise<JobStatus> => {
-    const read = await readJob(job, signal);
-    return 'status' in read ? read.status : statusOfRecord(read.record, job);
-  };
+  const statusOf = async (job: Job, signal: AbortSignal) => records.statusOf(await readJob(job, signal), job);
   return createPolledProvider(deps, {
     namesJobs: false,
     forgetsJobs: false,
     clips: 'link',
     submit: async (request, signal) => {
       const reply = await call('POST', paths.create, submitTimeoutMs, signal, await requestBody(request, config));
-      return classifyCreate(reply, { errorOf, jobOf, classify: classifyRefusal });
+      return classifyCreate(reply, { errorOf: codedErrorIn, jobOf, classify: classifyRefusal });
     },
     recover: async (lost, signal) => {
       const list = await readList([['filter.model', config.upstreamModel]], maxListed, timeouts.recoverMs, signal);
-      const records = 'records' in list ? list.records : [];
-      const candidates = records.filter((record) => isCandidate(record, lost)).map(({ id }) => ({ id }));
+      const listed = 'read' in list ? list.read : [];
+      const candidates = listed.filter((record) => isCandidate(record, lost));
       // A full list of newer jobs may hide others that could be the lost one.
-      const isComplete = records.length < maxListed || records.some((record) => !isRecent(record, lost));
+      const isComplete = listed.length < maxListed || listed.some((record) => !isRecent(record, lost));
       return await findLostJob(candidates, lost, isComplete);
     },
     statusOf,
     batch: {
       max: maxBatch,
-      statusOfAll: async (jobs, signal) => {
+      status: async (jobs, signal) => {
         const statuses = new Map<string, JobStatus>();
         if (jobs.length > 1) {
           const filter = jobs.map(({ id }): [string, string] => ['filter.task_ids', id]);
           const list = await readList(filter, maxBatch, timeouts.statusMs, signal);
           if ('status' in list) return new Map(jobs.map(({ jobKey }) => [jobKey, list.status]));
-          const records = new Map(list.records.map((record) => [record.id, record]));
+          const listed = new Map(list.read.map((record) => [record.id, record]));
           for (const job of jobs) {
-            const record = records.get(job.id);
-            if (record !== undefined) statuses.set(job.jobKey, statusOfRecord(record, job));
+            const record = listed.get(job.id);
+            if (record !== undefined) statuses.set(job.jobKey, records.statusIn(record, job));
           }
         }
         // A list may lag, so only a read of the job itself proves that it is missing.
@@ -101,17 +86,15 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
       },
     },
     cancel: async (job, signal) => {
-      const readOutcome = async (): Promise<CancelOutcome | 'queued'> => {
-        const read = await readJob(job, signal);
-        if ('record' in read) return cancelOutcomes[readState(read.record.status)];
-        return read.status.state === 'missing' ? 'ended' : 'unclear';
+      const readState = async () => {
+        const found = records.read(await readJob(job, signal), job.id);
+        return 'record' in found ? records.stateIn(found.record) : found.status.state;
       };
-      const before = await readOutcome();
+      const before = await readState();
       // The DELETE of a job that has ended would remove its record, and with it the cost.
-      if (before !== 'queued') return before;
+      if (before !== 'queued') return cancelOutcomes[before];
       await call('DELETE', pathOf(job), timeouts.cancelMs, signal);
-      const after = await readOutcome();
-      return after === 'queued' ? 'runs_on' : after;
+      return cancelOutcomes[await readState()];
     },
   });
 }
@@ -129,12 +112,3 @@ function jobOf(body: JsonObject): { readonly id: string } | undefined {
   const id = created?.id ?? created?.task_id;
   return id === undefined ? undefined : { id };
 }
-
-const cancelOutcomes: Record<ArkState, CancelOutcome | 'queued'> = {
-  queued: 'queued',
-  running: 'runs_on',
-  succeeded: 'ended',
-  failed: 'ended',
-  cancelled: 'cancelled',
-  expired: 'ended',
-};

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isObject } from '../../platform/json.ts';
 import { type CostRule, estimateCost } from '../../models/catalogue/cost.ts';
-import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCall } from '../contract.ts';
+import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCreate } from '../contract.ts';
+import type { EndState, RecordRules } from '../job-records.ts';
 import { jobFailure } from './ark-errors.ts';
 
 const recordSchema = z.object({ id: z.string(), status: z.string() });
@@ -24,24 +25,21 @@ export function recordsIn(body: JsonObject): readonly ArkRecord[] | undefined {
   return list?.flatMap((item) => recordIn(item) ?? []);
 }
 
-export const states = {
+export const arkStates: RecordRules<ArkRecord>['states'] = {
   queued: 'queued',
   running: 'running',
   succeeded: 'succeeded',
   failed: 'failed',
-  cancelled: 'cancelled',
-  expired: 'expired',
-} as const;
+  cancelled: 'canceled',
+  expired: 'failed',
+};
 
-export type ArkState = (typeof states)[keyof typeof states];
+type EndRules = { readonly resultPath: string; readonly cost: CostRule | undefined };
 
-export type RecordRules = { readonly resultPath: string; readonly cost: CostRule | undefined };
-
-export function statusIn(record: ArkRecord, state: ArkState, job: Job, rules: RecordRules): JobStatus {
-  if (state === 'queued' || state === 'running') return { state };
+export function endOf(record: ArkRecord, state: EndState, job: Job, rules: EndRules): JobStatus {
   const cost = costOf(record.body, job, rules.cost);
-  const billed = cost === undefined ? {} : { cost };
-  if (state !== 'succeeded') return { state: 'failed', error: jobFailure(record.body, state), ...billed };
+  const billed = cost && { cost };
+  if (state !== 'succeeded') return { state: 'failed', error: jobFailure(record.body, record.status), ...billed };
   const url = resultUrlOf(record, rules.resultPath);
   return { state, ...(url !== undefined && { result: { url } }), ...billed };
 }
@@ -75,8 +73,8 @@ const originSchema = z.object({
   duration: z.number().optional().catch(undefined),
 });
 
-/** True if the lost call may have made the job. Ark has no names for jobs, so account, time and input identify it. */
-export function isCandidate(record: ArkRecord, lost: LostCall): boolean {
+/** True if the lost create may have made the job. Ark has no names for jobs, so account, time and input identify it. */
+export function isCandidate(record: ArkRecord, lost: LostCreate): boolean {
   const { input, accountHash } = lost;
   const { data: origin } = originSchema.safeParse(record.body);
   if (origin?.safety_identifier !== accountHash || !isRecent(record, lost)) return false;
@@ -85,7 +83,7 @@ export function isCandidate(record: ArkRecord, lost: LostCall): boolean {
   return duration === input.duration && (input.ratio === 'adaptive' || ratio === input.ratio);
 }
 
-export function isRecent({ body }: ArkRecord, { intendedAt }: LostCall): boolean {
+export function isRecent({ body }: ArkRecord, { intendedAt }: LostCreate): boolean {
   const { data: origin } = originSchema.safeParse(body);
   return origin !== undefined && origin.created_at * 1000 >= intendedAt - clockDifferenceMs;
 }

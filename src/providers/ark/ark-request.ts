@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { MediaLinks, ReferenceMedia } from '../../tasks/ports.ts';
 import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
-import { imageDataUrls, imageParts } from '../image-parts.ts';
+import { contentParts, pictureDataUrls } from '../media-parts.ts';
 import { optionFields } from '../option-fields.ts';
+import { jsonBody } from '../request-bodies.ts';
 
 // The body of a create at Ark.
 
@@ -16,7 +17,7 @@ export async function requestBody(
 ): Promise<RequestBody> {
   const { prompt, ratio, duration, resolution, generateAudio, seed, options: chosen } = request.input;
   const parameters = z.record(z.string(), z.json()).catch({}).parse(options['parameters']);
-  const body = {
+  return jsonBody({
     resolution: resolution === '2160p' ? '4k' : resolution,
     watermark: false,
     ...parameters,
@@ -30,24 +31,17 @@ export async function requestBody(
     safety_identifier: request.accountHash,
     // A job that waits in Ark's queue beyond the deadline is useless. Ark accepts one hour to three days.
     execution_expires_after: Math.min(259_200, Math.max(3600, Math.ceil(request.deadlineMs / 1000))),
-  };
-  return { contentType: 'application/json', bytes: JSON.stringify(body) };
+  });
 }
 
 /** Images are in the request; Ark fetches video and audio, which it takes by address only. */
 async function mediaContent(media: ReferenceMedia, { videos, audios }: MediaLinks): Promise<readonly JsonObject[]> {
-  const { firstFrame, lastFrame, images } = await imageParts(media, (all) => imageDataUrls(all, maxImageBytes));
+  const { firstFrame, lastFrame, images } = await pictureDataUrls(media, maxImageBytes);
   return [
-    ...listed('image_url', firstFrame, 'first_frame'),
-    ...listed('image_url', lastFrame, 'last_frame'),
-    ...listed('image_url', images, 'reference_image'),
-    ...listed('video_url', videos, 'reference_video'),
-    ...listed('audio_url', audios, 'reference_audio'),
+    ...contentParts('image_url', firstFrame, { role: 'first_frame' }),
+    ...contentParts('image_url', lastFrame, { role: 'last_frame' }),
+    ...contentParts('image_url', images, { role: 'reference_image' }),
+    ...contentParts('video_url', videos, { role: 'reference_video' }),
+    ...contentParts('audio_url', audios, { role: 'reference_audio' }),
   ];
-}
-
-type MediaType = 'image_url' | 'video_url' | 'audio_url';
-
-function listed(type: MediaType, urls: string | readonly string[] = [], role: string): readonly JsonObject[] {
-  return [urls].flat().map((url) => ({ type, [type]: { url }, role }));
 }

@@ -19,7 +19,8 @@ import type {
 import { OutboundError } from '../../outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../outbound/resumable-download.ts';
 import { downloadResult } from '../download-result.ts';
-import { mediaDataUrls, tooLarge } from '../media-data-urls.ts';
+import { mediaDataUrls, tooLarge } from '../media-parts.ts';
+import { jsonBody } from '../request-bodies.ts';
 import { mediaFor, taskValues } from '../task-values.ts';
 import { takeVideo } from './take-video.ts';
 
@@ -119,8 +120,7 @@ async function predictionBody(request: JobRequest, config: FrozenConfig): Promis
   const { used, shape } = await mediaFor(template, request);
   const media = await mediaDataUrls(used, { maxImageBytes, maxClipBytes });
   if (media === undefined) return tooLarge('reference media of this size');
-  const input = fillPlaceholders(template, taskValues(request, config, shape, media));
-  return { contentType: 'application/json', bytes: JSON.stringify({ input }) };
+  return jsonBody({ input: fillPlaceholders(template, taskValues(request, config, shape, media)) });
 }
 
 const inputSchema = z.object({ input: z.record(z.string(), z.json()) });

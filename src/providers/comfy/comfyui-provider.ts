@@ -4,14 +4,16 @@ import {
   classifyPoll,
   type CreateRules,
   noVerdict,
+  readBody,
   type Reply,
   replyOf,
   shownText,
 } from '../answers.ts';
 import type { UpstreamError, Job, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
+import { retryLookup } from '../lost-job.ts';
 import { createPolledProvider } from '../polled-provider.ts';
+import { formBody, type FormFile, jsonBody } from '../request-bodies.ts';
 import { filePrefix } from '../task-values.ts';
-import { formWith, type UploadedFile } from '../upload-form.ts';
 import { filledWorkflow, isVideoFile, type WorkflowProviderDeps } from './workflow.ts';
 
 const callTimeoutMs = 15_000;
@@ -28,12 +30,9 @@ type Named = Pick<Job, 'jobKey'>;
 export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvider {
   const { config, workflow, client, submitTimeoutMs } = deps;
   const call = (method: string, path: string, signal: AbortSignal, body?: RequestBody, timeoutMs = callTimeoutMs) =>
-    replyOf(client.call(method, path, { timeoutMs, maxBytes: maxAnswerBytes, signal, ...(body && { body }) }));
-  const readQueue = async (signal: AbortSignal) => {
-    const poll = classifyPoll(await call('GET', '/queue', signal), () => false);
-    const { data } = queueSchema.safeParse('body' in poll ? poll.body : undefined);
-    return data ?? ({ status: 'status' in poll ? poll.status : unclear('no queue') } as const);
-  };
+    replyOf(client.call(method, path, { timeoutMs, maxBytes: maxAnswerBytes, signal, body }));
+  const readQueue = async (signal: AbortSignal) =>
+    readBody(await call('GET', '/queue', signal), (body) => queueSchema.safeParse(body).data);
   /** A job that has left the queue is in the history, or has left a file, or is missing. */
   const statusIn = async (
     queue: Awaited<ReturnType<typeof readQueue>>,
@@ -41,10 +40,10 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
     signal: AbortSignal,
   ): Promise<JobStatus> => {
     if ('status' in queue) return queue.status;
-    if (queue.queue_running.includes(job.jobKey)) return { state: 'running' };
-    if (queue.queue_pending.includes(job.jobKey)) return { state: 'queued' };
+    if (queue.read.queue_running.includes(job.jobKey)) return { state: 'running' };
+    if (queue.read.queue_pending.includes(job.jobKey)) return { state: 'queued' };
     const reply = await call('GET', `/history/${job.jobKey}`, signal);
-    const poll = classifyPoll(reply, () => false);
+    const poll = classifyPoll(reply);
     if ('status' in poll) return poll.status;
     const entry = poll.body[job.jobKey];
     if (entry !== undefined) return endOf(entry, reply);
@@ -60,32 +59,31 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
       if (before.state === 'unclear') return { kind: 'not_accepted', reason: 'unreachable', detail: before.detail };
       if (before.state !== 'missing') return { kind: 'accepted', id: request.jobKey };
       const filled = await filledWorkflow(workflow(), request, config, {
-        form: (file) => uploadForm(file, request),
-        send: (form) => call('POST', '/upload/image', signal, form, submitTimeoutMs),
+        send: async (file) => call('POST', '/upload/image', signal, await uploadForm(file, request), submitTimeoutMs),
         reference: storedName,
       });
       if ('kind' in filled) return filled;
-      const body = json({ prompt: filled.graph, prompt_id: request.jobKey, client_id: request.jobKey });
+      const body = jsonBody({ prompt: filled.graph, prompt_id: request.jobKey, client_id: request.jobKey });
       return classifyCreate(await call('POST', '/prompt', signal, body, submitTimeoutMs), rulesFor(request));
     },
     recover: async (lost, signal) => {
       const { state } = await statusOf(lost, signal);
-      if (state === 'unclear') return { kind: 'later', afterMs: 15_000 };
+      if (state === 'unclear') return retryLookup;
       return state === 'missing' ? { kind: 'not_created' } : { kind: 'found', id: lost.jobKey };
     },
     statusOf,
     batch: {
       max: 100,
-      statusOfAll: async (jobs, signal) => {
+      status: async (jobs, signal) => {
         const queue = await readQueue(signal);
         const read = jobs.map(async (job) => [job.jobKey, await statusIn(queue, job, signal)] as const);
         return new Map(await Promise.all(read));
       },
     },
     cancel: async (job, signal) => {
-      await call('POST', '/queue', signal, json({ delete: [job.jobKey] }));
+      await call('POST', '/queue', signal, jsonBody({ delete: [job.jobKey] }));
       // An interrupt without a name would stop any job that runs.
-      await call('POST', '/interrupt', signal, json({ prompt_id: job.jobKey }));
+      await call('POST', '/interrupt', signal, jsonBody({ prompt_id: job.jobKey }));
       const after = await statusOf(job, signal);
       if (after.state === 'missing' || after.state === 'succeeded') return 'ended';
       if (after.state === 'failed') return after.error.code === interrupted ? 'cancelled' : 'ended';
@@ -93,10 +91,6 @@ export function createComfyuiProvider(deps: WorkflowProviderDeps): PolledProvide
       return 'unclear';
     },
   });
-}
-
-function json(body: object): RequestBody {
-  return { contentType: 'application/json', bytes: JSON.stringify(body) };
 }
 
 const entryInQueue = z
@@ -120,10 +114,6 @@ const executionError = z.object({ exception_message: z.string(), exception_type:
 const interrupted = 'execution_interrupted';
 
 type OutputFile = z.output<typeof fileSchema>;
-
-function unclear(detail: string): Extract<JobStatus, { state: 'unclear' }> {
-  return { state: 'unclear', detail };
-}
 
 function endOf(entry: unknown, reply: Reply): JobStatus {
   const { data } = historySchema.safeParse(entry);
@@ -166,9 +156,13 @@ function statusByFile(reply: Reply, job: Named): JobStatus {
 const uploadSchema = z.object({ name: z.string(), subfolder: z.string().catch('') });
 
 /** The server takes files of any kind there. Each one has its own folder, because files of one name overwrite each other. */
-async function uploadForm(file: UploadedFile, job: Named): Promise<RequestBody> {
+async function uploadForm(file: FormFile, job: Named): Promise<RequestBody> {
   const stem = file.name.slice(0, file.name.lastIndexOf('.'));
-  return await formWith('image', file, { subfolder: `${filePrefix(job)}-${stem}`, overwrite: 'true' });
+  return await formBody([
+    ['image', file],
+    ['subfolder', `${filePrefix(job)}-${stem}`],
+    ['overwrite', 'true'],
+  ]);
 }
 
 function storedName(body: JsonObject): string | undefined {

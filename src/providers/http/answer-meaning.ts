@@ -55,7 +55,7 @@ async function jobIn(reader: Reader, field: string, { id, handle }: JobFields, d
 /** Returns why a job failed. A temporary error of a create counts as `upstream` when it ends a job. */
 export async function failureIn(reading: Reading, data: JsonObject): Promise<UpstreamError> {
   const { code, message = '' } = (await vendorError(reading, data)) ?? {};
-  const status = data['status'] as number; // `answerData` has put it there
+  const status = data['status'] as number; // `answerData` adds it
   const { kind = 'upstream' } = ruleFor(reading.file.errors, { status, code, message }) ?? {};
   const isOfJob = kind === 'content' || kind === 'image' || kind === 'input';
   return { kind: isOfJob ? kind : 'upstream', ...(code !== undefined && { code }), detail: shownText(message) };

@@ -9,21 +9,18 @@ export type Secrets = {
   readonly named?: ReadonlyMap<string, () => string>;
 };
 
-/** The secret headers of the requests of a file. Throws a `SetupError` when the catalogue does not name a secret that the file needs. */
-export function credentialsOf(
-  auth: ProviderFile['auth'],
-  secrets: Secrets,
-  now: () => number = Date.now,
-): () => Readonly<Record<string, string>> {
-  return () => credentials(auth, secrets, now);
-}
+type Headers = Readonly<Record<string, string>>;
 
 /** The secret parameters in the query of the requests of a file. */
-export function secretQueryOf(auth: ProviderFile['auth'], { key }: Secrets): () => Readonly<Record<string, string>> {
-  return () => (auth.kind === 'query' ? { [auth.name]: read(key, 'key') } : {});
+export function secretQueryOf(auth: ProviderFile['auth'], { key }: Secrets): Headers {
+  return auth.kind === 'query' ? { [auth.name]: read(key, 'key') } : {};
 }
 
-function credentials(auth: ProviderFile['auth'], { key, named }: Secrets, now: () => number): Record<string, string> {
+/**
+ * The secret headers of one request of a file, because some expire. Throws a `SetupError` when the catalogue does not name a secret that
+ * the file needs.
+ */
+export function credentialsOf(auth: ProviderFile['auth'], { key, named }: Secrets, now = Date.now()): Headers {
   switch (auth.kind) {
     case 'none':
     case 'query':
@@ -34,11 +31,11 @@ function credentials(auth: ProviderFile['auth'], { key, named }: Secrets, now: (
       return { [auth.name.toLowerCase()]: auth.prefix + read(key, 'key') };
     case 'jwtHs256': {
       const [issuer, secret] = [auth.issuer, auth.secret].map((name) => read(named?.get(name), `secrets.${name}`));
-      return { authorization: `Bearer ${signedToken(issuer ?? '', secret ?? '', auth.ttlSeconds, now())}` };
+      return { authorization: `Bearer ${signedToken(issuer ?? '', secret ?? '', auth.ttlSeconds, now)}` };
     }
     case 'googleServiceAccount': {
       const accountKey = read(named?.get(auth.secret), `secrets.${auth.secret}`);
-      return { authorization: `Bearer ${googleToken(auth.secret, accountKey, auth.scope, now())}` };
+      return { authorization: `Bearer ${googleToken(auth.secret, accountKey, auth.scope, now)}` };
     }
     default:
       return auth satisfies never;

@@ -64,8 +64,8 @@ async function exampleRequest(
   const audios = await made(audioCount, 'audio', 'm4a');
   const byRole = <Made>(one: (media: (typeof images)[number]) => Made) => ({
     images: images.map(one),
-    ...(first !== undefined && { firstFrame: one(first) }),
-    ...(last !== undefined && { lastFrame: one(last) }),
+    firstFrame: first && one(first),
+    lastFrame: last && one(last),
     videos: videos.map(one),
     audios: audios.map(one),
   });

@@ -1,6 +1,7 @@
 import jsonata from 'jsonata';
 import { unknownName } from '../../platform/did-you-mean.ts';
 import type { JsonObject, JsonValue } from '../contract.ts';
+import { snakeCase } from '../option-fields.ts';
 
 // JSONata expressions of a provider file. Upstreams are not trusted, so an evaluation is bounded in steps, depth, time and size.
 
@@ -141,8 +142,7 @@ function fromJson(text: string | undefined): unknown {
 
 /** Names of options are in camel case, and most upstreams have names in snake case. */
 function snakeKeys(map: JsonObject | undefined): JsonObject | undefined {
-  const snake = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return map && Object.fromEntries(Object.entries(map).map(([name, value]) => [snake(name), value]));
+  return map && Object.fromEntries(Object.entries(map).map(([name, value]) => [snakeCase(name), value]));
 }
 
 function countStep(_node: unknown, _input: unknown, environment: jsonata.Environment): void {

@@ -13,21 +13,22 @@ import type {
   JobRequest,
   JobStatus,
   JsonObject,
-  LostCall,
+  LostCreate,
   PolledProvider,
   RecoverOutcome,
   RequestBody,
   SubmitOutcome,
 } from '../contract.ts';
-import { findLostJob } from '../lost-job.ts';
+import { findLostJob, retryLookup } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
+import { jsonBody } from '../request-bodies.ts';
 import { answerData, costIn, createRules, failureIn, foundJobs } from './answer-meaning.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 import type { ProviderFile } from './file-schema.ts';
 import { createReaders, type Reader, textOf, type Trace } from './reader.ts';
 import { generatedHeaders } from './headers.ts';
 import { usesMedia } from './passed-fields.ts';
-import { createData, jobData, jsonBody, lostData, namedData } from './request-data.ts';
+import { bodyWith, createData, jobData, lostData, namedData } from './request-data.ts';
 import { uploadImages } from './uploads.ts';
 
 /** `config.options.parameters` reach the expressions. The client has the `headers` of the file and the result of `credentialsOf`. */
@@ -88,7 +89,7 @@ async function submit(upstream: Upstream, request: JobRequest, signal: AbortSign
     if ('kind' in created) return created;
     const { data, contents } = created;
     const path = await pathFor(reader, 'create.path', file.create.path, data);
-    const body = jsonBody(await reader.required('create.json', file.create.json, data), contents);
+    const body = bodyWith(contents, await reader.required('create.json', file.create.json, data));
     const reply = await call(file.create, { path, body, limits: { timeoutMs: submitTimeoutMs, signal } });
     return classifyCreate(reply, await createRules(upstream, reply, data));
   } catch (error) {
@@ -108,14 +109,14 @@ async function uploadsOf(upstream: Upstream, request: JobRequest, signal: AbortS
   return await uploadImages(request, { file, reader, upload, known, send: post });
 }
 
-async function recover(upstream: Upstream, lost: LostCall, signal: AbortSignal): Promise<RecoverOutcome> {
+async function recover(upstream: Upstream, lost: LostCreate, signal: AbortSignal): Promise<RecoverOutcome> {
   const { find } = upstream.file;
   if (find === undefined) return { kind: 'unknown', detail: 'jobs of this upstream cannot be looked up' };
   const limits = { timeoutMs: timeouts.recoverMs, signal };
   const { data, reply } = await send(upstream, 'find', find, lostData(lost, upstream), limits);
   // With the job's name in the address, a 404 is the empty list.
   const poll = classifyPoll(reply, (_body, status) => status === 404);
-  if ('status' in poll && poll.status.state !== 'missing') return { kind: 'later', afterMs: 15_000 };
+  if ('status' in poll && poll.status.state !== 'missing') return retryLookup;
   return await findLostJob('status' in poll ? [] : await foundJobs(upstream, data), lost);
 }
 
@@ -144,7 +145,7 @@ async function endOf(upstream: Upstream, last: JsonObject, limits: Limits): Prom
   const data = second?.data ?? last;
   if (await reader.flag('result.failed', failed, data))
     return { state: 'failed', error: await failureIn(upstream, data), ...(await costIn(upstream, last)) };
-  const poll = second === undefined ? undefined : classifyPoll(second.reply, () => false);
+  const poll = second === undefined ? undefined : classifyPoll(second.reply);
   if (poll !== undefined && 'status' in poll) return poll.status;
   const address = await reader.text('result.url', url, data);
   if (address === undefined) return { state: 'unclear', detail: 'the job succeeded without the address of a video' };

@@ -55,7 +55,7 @@ function passedByPaths(paths: readonly Path[]): TemplateFields {
   const isRead = (data: Path) => paths.some((path) => begins(path, data) || begins(data, path));
   const fields = all.filter(([, data]) => data.some(isRead)).map(([field]) => field);
   const options = paths.filter((path) => begins(path, ['input', 'options'])).map(([, , name]) => name);
-  // The whole input, or all of its options, read without a name.
+  // An expression reads the whole input, or all of its options, without a name.
   const isWhole = paths.some((path) => begins(['input', 'options'], path));
   return {
     fields: new Set(fields),

@@ -1,5 +1,5 @@
 import { frameSize } from '../../media/frame-size.ts';
-import { type MediaByRole, noMedia, type ReferenceMedia } from '../../tasks/ports.ts';
+import type { MediaByRole, MediaRole } from '../../tasks/ports.ts';
 import { mediaFields } from '../../tasks/task-input.ts';
 import { spellImageReferences } from '../task-values.ts';
 import type {
@@ -8,14 +8,13 @@ import type {
   JobRequest,
   JsonObject,
   JsonValue,
-  LostCall,
+  LostCreate,
   Refused,
   RequestBody,
 } from '../contract.ts';
-import { mediaDataUrls, tooLarge } from '../media-data-urls.ts';
+import { mediaDataUrls, mediaOf, tooLarge } from '../media-parts.ts';
 import type { ProviderFile } from './file-schema.ts';
 import { usesMedia } from './passed-fields.ts';
-import type { UploadedImages } from './uploads.ts';
 
 // The data of expressions in requests. It excludes the addresses that a client gave for media.
 
@@ -23,7 +22,7 @@ type Frozen = { readonly file: ProviderFile; readonly config: FrozenConfig };
 
 /**
  * The contents of media would exceed the bounds of expressions, so these pass on placeholders that no client can write, and
- * `jsonBody` replaces them.
+ * `bodyWith` replaces them.
  */
 export type Contents = ReadonlyMap<string, string>;
 
@@ -31,7 +30,7 @@ export type Contents = ReadonlyMap<string, string>;
 export async function createData(
   request: JobRequest,
   frozen: Frozen,
-  uploaded?: UploadedImages,
+  uploaded?: MediaByRole<string>,
 ): Promise<{ readonly data: JsonObject; readonly contents: Contents } | Refused> {
   const { accountHash, deadlineMs, input, jobKey } = request;
   const { firstFrame, images } = await request.media();
@@ -50,54 +49,41 @@ export async function createData(
   return { data, contents: media.contents };
 }
 
-async function mediaData(request: JobRequest, file: ProviderFile, uploaded: UploadedImages | undefined) {
-  const { mediaLinks: links } = request;
-  const urls = await mediaDataUrls(await filesInRequest(request, file), file);
+async function mediaData(request: JobRequest, file: ProviderFile, uploaded: MediaByRole<string> | undefined) {
+  // No other file is read.
+  const isInRequest = (role: MediaRole) => formOf(file, role) === 'data-url' && usesMedia(file, [role]);
+  const urls = await mediaDataUrls(mediaOf(await request.media(), isInRequest), file);
   if (urls === undefined) return undefined;
   const contents = new Map<string, string>();
-  const linkOf = (url: string) => ({ url });
-  const contentOf = (name: string) => (url: string) => {
-    const [whole, bare] = [`\0${name} url`, `\0${name} base64`];
-    contents.set(whole, url).set(bare, url.slice(url.indexOf(',') + 1));
-    return { url: whole, base64: bare };
+  const listed = (role: MediaRole): readonly JsonObject[] => {
+    const form = formOf(file, role);
+    const from = { link: request.mediaLinks, upload: uploaded, 'data-url': urls }[form];
+    return [from?.[role] ?? []].flat().map((text, index) => {
+      if (form === 'link') return { url: text };
+      if (form === 'upload') return { uploaded: text };
+      const [url, base64] = [`\0${role} ${index} url`, `\0${role} ${index} base64`];
+      contents.set(url, text).set(base64, text.slice(text.indexOf(',') + 1));
+      return { url, base64 };
+    });
   };
-  const forms = {
-    link: () => linkOf,
-    'data-url': contentOf,
-    upload: () => (name: string) => ({ uploaded: name }),
-  } as const;
-  const several = (name: string, form: keyof typeof forms, all: readonly string[]) =>
-    all.map((one, index) => forms[form](`${name} ${index}`)(one));
-  const pictures = file.images === 'link' ? links : (uploaded ?? urls);
-  const clips = file.clips === 'link' ? links : urls;
-  const [firstFrame] = several('firstFrame', file.images, [pictures.firstFrame ?? []].flat());
-  const [lastFrame] = several('lastFrame', file.images, [pictures.lastFrame ?? []].flat());
-  const data: MediaByRole<JsonValue> = {
-    images: several('image', file.images, pictures.images),
+  const [firstFrame] = listed('firstFrame');
+  const [lastFrame] = listed('lastFrame');
+  const data = {
+    images: listed('images'),
     ...(firstFrame !== undefined && { firstFrame }),
     ...(lastFrame !== undefined && { lastFrame }),
-    videos: several('video', file.clips, clips.videos),
-    audios: several('audio', file.clips, clips.audios),
+    videos: listed('videos'),
+    audios: listed('audios'),
   };
   return { data, contents };
 }
 
-/** The files that the request that creates the job contains, so that no other is read. */
-async function filesInRequest(request: JobRequest, file: ProviderFile): Promise<ReferenceMedia> {
-  const all = await request.media();
-  const has = (role: keyof ReferenceMedia, by: ProviderFile['images']) => by === 'data-url' && usesMedia(file, [role]);
-  const { firstFrame, lastFrame } = all;
-  return {
-    ...noMedia,
-    ...(has('images', file.images) && { images: all.images }),
-    ...(has('firstFrame', file.images) && firstFrame !== undefined && { firstFrame }),
-    ...(has('lastFrame', file.images) && lastFrame !== undefined && { lastFrame }),
-    ...(has('videos', file.clips) && { videos: all.videos }),
-    ...(has('audios', file.clips) && { audios: all.audios }),
-  };
+function formOf({ images, clips }: ProviderFile, role: MediaRole): ProviderFile['images'] {
+  return role === 'videos' || role === 'audios' ? clips : images;
 }
 
-export function jsonBody(value: JsonValue, contents: Contents = new Map()): RequestBody {
+/** A body in which the contents of media replace their placeholders. */
+export function bodyWith(contents: Contents, value: JsonValue): RequestBody {
   const text = JSON.stringify(value, (_name, one: unknown) =>
     typeof one === 'string' ? (contents.get(one) ?? one) : one,
   );
@@ -113,7 +99,7 @@ export function namedData({ input, jobKey }: JobRequest, frozen: Frozen): JsonOb
   return { ...common(input, frozen), jobKey };
 }
 
-export function lostData({ input, intendedAt, jobKey }: LostCall, frozen: Frozen): JsonObject {
+export function lostData({ input, intendedAt, jobKey }: LostCreate, frozen: Frozen): JsonObject {
   return { ...common(input, frozen), jobKey, intendedAt };
 }
 

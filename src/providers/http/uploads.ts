@@ -1,9 +1,9 @@
-import { noMedia } from '../../tasks/ports.ts';
+import { type MediaByRole, noMedia } from '../../tasks/ports.ts';
 import { classifyCreate, type Reply } from '../answers.ts';
 import type { JobRequest, JsonObject, NotAccepted, Refused, RequestBody } from '../contract.ts';
-import { fittingImages } from '../image-parts.ts';
-import { byRole } from '../media-data-urls.ts';
-import { formWith } from '../upload-form.ts';
+import { mediaOf } from '../media-parts.ts';
+import { uploadMedia, uploadTries } from '../media-uploads.ts';
+import { formBody } from '../request-bodies.ts';
 import { answerData, createRules, failureIn } from './answer-meaning.ts';
 import type { ProviderFile } from './file-schema.ts';
 import { usesMedia } from './passed-fields.ts';
@@ -18,41 +18,30 @@ export type Uploads = {
   readonly known: JsonObject;
 };
 
-/** The names of the uploaded images by role. */
-export type UploadedImages = ReturnType<typeof byRole<string>>;
-
-const tries = 3;
-
-/** Sends the images that the request uses. An upload costs nothing, so that one without an answer is repeated. */
+/** Sends the images that the request uses, and returns what the upstream named them. Clips are never uploaded. */
 export async function uploadImages(
   request: JobRequest,
   uploads: Uploads,
-): Promise<UploadedImages | NotAccepted | Refused> {
+): Promise<MediaByRole<string> | NotAccepted | Refused> {
   const { file } = uploads;
-  const all = await request.media();
-  const images = usesMedia(file, ['images']) ? all.images : [];
-  const firstFrame = usesMedia(file, ['firstFrame']) ? all.firstFrame : undefined;
-  const lastFrame = usesMedia(file, ['lastFrame']) ? all.lastFrame : undefined;
-  const frames = [firstFrame, lastFrame].filter((frame) => frame !== undefined);
-  const names: string[] = [];
-  for (const [index, bytes] of (await fittingImages([...images, ...frames], file.maxImageBytes)).entries()) {
-    const image = { name: `image-${index + 1}.jpg`, contentType: 'image/jpeg', bytes };
-    const name = await uploaded(await formWith(uploads.upload.field, image, {}), uploads);
-    if (typeof name !== 'string') return name;
-    names.push(name);
-  }
-  return byRole({ ...noMedia, images, firstFrame, lastFrame }, names, []);
+  const { images, firstFrame, lastFrame } = mediaOf(await request.media(), (role) => usesMedia(file, [role]));
+  return await uploadMedia({ ...noMedia, images, firstFrame, lastFrame }, file, async (image) =>
+    stored(await formBody([[uploads.upload.field, image]]), uploads),
+  );
 }
 
-async function uploaded(form: RequestBody, uploads: Uploads): Promise<string | NotAccepted | Refused> {
+async function stored(
+  form: RequestBody,
+  uploads: Uploads,
+): Promise<{ readonly stored: string } | NotAccepted | Refused> {
   const { file, reader, upload, send, known } = uploads;
   // An upload is answered in the form of a create; what it creates is the image.
   const asCreate = { ...file, create: { ...file.create, id: upload.value, handle: undefined } };
   let detail = '';
-  for (let tried = 0; tried < tries; tried += 1) {
+  for (let tried = 0; tried < uploadTries; tried += 1) {
     const reply = await send(form);
     const outcome = classifyCreate(reply, await createRules({ file: asCreate, reader }, reply, known));
-    if (outcome.kind === 'accepted') return outcome.id;
+    if (outcome.kind === 'accepted') return { stored: outcome.id };
     if (outcome.kind !== 'unknown') return outcome;
     // Some upstreams reject an image with a status of 5xx, which proves enough, because no job was requested.
     const error = 'answer' in reply ? await failureIn({ file, reader }, answerData(reply, known)) : undefined;

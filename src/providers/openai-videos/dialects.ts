@@ -3,9 +3,10 @@ import { type FrameSize, sizeOf } from '../../media/frame-size.ts';
 import type { OptionValue } from '../../tasks/input-options.ts';
 import type { ReferenceImage, ReferenceMedia } from '../../tasks/ports.ts';
 import { type Resolution, resolutions } from '../../tasks/input-bounds.ts';
-import type { FrozenConfig, JobRequest, JsonObject, RequestBody } from '../contract.ts';
-import { fittingImages, imageDataUrls, imageParts, leadingImage, multipartBody } from '../image-parts.ts';
+import type { FrozenConfig, JobRequest, RequestBody } from '../contract.ts';
+import { contentParts, fittingImages, leadingImage, pictureDataUrls } from '../media-parts.ts';
 import { isMinimaxH3, isVllmField, optionFields } from '../option-fields.ts';
+import { formBody, type FormFile, jpegFile, jsonBody } from '../request-bodies.ts';
 import { seedOf } from '../task-values.ts';
 
 // `POST /videos` began as OpenAI's. The servers and resellers that speak it differ in how a create is spelled, in what a DELETE
@@ -45,7 +46,7 @@ export type Dialect = {
    */
   readonly deletes: 'stops' | 'reports' | 'no';
   /** Returns the address of the video from the record of a job that succeeded. */
-  readonly videoUrl: (id: string, record: JsonObject) => string;
+  readonly videoUrl: (record: { readonly id: string; readonly url?: string | undefined }) => string;
 };
 
 export const dialectNames = ['vllm-omni', 'sglang', 'openrouter', 'generic'] as const;
@@ -54,7 +55,7 @@ export type DialectName = (typeof dialectNames)[number];
 /** Bytes of all images of a request. The servers name no limit; some proxies before them take 64 MB. */
 const maxImageBytes = 40_000_000;
 
-const contentPath = (id: string) => `/videos/${id}/content`;
+const contentPath = ({ id }: { readonly id: string }) => `/videos/${id}/content`;
 
 export const dialects: Record<DialectName, Dialect> = {
   // vLLM-Omni reads forms only. Without frames or seconds it would make a single frame.
@@ -67,19 +68,18 @@ export const dialects: Record<DialectName, Dialect> = {
   },
   // SGLang forgets a deleted job while the GPU goes on with it, so the time at which its slot is free would be unknown.
   sglang: {
-    body: async (create) => {
-      const { input, seed } = create;
-      const { negativePrompt } = input;
-      return await formOrJson(create, {
+    body: (create) => {
+      const { negativePrompt } = create.input;
+      return formOrJson(create, {
         ...(negativePrompt !== undefined && { negative_prompt: negativePrompt }),
-        seed,
+        seed: create.seed,
       });
     },
     forgetsJobs: true,
     listsPrompts: false,
     deletes: 'no',
     // With cloud storage the record has the address of the file, and the server has no content of its own.
-    videoUrl: (id, { url }) => (typeof url === 'string' && /^https?:/.test(url) ? url : contentPath(id)),
+    videoUrl: ({ id, url = '' }) => (/^https?:/.test(url) ? url : contentPath({ id })),
   },
   openrouter: {
     body: openRouterJson,
@@ -87,11 +87,11 @@ export const dialects: Record<DialectName, Dialect> = {
     forgetsJobs: false,
     listsPrompts: false,
     deletes: 'no',
-    videoUrl: (id) => `${contentPath(id)}?index=0`,
+    videoUrl: (record) => `${contentPath(record)}?index=0`,
   },
   // As OpenAI described it: a form when there is a file to send, else JSON. Its API has no seed, and rejects unknown fields.
   generic: {
-    body: async (create) => await formOrJson(create, {}),
+    body: (create) => formOrJson(create, {}),
     forgetsJobs: false,
     listsPrompts: false,
     deletes: 'reports',
@@ -115,7 +115,7 @@ export async function createBody(dialect: Dialect, request: JobRequest, config: 
   });
 }
 
-type Fields = readonly (readonly [string, string | Buffer])[];
+type Fields = readonly (readonly [string, string | FormFile])[];
 
 function commonFields({ model, input: { prompt, duration } }: Create): Fields {
   return [
@@ -129,7 +129,7 @@ async function vllmForm(create: Create): Promise<RequestBody> {
   const { input, parameters, size, seed } = create;
   const chosen = Object.entries(numbersOf(create, 24));
   const files = imagesOf(create, isMinimaxH3(create.model));
-  return await multipartBody([
+  return await formBody([
     ...commonFields(create),
     ...(input.negativePrompt === undefined ? [] : [['negative_prompt', input.negativePrompt] as const]),
     ['width', String(size.widthPx)],
@@ -183,7 +183,7 @@ function numbersOf({ input, parameters }: Create, standardFps?: number): Readonl
 }
 
 async function imageFields(name: string, images: readonly ReferenceImage[]): Promise<Fields> {
-  return (await fittingImages(images, maxImageBytes)).map((jpeg) => [name, jpeg] as const);
+  return (await fittingImages(images, maxImageBytes)).map((jpeg, index) => [name, jpegFile(jpeg, index)] as const);
 }
 
 async function formOrJson(create: Create, more: Readonly<Record<string, string | number>>): Promise<RequestBody> {
@@ -193,7 +193,7 @@ async function formOrJson(create: Create, more: Readonly<Record<string, string |
   const others = { ...numbersOf(create), ...more };
   if (files.length === 0) return jsonBody({ ...parameters.extra, ...Object.fromEntries(fields), ...others });
   const all = Object.entries({ ...parameters.extra, ...others });
-  return await multipartBody([
+  return await formBody([
     ...fields,
     ...all.map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)] as const),
     ...(await imageFields('input_reference', files)),
@@ -204,10 +204,10 @@ async function formOrJson(create: Create, more: Readonly<Record<string, string |
 const openRouterResolutions: Readonly<Partial<Record<Resolution, string>>> = { '1440p': '2K', '2160p': '4K' };
 
 async function openRouterJson({ model, input, seed, media, mediaLinks, parameters }: Create): Promise<RequestBody> {
-  const { firstFrame, lastFrame, images } = await imageParts(media, (all) => imageDataUrls(all, maxImageBytes));
+  const { firstFrame, lastFrame, images } = await pictureDataUrls(media, maxImageBytes);
   const frames = [
-    ...contentParts('image_url', firstFrame).map((part) => ({ ...part, frame_type: 'first_frame' })),
-    ...contentParts('image_url', lastFrame).map((part) => ({ ...part, frame_type: 'last_frame' })),
+    ...contentParts('image_url', firstFrame, { frame_type: 'first_frame' }),
+    ...contentParts('image_url', lastFrame, { frame_type: 'last_frame' }),
   ];
   const references = [
     ...contentParts('image_url', images),
@@ -226,12 +226,4 @@ async function openRouterJson({ model, input, seed, media, mediaLinks, parameter
     ...(frames.length > 0 && { frame_images: frames }),
     ...(references.length > 0 && { input_references: references }),
   });
-}
-
-function contentParts(type: 'image_url' | 'video_url' | 'audio_url', urls: string | readonly string[] = []) {
-  return [urls].flat().map((url) => ({ type, [type]: { url } }));
-}
-
-function jsonBody(body: object): RequestBody {
-  return { contentType: 'application/json', bytes: JSON.stringify(body) };
 }

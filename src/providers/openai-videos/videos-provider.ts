@@ -1,19 +1,18 @@
 import { z } from 'zod';
 import {
   bodyOf,
-  cancelOutcome,
   classifyCreate,
   classifyPoll,
   type CreateRules,
-  createStateReader,
   maxJobIdLength,
-  noVerdict,
+  readBody,
   replyOf,
   shownText,
   type VendorError,
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
-import { findLostJob } from '../lost-job.ts';
+import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../job-records.ts';
+import { findLostJob, retryLookup } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { createBody, type Dialect, dialectNames, dialects } from './dialects.ts';
 
@@ -28,11 +27,9 @@ const clockSkewMs = 60_000;
 export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
   const { config, client, submitTimeoutMs, warn } = deps;
   const dialect = dialects[z.enum(dialectNames).parse(config.options['dialect'])];
-  const readState = createStateReader(states, warn);
-  const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) => {
-    const limits = { timeoutMs, signal, maxBytes: maxRecordBytes };
-    return replyOf(client.call(method, `/videos${path}`, { ...limits, ...(body && { body }) }));
-  };
+  const records = createRecordReader({ ...recordRules, endOf: (record, state) => endOf(record, state, dialect) }, warn);
+  const call = (method: string, path: string, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
+    replyOf(client.call(method, `/videos${path}`, { timeoutMs, signal, maxBytes: maxRecordBytes, body }));
   return createPolledProvider(deps, {
     namesJobs: false,
     forgetsJobs: dialect.forgetsJobs,
@@ -44,40 +41,33 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
     recover: async (lost, signal) => {
       if (!dialect.listsPrompts) return { kind: 'unknown', detail: 'this upstream has no list of jobs with prompts' };
       const limits = { timeoutMs: timeouts.recoverMs, signal, maxBytes: maxListBytes };
-      const poll = classifyPoll(await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits)), () => false);
-      const { data: list } = listSchema.safeParse('body' in poll ? poll.body : undefined);
-      if (list === undefined) return { kind: 'later', afterMs: 15_000 };
+      const reply = await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits));
+      const list = readBody(reply, (body) => listSchema.safeParse(body).data);
+      if ('status' in list) return retryLookup;
       const since = lost.intendedAt - clockSkewMs;
-      const candidates = list.data.filter((job) => job.prompt === lost.input.prompt && job.created_at * 1000 >= since);
-      return await findLostJob(
-        candidates.map(({ id }) => ({ id })),
-        lost,
-      );
+      const { prompt } = lost.input;
+      const candidates = list.read.data.filter((job) => job.prompt === prompt && job.created_at * 1000 >= since);
+      return await findLostJob(candidates, lost);
     },
-    statusOf: async ({ id }, signal) => {
-      const reply = await call('GET', `/${id}`, timeouts.statusMs, signal);
+    statusOf: async (job, signal) => {
+      const reply = await call('GET', `/${job.id}`, timeouts.statusMs, signal);
       const body = 'answer' in reply ? bodyOf(reply.answer) : undefined;
-      const { data: record } = recordSchema.safeParse(body);
-      if (body === undefined || record?.id !== id) {
-        const poll = classifyPoll(reply, isMissing);
-        return 'status' in poll ? poll.status : noVerdict(reply).status;
-      }
-      const status = statusIn(record, readState(record.status), { url: dialect.videoUrl(id, body) });
+      const record = body && recordRules.recordIn(body);
+      const status = record?.id === job.id ? records.statusIn(record, job) : undefined;
       // vLLM-Omni sends the record of a failed job with the HTTP status of its error, which may be 404.
-      if (status.state === 'succeeded' || status.state === 'failed') return status;
-      const poll = classifyPoll(reply, isMissing);
-      return 'status' in poll ? poll.status : status;
+      if (status?.state === 'succeeded' || status?.state === 'failed') return status;
+      return records.statusOf(reply, job);
     },
     cancel: async ({ id }, signal) => {
       if (dialect.deletes === 'no') return 'runs_on';
       const reply = await call('DELETE', `/${id}`, timeouts.cancelMs, signal);
       const poll = classifyPoll(reply, isMissing);
-      return 'body' in poll ? deletedOutcome(dialect, poll.body) : cancelOutcome(reply, poll.status);
+      return 'body' in poll ? deletedOutcome(dialect, poll.body) : outcomeWithoutRecord(reply, poll);
     },
   });
 }
 
-/** Stands in a URL unchanged. */
+/** It is part of a URL without escapes. */
 const jobId = z
   .string()
   .max(maxJobIdLength)
@@ -99,36 +89,42 @@ const recordSchema = z.object({
     .nullish()
     .catch(undefined),
   usage: z.object({ cost: z.number().nonnegative() }).optional().catch(undefined),
+  url: z.string().optional().catch(undefined),
 });
+type JobRecord = z.output<typeof recordSchema>;
+
 const listSchema = z.object({
   data: z.array(z.object({ id: jobId, prompt: z.string(), created_at: z.number() })),
 });
 
-const states = {
-  queued: 'queued',
-  pending: 'queued',
-  in_progress: 'running',
-  processing: 'running',
-  running: 'running',
-  completed: 'succeeded',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  cancelled: 'failed',
-  canceled: 'failed',
-  expired: 'failed',
-  deleted: 'failed',
-} as const;
+const recordRules = {
+  recordIn: (body) => recordSchema.safeParse(body).data,
+  isMissing,
+  states: {
+    queued: 'queued',
+    pending: 'queued',
+    in_progress: 'running',
+    processing: 'running',
+    running: 'running',
+    completed: 'succeeded',
+    succeeded: 'succeeded',
+    failed: 'failed',
+    cancelled: 'canceled',
+    canceled: 'canceled',
+    expired: 'failed',
+    deleted: 'failed',
+  },
+} as const satisfies Omit<RecordRules<JobRecord>, 'endOf'>;
 
-type State = (typeof states)[keyof typeof states];
-
-function statusIn(record: z.output<typeof recordSchema>, state: State, result: JsonObject): JobStatus {
-  const { progress, usage, error } = record;
-  if (state === 'queued' || state === 'running') return { state, ...(progress !== undefined && { progress }) };
+function endOf(record: JobRecord, state: EndState, { videoUrl }: Dialect): JobStatus {
+  const { usage, error, status } = record;
   // OpenRouter bills in dollars.
-  const cost = usage && { micros: Math.round(usage.cost * 1_000_000), currency: 'USD', basis: 'reported' as const };
-  if (state === 'succeeded') return { state, result, ...(cost && { cost }) };
-  const failure = upstreamErrorOf('upstream', { code: record.status, message: '', ...plain(error ?? {}) });
-  return { state, error: failure, ...(cost && { cost }) };
+  const cost = usage && {
+    cost: { micros: Math.round(usage.cost * 1_000_000), currency: 'USD', basis: 'reported' as const },
+  };
+  if (state === 'succeeded') return { state, result: { url: videoUrl(record) }, ...cost };
+  const failure = upstreamErrorOf('upstream', { code: status, message: '', ...plain(error ?? {}) });
+  return { state: 'failed', error: failure, ...cost };
 }
 
 /** Reads the servers' own error bodies: `error` of OpenAI and its resellers, `detail` of FastAPI. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '../contract.ts';
 
 // The rules that a server of docs/providers/own.md is checked for, each with the text of its finding.
 
-/** By their names, in the order of the report. Where a job is needed and there is none, a rule is not tested. */
+/** By their names, in the order of the report. Rules that need a job are skipped without one. */
 export const rules = {
   'key-missing': 'a request without the key is answered 401',
   'key-invalid': 'a PUT with an invalid key gets 401 and creates no job',

@@ -46,7 +46,7 @@ type Method = keyof typeof timeoutsMs;
 /** More than is allowed, so that too long answers can be reported. */
 const maxAnswerBytes = 1024 * 1024;
 const defaultPauseMs = 5_000;
-/** The time that a canceled job has to end. */
+/** A canceled job must end within this time. */
 export const stopTimeoutMs = 60_000;
 
 export type Run = ReturnType<typeof createRun>;

@@ -1,27 +1,13 @@
 import { z } from 'zod';
 import { frameSize } from '../../media/frame-size.ts';
-import {
-  classifyCreate,
-  type CreateRules,
-  createStateReader,
-  cancelOutcome,
-  readRecord,
-  replyOf,
-  shownText,
-} from '../answers.ts';
-import type {
-  CancelOutcome,
-  UpstreamError,
-  FrozenConfig,
-  JobRequest,
-  JobStatus,
-  JsonObject,
-  PolledProvider,
-  RequestBody,
-} from '../contract.ts';
 import { mediaFields, type TaskInput } from '../../tasks/task-input.ts';
-import { imageDataUrls, imageParts, leadingImage } from '../image-parts.ts';
+import { classifyCreate, codedErrorIn, type CreateRules, replyOf, shownText } from '../answers.ts';
+import type { UpstreamError, FrozenConfig, JobRequest, JobStatus, PolledProvider, RequestBody } from '../contract.ts';
+import { createRecordReader, type EndState, type RecordRules } from '../job-records.ts';
+import { retryLookup } from '../lost-job.ts';
+import { leadingImage, pictureDataUrls } from '../media-parts.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
+import { jsonBody } from '../request-bodies.ts';
 import { seedOf } from '../task-values.ts';
 
 /** `config.options.parameters` reach the server unchanged. */
@@ -35,13 +21,9 @@ const [maxImageBytes, maxAnswerBytes] = [60_000_000, 64 * 1024];
 /** Speaks the protocol of docs/providers/own.md. We name each job and a repeated PUT makes no second one, so no job is ever lost. */
 export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
   const { config, client, uploads = false, submitTimeoutMs, warn } = deps;
-  const readState = createStateReader(states, warn);
-  const call = (method: string, { jobKey }: Named, timeoutMs: number, signal: AbortSignal, body?: RequestBody) => {
-    const limits = { timeoutMs, signal, maxBytes: maxAnswerBytes };
-    return replyOf(client.call(method, `/jobs/${jobKey}`, { ...limits, ...(body && { body }) }));
-  };
-  const readJob = async (job: Named, timeoutMs: number, signal: AbortSignal) =>
-    readRecord(await call('GET', job, timeoutMs, signal), recordSchema, job.jobKey, isMissing);
+  const records = createRecordReader(recordRules, warn);
+  const call = (method: string, { jobKey }: Named, timeoutMs: number, signal: AbortSignal, body?: RequestBody) =>
+    replyOf(client.call(method, `/jobs/${jobKey}`, { timeoutMs, signal, maxBytes: maxAnswerBytes, body }));
   return createPolledProvider(deps, {
     namesJobs: true,
     forgetsJobs: true,
@@ -49,23 +31,17 @@ export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
     uploads,
     submit: async (request, signal) => {
       const body = await requestBody(request, config);
-      return classifyCreate(await call('PUT', request, submitTimeoutMs, signal, body), rulesFor(request));
+      return classifyCreate(await call('PUT', request, submitTimeoutMs, signal, body), createRules(request));
     },
     recover: async (lost, signal) => {
-      const read = await readJob(lost, timeouts.recoverMs, signal);
-      if ('record' in read) return { kind: 'found', id: lost.jobKey };
-      if (read.status.state === 'missing') return { kind: 'not_created' };
-      return { kind: 'later', afterMs: read.status.retryAfterMs ?? 15_000 };
+      const { jobKey } = lost;
+      const found = records.read(await call('GET', lost, timeouts.recoverMs, signal), jobKey);
+      if ('record' in found) return { kind: 'found', id: jobKey };
+      if (found.status.state === 'missing') return { kind: 'not_created' };
+      return { kind: 'later', afterMs: found.status.retryAfterMs ?? retryLookup.afterMs };
     },
-    statusOf: async (job, signal) => {
-      const read = await readJob(job, timeouts.statusMs, signal);
-      return 'record' in read ? statusIn(read.record, readState(read.record.status)) : read.status;
-    },
-    cancel: async (job, signal) => {
-      const reply = await call('DELETE', job, timeouts.cancelMs, signal);
-      const read = readRecord(reply, recordSchema, job.jobKey, isMissing);
-      return 'record' in read ? cancelOutcomes[readState(read.record.status)] : cancelOutcome(reply, read.status);
-    },
+    statusOf: async (job, signal) => records.statusOf(await call('GET', job, timeouts.statusMs, signal), job),
+    cancel: async (job, signal) => records.cancelOutcomeOf(await call('DELETE', job, timeouts.cancelMs, signal), job),
   });
 }
 
@@ -81,28 +57,29 @@ export async function requestBody(
   const { options: chosen = {}, ...input } = request.input;
   const { widthPx, heightPx } = frameSize(input.resolution, input.ratio, leadingImage(media));
   const { videos, audios } = request.mediaLinks;
-  const body = {
+  return jsonBody({
     version: protocolVersion,
     model: upstreamModel,
     input: { ...withoutAddresses(input), seed: seedOf(request), options: chosen, width: widthPx, height: heightPx },
-    media: { ...(await imageParts(media, (images) => imageDataUrls(images, maxImageBytes))), videos, audios },
+    media: { ...(await pictureDataUrls(media, maxImageBytes)), videos, audios },
     parameters: options['parameters'] ?? {},
     deadlineSeconds: Math.ceil(request.deadlineMs / 1000),
-    ...(request.resultUpload !== undefined && { resultUpload: request.resultUpload }),
-  };
-  return { contentType: 'application/json', bytes: JSON.stringify(body) };
+    resultUpload: request.resultUpload,
+  });
 }
 
 function withoutAddresses(input: Partial<TaskInput>): object {
   return Object.fromEntries(Object.entries(input).filter(([field]) => !mediaFields.some(({ name }) => name === field)));
 }
 
-const errorSchema = z.object({ code: z.string(), message: z.string().catch('') });
 const recordSchema = z.object({
   id: z.string(),
   status: z.string(),
   progress: z.number().min(0).max(100).optional().catch(undefined),
-  error: errorSchema.optional().catch(undefined),
+  error: z
+    .object({ code: z.string(), message: z.string().catch('') })
+    .optional()
+    .catch(undefined),
   uploaded: z.boolean().optional().catch(undefined),
   cost: z
     .object({ micros: z.int().nonnegative(), currency: z.string().regex(/^[A-Z]{3}$/) })
@@ -112,13 +89,25 @@ const recordSchema = z.object({
 
 type JobRecord = z.infer<typeof recordSchema>;
 
-function errorOf(body: JsonObject) {
-  return errorSchema.safeParse(body['error']).data;
-}
+const recordRules: RecordRules<JobRecord> = {
+  recordIn: (body) => recordSchema.safeParse(body).data,
+  isMissing: (body, status) => status === 404 && codedErrorIn(body)?.code === 'not_found',
+  states: {
+    queued: 'queued',
+    running: 'running',
+    succeeded: 'succeeded',
+    failed: 'failed',
+    canceled: 'canceled',
+    cancelled: 'canceled',
+  },
+  endOf,
+};
 
-/** Only a server of the protocol uses this code; the 404 of a proxy proves nothing. */
-function isMissing(body: JsonObject, status: number): boolean {
-  return status === 404 && errorOf(body)?.code === 'not_found';
+function endOf({ id, error, uploaded = false, cost: reported }: JobRecord, state: EndState): JobStatus {
+  const cost = reported && { cost: { ...reported, basis: 'reported' as const } };
+  const result = { url: `/jobs/${id}/video` };
+  if (state === 'succeeded') return { state, result, ...(uploaded && { isUploaded: true }), ...cost };
+  return { state: 'failed', error: upstreamErrorOf(error?.code ?? state, error?.message ?? ''), ...cost };
 }
 
 const errorKinds: Readonly<Record<string, UpstreamError['kind']>> = {
@@ -132,43 +121,16 @@ function upstreamErrorOf(code: string, detail: string): UpstreamError {
   return { kind: kind ?? 'upstream', code: shownText(code, 100), detail: shownText(detail) };
 }
 
-function rulesFor(request: Named): CreateRules {
+function createRules({ jobKey }: Named): CreateRules {
   return {
-    errorOf,
-    jobOf: (body) => (recordSchema.safeParse(body).data?.id === request.jobKey ? { id: request.jobKey } : undefined),
+    errorOf: codedErrorIn,
+    jobOf: (body) => (recordSchema.safeParse(body).data?.id === jobKey ? { id: jobKey } : undefined),
     classify: ({ status, code = '', detail }) => {
       if (status === 503) return { kind: 'not_accepted', reason: 'busy', detail };
-      // There is such a job already, which is then looked up as after a lost answer.
+      // The job exists already, and is looked up as after a lost answer.
       if (status === 409) return { kind: 'unknown', detail };
       const isRefused = status === 400 || status === 413 || status === 422;
       return isRefused ? { kind: 'refused', error: upstreamErrorOf(code, detail) } : undefined;
     },
   };
-}
-
-const states = {
-  queued: 'queued',
-  running: 'running',
-  succeeded: 'succeeded',
-  failed: 'failed',
-  canceled: 'canceled',
-  cancelled: 'canceled',
-} as const;
-
-type State = (typeof states)[keyof typeof states];
-
-const cancelOutcomes: Record<State, CancelOutcome> = {
-  queued: 'runs_on',
-  running: 'runs_on',
-  succeeded: 'ended',
-  failed: 'ended',
-  canceled: 'cancelled',
-};
-
-function statusIn({ id, progress, error, uploaded = false, cost: reported }: JobRecord, state: State): JobStatus {
-  if (state === 'queued' || state === 'running') return { state, ...(progress !== undefined && { progress }) };
-  const cost = reported === undefined ? {} : { cost: { ...reported, basis: 'reported' as const } };
-  const result = { url: `/jobs/${id}/video` };
-  if (state === 'succeeded') return { state, result, ...(uploaded && { isUploaded: true }), ...cost };
-  return { state: 'failed', error: upstreamErrorOf(error?.code ?? state, error?.message ?? ''), ...cost };
 }

@@ -1,42 +1,28 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdtemp, rm, truncate } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { truncate } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { createCogProvider } from '../../../src/providers/cog/cog-provider.ts';
 import type { JsonObject } from '../../../src/providers/contract.ts';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
+import { serve } from '../../support/serve.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { allFields, allMedia, contents, dataUrl } from '../all-fields.ts';
-import { jobRequest, type JobChanges } from '../job-request.ts';
-import { clientFor } from '../provider-client.ts';
+import { jobRequest, type JobChanges, signal } from '../job-request.ts';
+import { providerDeps } from '../provider-client.ts';
 
 /** Runs a prediction at a server that has no model, and returns the inputs that it received. */
 async function receivedInputs(t: TestContext, template: JsonObject, changes: JobChanges) {
   const bodies: string[] = [];
-  const server = createServer((request, response) => {
+  const baseUrl = await serve(t, (request, response) => {
     void text(request).then((body) => {
       if (request.method === 'PUT') bodies.push(body);
       response.end('{"status":"failed","error":"no model"}');
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
-  const baseUrl = `http://127.0.0.1:${port}`;
-  const options = { parameters: { input: template, fps: 16 } };
-  const provider = createCogProvider({
-    name: 'cog',
-    config: { kind: 'cog', baseUrl, upstreamModel: 'model', options },
-    client: clientFor(baseUrl),
-    warn: () => undefined,
   });
-  const workFolder = await mkdtemp(join(tmpdir(), 'videogen-cog-'));
-  t.after(() => rm(workFolder, { recursive: true }));
-  const to = { workFolder, signal: new AbortController().signal, onStarted: () => undefined };
+  const options = { parameters: { input: template, fps: 16 } };
+  const provider = createCogProvider(providerDeps({ kind: 'cog', baseUrl, options }));
+  const to = { workFolder: await temporaryFolder(t), signal, onStarted: () => undefined };
   const end = await provider.run(jobRequest(changes), () => undefined, to);
   const [body] = bodies;
   return { end, inputs: body === undefined ? undefined : (JSON.parse(body) as { readonly input: unknown }).input };

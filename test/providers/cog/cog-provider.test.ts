@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
@@ -12,31 +8,22 @@ import { type CogProviderDeps, createCogProvider } from '../../../src/providers/
 import type { HeldEnd } from '../../../src/providers/contract.ts';
 import { cogVideo, skipWithoutCog, startCogServer } from '../../fakes/cog-server.ts';
 import { faults, startFaultProxy } from '../../fakes/fault-proxy.ts';
+import { serve } from '../../support/serve.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { clientFor } from '../provider-client.ts';
 import { jobRequest, type JobChanges } from '../job-request.ts';
+import { providerDeps } from '../provider-client.ts';
 
 // The real server of the package `cog`, with a model that hands out a file.
 
 const input = { prompt: '{{prompt}}', frames: '{{frames:4}}', seed: '{{seed}}', image: '{{image}}' };
 
 function providerAt(baseUrl: string, changes: Partial<CogProviderDeps> = {}) {
-  return createCogProvider({
-    name: 'cog',
-    config: { kind: 'cog', baseUrl, upstreamModel: 'model', options: { parameters: { input, fps: 16 } } },
-    client: clientFor(baseUrl),
-    warn: () => undefined,
-    ...changes,
-  });
+  const options = { parameters: { input, fps: 16 } };
+  return createCogProvider({ ...providerDeps({ kind: 'cog', baseUrl, options }), ...changes });
 }
 
 const onStarted = () => undefined;
-
-async function folderFor(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'videogen-cog-'));
-  t.after(() => rm(folder, { recursive: true }));
-  return folder;
-}
 
 async function stage(t: TestContext) {
   const server = await startCogServer();
@@ -50,7 +37,7 @@ async function runner(t: TestContext, baseUrl: string) {
   const run = async (prompt: string, changes: JobChanges = {}, { signal } = new AbortController()) => {
     const request = jobRequest({ input: withDefaults({ prompt }), ...changes });
     return await provider.run(request, (percent) => void progress.push(percent), {
-      workFolder: await folderFor(t),
+      workFolder: await temporaryFolder(t),
       signal,
       onStarted,
     });
@@ -72,19 +59,19 @@ async function assertVideo(end: HeldEnd): Promise<void> {
 describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true }, () => {
   test('makes the video, from the inputs of the task', async (t) => {
     const { server, run, runWhenFree } = await stage(t);
-    const path = join(await folderFor(t), 'image.jpg');
+    const path = join(await temporaryFolder(t), 'image.jpg');
     const jpeg = await sharp({ create: { width: 90, height: 160, channels: 3, background: 'red' } })
       .jpeg()
       .toBuffer();
     await writeFile(path, jpeg);
-    await assertVideo(await run('a lighthouse', { images: async () => [{ path, widthPx: 90, heightPx: 160 }] }));
+    await assertVideo(await run('a lighthouse', { images: [{ path, widthPx: 90, heightPx: 160 }] }));
     await assertVideo(await runWhenFree('without an image'));
     const [first, second] = await server.runs();
     assert.match(first ?? '', /^a lighthouse\|81\|\d+\|data:image\/jpeg;base64\|$/);
     assert.match(second ?? '', /^without an image\|81\|\d+\|\|$/);
   });
 
-  test('says why a run failed', async (t) => {
+  test('reports why a run failed', async (t) => {
     const { run } = await stage(t);
     const end = await run('refuse');
     assert.ok(end.kind === 'failed');
@@ -110,7 +97,7 @@ describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true },
     const earlier = providerAt(server.baseUrl);
     const stop = new AbortController();
     const frozen = earlier.run(request, () => undefined, {
-      workFolder: await folderFor(t),
+      workFolder: await temporaryFolder(t),
       signal: stop.signal,
       onStarted,
     });
@@ -181,16 +168,13 @@ describe('a model in a cog server', { skip: skipWithoutCog, concurrency: true },
 });
 
 describe('an answer of cog', () => {
-  async function answering(t: TestContext, status: number, body: string) {
-    const server = createServer((request, response) => {
+  async function responding(t: TestContext, status: number, body: string) {
+    const baseUrl = await serve(t, (request, response) => {
       request.resume();
       const isHealth = request.url === '/health-check';
       response.writeHead(isHealth ? 200 : status).end(isHealth ? '{"status":"BUSY"}' : body);
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    t.after(() => server.close());
-    const { port } = server.address() as AddressInfo; // a listening TCP server has one
-    return await runner(t, `http://127.0.0.1:${port}`);
+    });
+    return await runner(t, baseUrl);
   }
 
   const cases: readonly (readonly [number, string, string])[] = [
@@ -208,7 +192,7 @@ describe('an answer of cog', () => {
   ];
   for (const [status, body, expected] of cases) {
     test(`${status} ${body} means ${expected}`, async (t) => {
-      const { run } = await answering(t, status, body);
+      const { run } = await responding(t, status, body);
       const end = await run('x');
       const why = end.kind === 'refused' ? ` ${end.error.kind}` : end.kind === 'not_accepted' ? ` ${end.reason}` : '';
       assert.equal(`${end.kind}${why}`, expected);
@@ -219,7 +203,7 @@ describe('an answer of cog', () => {
     const video = await readFile(cogVideo);
     const padding = Buffer.alloc(100 * 1024 * 1024 - (video.length % 3));
     const base64 = Buffer.concat([video, padding]).toString('base64');
-    const { run } = await answering(t, 200, `{"status":"succeeded","output":"data:video/mp4;base64,${base64}"}`);
+    const { run } = await responding(t, 200, `{"status":"succeeded","output":"data:video/mp4;base64,${base64}"}`);
     const end = await run('x');
     assert.ok(end.kind === 'video', JSON.stringify(end));
     assert.equal((await stat(end.video.path)).size, video.length + padding.length);
@@ -228,7 +212,7 @@ describe('an answer of cog', () => {
   test('with its video in a list, in base64, is that video', async (t) => {
     const video = await readFile(cogVideo);
     const output = ['data:image/png;base64,eA==', `data:video/mp4;base64,${video.toString('base64')}`];
-    const { run } = await answering(t, 200, JSON.stringify({ status: 'succeeded', output }));
+    const { run } = await responding(t, 200, JSON.stringify({ status: 'succeeded', output }));
     await assertVideo(await run('x'));
   });
 });
@@ -236,24 +220,18 @@ describe('an answer of cog', () => {
 test('a held request counts as a started job only once the server responds to its health check', async (t) => {
   let health = 'STARTING';
   let checks = 0;
-  const server = createServer((request, response) => {
+  const baseUrl = await serve(t, (request, response) => {
     request.resume();
     if (request.url !== '/health-check') return;
     checks += 1;
     if (health === 'none') request.socket.destroy();
     else response.end(`{"status":"${health}"}`);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
   });
-  const { port } = server.address() as AddressInfo; // a listening TCP server has one
-  const provider = providerAt(`http://127.0.0.1:${port}`, { startCheckMs: 1 });
+  const provider = providerAt(baseUrl, { startCheckMs: 1 });
   const stop = new AbortController();
   let starts = 0;
   const running = provider.run(jobRequest({ input: withDefaults({ prompt: 'x' }) }), () => undefined, {
-    workFolder: await folderFor(t),
+    workFolder: await temporaryFolder(t),
     signal: stop.signal,
     onStarted: () => (starts += 1),
   });

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { takeVideo } from '../../../src/providers/cog/take-video.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const video = Buffer.from(Array.from({ length: 2_000 }, (_, index) => (index * 7) % 256));
 const image = `data:image/png;base64,${Buffer.alloc(500, 'i').toString('base64')}`;
@@ -19,8 +19,7 @@ describe('an answer with a video in base64', () => {
   for (const size of [1, 7, 1_000, 100_000]) {
     for (const spelled of [answerWith([image, url, url]), answerWith(url).replaceAll('/', '\\/')]) {
       test(`in chunks of ${size} bytes leaves the video in the file and the rest in memory: ${spelled.length}`, async (t) => {
-        const folder = await mkdtemp(join(tmpdir(), 'videogen-cog-'));
-        t.after(() => rm(folder, { recursive: true }));
+        const folder = await temporaryFolder(t);
         const bytes = Buffer.from(spelled);
         const count = Math.ceil(bytes.length / size);
         const chunks = Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import sharp from 'sharp';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
-import { createComfyuiProvider } from '../../../src/providers/comfy/comfyui-provider.ts';
 import { startFakeComfyui } from '../../fakes/comfyui.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { allFields, allMedia, contents } from '../all-fields.ts';
-import { jobOf, jobRequest, type JobChanges } from '../job-request.ts';
-import { clientFor } from '../provider-client.ts';
-import { common, config, kinds, type Server, statusOf, withAll, withImage, workflow } from './comfy-stage.ts';
-
-const { signal } = new AbortController();
+import { begun, jobRequest, type JobChanges, lostCall, signal } from '../job-request.ts';
+import { comfyuiAt, kinds, type Server, verdictOf, withAll, withImage, workflow } from './comfy-stage.ts';
 
 for (const kind of kinds) {
   describe(`the kind ${kind.name}`, { skip: kind.skip }, () => {
@@ -22,19 +18,15 @@ for (const kind of kinds) {
     });
     after(() => server.close());
 
-    async function begun(changes: JobChanges = {}, graph = workflow) {
-      const { comfyui } = server.stage;
-      const provider = server.stage.provider(graph);
-      const request = jobRequest(changes);
-      const outcome = await provider.submit(request, signal);
-      assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome));
-      const job = jobOf(request, outcome.id, outcome.handle);
-      return { comfyui, provider, request, job, status: () => statusOf(provider, job) };
+    async function begin(changes: JobChanges = {}, graph: object = workflow) {
+      const provider = server.provider(graph);
+      const { request, job } = await begun(provider, changes);
+      return { comfyui: server.comfyui, provider, request, job, status: () => verdictOf(provider, job) };
     }
 
     test('fills the workflow in from the task, with typed values', async () => {
       const input = withDefaults({ prompt: 'a lighthouse', duration: 5, ratio: '4:3' });
-      const { comfyui, job, request } = await begun({ input });
+      const { comfyui, job, request } = await begin({ input });
       const graph = comfyui.graphs.at(-1) ?? {};
       assert.deepEqual(graph['1']?.inputs, { text: 'a lighthouse', clip: ['4', 0] });
       assert.deepEqual(graph['5']?.inputs, { width: 1120, height: 832, length: 81 });
@@ -45,14 +37,14 @@ for (const kind of kinds) {
 
     test('fills in an empty negative prompt for a task without one, because a node needs its text', async () => {
       const graph = { ...workflow, '10': withAll['10'] };
-      const { comfyui, job } = await begun({}, graph);
+      const { comfyui, job } = await begin({}, graph);
       assert.deepEqual(comfyui.graphs.at(-1)?.['10']?.inputs, { text: '' });
       await comfyui.books.end(job.id, 'failed');
     });
 
     test('stores the image, which the workflow then loads', async (t) => {
       const { images, bytes } = await oneImage(t);
-      const { comfyui, job } = await begun({ images }, withImage);
+      const { comfyui, job } = await begin({ images }, withImage);
       const name = String(comfyui.graphs.at(-1)?.['7']?.inputs['image']);
       assert.equal(comfyui.images.get(name), bytes);
       await comfyui.books.end(job.id, 'failed');
@@ -60,7 +52,7 @@ for (const kind of kinds) {
 
     test('passes on every field of a request', async (t) => {
       const media = await allMedia(t);
-      const { comfyui, job } = await begun({ input: allFields, media: async () => media }, withAll);
+      const { comfyui, job } = await begin({ input: allFields, media: async () => media }, withAll);
       const graph = comfyui.graphs.at(-1) ?? {};
       const loaded = (node: string, field: string) => comfyui.images.get(String(graph[node]?.inputs[field]));
       assert.deepEqual(
@@ -82,38 +74,28 @@ for (const kind of kinds) {
       await comfyui.books.end(job.id, 'failed');
     });
 
-    test('fetches no media that the workflow does not use', async () => {
+    test('fetches and uploads no media that the workflow does not use', async () => {
       const media = () => Promise.reject(new Error('media were fetched'));
-      const { comfyui, job } = await begun({ input: allFields, media });
-      await comfyui.books.end(job.id, 'failed');
-    });
-
-    test('uploads no image that the workflow does not use', async (t) => {
-      const { images } = await oneImage(t);
-      const stored = server.stage.comfyui.images.size;
-      const { comfyui, job } = await begun({ images });
-      assert.equal(comfyui.images.size, stored);
+      const { comfyui, job } = await begin({ input: allFields, media });
       await comfyui.books.end(job.id, 'failed');
     });
 
     test('follows a job from the queue to its video', async (t) => {
-      server.stage.comfyui.hold(true);
-      const { comfyui, provider, job, status } = await begun();
-      server.stage.comfyui.hold(false);
+      server.comfyui.hold(true);
+      const { comfyui, provider, job, status } = await begin();
+      server.comfyui.hold(false);
       assert.equal((await status()).state, 'queued');
       await comfyui.books.end(job.id, 'succeeded');
       const ended = await status();
       assert.ok(ended.state === 'succeeded');
       for (const known of [ended.result, undefined]) {
-        const workFolder = await mkdtemp(join(tmpdir(), 'videogen-comfy-'));
-        t.after(() => rm(workFolder, { recursive: true }));
-        const { path } = await provider.result(job, known, { workFolder, signal });
+        const { path } = await provider.result(job, known, { workFolder: await temporaryFolder(t), signal });
         assert.deepEqual(await readFile(path), await readFile(comfyui.videoPath));
       }
     });
 
-    test('tells operators which error ended a job', async () => {
-      const { comfyui, job, status } = await begun();
+    test('shows operators which error ended a job', async () => {
+      const { comfyui, job, status } = await begin();
       await comfyui.books.end(job.id, 'failed');
       const ended = await status();
       assert.ok(ended.state === 'failed');
@@ -122,7 +104,7 @@ for (const kind of kinds) {
     });
 
     test('chooses the video among what a workflow wrote', async () => {
-      const { comfyui, job, status } = await begun();
+      const { comfyui, job, status } = await begin();
       const image = { filename: 'x.png', subfolder: '', type: 'output' };
       const video = { filename: 'y.webm', subfolder: 'a', type: 'output' };
       const url = `/view?${new URLSearchParams(video).toString()}`;
@@ -140,11 +122,11 @@ for (const kind of kinds) {
     });
 
     test('stops a job that runs, and one that waits, and no other', async () => {
-      const other = await begun();
+      const other = await begin();
       for (const isHeld of [false, true]) {
-        server.stage.comfyui.hold(isHeld);
-        const { comfyui, provider, job } = await begun();
-        server.stage.comfyui.hold(false);
+        server.comfyui.hold(isHeld);
+        const { comfyui, provider, job } = await begin();
+        server.comfyui.hold(false);
         const outcome = await provider.cancel(job, signal);
         assert.ok(outcome === 'cancelled' || (isHeld && outcome === 'ended'), outcome);
         assert.equal(comfyui.books.find(job.id)?.state, 'canceled');
@@ -154,19 +136,16 @@ for (const kind of kinds) {
     });
 
     test('finds a job whose create was not answered, and makes no second one', async () => {
-      const { comfyui, provider, request, job } = await begun();
-      const lost = { ...request, intendedAt: Date.now(), claimed: async () => new Set<string>(), rivals: 0 };
-      assert.deepEqual(await provider.recover(lost, signal), { kind: 'found', id: job.id });
+      const { comfyui, provider, request, job } = await begin();
+      assert.deepEqual(await provider.recover(lostCall(request), signal), { kind: 'found', id: job.id });
       const again = await provider.submit(request, signal);
       assert.ok(again.kind === 'accepted' && again.id === job.id);
       assert.equal((await comfyui.books.jobsFor(request.input.prompt)).length, 1);
-      const { provider: same } = await begun();
-      const never = { ...jobRequest(), intendedAt: Date.now(), claimed: async () => new Set<string>(), rivals: 0 };
-      assert.deepEqual(await same.recover(never, signal), { kind: 'not_created' });
+      assert.deepEqual(await provider.recover(lostCall(jobRequest()), signal), { kind: 'not_created' });
     });
 
     test('still follows a job after a restart', async () => {
-      const { comfyui, job, status, request } = await begun();
+      const { comfyui, job, status, request } = await begin();
       await comfyui.books.end(job.id, 'succeeded');
       await server.restart();
       const seen = await status();
@@ -175,11 +154,11 @@ for (const kind of kinds) {
       assert.equal((await comfyui.books.jobsFor(request.input.prompt)).length, 1);
     });
 
-    test('says that the operator must act when the workflow does not fit the server', async () => {
-      const { comfyui } = server.stage;
+    test('requires the operator when the workflow does not fit the server', async () => {
+      const { comfyui } = server;
       const error = { type: 'prompt_outputs_failed_validation', message: 'Prompt outputs failed validation' };
       comfyui.refuse({ error, node_errors: { '3': { errors: [{ type: 'value_not_in_list' }] } } });
-      const outcome = await server.stage.provider(workflow).submit(jobRequest(), signal);
+      const outcome = await server.provider(workflow).submit(jobRequest(), signal);
       comfyui.refuse(undefined);
       assert.ok(outcome.kind === 'not_accepted');
       assert.equal(outcome.reason, 'operator');
@@ -197,16 +176,10 @@ describe('the kind comfyui', () => {
     assert.deepEqual(comfyui.graphs, []);
   });
 
-  async function own(t: TestContext, graph = workflow) {
+  async function own(t: TestContext, graph: object = workflow) {
     const comfyui = await startFakeComfyui();
     t.after(() => comfyui.close());
-    const baseUrl = `http://${comfyui.address}`;
-    const parts = {
-      config: { kind: 'comfyui', baseUrl, ...config },
-      workflow: () => graph,
-      client: clientFor(baseUrl),
-    } as const;
-    return { comfyui, provider: createComfyuiProvider({ ...common, ...parts }) };
+    return { comfyui, provider: comfyuiAt(`http://${comfyui.address}`, graph) };
   }
 
   test('refuses what only this task asks for', async (t) => {
@@ -216,23 +189,13 @@ describe('the kind comfyui', () => {
     assert.ok(outcome.kind === 'refused');
     assert.equal(outcome.error.kind, 'input');
   });
-
-  test('has lost a running job with its server, and says so', async (t) => {
-    const { comfyui, provider } = await own(t);
-    const request = jobRequest();
-    await provider.submit(request, signal);
-    await comfyui.restart();
-    assert.deepEqual(await statusOf(provider, jobOf(request, request.jobKey)), { state: 'missing' });
-  });
 });
 
 async function oneImage(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), 'videogen-comfy-'));
-  t.after(() => rm(folder, { recursive: true }));
-  const path = join(folder, 'image.jpg');
+  const path = join(await temporaryFolder(t), 'image.jpg');
   const jpeg = await sharp({ create: { width: 160, height: 90, channels: 3, background: 'red' } })
     .jpeg()
     .toBuffer();
   await writeFile(path, jpeg);
-  return { images: async () => [{ path, widthPx: 160, heightPx: 90 }], bytes: jpeg.length };
+  return { images: [{ path, widthPx: 160, heightPx: 90 }], bytes: jpeg.length };
 }

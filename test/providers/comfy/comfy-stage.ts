@@ -1,10 +1,11 @@
 import { createComfyV2Provider } from '../../../src/providers/comfy/comfy-v2-provider.ts';
 import { createComfyuiProvider } from '../../../src/providers/comfy/comfyui-provider.ts';
-import type { Job, PolledProvider } from '../../../src/providers/contract.ts';
+import type { Job, JsonObject, PolledProvider } from '../../../src/providers/contract.ts';
 import { skipWithoutComfyProxy, startComfyProxy } from '../../fakes/comfy-api-proxy.ts';
 import { type FakeComfyui, startFakeComfyui } from '../../fakes/comfyui.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { clientFor } from '../provider-client.ts';
+import { statusOf } from '../job-request.ts';
+import { clientFor, providerDeps } from '../provider-client.ts';
 
 // Both kinds that run workflows, each with its server.
 
@@ -42,15 +43,24 @@ export const withAll = {
   },
 };
 
-type Stage = { readonly provider: (graph: typeof workflow) => PolledProvider; readonly comfyui: FakeComfyui };
 export type Server = {
-  readonly stage: Stage;
+  readonly comfyui: FakeComfyui;
+  readonly provider: (graph: object) => PolledProvider;
   readonly restart: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-export const config = { upstreamModel: 'wan', options: { parameters: { fps: 16 } } };
-export const common = { name: 'comfy', pollsPerSecond: 14, submitTimeoutMs: 60_000, warn: () => undefined };
+const config = { upstreamModel: 'wan', options: { parameters: { fps: 16 } } };
+
+export function comfyuiAt(baseUrl: string, graph: object = workflow) {
+  const deps = providerDeps({ kind: 'comfyui', baseUrl, ...config });
+  return createComfyuiProvider({ ...deps, workflow: () => graph as JsonObject }); // graphs are JSON
+}
+
+function comfyV2At(baseUrl: string, graph: object) {
+  const deps = providerDeps({ kind: 'comfy-v2', baseUrl, ...config }, clientFor(baseUrl, token));
+  return createComfyV2Provider({ ...deps, workflow: () => graph as JsonObject }); // graphs are JSON
+}
 
 export const kinds: readonly { name: 'comfyui' | 'comfy-v2'; skip: string | false; start: () => Promise<Server> }[] = [
   {
@@ -58,15 +68,7 @@ export const kinds: readonly { name: 'comfyui' | 'comfy-v2'; skip: string | fals
     skip: false,
     start: async () => {
       const comfyui = await startFakeComfyui();
-      const baseUrl = `http://${comfyui.address}`;
-      const provider = (graph: typeof workflow) =>
-        createComfyuiProvider({
-          ...common,
-          config: { kind: 'comfyui', baseUrl, ...config },
-          workflow: () => graph,
-          client: clientFor(baseUrl),
-        });
-      return { stage: { provider, comfyui }, restart: () => comfyui.restart(), close: () => comfyui.close() };
+      return { ...comfyui, comfyui, provider: (graph) => comfyuiAt(`http://${comfyui.address}`, graph) };
     },
   },
   {
@@ -74,28 +76,15 @@ export const kinds: readonly { name: 'comfyui' | 'comfy-v2'; skip: string | fals
     skip: skipWithoutComfyProxy,
     start: async () => {
       const proxy = await startComfyProxy(token);
-      const baseUrl = `http://${proxy.address}`;
-      const provider = (graph: typeof workflow) =>
-        createComfyV2Provider({
-          ...common,
-          config: { kind: 'comfy-v2', baseUrl, ...config },
-          workflow: () => graph,
-          client: clientFor(baseUrl, token),
-        });
-      return {
-        stage: { provider, comfyui: proxy.comfyui },
-        restart: () => proxy.restart(),
-        close: () => proxy.close(),
-      };
+      return { ...proxy, provider: (graph) => comfyV2At(`http://${proxy.address}`, graph) };
     },
   },
 ];
 
 /** A connection from before a restart breaks, which is no verdict. */
-export async function statusOf(provider: PolledProvider, job: Job) {
-  const { signal } = new AbortController();
+export async function verdictOf(provider: PolledProvider, job: Job) {
   return await waitFor('a verdict', async () => {
-    const status = (await provider.status([job], signal)).get(job.jobKey);
-    return status?.state === 'unclear' ? undefined : status;
+    const status = await statusOf(provider, job);
+    return status.state === 'unclear' ? undefined : status;
   });
 }

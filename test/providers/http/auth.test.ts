@@ -8,8 +8,8 @@ import { shippedFile } from './shipped-file.ts';
 const key = () => 'the-key';
 
 test('a key is a bearer token, or stands in the header of the file behind its prefix', () => {
-  assert.deepEqual(credentialsOf(shippedFile('runway').auth, { key })(), { authorization: 'Bearer the-key' });
-  assert.deepEqual(credentialsOf(shippedFile('fal-seedance').auth, { key })(), { authorization: 'Key the-key' });
+  assert.deepEqual(credentialsOf(shippedFile('runway').auth, { key }), { authorization: 'Bearer the-key' });
+  assert.deepEqual(credentialsOf(shippedFile('fal-seedance').auth, { key }), { authorization: 'Key the-key' });
 });
 
 test('a token is signed anew with the two secrets, for each request', () => {
@@ -18,7 +18,7 @@ test('a token is signed anew with the two secrets, for each request', () => {
     ['accessKey', () => 'AK'],
     ['secretKey', () => 'SK'],
   ]);
-  const headers = credentialsOf(shippedFile('kling').auth, { named }, () => now);
+  const headers = () => credentialsOf(shippedFile('kling').auth, { named }, now);
   const [head = '', claims = '', signature] = (headers()['authorization'] ?? '').replace('Bearer ', '').split('.');
   const decoded = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as unknown;
   assert.deepEqual(decoded(head), { alg: 'HS256', typ: 'JWT' });
@@ -30,8 +30,8 @@ test('a token is signed anew with the two secrets, for each request', () => {
 });
 
 test('a secret that the catalogue does not name is a fault of the installation', () => {
-  assert.throws(() => credentialsOf(shippedFile('runway').auth, {})(), { name: 'SetupError', message: /needs `key`/ });
-  assert.throws(() => credentialsOf(shippedFile('kling').auth, {})(), { message: /needs `secrets\.accessKey`/ });
+  assert.throws(() => credentialsOf(shippedFile('runway').auth, {}), { name: 'SetupError', message: /needs `key`/ });
+  assert.throws(() => credentialsOf(shippedFile('kling').auth, {}), { message: /needs `secrets\.accessKey`/ });
 });
 
 test('a token for Google Cloud is signed with the key of the service account, which the public key verifies', () => {
@@ -48,7 +48,7 @@ test('a token for Google Cloud is signed with the key of the service account, wh
     scope: 'https://www.googleapis.com/auth/cloud-platform',
   } as const;
   const named = new Map([['account', () => JSON.stringify(keyFile)]]);
-  const { authorization = '' } = credentialsOf(auth, { named }, () => 1_700_000_000_900)();
+  const { authorization = '' } = credentialsOf(auth, { named }, 1_700_000_000_900);
   const [head = '', claims = '', signature = ''] = authorization.replace('Bearer ', '').split('.');
   const decoded = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as unknown;
   assert.deepEqual(decoded(head), { alg: 'RS256', typ: 'JWT', kid: 'key-1' });
@@ -73,12 +73,15 @@ for (const [what, text] of [
 ] as const) {
   test(`a secret with ${what} instead of the key of a service account is a fault of the installation, which no message repeats`, () => {
     const auth = { kind: 'googleServiceAccount', secret: 'account', scope: 'x' } as const;
-    const headers = credentialsOf(auth, { named: new Map([['account', () => text]]) });
-    assert.throws(headers, (error) => {
-      assert.ok(error instanceof SetupError);
-      assert.match(error.message, /secrets\.account/);
-      assert.ok(!error.message.includes('AAAA'));
-      return true;
-    });
+    const named = new Map([['account', () => text]]);
+    assert.throws(
+      () => credentialsOf(auth, { named }),
+      (error) => {
+        assert.ok(error instanceof SetupError);
+        assert.match(error.message, /secrets\.account/);
+        assert.ok(!error.message.includes('AAAA'));
+        return true;
+      },
+    );
   });
 }

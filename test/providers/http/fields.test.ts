@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { JsonObject, UpstreamClient } from '../../../src/providers/contract.ts';
-import { createHttpProvider } from '../../../src/providers/http/http-provider.ts';
 import { readProviderFile } from '../../../src/providers/http/file-schema.ts';
 import { passedByFile } from '../../../src/providers/http/passed-fields.ts';
 import { readsOption } from '../../../src/providers/placeholders.ts';
 import { inputFieldNames, mediaUrlsOf } from '../../../src/tasks/task-input.ts';
 import { allFields, allMedia, contents, dataUrl } from '../all-fields.ts';
-import { jobRequest, type JobChanges } from '../job-request.ts';
-
-const { signal } = new AbortController();
+import { jobRequest, type JobChanges, signal } from '../job-request.ts';
+import { httpProvider } from './shipped-file.ts';
 
 /** A file whose request has the body of this expression. */
 function fileWith(json: string, changes: object = {}) {
@@ -43,15 +41,7 @@ async function sentBy(data: object, changes: JobChanges) {
     },
     download: async () => undefined,
   };
-  const provider = createHttpProvider({
-    name: 'vendor',
-    config: { kind: 'http', baseUrl: file.example.baseUrl, upstreamModel: 'm', options: {} },
-    file,
-    client,
-    submitTimeoutMs: 60_000,
-    pollsPerSecond: 14,
-    warn: (event, detail) => assert.fail(`${event}: ${detail}`),
-  });
+  const provider = httpProvider(file, client, { warn: (event, detail) => assert.fail(`${event}: ${detail}`) });
   const outcome = await provider.submit(jobRequest(changes), signal);
   const [text] = bodies;
   return { provider, outcome, text, body: text === undefined ? undefined : (JSON.parse(text) as JsonObject) };

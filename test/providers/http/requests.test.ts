@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { createProviderClient } from '../../../src/outbound/provider-client.ts';
 import { secretQueryOf } from '../../../src/providers/http/auth.ts';
 import { fixedHeaders } from '../../../src/providers/http/headers.ts';
-import { createHttpProvider } from '../../../src/providers/http/http-provider.ts';
-import { jobOf, jobRequest } from '../job-request.ts';
-import { shippedFile } from './shipped-file.ts';
+import { serve } from '../../support/serve.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { jobOf, jobRequest, lostCall, signal, statusOf } from '../job-request.ts';
+import { httpProvider, shippedFile } from './shipped-file.ts';
 
 // Requests by a file can have more than a path and the body of a create.
 
-const { signal } = new AbortController();
 const key = 'sk-/very+secret';
 const encoded = 'sk-%2Fvery%2Bsecret';
 
@@ -24,17 +20,14 @@ type Received = { readonly line: string; readonly body: string; readonly headers
 
 async function server(t: TestContext, answer: (line: string) => string) {
   const received: Received[] = [];
-  const listening = createServer((request, response) => {
+  const baseUrl = await serve(t, (request, response) => {
     void text(request).then((body) => {
       const line = `${request.method} ${request.url}`;
       received.push({ line, body, headers: request.headers });
       response.end(answer(line));
     });
-  }).listen(0, '127.0.0.1');
-  await once(listening, 'listening');
-  t.after(() => listening.close());
-  const { port } = listening.address() as AddressInfo; // a listening TCP server has one
-  return { received, baseUrl: `http://127.0.0.1:${port}` };
+  });
+  return { received, baseUrl };
 }
 
 function providerAt(baseUrl: string, changes: object) {
@@ -42,18 +35,10 @@ function providerAt(baseUrl: string, changes: object) {
   const client = createProviderClient({
     baseUrl,
     headers: fixedHeaders(file),
-    secretQuery: secretQueryOf(file.auth, { key: () => key }),
+    secretQuery: () => secretQueryOf(file.auth, { key: () => key }),
     lookup: () => Promise.reject(new Error('no names here')),
   });
-  return createHttpProvider({
-    name: 'vendor',
-    config: { kind: 'http', baseUrl, upstreamModel: 'm', options: {} },
-    file,
-    client,
-    submitTimeoutMs: 60_000,
-    pollsPerSecond: 14,
-    warn: () => undefined,
-  });
+  return httpProvider(file, client);
 }
 
 const states = { done: 'succeeded', going: 'running' };
@@ -72,9 +57,8 @@ describe('a request by a file', () => {
     });
     const request = jobRequest();
     const job = jobOf(request, '7');
-    const lost = { ...request, intendedAt: 0, claimed: async () => new Set<string>(), rivals: 0 };
-    assert.deepEqual(await provider.recover(lost, signal), { kind: 'found', id: '7' });
-    assert.equal((await provider.status([job], signal)).get(job.jobKey)?.state, 'succeeded');
+    assert.deepEqual(await provider.recover(lostCall(request), signal), { kind: 'found', id: '7' });
+    assert.equal((await statusOf(provider, job)).state, 'succeeded');
     assert.equal(await provider.cancel(job, signal), 'cancelled');
     const [find, ...others] = received.map(({ line, body }) => [line, JSON.parse(body) as unknown]);
     assert.deepEqual(find, ['POST /find', { key: job.jobKey }]);
@@ -127,9 +111,7 @@ describe('a download', () => {
       allow: { hosts: [{ hostname: '127.0.0.1', port: Number(new URL(other.baseUrl).port) }], networks: [] },
       lookup: () => Promise.reject(new Error('no names here')),
     });
-    const folder = await mkdtemp(join(tmpdir(), 'videogen-http-'));
-    t.after(() => rm(folder, { recursive: true }));
-    await client.download(`${other.baseUrl}${path}`, join(folder, 'file'), { signal });
+    await client.download(`${other.baseUrl}${path}`, join(await temporaryFolder(t), 'file'), { signal });
     return other.received[0];
   }
 

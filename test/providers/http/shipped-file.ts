@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import type { JsonObject, UpstreamClient } from '../../../src/providers/contract.ts';
 import { type ProviderFile, readProviderFile } from '../../../src/providers/http/file-schema.ts';
+import { createHttpProvider, type HttpProviderDeps } from '../../../src/providers/http/http-provider.ts';
+import { providerDeps } from '../provider-client.ts';
 
 /** A file that comes with the service, such as `kie`. */
 export function shippedFile(name: string, changes: object = {}): ProviderFile {
@@ -11,3 +14,16 @@ export function shippedFile(name: string, changes: object = {}): ProviderFile {
   if (file === undefined) throw new Error(`${name}: ${JSON.stringify(problems)}`);
   return file;
 }
+
+/** A provider by a file, which warns of nothing unless a test says so. */
+export function httpProvider(file: ProviderFile, client: UpstreamClient, changes: HttpChanges = {}) {
+  const { baseUrl, model } = file.example;
+  const { upstreamModel = model, parameters = {}, ...others } = changes;
+  const deps = providerDeps({ kind: 'http', baseUrl, upstreamModel, options: { parameters } }, client);
+  return createHttpProvider({ ...deps, file, ...others });
+}
+
+type HttpChanges = Partial<HttpProviderDeps> & {
+  readonly upstreamModel?: string;
+  readonly parameters?: JsonObject;
+};

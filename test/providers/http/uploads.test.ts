@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { UpstreamClient } from '../../../src/providers/contract.ts';
-import { createHttpProvider } from '../../../src/providers/http/http-provider.ts';
 import { allFields, allMedia, contents } from '../all-fields.ts';
-import { jobRequest } from '../job-request.ts';
-import { shippedFile } from './shipped-file.ts';
-
-const { signal } = new AbortController();
+import { jobRequest, signal } from '../job-request.ts';
+import { answering } from '../provider-client.ts';
+import { httpProvider, shippedFile } from './shipped-file.ts';
 
 type Answer = { readonly status: number; readonly json: unknown } | 'lost';
 
@@ -29,16 +27,7 @@ async function submitted(t: TestContext, uploads: readonly Answer[], create: Ans
     },
     download: async () => undefined,
   };
-  const file = shippedFile('pixverse');
-  const provider = createHttpProvider({
-    name: 'vendor',
-    config: { kind: 'http', baseUrl: file.example.baseUrl, upstreamModel: 'v6', options: {} },
-    file,
-    client,
-    submitTimeoutMs: 60_000,
-    pollsPerSecond: 14,
-    warn: () => undefined,
-  });
+  const provider = httpProvider(shippedFile('pixverse'), client, { upstreamModel: 'v6' });
   const input = { ...allFields, imageUrls: [] };
   const request = jobRequest({ input, media: async () => ({ ...media, images: [] }) });
   return { requests, outcome: await provider.submit(request, signal) };
@@ -87,18 +76,6 @@ describe('an upstream that stores images first', () => {
 test('an error that a file calls unknown proves nothing, also with a status of 4xx', async () => {
   const errors = [{ code: '409', kind: 'unknown' as const }];
   const file = shippedFile('runway', { error: { code: '$string(status)', message: 'body.error' }, errors });
-  const client: UpstreamClient = {
-    call: async () => ({ status: 409, headers: {}, body: Buffer.from('{"error":"conflict"}') }),
-    download: async () => undefined,
-  };
-  const provider = createHttpProvider({
-    name: 'vendor',
-    config: { kind: 'http', baseUrl: file.example.baseUrl, upstreamModel: 'gen4.5', options: {} },
-    file,
-    client,
-    submitTimeoutMs: 60_000,
-    pollsPerSecond: 14,
-    warn: (event, detail) => assert.fail(`${event}: ${detail}`),
-  });
+  const provider = httpProvider(file, answering(409, { error: 'conflict' }));
   assert.equal((await provider.submit(jobRequest(), signal)).kind, 'unknown');
 });

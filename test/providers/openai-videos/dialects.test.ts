@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
-import { jobRequest } from '../job-request.ts';
-import { images, signal, stage } from './videos-stage.ts';
+import { jobRequest, signal } from '../job-request.ts';
+import { images, stage } from './videos-stage.ts';
 
 const input = withDefaults({ prompt: 'a lighthouse', duration: 8, generateAudio: false });
 
@@ -150,84 +150,57 @@ describe('a create is spelled as its server reads it', () => {
   });
 
   for (const dialect of ['sglang', 'generic'] as const) {
-    test(`for ${dialect} with everything that a client can choose`, async (t) => {
-      const { upstream, begin } = await stage(t, dialect, { steps: 50, extra: { seed: 1, guidance_scale: 4 } });
+    test(`for ${dialect} as JSON, and with an image as a form, with everything that a client can choose`, async (t) => {
+      const extra = { seed: 1, guidance_scale: 4, negative_prompt: 'fog' };
+      const { upstream, begin } = await stage(t, dialect, { fps: 24, steps: 50, extra });
       const options = { fps: 16, guidanceScale: 3.5, promptExtend: true, videoPath: '/etc/passwd', seed: 8 };
-      const { jpeg, frames } = await images(t, 1);
+      const { jpeg, frames, images: references } = await images(t, 1);
       await begin({ input: { ...everything, options } });
       await begin({ input: { ...everything, options }, frames });
-      const common = {
-        model: 'model',
-        prompt: 'a lighthouse',
-        ...(dialect === 'sglang' && { negative_prompt: 'rain' }),
-        seconds: '12',
-        size: '1080x1920',
-      };
+      await begin({ input: { ...input, seed: 7, ratio: 'adaptive' }, images: references });
+      const common = { model: 'model', prompt: 'a lighthouse' };
+      const chosen = { ...common, seconds: '12', size: '1080x1920' };
+      // The task's seed and negative prompt replace the operator's; the generic dialect has none.
+      const isGeneric = dialect === 'generic';
+      const seed = isGeneric ? 1 : 7;
+      const negative = { negative_prompt: isGeneric ? 'fog' : 'rain' };
       const numbers = {
         fps: 16,
         num_frames: 192,
         num_inference_steps: 50,
         guidance_scale: 3.5,
         prompt_extend: true,
-        // The task's seed replaces the operator's; the generic dialect has none.
-        seed: dialect === 'sglang' ? 7 : 1,
+        seed,
       };
-      const texts = Object.entries(numbers).map(([name, value]) => [name, String(value)]);
+      const least = { fps: 24, num_frames: 192, num_inference_steps: 50, guidance_scale: 4, seed };
+      const inForm = (values: object) => ({
+        ...Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)])),
+        input_reference: jpeg.length,
+      });
       assert.deepEqual(
-        upstream.creates.map(({ fields }) => fields),
+        upstream.creates.map(({ contentType, fields }) => [contentType, fields]),
         [
-          { ...common, ...numbers },
-          { ...common, ...Object.fromEntries(texts), input_reference: jpeg.length },
+          ['application/json', { ...chosen, ...negative, ...numbers }],
+          ['multipart/form-data', { ...chosen, ...negative, ...inForm(numbers) }],
+          [
+            'multipart/form-data',
+            { ...common, seconds: '8', size: '720x1280', negative_prompt: 'fog', ...inForm(least) },
+          ],
         ],
       );
     });
   }
 
-  test('for OpenRouter as JSON with data URLs, and without a ratio where the model may choose', async (t) => {
-    const { upstream, begin } = await stage(t, 'openrouter', { extra: { provider: { order: ['x'] } } });
-    const { jpeg, images: references } = await images(t, 2);
-    await begin({ input });
-    await begin({ input: { ...input, ratio: 'adaptive' }, images: references });
-    const [first, second] = upstream.creates.map(({ fields: { seed, ...fields } }) => [typeof seed, fields]);
-    const common = {
-      provider: { order: ['x'] },
-      model: 'model',
-      prompt: 'a lighthouse',
-      duration: 8,
-      resolution: '720p',
-      generate_audio: false,
-    };
-    assert.deepEqual(first, ['number', { ...common, aspect_ratio: '16:9' }]);
-    const url = `data:image/jpeg;base64,${jpeg.toString('base64')}`;
-    const reference = { type: 'image_url', image_url: { url } };
-    assert.deepEqual(second, ['number', { ...common, input_references: [reference, reference] }]);
-  });
-
-  for (const dialect of ['sglang', 'generic'] as const) {
-    test(`for ${dialect} as JSON, and with an image as a form`, async (t) => {
-      const { upstream, begin } = await stage(t, dialect, { fps: 16, extra: { negative_prompt: 'rain' } });
-      const { jpeg, images: reference } = await images(t, 1);
+  for (const dialect of ['sglang', 'openrouter'] as const) {
+    test(`twice for ${dialect} for the same name with the same seed, and otherwise for another name`, async (t) => {
+      const { upstream, provider, begin } = await stage(t, dialect);
+      const { request } = await begin({ input });
+      await provider.submit(request, signal);
       await begin({ input });
-      await begin({ input: { ...input, ratio: 'adaptive' }, images: reference });
-      const [text, image] = upstream.creates.map(({ contentType, fields: { seed: _seed, ...fields } }) => ({
-        contentType,
-        ...fields,
-      }));
-      const common = { model: 'model', prompt: 'a lighthouse', seconds: '8', negative_prompt: 'rain' };
-      const json = { contentType: 'application/json', size: '1280x720', fps: 16, num_frames: 128 };
-      assert.deepEqual(text, { ...common, ...json });
-      const form = { contentType: 'multipart/form-data', size: '720x1280', fps: '16', num_frames: '128' };
-      assert.deepEqual(image, { ...common, ...form, input_reference: jpeg.length });
+      const [first, again, other] = upstream.creates.map(({ fields }) => fields['seed']);
+      assert.equal(typeof first, 'number');
+      assert.equal(first, again);
+      assert.notEqual(first, other);
     });
   }
-
-  test('twice for the same name with the same seed, and otherwise for another name', async (t) => {
-    const { upstream, provider, begin } = await stage(t, 'sglang');
-    const { request } = await begin({ input });
-    await provider.submit(request, signal);
-    await begin({ input });
-    const [first, again, other] = upstream.creates.map(({ fields }) => fields['seed']);
-    assert.equal(first, again);
-    assert.notEqual(first, other);
-  });
 });

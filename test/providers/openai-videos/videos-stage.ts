@@ -1,18 +1,16 @@
-import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import sharp from 'sharp';
-import type { JobRequest, JsonObject, LostCall } from '../../../src/providers/contract.ts';
+import type { JobRequest, JsonObject, LostCreate } from '../../../src/providers/contract.ts';
 import type { DialectName } from '../../../src/providers/openai-videos/dialects.ts';
 import { createVideosProvider } from '../../../src/providers/openai-videos/videos-provider.ts';
 import { startVideosUpstream } from '../../fakes/videos.ts';
-import { jobOf, jobRequest, type JobChanges } from '../job-request.ts';
-import { clientFor } from '../provider-client.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { begun, type JobChanges, lostCall, signal, statusOf } from '../job-request.ts';
+import { clientFor, providerDeps } from '../provider-client.ts';
 
 export const key = 'test-key';
-export const { signal } = new AbortController();
 
 export async function stage(
   t: TestContext,
@@ -23,32 +21,20 @@ export async function stage(
   const upstream = await startVideosUpstream(dialect, key);
   t.after(() => upstream.close());
   const baseUrl = `http://${upstream.address}/v1`;
-  const provider = createVideosProvider({
-    name: 'videos',
-    config: { kind: 'openai-videos', baseUrl, upstreamModel, options: { dialect, parameters } },
-    client: clientFor(baseUrl, key),
-    pollsPerSecond: 14,
-    submitTimeoutMs: 60_000,
-    warn: () => undefined,
-  });
+  const config = { kind: 'openai-videos', baseUrl, upstreamModel, options: { dialect, parameters } } as const;
+  const deps = providerDeps(config, clientFor(baseUrl, key));
+  const provider = createVideosProvider(deps);
   const begin = async (changes: JobChanges = {}) => {
-    const request = jobRequest(changes);
-    const outcome = await provider.submit(request, signal);
-    assert.ok(outcome.kind === 'accepted', JSON.stringify(outcome));
-    const job = jobOf(request, outcome.id);
-    return { request, job, status: async () => (await provider.status([job], signal)).get(job.jobKey) };
+    const { request, job } = await begun(provider, changes);
+    return { request, job, status: () => statusOf(provider, job) };
   };
-  const lost = (request: JobRequest, changes: Partial<LostCall> = {}) =>
-    provider.recover(
-      { ...request, intendedAt: Date.now(), claimed: async () => new Set<string>(), rivals: 0, ...changes },
-      signal,
-    );
-  return { upstream, baseUrl, provider, begin, lost };
+  const lost = (request: JobRequest, changes: Partial<LostCreate> = {}) =>
+    provider.recover(lostCall(request, changes), signal);
+  return { upstream, baseUrl, deps, provider, begin, lost };
 }
 
 export async function images(t: TestContext, count: number) {
-  const folder = await mkdtemp(join(tmpdir(), 'videogen-videos-'));
-  t.after(() => rm(folder, { recursive: true }));
+  const folder = await temporaryFolder(t);
   const jpeg = await sharp({ create: { width: 90, height: 160, channels: 3, background: 'red' } })
     .jpeg()
     .toBuffer();
@@ -56,6 +42,5 @@ export async function images(t: TestContext, count: number) {
   await Promise.all(made.map((path) => writeFile(path, jpeg)));
   const files = made.map((path) => ({ path, widthPx: 90, heightPx: 160 }));
   const [firstFrame, lastFrame] = files;
-  const frames = { ...(firstFrame && { firstFrame }), ...(lastFrame && { lastFrame }) };
-  return { jpeg, images: async () => files, frames };
+  return { jpeg, images: files, frames: { firstFrame, lastFrame } };
 }

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { checkConformance } from '../../../src/providers/own/conformance.ts';
 import { type Finding, type Rule, rules } from '../../../src/providers/own/conformance-report.ts';
 import { type Break, recordOf, refusal, startProtocolServer, versionOf } from '../../fakes/protocol-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { clientFor } from '../provider-client.ts';
 
 const key = 'the-key-of-the-server';
@@ -19,11 +18,7 @@ type Options = {
 
 async function checked(t: TestContext, { broken, earlierJob, signal, say }: Options = {}) {
   const server = await startProtocolServer({ key, ...(broken && { broken }) });
-  const workFolder = await mkdtemp(join(tmpdir(), 'videogen-conformance-'));
-  t.after(async () => {
-    await server.close();
-    await rm(workFolder, { recursive: true });
-  });
+  t.after(() => server.close());
   const baseUrl = `http://${server.address}`;
   const findings = await checkConformance({
     client: clientFor(baseUrl, key),
@@ -35,7 +30,7 @@ async function checked(t: TestContext, { broken, earlierJob, signal, say }: Opti
       return 'a video';
     },
     earlierJob,
-    workFolder,
+    workFolder: await temporaryFolder(t),
     pollMs: 1,
     signal: signal ?? new AbortController().signal,
     onFinding: () => {},
@@ -48,7 +43,7 @@ function rulesOf(findings: readonly Finding[], outcome: Finding['outcome']): rea
   return findings.filter((one) => one.outcome === outcome).map(({ rule }) => rule);
 }
 
-test('a server that keeps the protocol passes every rule; what needs a restart is told', async (t) => {
+test('a server that keeps the protocol passes every rule but the one that needs a restart', async (t) => {
   const { findings, named, server } = await checked(t);
   assert.deepEqual([named('fail'), named('skipped')], [[], ['restart']]);
   assert.deepEqual(findings.map(({ rule }) => rule).toSorted(), Object.keys(rules).toSorted());
@@ -198,7 +193,7 @@ for (const [rule, broken] of Object.entries(breaks)) {
   });
 }
 
-test('a server that is busy is asked again, and one that cannot stop jobs keeps the protocol', async (t) => {
+test('a busy server gets the request again, and one that cannot stop jobs keeps the protocol', async (t) => {
   // The first PUT of the first job is refused, and so are the first two of the second one.
   let [refusals, firstIsOver] = [3, false];
   const { named } = await checked(t, {
@@ -218,7 +213,7 @@ test('a server that is busy is asked again, and one that cannot stop jobs keeps 
   assert.deepEqual(named('skipped'), ['restart', 'cancel', 'cancel-again', 'put-canceled', 'video-canceled']);
 });
 
-test('a job that does not end in time is told and stopped', async (t) => {
+test('a job that does not end in time is reported and stopped', async (t) => {
   const time = new AbortController();
   const { named, findings, server } = await checked(t, {
     signal: time.signal,
@@ -239,13 +234,13 @@ test('a job that does not end in time is told and stopped', async (t) => {
   );
 });
 
-test('a server that has forgotten a job in a restart fails there, and nothing else is asked of it', async (t) => {
+test('a server that has lost a job in a restart fails that rule, and gets no other request', async (t) => {
   const { findings, named } = await checked(t, { earlierJob: '019abc12-3456-7def-8901-234567890abc' });
   assert.deepEqual(named('fail'), ['restart']);
   assert.match(findings[0]?.came ?? '', /not_found/);
 });
 
-test('a client that cannot reach the server breaks the rules that it could not see', async (t) => {
+test('an unreachable server breaks every rule that needs a response', async (t) => {
   const gone: Break = () => {
     throw new Error('the connection is destroyed');
   };

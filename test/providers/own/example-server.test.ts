@@ -1,44 +1,36 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { createProviderClient } from '../../../src/outbound/provider-client.ts';
 import { checkConformance } from '../../../src/providers/own/conformance.ts';
 import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
 import { skipWithoutPython, startExample } from '../../fakes/example-upstream.ts';
 import { fakeVideoPath } from '../../fakes/restartable-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { waitFor } from '../../support/wait-for.ts';
-import { type JobChanges, jobOf, jobRequest } from '../job-request.ts';
+import { imageFiles } from '../all-fields.ts';
+import { type JobChanges, jobOf, jobRequest, signal, statusOf } from '../job-request.ts';
+import { clientFor, providerDeps } from '../provider-client.ts';
 import { ffmpegPath } from '../preview/render-support.ts';
 
 const key = 'test-key';
-const { signal } = new AbortController();
 const ffmpeg = ffmpegPath();
 
 async function serve(t: TestContext, command: string, changes: JobChanges = {}) {
   const server = await startExample(command, key);
   t.after(() => server.close());
   const baseUrl = `http://${server.address}`;
-  const provider = createOwnProvider({
-    name: 'example',
-    config: { kind: 'own', baseUrl, upstreamModel: 'test', options: {} },
-    client: createProviderClient({ baseUrl, credentials: () => ({ authorization: `Bearer ${key}` }) }),
-    pollsPerSecond: 14,
-    submitTimeoutMs: 60_000,
-    warn: () => undefined,
-  });
+  const provider = createOwnProvider(providerDeps({ kind: 'own', baseUrl }, clientFor(baseUrl, key)));
   const request = jobRequest(changes);
   const job = jobOf(request, request.jobKey);
-  const status = async () => (await provider.status([job], signal)).get(job.jobKey);
   const ended = () =>
     waitFor('the end of the job', async () => {
-      const seen = await status();
-      return seen?.state === 'running' ? undefined : seen;
+      const seen = await statusOf(provider, job);
+      return seen.state === 'running' ? undefined : seen;
     });
-  return { server, baseUrl, provider, request, job, status, ended };
+  return { server, baseUrl, provider, request, job, ended };
 }
 
 describe('the example server of the protocol', { skip: skipWithoutPython }, () => {
@@ -54,8 +46,7 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
     const { baseUrl, provider, request, job, ended } = await serve(t, command);
     assert.deepEqual(await provider.submit(request, signal), { kind: 'accepted', id: job.id });
     assert.equal((await ended()).state, 'succeeded');
-    const workFolder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
-    t.after(() => rm(workFolder, { recursive: true }));
+    const workFolder = await temporaryFolder(t);
     const { path } = await provider.result(job, undefined, { workFolder, signal });
     const decoded = spawnSync(ffmpeg, ['-v', 'error', '-i', path, '-f', 'null', '-'], { encoding: 'utf8' });
     assert.deepEqual([decoded.status, decoded.stderr], [0, '']);
@@ -73,15 +64,12 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
       t,
       `until mv ../go . 2>&-; do sleep 0.05; done; cp ${fakeVideoPath} video.mp4`,
     );
-    const clientWith = (authorization?: string) =>
-      createProviderClient({ baseUrl, ...(authorization !== undefined && { credentials: () => ({ authorization }) }) });
-    const workFolder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
-    t.after(() => rm(workFolder, { recursive: true }));
+    const workFolder = await temporaryFolder(t);
     let jobId = '';
     const check = async (earlierJob?: string) => {
       const findings = await checkConformance({
-        client: clientWith(`Bearer ${key}`),
-        strangers: { keyless: clientWith(), invalid: clientWith('Bearer wrong') },
+        client: clientFor(baseUrl, key),
+        strangers: { keyless: clientFor(baseUrl), invalid: clientFor(baseUrl, 'wrong') },
         bodies: { first: '{"version": 2}', other: '{"version": 2, "model": "other"}' },
         inspect: async () => 'a video',
         earlierJob,
@@ -128,10 +116,7 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
   test('a cancelled job ends with its command and all that this has started', async (t) => {
     const { server, provider, request, job, ended } = await serve(t, 'echo $$ > ../pid; sleep 600; echo on >> ../runs');
     await provider.submit(request, signal);
-    const pid = await waitFor('the command', async () => {
-      const text = await readFile(join(server.folder, 'pid'), 'utf8').catch(() => '');
-      return text.endsWith('\n') ? Number(text) : undefined;
-    });
+    const pid = await pidIn(server.folder);
     assert.equal(await provider.cancel(job, signal), 'cancelled');
     await waitFor('the end of the command', () => (lives(pid) ? undefined : true));
     assert.deepEqual(await ended(), { state: 'failed', error: { kind: 'upstream', code: 'canceled', detail: '' } });
@@ -141,10 +126,7 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
   test('a command whose server was killed ends with it, so that the next job runs alone', async (t) => {
     const { server, provider, request } = await serve(t, 'echo $$ > ../pid; sleep 600; echo on >> ../runs');
     await provider.submit(request, signal);
-    const pid = await waitFor('the command', async () => {
-      const text = await readFile(join(server.folder, 'pid'), 'utf8').catch(() => '');
-      return text.endsWith('\n') ? Number(text) : undefined;
-    });
+    const pid = await pidIn(server.folder);
     await server.restart();
     await waitFor('the end of the command', () => (lives(pid) ? undefined : true));
   });
@@ -153,20 +135,14 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
     test(`the command \`${command}\` makes the job fail`, async (t) => {
       const { provider, request, ended } = await serve(t, command);
       await provider.submit(request, signal);
-      assert.equal((await ended())?.state, 'failed');
+      assert.equal((await ended()).state, 'failed');
     });
   }
 
   test('puts images beside the request, and leaves links to its command', async (t) => {
     const command = 'cat firstFrame1.jpg images2.jpg > video.mp4; ls > ../listed';
-    const folder = await mkdtemp(join(tmpdir(), 'videogen-example-'));
-    t.after(() => rm(folder, { recursive: true }));
-    const image = (text: string) => {
-      const path = join(folder, text);
-      writeFileSync(path, text);
-      return { path, widthPx: 900, heightPx: 1600 };
-    };
-    const images = async () => ['one', 'two'].map(image);
+    const image = await imageFiles(t);
+    const images = ['one', 'two'].map(image);
     const links = { videos: ['https://media.example/1.mp4'] };
     const changes = { images, frames: { firstFrame: image('first') }, links };
     const { server, provider, request, job, ended } = await serve(t, command, changes);
@@ -192,6 +168,14 @@ describe('the example server of the protocol', { skip: skipWithoutPython }, () =
     assert.equal(await put('/jobs/', `Bearer ${key}`), 404);
   });
 });
+
+/** Waits for the command to write its process id. */
+async function pidIn(folder: string): Promise<number> {
+  return await waitFor('the command', async () => {
+    const text = await readFile(join(folder, 'pid'), 'utf8').catch(() => '');
+    return text.endsWith('\n') ? Number(text) : undefined;
+  });
+}
 
 function lives(pid: number): boolean {
   try {

@@ -1,35 +1,18 @@
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { withDefaults } from '../../../src/tasks/task-input.ts';
-import { createProviderClient } from '../../../src/outbound/provider-client.ts';
-import type { JobStatus, SubmitOutcome, UpstreamAnswer, UpstreamClient } from '../../../src/providers/contract.ts';
-import { createOwnProvider, type OwnProviderDeps } from '../../../src/providers/own/own-provider.ts';
-import { jobCost, type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
-import { jobOf, jobRequest } from '../job-request.ts';
+import type { JobStatus, SubmitOutcome, UpstreamClient } from '../../../src/providers/contract.ts';
+import { createOwnProvider } from '../../../src/providers/own/own-provider.ts';
+import { type OwnUpstream, startOwnUpstream } from '../../fakes/own-upstream.ts';
+import { dataUrl, imageFiles } from '../all-fields.ts';
+import { jobOf, jobRequest, lostCall, signal, statusOf } from '../job-request.ts';
+import { answering, clientFor, providerDeps } from '../provider-client.ts';
 
-const { signal } = new AbortController();
-
-function providerOf(client: UpstreamClient, changes: Partial<OwnProviderDeps> = {}) {
+function providerOf(client: UpstreamClient) {
   const options = { parameters: { steps: 30 } };
-  return createOwnProvider({
-    name: 'own',
-    config: { kind: 'own', baseUrl: 'http://own.example', upstreamModel: 'wan-2.2', options },
-    client,
-    pollsPerSecond: 14,
-    submitTimeoutMs: 60_000,
-    warn: () => undefined,
-    ...changes,
-  });
-}
-
-/** An upstream that gives one answer to everything. */
-function answering(status: number, body: object, headers: UpstreamAnswer['headers'] = {}): UpstreamClient {
-  const answer = { status, headers, body: Buffer.from(JSON.stringify(body)) };
-  return { call: async () => answer, download: async () => undefined };
+  const config = { kind: 'own', baseUrl: 'http://own.example', upstreamModel: 'wan-2.2', options } as const;
+  return createOwnProvider(providerDeps(config, client));
 }
 
 describe('the request for a job of our own protocol', () => {
@@ -38,16 +21,10 @@ describe('the request for a job of our own protocol', () => {
     upstream = await startOwnUpstream();
   });
   after(() => upstream.close());
-  const provider = () => providerOf(createProviderClient({ baseUrl: `http://${upstream.address}` }));
+  const provider = () => providerOf(clientFor(`http://${upstream.address}`));
 
   test('contains all that a server needs, and no address of the client', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'videogen-own-'));
-    t.after(() => rm(folder, { recursive: true }));
-    const image = (text: string) => {
-      const path = join(folder, text);
-      writeFileSync(path, text);
-      return { path, widthPx: 900, heightPx: 1600 };
-    };
+    const image = await imageFiles(t);
     const resultUpload = { url: 'https://s3.example/incoming', expireTime: 1_794_300_000_000 };
     const store = 'https://media.example';
     const request = jobRequest({
@@ -67,13 +44,13 @@ describe('the request for a job of our own protocol', () => {
         options: { style: 'anime', steps: 20, loop: true },
       }),
       frames: { firstFrame: image('first'), lastFrame: image('last') },
-      images: async () => [image('image')],
+      images: [image('image')],
       links: { videos: [`${store}/1.mp4`], audios: [`${store}/2.m4a`] },
       deadlineMs: 90_500,
     });
     await provider().submit(request, signal);
     const body = upstream.bodies.at(-1);
-    const url = (text: string) => `data:image/jpeg;base64,${Buffer.from(text).toString('base64')}`;
+    const url = (name: string) => dataUrl('image/jpeg', name);
     assert.deepEqual(body, {
       version: 2,
       model: 'wan-2.2',
@@ -133,16 +110,7 @@ describe('the request for a job of our own protocol', () => {
     assert.notDeepEqual(other, first);
   });
 
-  test('the end of a job tells its cost', async () => {
-    const request = jobRequest();
-    await provider().submit(request, signal);
-    await upstream.books.end(request.jobKey, 'failed');
-    const status = (await provider().status([jobOf(request, request.jobKey)], signal)).get(request.jobKey);
-    const fault = { kind: 'upstream', code: 'internal', detail: 'The fake answers internal.' };
-    assert.deepEqual(status, { state: 'failed', error: fault, cost: { ...jobCost, basis: 'reported' } });
-  });
-
-  test('several jobs are asked about at a time', async () => {
+  test('several jobs are read at a time', async () => {
     const requests = [jobRequest(), jobRequest()];
     for (const request of requests) await provider().submit(request, signal);
     await upstream.books.end(requests[0]?.jobKey ?? '', 'succeeded');
@@ -214,6 +182,10 @@ describe('the record of a job', () => {
     [{ status: 'succeeded', cost: { micros: 0.5, currency: 'EUR' } }, { state: 'succeeded' }],
     [{ status: 'succeeded', cost: { micros: 1, currency: 'credits' } }, { state: 'succeeded' }],
     [
+      { status: 'failed', ...error('internal'), cost: { micros: 12, currency: 'EUR' } },
+      { state: 'failed', error: { kind: 'upstream', code: 'internal', detail: 'words' }, cost },
+    ],
+    [
       { status: 'failed', ...error('content_rejected') },
       { state: 'failed', error: { kind: 'content', code: 'content_rejected', detail: 'words' } },
     ],
@@ -224,8 +196,8 @@ describe('the record of a job', () => {
   ];
   for (const [record, expected] of cases) {
     test(`${JSON.stringify(record).replaceAll(/[0-9a-f-]{36}/g, 'another')} reads ${JSON.stringify(expected)}`, async () => {
-      const statuses = await providerOf(answering(200, { id: jobKey, ...record })).status([job], signal);
-      const { detail: _detail, result: _video, ...status } = { detail: '', result: {}, ...statuses.get(jobKey) };
+      const read = await statusOf(providerOf(answering(200, { id: jobKey, ...record })), job);
+      const { detail: _detail, result: _video, ...status } = { detail: '', result: {}, ...read };
       assert.deepEqual(status, expected);
     });
   }
@@ -246,8 +218,8 @@ describe('the record of a job', () => {
     });
   }
 
-  test('a job is certainly not created only in the words of the protocol', async () => {
-    const lost = { ...jobRequest({ jobKey }), intendedAt: 0, claimed: async () => new Set<string>(), rivals: 0 };
+  test('only the error code of the protocol proves that a job was not created', async () => {
+    const lost = lostCall(jobRequest({ jobKey }));
     const recover = async (status: number, body: object) =>
       await providerOf(answering(status, body, { 'retry-after': '4' })).recover(lost, signal);
     assert.deepEqual(await recover(404, error('not_found')), { kind: 'not_created' });

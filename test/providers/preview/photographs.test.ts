@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { frameSizes } from '../../../src/media/frame-size.ts';
 import { photographs, shotTime } from '../../../src/providers/preview/photographs.ts';
-import { discImage, placesOf, temporaryFolder } from './render-support.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { discImage, placesOf } from './render-support.ts';
 
 test('one shot always covers the film, and each stays until the next has covered it', () => {
   for (let shots = 1; shots <= 9; shots++) {

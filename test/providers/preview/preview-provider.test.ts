@@ -9,7 +9,8 @@ import { isPosterOf } from '../../../src/media/poster.ts';
 import { TaskError } from '../../../src/platform/errors.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
 import { createPreviewProvider } from '../../../src/providers/preview/preview-provider.ts';
-import { discImage, filmed, framesOf, generationRequest, pinnedFfmpeg, temporaryFolder } from './render-support.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { discImage, filmed, framesOf, generationRequest, pinnedFfmpeg } from './render-support.ts';
 
 const ffmpeg = pinnedFfmpeg();
 const never: Ffmpeg = async () => assert.fail('nothing was to be rendered');

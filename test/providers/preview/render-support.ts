@@ -1,7 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { createContext, runInContext } from 'node:vm';
 import type { TaskInput } from '../../../src/tasks/task.ts';
 import type { Ffmpeg, ReferenceImage } from '../../../src/tasks/ports.ts';
@@ -20,12 +17,6 @@ export function ffmpegPath(): string {
   const path = process.env['FFMPEG_PATH'];
   if (path === undefined) throw new Error('FFMPEG_PATH is not set: run tests with the test runner');
   return path;
-}
-
-export async function temporaryFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'preview-test-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  return folder;
 }
 
 /** Pictures in a film. */

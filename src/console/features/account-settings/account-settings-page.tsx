@@ -18,7 +18,7 @@ export function AccountSettingsPage() {
   const { accountId, name, role } = useAccount();
   if (role !== 'owner') return <Forbidden what={text.ownersOnly} />;
   return (
-    <Page title={text.title} lead={text.lead(name)}>
+    <Page lead={text.lead(name)}>
       <RenameCard />
       <ExportCard accountId={accountId} />
       <ClosingCard accountId={accountId} name={name} />

@@ -1,6 +1,5 @@
 /** Every string of the settings of an account. */
 export const accountSettingsText = {
-  title: 'Settings',
   lead: (name: string) => `General settings of ${name}, for all of its members.`,
   ownersOnly: 'Owners of this account manage its settings.',
   general: {

@@ -1,6 +1,6 @@
 import { useSend } from '../../api/queries.ts';
 import { useAccount, useMe } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
+import { ChangeButton } from '../../ui/change-button.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form, useFields } from '../../ui/form.tsx';
@@ -35,9 +35,9 @@ export function RenameCard() {
           {...field('name')}
         />
         <div class="row">
-          <Button type="submit" busy={rename.isPending}>
+          <ChangeButton type="submit" busy={rename.isPending}>
             {text.save}
-          </Button>
+          </ChangeButton>
         </div>
       </Form>
       <p class="account-id">

@@ -17,8 +17,7 @@ type DialogProps = Props & { readonly onClose: () => void };
 const dialogs = {
   view: ViewDialog,
   rename: RenameDialog,
-  suspend: SuspendDialog,
-  unsuspend: UnsuspendDialog,
+  suspension: SuspensionDialog,
   close: CloseDialog,
 };
 
@@ -39,8 +38,8 @@ export function AccountActions({ account }: Props) {
           {item('view', Eye, accountsText.view)}
           {item('rename', Pencil, accountsText.rename)}
           {account.suspendTime === null
-            ? item('suspend', Ban, accountsText.suspend)
-            : item('unsuspend', CirclePlay, accountsText.unsuspend)}
+            ? item('suspension', Ban, accountsText.suspension.suspend.button)
+            : item('suspension', CirclePlay, accountsText.suspension.lift.button)}
           {item('close', DoorClosed, accountsText.close)}
         </Menu>
       )}
@@ -68,35 +67,21 @@ function RenameDialog({ account: { accountId, name }, onClose }: DialogProps) {
   );
 }
 
-function SuspendDialog({ account: { accountId, name }, onClose }: DialogProps) {
+function SuspensionDialog({ account: { accountId, name, suspendTime }, onClose }: DialogProps) {
+  const isSuspended = suspendTime !== null;
+  const text = accountsText.suspension[isSuspended ? 'lift' : 'suspend'];
   return (
     <ActionDialog
-      path="/api/admin/v1/accounts/suspend"
-      title={accountsText.suspendTitle(name)}
-      action={accountsText.suspendAction}
-      isDanger
-      reason={accountsText.suspendReason}
+      path={isSuspended ? '/api/admin/v1/accounts/unsuspend' : '/api/admin/v1/accounts/suspend'}
+      title={text.title(name)}
+      action={text.action}
+      isDanger={!isSuspended}
+      reason={text.reason}
       body={(reason) => ({ accountId, reason })}
-      done={accountsText.suspendDone(name)}
+      done={text.done(name)}
       onClose={onClose}
     >
-      <p class="soft">{accountsText.suspendHelp}</p>
-    </ActionDialog>
-  );
-}
-
-function UnsuspendDialog({ account: { accountId, name }, onClose }: DialogProps) {
-  return (
-    <ActionDialog
-      path="/api/admin/v1/accounts/unsuspend"
-      title={accountsText.unsuspendTitle(name)}
-      action={accountsText.unsuspend}
-      reason={auditHint}
-      body={(reason) => ({ accountId, reason })}
-      done={accountsText.unsuspendDone(name)}
-      onClose={onClose}
-    >
-      <p class="soft">{accountsText.unsuspendHelp}</p>
+      <p class="soft">{text.help}</p>
     </ActionDialog>
   );
 }

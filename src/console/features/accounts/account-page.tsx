@@ -1,18 +1,18 @@
 import type { Answer } from '../../api/call.ts';
 import type { Account } from '../../api/contract.ts';
-import { failureOf, problemOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
+import { operatorPages } from '../../pages.ts';
 import { opsPaths } from '../../paths.ts';
-import { CopyButton } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { useAddress } from '../../ui/filters.tsx';
+import { useAddress, useChoice } from '../../ui/filters.tsx';
 import { Building2 } from '../../ui/icons.ts';
 import { number } from '../../ui/money.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ExactTime } from '../../ui/time.tsx';
+import { DetailPage } from '../../ui/detail-page.tsx';
+import { CopyId } from '../../ui/copy.tsx';
 import { Purchases } from '../payments/purchases.tsx';
 import { Ledger } from '../credits/ledger.tsx';
 import { AccountKeys } from '../keys/keys-page.tsx';
@@ -24,38 +24,39 @@ import { AccountLimits } from './account-limits.tsx';
 import { AccountState } from './account-state.tsx';
 import { accountsText } from './accounts-text.ts';
 
-const back = { href: opsPaths.accounts, label: accountsText.back };
+const back = { href: opsPaths.accounts, label: operatorPages.accounts.title };
 
-export function AccountPage({ accountId }: { readonly accountId: string }) {
-  const { data, error, refetch } = useRead('/api/admin/v1/accounts/show', { accountId }, { everyMs: 15_000 });
-  if (data !== undefined) return <AccountContent {...data} />;
-  if (error === null) {
-    return (
-      <Page title={accountsText.account} back={back}>
-        <Skeleton height="86px" />
-        <EarlyList accountId={accountId} />
-      </Page>
-    );
-  }
-  const isUnknown = [404, 422].includes(problemOf(error).status);
+export function AccountPage({ id: accountId }: { readonly id: string }) {
+  const account = useRead('/api/admin/v1/accounts/show', { accountId }, { everyMs: 15_000 });
   return (
-    <Page title={accountsText.account} back={back}>
-      {isUnknown ? (
-        <Empty icon={Building2} title={accountsText.notFound}>
-          <p>{accountsText.notFoundAdvice}</p>
-        </Empty>
-      ) : (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      )}
-    </Page>
+    <DetailPage
+      of={account}
+      title={accountsText.account}
+      back={back}
+      unknown={{
+        icon: Building2,
+        title: accountsText.notFound,
+        text: accountsText.notFoundAdvice,
+        seeAll: accountsText.seeAll,
+      }}
+      waiting={<EarlyParts accountId={accountId} />}
+    >
+      {(data) => <AccountContent {...data} />}
+    </DetailPage>
   );
 }
 
 /** The list of the chosen tab needs nothing of the account but its id, so it is read at the same time. */
-function EarlyList({ accountId }: { readonly accountId: string }) {
+function EarlyParts({ accountId }: { readonly accountId: string }) {
   const tab = useTab();
-  if (tab === 'ledger') return <Ledger accountId={accountId} />;
-  return tab === 'tasks' ? <TaskList accountId={accountId} /> : <Skeleton height="240px" />;
+  return (
+    <>
+      <Skeleton height="86px" />
+      {tab === 'ledger' && <Ledger accountId={accountId} />}
+      {tab === 'tasks' && <TaskList accountId={accountId} />}
+      {tab !== 'ledger' && tab !== 'tasks' && <Skeleton height="240px" />}
+    </>
+  );
 }
 
 const parts = {
@@ -69,10 +70,7 @@ const parts = {
 };
 const tabs = ['ledger', 'tasks', 'purchases', 'prices', 'limits', 'keys', 'members'] as const;
 
-function useTab() {
-  const { get } = useAddress();
-  return tabs.find((one) => one === get('tab')) ?? 'ledger';
-}
+const useTab = () => useChoice('tab', tabs, 'ledger')[0];
 
 type PartProps = { readonly account: Account };
 
@@ -86,12 +84,7 @@ function AccountContent({ account, counts }: Answer<'/api/admin/v1/accounts/show
       {name} <AccountState account={account} />
     </span>
   );
-  const id = (
-    <span class="id">
-      <code>{accountId}</code>
-      <CopyButton text={accountId} label={accountsText.copyId} />
-    </span>
-  );
+  const id = <CopyId id={accountId} label={accountsText.copyId} />;
   return (
     <Page title={name} heading={heading} lead={id} back={back} actions={<AccountActions account={account} />}>
       <StateNotice account={account} />

@@ -31,7 +31,6 @@ const filters: readonly Filter<AccountQuery>[] = [
 export function AccountsPage() {
   return (
     <ListPage
-      title={accountsText.title}
       lead={accountsText.lead}
       actions={
         <DialogButton label={accountsText.create} icon={Plus} variant="primary">

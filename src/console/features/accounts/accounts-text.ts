@@ -1,8 +1,8 @@
+import { auditHint } from '../audit/audit-text.ts';
 import { credits, number } from '../../ui/money.tsx';
 
 /** Every text of the operators' pages about accounts. */
 export const accountsText = {
-  title: 'Accounts',
   lead: 'The customers of this service.',
   noun: ['account', 'accounts'],
   search: 'Name or account ID',
@@ -12,7 +12,6 @@ export const accountsText = {
   empty: 'No accounts yet',
   emptyAdvice: 'An account has a balance, API keys and members. Create one, then invite its owner.',
   account: 'Account',
-  back: 'Accounts',
   balance: 'Balance',
   credits: 'credits',
   unfinished: 'Unfinished tasks',
@@ -26,6 +25,7 @@ export const accountsText = {
   created: (name: string, balance: number) => `${name} created with ${credits(balance)}`,
   notFound: 'Account not found',
   notFoundAdvice: 'No account has this ID. Search the list by name instead.',
+  seeAll: 'View all accounts',
   copyId: 'Copy account ID',
   closedTitle: 'This account is closed',
   closedSince: 'Closed',
@@ -58,16 +58,24 @@ export const accountsText = {
   renameTitle: (name: string) => `Rename ${name}`,
   renameHelp: 'Members see the new name.',
   renamed: (name: string) => `Renamed to ${name}`,
-  suspend: 'Suspend',
-  suspendTitle: (name: string) => `Suspend ${name}?`,
-  suspendAction: 'Suspend account',
-  suspendHelp: 'It can no longer create tasks or keys. Running tasks finish, and data stays readable.',
-  suspendReason: 'Shown to the members of the account, and recorded in the audit log with your name.',
-  suspendDone: (name: string) => `${name} suspended`,
-  unsuspend: 'Lift suspension',
-  unsuspendTitle: (name: string) => `Lift the suspension of ${name}?`,
-  unsuspendHelp: 'It can create tasks and keys again immediately.',
-  unsuspendDone: (name: string) => `Suspension of ${name} lifted`,
+  suspension: {
+    suspend: {
+      button: 'Suspend',
+      title: (name: string) => `Suspend ${name}?`,
+      action: 'Suspend account',
+      help: 'It can no longer create tasks or keys. Running tasks finish, and data stays readable.',
+      reason: 'Shown to the members of the account, and recorded in the audit log with your name.',
+      done: (name: string) => `${name} suspended`,
+    },
+    lift: {
+      button: 'Lift suspension',
+      title: (name: string) => `Lift the suspension of ${name}?`,
+      action: 'Lift suspension',
+      help: 'It can create tasks and keys again immediately.',
+      reason: auditHint,
+      done: (name: string) => `Suspension of ${name} lifted`,
+    },
+  },
   close: 'Close account',
   closeTitle: (name: string) => `Close ${name}?`,
   closeDismiss: 'Keep account',

@@ -1,8 +1,8 @@
 /** Every text about the announcement of operators. */
 export const announcementText = {
   button: 'Announcement',
-  title: 'Announce something',
-  help: 'Shown to everyone who is signed in, at the top of every page, within a minute.',
+  title: 'Publish an announcement',
+  help: 'Appears at the top of every page within a minute, for everyone who is signed in.',
   text: 'Text',
   left: (characters: number) => `${characters} left`,
   level: 'Level',

@@ -15,7 +15,6 @@ const filters = [accountFilter];
 export function AuditPage() {
   return (
     <ListPage
-      title={auditText.title}
       lead={auditText.lead}
       noun={auditText.noun}
       caption={auditText.caption}

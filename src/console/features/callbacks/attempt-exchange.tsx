@@ -1,10 +1,8 @@
 import { useState } from 'preact/hooks';
 import type { DeliveryAttempt } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useIsOperator } from '../../api/session.ts';
-import { ErrorBox } from '../../ui/notice.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { callbacksText } from './callbacks-text.ts';
 
 type AttemptProps = {
@@ -28,15 +26,15 @@ export function AttemptExchange(props: AttemptProps) {
 
 function Exchange({ deliveryId, attempt }: AttemptProps) {
   const path = useIsOperator() ? '/api/admin/v1/callbacks/attempt' : '/api/v1/callbacks/attempt';
-  const { data, error, refetch } = useRead(path, { deliveryId, attempt });
-  if (data === undefined) {
-    return error === null ? (
-      <Skeleton height="120px" />
-    ) : (
-      <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-    );
-  }
-  const { request, response, isResponseHidden, status } = data;
+  return (
+    <Loaded of={useRead(path, { deliveryId, attempt })} heights={[120]}>
+      {(exchange) => <Messages exchange={exchange} attempt={attempt} />}
+    </Loaded>
+  );
+}
+
+function Messages({ exchange, attempt }: { readonly exchange: DeliveryAttempt; readonly attempt: number }) {
+  const { url, request, response, isResponseHidden, status } = exchange;
   return (
     <div class="exchange">
       <h3>{callbacksText.response}</h3>
@@ -57,7 +55,7 @@ function Exchange({ deliveryId, attempt }: AttemptProps) {
         <>
           <Message
             label={callbacksText.requestOf(attempt)}
-            start={`POST ${data.url}`}
+            start={`POST ${url}`}
             headers={request.headers}
             body={formatted(request.body)}
           />

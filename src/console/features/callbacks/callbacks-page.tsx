@@ -1,9 +1,7 @@
 import { Link } from 'wouter-preact';
-import type { Query } from '../../api/call.ts';
 import { useAccount, useIsOperator } from '../../api/session.ts';
 import { opsPaths, paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/button.tsx';
-import type { Filter } from '../../ui/filters.tsx';
 import { Webhook } from '../../ui/icons.ts';
 import { List, ListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -11,8 +9,9 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { useTaskPaths } from '../tasks/use-task.ts';
-import { CallbackState, type CallbackView, ResponseStatus } from './callback-card.tsx';
-import { callbacksText, callbackWord } from './callbacks-text.ts';
+import type { CallbackView } from './callback-card.tsx';
+import { callbacksText } from './callbacks-text.ts';
+import { deliveryFilter, deliveryPace, nextColumn, responseColumn, stateColumn } from './deliveries.tsx';
 import { ResendButton, ResendFailedButton } from './resend.tsx';
 import { SigningSecret } from './signing-secret.tsx';
 import { TestCallback } from './test-callback.tsx';
@@ -23,7 +22,10 @@ export function CallbacksPage() {
 
 function OwnCallbacks() {
   return (
-    <Page title={callbacksText.title} lead={callbacksText.lead} actions={<ResendFailedButton />}>
+    <Page
+      lead={callbacksText.lead}
+      actions={<ResendFailedButton path="/api/v1/callbacks/redeliver-failed" text={callbacksText} />}
+    >
       <div class="columns even">
         <SigningSecret of="callbacks" />
         <TestCallback />
@@ -37,7 +39,7 @@ function OwnCallbacks() {
         columns={columns}
         filters={filters}
         isLinked
-        everyMs={(page) => (page?.callbacks.some(({ state }) => state === 'pending') === true ? 3000 : 15_000)}
+        everyMs={(page) => deliveryPace(page?.callbacks)}
         empty={{ icon: Webhook, title: callbacksText.emptyTitle, children: <NoCallbacks /> }}
       />
     </Page>
@@ -48,7 +50,6 @@ function OwnCallbacks() {
 function FailedCallbacks() {
   return (
     <ListPage
-      title={callbacksText.titleOfOperators}
       lead={callbacksText.leadOfOperators}
       noun={callbacksText.noun}
       path="/api/admin/v1/callbacks/failed"
@@ -67,40 +68,16 @@ function FailedCallbacks() {
   );
 }
 
-const states = ['pending', 'delivered', 'failed', 'rejected'] as const;
-
-const filters: readonly Filter<Query<'/api/v1/callbacks'>>[] = [
-  {
-    name: 'state',
-    label: callbacksText.state,
-    control: 'tabs',
-    options: [
-      { value: '', label: callbacksText.all },
-      ...states.map((value) => ({ value, label: callbackWord(value).word })),
-    ],
-    query: (value) => {
-      const state = states.find((one) => one === value);
-      return state === undefined ? {} : { state };
-    },
-  },
-];
+const filters = [deliveryFilter];
 
 const { columns: titles } = callbacksText;
 
 const columns: readonly Column<CallbackView>[] = [
   { title: titles.url, kind: 'head', cell: (callback) => <CallbackHead callback={callback} /> },
-  { title: titles.state, kind: 'shrink', cell: ({ state }) => <CallbackState state={state} /> },
-  {
-    title: titles.response,
-    kind: 'shrink',
-    cell: ({ attempts: [last] }) => (last === undefined ? callbacksText.noAttempt : <ResponseStatus attempt={last} />),
-  },
+  stateColumn,
+  responseColumn,
   { title: titles.attempts, kind: 'end', isMinor: true, cell: ({ attempts }) => attempts.length },
-  {
-    title: titles.next,
-    kind: 'end',
-    cell: ({ nextAttemptTime }) => (nextAttemptTime === null ? '–' : <Time ms={nextAttemptTime} />),
-  },
+  nextColumn,
   { title: titles.ended, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
   {
     title: titles.actions,

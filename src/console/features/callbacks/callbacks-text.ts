@@ -1,10 +1,8 @@
 import type { Callback } from '../../api/contract.ts';
-import type { Tone } from '../../ui/badge.tsx';
+import { type Word, wordOf } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
 
 // Every text of callbacks.
-
-type Word = { readonly word: string; readonly tone: Tone };
 
 const stateWords: Readonly<Record<Callback['state'], Word>> = {
   pending: { word: 'Pending', tone: 'live' },
@@ -13,16 +11,16 @@ const stateWords: Readonly<Record<Callback['state'], Word>> = {
   rejected: { word: 'Rejected (410 Gone)', tone: 'warn' },
 };
 
-/** A state that is newer than this code appears as it is. */
-export function callbackWord(state: string): Word {
-  const known: Readonly<Record<string, Word>> = stateWords;
-  return known[state] ?? { word: state, tone: 'calm' };
+export const callbackWord = (state: string) => wordOf(stateWords, state);
+
+export function resentWords(noun: 'callback' | 'event', count: number, hasMore: boolean): string {
+  if (count === 0) return `No ${noun} failed in this period`;
+  const sent = count === 1 ? `1 ${noun} is being resent` : `${number(count)} ${noun}s are being resent`;
+  return hasMore ? `${sent}. There are more: resend again` : sent;
 }
 
 export const callbacksText = {
-  title: 'Callbacks',
   lead: 'Requests to your own URLs when tasks end, and their responses.',
-  titleOfOperators: 'Failed callbacks',
   leadOfOperators:
     'Undelivered callbacks and events of all accounts. They aren’t retried: resend callbacks here; accounts resend their events.',
   noun: ['callback', 'callbacks'],
@@ -31,7 +29,7 @@ export const callbacksText = {
   emptyTitle: 'No callbacks yet',
   emptyBefore: 'Add',
   emptyAfter:
-    'to a request, and its record is posted there when the task ends. Anything but a 2xx response is retried for three days.',
+    'to a request, and the task record is posted there when the task ends. Responses other than 2xx are retried for three days.',
   tryIt: 'Try it in the playground',
   emptyTitleOfOperators: 'No failed callbacks',
   emptyOfOperators: 'Every callback and event was delivered or is still being retried.',
@@ -74,14 +72,10 @@ export const callbacksText = {
   resent: 'Callback is being resent',
   resendFailed: 'Resend failed callbacks',
   resendEffect:
-    'A callback has failed when all attempts over three days got no 2xx response. Receivers recognize duplicates by their webhook-id.',
-  endedWithin: 'Tasks that ended in the',
+    'Resends callbacks that got no 2xx response in three days of attempts. Receivers recognize duplicates by their webhook-id.',
+  resendWithin: 'Tasks that ended in the',
   days: (days: number) => `last ${days} days`,
-  resentMany: (count: number, hasMore: boolean) => {
-    if (count === 0) return 'No callback failed in this period';
-    const sent = count === 1 ? '1 callback is being resent' : `${number(count)} callbacks are being resent`;
-    return hasMore ? `${sent}. There are more: resend again` : sent;
-  },
+  resentMany: (count: number, hasMore: boolean) => resentWords('callback', count, hasMore),
 
   secret: 'Signing secret',
   secretLeads: {

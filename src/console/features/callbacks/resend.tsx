@@ -25,30 +25,32 @@ export function ResendButton({ taskId }: { readonly taskId: string }) {
   );
 }
 
-// A callback is retried for three days before it has failed: shorter periods would hold none.
+// A delivery is retried for three days before it has failed: shorter periods would hold none.
 const periods = ['7', '14', '30'] as const;
-export type RedeliveryPeriod = (typeof periods)[number];
-export const redeliveryOptions = periods.map((value) => ({
-  value,
-  label: callbacksText.days(Number(value)),
-}));
+const options = periods.map((value) => ({ value, label: callbacksText.days(Number(value)) }));
+
+type ResendProps = {
+  readonly path: '/api/v1/callbacks/redeliver-failed' | '/api/v1/events/redeliver-failed';
+  readonly text: Pick<typeof callbacksText, 'resend' | 'resentMany'> &
+    Readonly<Record<'resendFailed' | 'resendEffect' | 'resendWithin', string>>;
+};
 
 /** Recovers from an outage of the receiver. */
-export function ResendFailedButton() {
-  const [days, setDays] = useState<RedeliveryPeriod>('7');
+export function ResendFailedButton({ path, text }: ResendProps) {
+  const [days, setDays] = useState<(typeof periods)[number]>('7');
   return (
-    <DialogButton label={callbacksText.resendFailed} icon={RotateCw} disabledReason={useRoleReason('member')}>
+    <DialogButton label={text.resendFailed} icon={RotateCw} disabledReason={useRoleReason('member')}>
       {(close) => (
         <ActionDialog
-          path="/api/v1/callbacks/redeliver-failed"
-          title={callbacksText.resendFailed}
-          action={callbacksText.resend}
+          path={path}
+          title={text.resendFailed}
+          action={text.resend}
           body={() => ({ since: Date.now() - Number(days) * dayMs })}
-          done={({ redelivered, hasMore }) => callbacksText.resentMany(redelivered, hasMore)}
+          done={({ redelivered, hasMore }) => text.resentMany(redelivered, hasMore)}
           onClose={close}
         >
-          <p>{callbacksText.resendEffect}</p>
-          <SelectField label={callbacksText.endedWithin} value={days} options={redeliveryOptions} onValue={setDays} />
+          <p>{text.resendEffect}</p>
+          <SelectField label={text.resendWithin} value={days} options={options} onValue={setDays} />
         </ActionDialog>
       )}
     </DialogButton>

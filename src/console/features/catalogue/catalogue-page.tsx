@@ -1,36 +1,30 @@
 import type { LoadedCatalogue } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Badge } from '../../ui/badge.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { amountWords, number } from '../../ui/money.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
+import { TableCard } from '../../ui/table-card.tsx';
 import { duration, ExactTime, Time } from '../../ui/time.tsx';
 import { catalogueText } from './catalogue-text.ts';
 
 type Props = { readonly catalogue: LoadedCatalogue };
 
 export function CataloguePage() {
-  const { data, error, refetch } = useRead('/api/admin/v1/catalogue', {}, { everyMs: 10_000 });
+  const catalogue = useRead('/api/admin/v1/catalogue', {}, { everyMs: 10_000 });
   return (
-    <Page title={catalogueText.title} lead={catalogueText.lead}>
-      {data !== undefined ? (
-        <>
-          <Problems catalogue={data} />
-          <Version catalogue={data} />
-          <Models catalogue={data} />
-          <Providers catalogue={data} />
-        </>
-      ) : error !== null ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      ) : (
-        <>
-          <Skeleton height="140px" />
-          <Skeleton height="320px" />
-        </>
-      )}
+    <Page lead={catalogueText.lead}>
+      <Loaded of={catalogue} heights={[140, 320]}>
+        {(data) => (
+          <>
+            <Problems catalogue={data} />
+            <Version catalogue={data} />
+            <Models catalogue={data} />
+            <Providers catalogue={data} />
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
@@ -85,28 +79,26 @@ type Model = LoadedCatalogue['models'][number];
 
 function Models({ catalogue: { models, notSold } }: Props) {
   return (
-    <Card title={catalogueText.models} isFlush>
-      <Table
-        caption={catalogueText.models}
-        rows={models}
-        rowKey={({ model }) => model}
-        columns={[
-          {
-            title: catalogueText.model,
-            kind: 'head',
-            cell: ({ model, title }) => (
-              <>
-                <code>{model}</code> {notSold.includes(model) && <Badge tone="warn">{catalogueText.notSold}</Badge>}
-                <small class="under">{title}</small>
-              </>
-            ),
-          },
-          { title: catalogueText.prices, isWide: true, cell: (model) => <Prices model={model} /> },
-          { title: catalogueText.providers, isWide: true, cell: (model) => <Tiers model={model} /> },
-          { title: catalogueText.deadline, kind: 'end', isMinor: true, cell: ({ deadlineMs }) => duration(deadlineMs) },
-        ]}
-      />
-    </Card>
+    <TableCard
+      title={catalogueText.models}
+      rows={models}
+      rowKey={({ model }) => model}
+      columns={[
+        {
+          title: catalogueText.model,
+          kind: 'head',
+          cell: ({ model, title }) => (
+            <>
+              <code>{model}</code> {notSold.includes(model) && <Badge tone="warn">{catalogueText.notSold}</Badge>}
+              <small class="under">{title}</small>
+            </>
+          ),
+        },
+        { title: catalogueText.prices, isWide: true, cell: (model) => <Prices model={model} /> },
+        { title: catalogueText.providers, isWide: true, cell: (model) => <Tiers model={model} /> },
+        { title: catalogueText.deadline, kind: 'end', isMinor: true, cell: ({ deadlineMs }) => duration(deadlineMs) },
+      ]}
+    />
   );
 }
 
@@ -143,18 +135,16 @@ function Tiers({ model: { providers } }: { readonly model: Model }) {
 
 function Providers({ catalogue: { providers } }: Props) {
   return (
-    <Card title={catalogueText.providers} isFlush>
-      <Table
-        caption={catalogueText.providers}
-        rows={providers}
-        rowKey={({ provider }) => provider}
-        columns={[
-          { title: catalogueText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
-          { title: catalogueText.kind, cell: ({ kind }) => kind },
-          { title: catalogueText.address, isWide: true, cell: ({ origin }) => origin ?? catalogueText.own },
-          { title: catalogueText.models, kind: 'end', cell: ({ models }) => number(models) },
-        ]}
-      />
-    </Card>
+    <TableCard
+      title={catalogueText.providers}
+      rows={providers}
+      rowKey={({ provider }) => provider}
+      columns={[
+        { title: catalogueText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
+        { title: catalogueText.kind, cell: ({ kind }) => kind },
+        { title: catalogueText.address, isWide: true, cell: ({ origin }) => origin ?? catalogueText.own },
+        { title: catalogueText.models, kind: 'end', cell: ({ models }) => number(models) },
+      ]}
+    />
   );
 }

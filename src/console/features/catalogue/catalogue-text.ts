@@ -2,15 +2,14 @@ import { number } from '../../ui/money.tsx';
 
 /** Every text about the loaded catalogue. */
 export const catalogueText = {
-  title: 'Catalogue',
-  lead: 'The models for sale, their prices in the file and their providers. Secrets are never shown.',
+  lead: 'The loaded models, with their catalogue prices and providers. Secrets are never shown.',
   file: 'File',
   builtIn: 'Built-in catalogue',
   version: 'Version',
   loaded: 'Loaded',
-  refused: 'The file on disk was refused; the version below stays in force',
-  refusedAt: 'Refused',
-  workerRefusals: 'Workers refused the catalogue',
+  refused: 'The catalogue file is invalid. The version below stays active.',
+  refusedAt: 'Rejected',
+  workerRefusals: 'Workers rejected the catalogue',
   models: 'Models',
   model: 'Model',
   prices: 'Prices',
@@ -20,7 +19,7 @@ export const catalogueText = {
   kind: 'Kind',
   address: 'Address',
   own: 'on our workers',
-  notSold: 'No live worker can generate it',
+  notSold: 'No active worker can generate it',
   tier: (tier: number) => `${tier}.`,
   upTo: (limit: number) => `up to ${number(limit)} at a time`,
 } as const;

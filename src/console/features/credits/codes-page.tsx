@@ -16,7 +16,6 @@ import { codesText } from './credits-text.ts';
 export function CodesPage() {
   return (
     <ListPage
-      title={codesText.title}
       lead={codesText.lead}
       actions={
         <DialogButton label={codesText.create} icon={Plus} variant="primary">

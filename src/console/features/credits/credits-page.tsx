@@ -1,19 +1,15 @@
 import { searchOf } from '../../api/call.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
-import { useAccount, useRoleReason } from '../../api/session.ts';
-import { download } from '../../api/download.ts';
-import { Button } from '../../ui/button.tsx';
+import { useAccount, useIsOwner } from '../../api/session.ts';
 import { FilterSelect } from '../../ui/field.tsx';
-import { useAddress, useFilters } from '../../ui/filters.tsx';
-import { Download } from '../../ui/icons.ts';
+import { useAddress, useChoice, useFilters } from '../../ui/filters.tsx';
+import { ReadError } from '../../ui/loaded.tsx';
 import { number } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { DownloadButton } from '../../ui/download-button.tsx';
 import { BuyCreditsButton, useSale } from '../payments/buy-credits.tsx';
 import { CheckoutReturn } from '../payments/checkout-return.tsx';
 import { OwnPurchases } from '../payments/purchases.tsx';
@@ -21,24 +17,25 @@ import { Statements } from '../statements/statements.tsx';
 import { creditsText } from './credits-text.ts';
 import { DayChart, dayOf } from './day-chart.tsx';
 import { Ledger, ledgerFilters } from './ledger.tsx';
+import { LowBalanceCard } from './low-balance.tsx';
 import { RedeemButton } from './redeem-button.tsx';
 import { SpendCapsCard } from './spend-caps.tsx';
 import { useBalance } from './use-balance.ts';
 
-const spans = (['7', '30', '90'] as const).map((value) => ({ value, label: creditsText.spans[value] }));
+const spans = ['7', '30', '90'] as const;
+const spanOptions = spans.map((value) => ({ value, label: creditsText.spans[value] }));
 
 const tabs = ['usage', 'purchases', 'statements'] as const;
 
 export function CreditsPage() {
-  const { get, hrefWith } = useAddress();
-  const isOwner = useRoleReason('owner') === undefined;
+  const { hrefWith } = useAddress();
+  const [tab] = useChoice('tab', tabs, 'usage');
+  const isOwner = useIsOwner();
   const sells = useSale()?.provider;
-  const tab = tabs.find((one) => one === get('tab')) ?? 'usage';
   // An installation that sells nothing has no purchases to list.
   const shown = tabs.filter((one) => one !== 'purchases' || one === tab || typeof sells === 'string');
   return (
     <Page
-      title={creditsText.title}
       lead={creditsText.lead}
       actions={
         <>
@@ -67,22 +64,17 @@ export function CreditsPage() {
 const noFilters = { days: undefined, kind: undefined, taskId: undefined, month: undefined };
 
 function UsageTab({ isOwner }: { readonly isOwner: boolean }) {
-  const { get, set } = useAddress();
-  const days = spans.find(({ value }) => value === get('days'))?.value ?? '30';
+  const [days, setDays] = useChoice('days', spans, '30');
   const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
   const fromMs = today - (Number(days) - 1) * dayMs;
   return (
     <>
       <div class="filters">
-        <FilterSelect
-          label={creditsText.period}
-          value={days}
-          options={spans}
-          onValue={(value) => set({ days: value === '30' ? undefined : value })}
-        />
+        <FilterSelect label={creditsText.period} value={days} options={spanOptions} onValue={setDays} />
       </div>
       <Usage days={days} fromMs={fromMs} toMs={today} />
       {isOwner && <SpendCapsCard />}
+      {isOwner && <LowBalanceCard />}
       <Card title={creditsText.ledger} actions={<SaveButton fromMs={fromMs} />} isFlush>
         <Ledger fromMs={fromMs} />
       </Card>
@@ -97,10 +89,10 @@ type UsageProps = { readonly days: string; readonly fromMs: number; readonly toM
 
 function Usage({ days, fromMs, toMs }: UsageProps) {
   const query = { from: dayOf(fromMs), to: dayOf(toMs) };
-  const { data, error, refetch } = useRead('/api/v1/credits/daily', query, { keeps: true, everyMs: sumsMs });
+  const daily = useRead('/api/v1/credits/daily', query, { keeps: true, everyMs: sumsMs });
+  const { data } = daily;
   const balance = useBalance();
-  if (error !== null && data === undefined)
-    return <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />;
+  if (data === undefined && daily.error !== null) return <ReadError of={daily} />;
   const total = (of: 'charged' | 'refunded' | 'granted') => figure(data?.days.reduce((sum, one) => sum + one[of], 0));
   return (
     <>
@@ -126,13 +118,6 @@ export function figure(value: number | undefined) {
 function SaveButton({ fromMs }: { readonly fromMs: number }) {
   const { accountId } = useAccount();
   const { query } = useFilters(ledgerFilters);
-  const save = () =>
-    download(`/api/v1/credits/export${searchOf({ from: fromMs, ...query })}`, accountId, 'ledger.csv').catch(
-      (error: unknown) => toast(failureOf(error).sentence, 'bad'),
-    );
-  return (
-    <Button onClick={() => void save()}>
-      <Download size={16} aria-hidden="true" /> {creditsText.csv}
-    </Button>
-  );
+  const address = `/api/v1/credits/export${searchOf({ from: fromMs, ...query })}`;
+  return <DownloadButton address={address} account={accountId} name="ledger.csv" label={creditsText.csv} />;
 }

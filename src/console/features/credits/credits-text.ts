@@ -2,7 +2,6 @@ import { credits, number } from '../../ui/money.tsx';
 
 /** Every text of the pages about credits. */
 export const creditsText = {
-  title: 'Credits',
   lead: 'Your balance, what it was spent on, and what was bought.',
   tabs: 'Sections',
   tabNames: { usage: 'Usage', purchases: 'Purchases', statements: 'Statements' },
@@ -55,6 +54,16 @@ export const creditsText = {
   redeemed: (amount: number, balance: number) => `${credits(amount)} added. Balance: ${credits(balance)}`,
 } as const;
 
+/** Every text about the threshold of a low balance. */
+export const lowBalanceText = {
+  title: 'Low-balance warning',
+  threshold: 'Warn below',
+  hint: 'In credits. The console then shows a warning to everyone in the account, and webhooks get an event. Leave empty for no warning.',
+  save: 'Save warning',
+  saved: 'Warning saved',
+  removed: 'Warning removed',
+} as const;
+
 /** Every text about spend limits. */
 export const capsText = {
   title: 'Spend limits',
@@ -83,7 +92,6 @@ export const capsText = {
 
 /** Every text about redemption codes. */
 export const codesText = {
-  title: 'Redemption codes',
   lead: 'Sell or hand out credits as codes. Each code grants its credits once, to the first account that redeems it.',
   noun: ['batch', 'batches'],
   empty: 'No codes yet',

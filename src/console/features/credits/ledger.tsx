@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import type { LedgerEntry } from '../../api/contract.ts';
 import { shortId } from '../../ui/copy.tsx';
-import type { Filter } from '../../ui/filters.tsx';
+import { choiceFilter, type Filter } from '../../ui/filters.tsx';
 import { Coins } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
 import { Change, number, PriceName } from '../../ui/money.tsx';
@@ -16,15 +16,7 @@ type LedgerQuery = { kind?: (typeof kinds)[number] | undefined; taskId?: string 
 
 /** Filters of the ledger, and of its file. */
 export const ledgerFilters: readonly Filter<LedgerQuery>[] = [
-  {
-    name: 'kind',
-    label: creditsText.kind,
-    options: [{ value: '', label: creditsText.allKinds }, ...kinds.map((value) => ({ value, label: kindWord(value) }))],
-    query: (value) => {
-      const kind = kinds.find((one) => one === value);
-      return kind === undefined ? {} : { kind };
-    },
-  },
+  choiceFilter({ name: 'kind', label: creditsText.kind, all: creditsText.allKinds, values: kinds, word: kindWord }),
   {
     name: 'taskId',
     label: creditsText.task,

@@ -1,27 +1,25 @@
 import { useState } from 'preact/hooks';
 import type { SpendCap } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
 import { shortId } from '../../ui/copy.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { ReadError } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime } from '../../ui/time.tsx';
+import { LimitMeter } from '../../ui/meter.tsx';
 import { CapFields, capsOf, type CapTexts } from './cap-fields.tsx';
 import { capsText } from './credits-text.ts';
-import './credits.css';
 
 /** The spend limits of the account, its keys and its members, with the spent credits. Owners change them. */
 export function SpendCapsCard() {
-  const { data, error, refetch } = useRead('/api/v1/caps', {});
+  const read = useRead('/api/v1/caps', {});
   const nameOf = useSubjectNames();
-  const caps = data?.caps;
+  const caps = read.data?.caps;
   return (
     <Card
       title={capsText.title}
@@ -33,11 +31,7 @@ export function SpendCapsCard() {
       }
     >
       <p class="card-note">{capsText.help}</p>
-      {error !== null && caps === undefined && (
-        <div class="body">
-          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-        </div>
-      )}
+      <ReadError of={read} isInset />
       {caps !== undefined && caps.length > 0 && (
         <Table
           caption={capsText.caption}
@@ -55,7 +49,7 @@ export function SpendCapsCard() {
             {
               title: capsText.actions,
               kind: 'actions',
-              cell: (cap) => <ChangeButton cap={cap} caps={caps} name={nameOf(cap)} />,
+              cell: (cap) => <ChangeLimits cap={cap} caps={caps} name={nameOf(cap)} />,
             },
           ]}
         />
@@ -65,28 +59,21 @@ export function SpendCapsCard() {
 }
 
 function Used({ cap: { spent, cap } }: { readonly cap: SpendCap }) {
-  const share = cap === 0 ? 100 : Math.min(100, (100 * spent) / cap);
   return (
     <span>
       {capsText.usedOf(spent, cap)}
-      <span class="share" aria-hidden="true">
-        <span style={{ width: `${share}%` }} />
-      </span>
+      <LimitMeter used={spent} limit={cap} />
     </span>
   );
 }
 
 type ChangeProps = { readonly cap: SpendCap; readonly caps: readonly SpendCap[]; readonly name: string };
 
-function ChangeButton({ cap, caps, name }: ChangeProps) {
-  const [isOpen, setOpen] = useState(false);
+function ChangeLimits({ cap, caps, name }: ChangeProps) {
   return (
-    <>
-      <Button size="small" aria-label={capsText.changeOf(name)} onClick={() => setOpen(true)}>
-        {capsText.change}
-      </Button>
-      {isOpen && <CapsDialog caps={caps} subject={`${cap.subject} ${cap.subjectId}`} onClose={() => setOpen(false)} />}
-    </>
+    <DialogButton label={capsText.change} size="small" aria-label={capsText.changeOf(name)}>
+      {(close) => <CapsDialog caps={caps} subject={`${cap.subject} ${cap.subjectId}`} onClose={close} />}
+    </DialogButton>
   );
 }
 

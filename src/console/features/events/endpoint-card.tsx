@@ -1,42 +1,30 @@
 import type { EventEndpoint } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
-import { useRoleReason } from '../../api/session.ts';
+import { useIsOwner, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { Plus, Send } from '../../ui/icons.ts';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { EndpointDialog } from './endpoint-dialog.tsx';
 import { eventsText as text, typeWords } from './events-text.ts';
 import { TestEventDialog } from './test-event.tsx';
 
-type Endpoint = NonNullable<EventEndpoint>;
-
 /** The receiver of the account's events. */
 export function EndpointCard() {
-  const { data, error, refetch } = useRead('/api/v1/events/endpoint', {});
+  const endpoint = useRead('/api/v1/events/endpoint', {});
   return (
     <Card title={text.endpoint}>
-      {data === undefined ? (
-        error === null ? (
-          <Skeleton height="120px" />
-        ) : (
-          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-        )
-      ) : data.endpoint === null ? (
-        <NoEndpoint />
-      ) : (
-        <EndpointFacts endpoint={data.endpoint} />
-      )}
+      <Loaded of={endpoint} heights={[120]}>
+        {(data) => (data.endpoint === null ? <NoEndpoint /> : <EndpointFacts endpoint={data.endpoint} />)}
+      </Loaded>
     </Card>
   );
 }
 
 function NoEndpoint() {
-  if (useRoleReason('owner') !== undefined) return <p class="lead">{text.noneForMembers}</p>;
+  if (!useIsOwner()) return <p class="lead">{text.noneForMembers}</p>;
   return (
     <div class="stack">
       <p class="lead">{text.none}</p>
@@ -49,8 +37,8 @@ function NoEndpoint() {
   );
 }
 
-function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { url, types, lowBalance } = endpoint;
+function EndpointFacts({ endpoint }: { readonly endpoint: EventEndpoint }) {
+  const { url, types } = endpoint;
   const [ownerReason, memberReason] = [useRoleReason('owner'), useRoleReason('member')];
   return (
     <div class="stack">
@@ -67,7 +55,6 @@ function EndpointFacts({ endpoint }: { readonly endpoint: Endpoint }) {
               ))}
             </span>,
           ],
-          [text.lowBalance, lowBalance === null ? undefined : text.threshold(lowBalance)],
         ]}
       />
       <div class="row">

@@ -5,26 +5,18 @@ import { CheckField, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { eventsText as text, eventTypes, typeWords } from './events-text.ts';
 
-type DialogProps = { readonly endpoint: NonNullable<EventEndpoint> | undefined; readonly onClose: () => void };
+type DialogProps = { readonly endpoint: EventEndpoint | undefined; readonly onClose: () => void };
 
 /** Sets the receiver and the types of its events. A new endpoint listens to the ends of tasks. */
 export function EndpointDialog({ endpoint, onClose }: DialogProps) {
-  const { values, field } = useFields({
-    url: endpoint?.url ?? '',
-    lowBalance: String(endpoint?.lowBalance ?? ''),
-  });
+  const { values, field } = useFields({ url: endpoint?.url ?? '' });
   const [types, setTypes] = useState(() => new Set(endpoint?.types ?? eventTypes.slice(0, 3)));
-  const hasThreshold = types.has('balance.low');
   return (
     <ActionDialog
       path="/api/v1/events/endpoint"
       title={endpoint === undefined ? text.add : text.editTitle}
       action={text.save}
-      body={() => ({
-        url: values.url.trim(),
-        types: eventTypes.filter((type) => types.has(type)),
-        lowBalance: hasThreshold && values.lowBalance !== '' ? Number(values.lowBalance) : null,
-      })}
+      body={() => ({ url: values.url.trim(), types: eventTypes.filter((type) => types.has(type)) })}
       changes={['/api/v1/events/endpoint', '/api/v1/events']}
       done={text.saved}
       onClose={onClose}
@@ -56,17 +48,7 @@ export function EndpointDialog({ endpoint, onClose }: DialogProps) {
           />
         ))}
       </fieldset>
-      {hasThreshold && (
-        <TextField
-          label={text.lowBalance}
-          type="number"
-          min={1}
-          step={1}
-          required
-          hint={text.lowBalanceHint}
-          {...field('lowBalance')}
-        />
-      )}
+      {types.has('balance.low') && <p class="soft">{text.thresholdHint}</p>}
     </ActionDialog>
   );
 }

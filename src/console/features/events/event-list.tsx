@@ -1,18 +1,24 @@
-import type { Query } from '../../api/call.ts';
 import type { Event } from '../../api/contract.ts';
 import { useRoleReason } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
-import { Dialog, DialogActions, DialogBody, DialogButton } from '../../ui/dialog.tsx';
-import type { Filter } from '../../ui/filters.tsx';
+import { CopyId } from '../../ui/copy.tsx';
+import { DialogButton, InfoDialog } from '../../ui/dialog.tsx';
+import { choiceFilter } from '../../ui/filters.tsx';
 import { Bell, RotateCw } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
 import { Facts } from '../../ui/page.tsx';
 import { SendButton } from '../../ui/send-button.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
-import { duration, ExactTime, Time } from '../../ui/time.tsx';
-import { CallbackState, ResponseStatus } from '../callbacks/callback-card.tsx';
-import { callbacksText, callbackWord } from '../callbacks/callbacks-text.ts';
+import type { Column } from '../../ui/table.tsx';
+import { ExactTime, Time } from '../../ui/time.tsx';
+import { callbacksText } from '../callbacks/callbacks-text.ts';
+import {
+  Attempts,
+  deliveryFilter,
+  deliveryPace,
+  DeliveryState,
+  nextColumn,
+  responseColumn,
+  stateColumn,
+} from '../callbacks/deliveries.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
 import { eventsText as text, eventTypes, typeWords } from './events-text.ts';
 
@@ -27,40 +33,16 @@ export function EventList() {
       rowKey={({ eventId }) => eventId}
       columns={columns}
       filters={filters}
-      everyMs={(page) => (page?.events.some(({ state }) => state === 'pending') === true ? 3000 : 15_000)}
+      everyMs={(page) => deliveryPace(page?.events)}
       empty={{ icon: Bell, title: text.emptyTitle, children: <p>{text.empty}</p> }}
     />
   );
 }
 
-const states = ['pending', 'delivered', 'failed', 'rejected'] as const;
-
-const filters: readonly Filter<Query<'/api/v1/events'>>[] = [
-  {
-    name: 'state',
-    label: callbacksText.state,
-    control: 'tabs',
-    options: [
-      { value: '', label: callbacksText.all },
-      ...states.map((value) => ({ value, label: callbackWord(value).word })),
-    ],
-    query: (value) => {
-      const state = states.find((one) => one === value);
-      return state === undefined ? {} : { state };
-    },
-  },
-  {
-    name: 'type',
-    label: text.type,
-    options: [{ value: '', label: text.allTypes }, ...eventTypes.map((value) => ({ value, label: typeWords(value) }))],
-    query: (value) => {
-      const type = eventTypes.find((one) => one === value);
-      return type === undefined ? {} : { type };
-    },
-  },
+const filters = [
+  deliveryFilter,
+  choiceFilter({ name: 'type', label: text.type, all: text.allTypes, values: eventTypes, word: typeWords }),
 ];
-
-const { columns: titles } = callbacksText;
 
 const columns: readonly Column<Event>[] = [
   {
@@ -77,19 +59,11 @@ const columns: readonly Column<Event>[] = [
       </>
     ),
   },
-  { title: titles.state, kind: 'shrink', cell: ({ state }) => <CallbackState state={state} /> },
-  {
-    title: titles.response,
-    kind: 'shrink',
-    cell: ({ attempts: [last] }) => (last === undefined ? callbacksText.noAttempt : <ResponseStatus attempt={last} />),
-  },
-  {
-    title: titles.next,
-    kind: 'end',
-    cell: ({ nextAttemptTime }) => (nextAttemptTime === null ? '–' : <Time ms={nextAttemptTime} />),
-  },
+  stateColumn,
+  responseColumn,
+  nextColumn,
   { title: text.happened, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
-  { title: titles.actions, kind: 'actions', cell: (event) => <Actions event={event} /> },
+  { title: callbacksText.columns.actions, kind: 'actions', cell: (event) => <Actions event={event} /> },
 ];
 
 type EventProps = { readonly event: Event };
@@ -97,7 +71,7 @@ type EventProps = { readonly event: Event };
 function Actions({ event }: EventProps) {
   return (
     <span class="row end">
-      <DialogButton label={text.details} size="small" aria-label={text.detailsOf(event.type)}>
+      <DialogButton label={text.details} isReading size="small" aria-label={text.detailsOf(event.type)}>
         {(close) => <DetailsDialog event={event} onClose={close} />}
       </DialogButton>
       <SendButton
@@ -114,53 +88,20 @@ function Actions({ event }: EventProps) {
 }
 
 function DetailsDialog({ event, onClose }: EventProps & { readonly onClose: () => void }) {
-  const { type, taskId, url, webhookId, createTime, attempts } = event;
+  const { eventId, type, taskId, url, webhookId, createTime, attempts } = event;
   return (
-    <Dialog title={type} isWide onClose={onClose}>
-      <DialogBody>
-        <Facts
-          facts={[
-            [text.event, typeWords(type)],
-            [callbacksText.state, <CallbackState state={event.state} />],
-            [text.task, taskId === null ? undefined : <TaskLink taskId={taskId} />],
-            [callbacksText.sentTo, <bdi>{url}</bdi>],
-            [
-              callbacksText.webhookId,
-              <span class="id">
-                <code>{webhookId}</code>
-                <CopyButton text={webhookId} label={callbacksText.copyWebhookId} />
-              </span>,
-            ],
-            [text.happened, <ExactTime ms={createTime} />],
-          ]}
-        />
-        {attempts.length > 0 && <Attempts attempts={attempts} />}
-      </DialogBody>
-      <DialogActions>
-        <Button variant="primary" onClick={onClose}>
-          {text.done}
-        </Button>
-      </DialogActions>
-    </Dialog>
-  );
-}
-
-function Attempts({ attempts }: Pick<Event, 'attempts'>) {
-  return (
-    <Table
-      caption={callbacksText.attempts}
-      rows={attempts}
-      rowKey={({ attempt }) => attempt}
-      columns={[
-        { title: callbacksText.attempt, kind: 'head', cell: ({ attempt }) => `#${attempt}` },
-        { title: callbacksText.response, cell: (attempt) => <ResponseStatus attempt={attempt} /> },
-        {
-          title: callbacksText.duration,
-          kind: 'end',
-          cell: ({ durationMs }) => (durationMs === null ? '–' : duration(durationMs)),
-        },
-        { title: callbacksText.time, kind: 'end', cell: ({ startTime }) => <Time ms={startTime} /> },
-      ]}
-    />
+    <InfoDialog title={type} isWide onClose={onClose}>
+      <Facts
+        facts={[
+          [text.event, typeWords(type)],
+          [callbacksText.state, <DeliveryState state={event.state} />],
+          [text.task, taskId === null ? undefined : <TaskLink taskId={taskId} />],
+          [callbacksText.sentTo, <bdi>{url}</bdi>],
+          [callbacksText.webhookId, <CopyId id={webhookId} label={callbacksText.copyWebhookId} />],
+          [text.happened, <ExactTime ms={createTime} />],
+        ]}
+      />
+      <Attempts deliveryId={eventId} attempts={attempts} />
+    </InfoDialog>
   );
 }

@@ -1,16 +1,20 @@
-import { useRoleReason } from '../../api/session.ts';
+import { useRead } from '../../api/queries.ts';
+import { useIsOwner } from '../../api/session.ts';
 import { Page } from '../../ui/page.tsx';
+import { ResendFailedButton } from '../callbacks/resend.tsx';
 import { SigningSecret } from '../callbacks/signing-secret.tsx';
 import { EndpointCard } from './endpoint-card.tsx';
 import { EventList } from './event-list.tsx';
-import { eventsText } from './events-text.ts';
-import { ResendFailedEvents } from './resend-events.tsx';
+import { eventsText as text } from './events-text.ts';
 
 /** The events of an account. Owners choose their receiver; everyone reads what was sent. */
 export function EventsPage() {
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
+  const endpoint = useRead('/api/v1/events/endpoint', {}).data?.endpoint ?? null;
+  const resend =
+    endpoint === null ? undefined : <ResendFailedButton path="/api/v1/events/redeliver-failed" text={text} />;
   return (
-    <Page title={eventsText.title} lead={eventsText.lead} actions={<ResendFailedEvents />}>
+    <Page lead={text.lead} actions={resend}>
       {isOwner ? (
         <div class="columns even">
           <EndpointCard />

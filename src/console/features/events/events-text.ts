@@ -1,5 +1,5 @@
 import type { Event } from '../../api/contract.ts';
-import { credits, number } from '../../ui/money.tsx';
+import { resentWords } from '../callbacks/callbacks-text.ts';
 
 // Every text of the page about the events of an account.
 
@@ -14,8 +14,7 @@ export const eventTypes = [
 ] as const;
 
 export const eventsText = {
-  title: 'Webhooks',
-  lead: 'Events of the whole account, sent to one endpoint of yours as they happen.',
+  lead: 'Account events, sent to your endpoint as they happen.',
   noun: ['event', 'events'],
   types: {
     'task.succeeded': 'A task succeeded',
@@ -28,30 +27,27 @@ export const eventsText = {
   endpoint: 'Endpoint',
   none: 'Add an endpoint to be notified when tasks end, credits run low or a spend limit is reached.',
   noneForMembers: 'No endpoint yet. Owners of this account can add one.',
-  ownersOnly: 'Owners manage the endpoint and its secret.',
   add: 'Add endpoint',
   edit: 'Edit',
   editTitle: 'Edit endpoint',
   save: 'Save endpoint',
   saved: 'Endpoint saved',
   url: 'Endpoint URL',
-  urlHint: 'Must be reachable from the internet. Events that are pending go to the new URL.',
+  urlHint: 'Must be reachable from the internet. Pending events go to the new URL.',
   listens: 'Events',
-  lowBalance: 'Low-balance threshold',
-  lowBalanceHint: 'In credits. One event each time that the balance falls below it.',
-  threshold: (amount: number) => `below ${credits(amount)}`,
+  thresholdHint:
+    'Owners set the low-balance threshold on the Credits page. One event is sent each time the balance falls below it.',
   remove: 'Remove',
   removeTitle: 'Remove the endpoint?',
   removeAction: 'Remove endpoint',
   removeEffect:
-    'No further events are recorded, and pending ones are no longer sent. You can add an endpoint again at any time.',
+    'Events are no longer recorded, and pending ones aren’t sent. You can add an endpoint again at any time.',
   removed: 'Endpoint removed',
   test: 'Send test event',
   testTitle: 'Send a test event',
-  testLead: 'Sends one signed event with sample data and waits for the response, up to 15 seconds.',
+  testLead: 'Sends one signed event with sample data, and waits up to 15 seconds for the response.',
   testSend: 'Send event',
   testOutcome: 'Test event',
-  done: 'Done',
 
   type: 'Type',
   allTypes: 'All types',
@@ -61,19 +57,14 @@ export const eventsText = {
   empty: 'Once an endpoint is set, events are listed here with each attempt to deliver them.',
   details: 'Details',
   detailsOf: (type: string) => `Details of ${type}`,
-  eventId: 'Event ID',
   task: 'Task',
   resend: 'Resend',
   resent: 'Event is being resent',
   resendFailed: 'Resend failed events',
   resendEffect:
-    'An event has failed when all attempts over three days got no 2xx response. Receivers recognize duplicates by their webhook-id.',
-  happenedWithin: 'Events of the',
-  resentMany: (count: number, hasMore: boolean) => {
-    if (count === 0) return 'No event failed in this period';
-    const sent = count === 1 ? '1 event is being resent' : `${number(count)} events are being resent`;
-    return hasMore ? `${sent}. There are more: resend again` : sent;
-  },
+    'Resends events that got no 2xx response in three days of attempts. Receivers recognize duplicates by their webhook-id.',
+  resendWithin: 'Events of the',
+  resentMany: (count: number, hasMore: boolean) => resentWords('event', count, hasMore),
 } as const;
 
 /** The sentence of a type, also of one that is newer than this page. */

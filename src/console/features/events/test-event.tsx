@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions, DialogBody } from '../../ui/dialog.tsx';
+import { InfoDialog } from '../../ui/dialog.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { TestOutcome } from '../callbacks/test-callback.tsx';
 import { type EventType, eventsText as text, eventTypes, typeWords } from './events-text.ts';
@@ -21,16 +20,9 @@ export function TestEventDialog({ types, onClose }: DialogProps) {
       changes={[]}
       body={() => ({ type })}
       result={({ status }) => (
-        <Dialog title={text.testOutcome} onClose={onClose}>
-          <DialogBody>
-            <TestOutcome status={status} />
-          </DialogBody>
-          <DialogActions>
-            <Button variant="primary" onClick={onClose}>
-              {text.done}
-            </Button>
-          </DialogActions>
-        </Dialog>
+        <InfoDialog title={text.testOutcome} onClose={onClose}>
+          <TestOutcome status={status} />
+        </InfoDialog>
       )}
       onClose={onClose}
     >

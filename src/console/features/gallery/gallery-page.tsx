@@ -1,15 +1,13 @@
 import { useMemo } from 'preact/hooks';
 import type { Query } from '../../api/call.ts';
-import type { GalleryVideo } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
-import { type Filter, FilterBar, useAddress, useFilters } from '../../ui/filters.tsx';
+import { choiceFilter, type Filter, FilterBar, useAddress, useFilters } from '../../ui/filters.tsx';
 import { Images, SearchX, Star } from '../../ui/icons.ts';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Pager } from '../../ui/pager.tsx';
 import { galleryText } from './gallery-text.ts';
@@ -26,20 +24,20 @@ export function GalleryPage() {
   const state = useFilters<GalleryQuery>(filters);
   const cursor = useAddress().get('cursor');
   const query = { limit: pageSize, ...state.query, ...(cursor !== undefined && { cursor }) };
-  const { data, error, refetch } = useRead('/api/v1/gallery/videos', query, { keeps: true });
+  const videos = useRead('/api/v1/gallery/videos', query, { keeps: true });
   return (
-    <Page title={galleryText.title} lead={galleryText.lead}>
+    <Page lead={galleryText.lead}>
       <FilterBar state={state} />
-      {error !== null && data === undefined ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      ) : data === undefined ? (
-        <WaitingGrid />
-      ) : data.videos.length === 0 ? (
-        <NoVideos state={state} hasOlder={data.nextCursor !== null} />
-      ) : (
-        <VideoGrid videos={data.videos} onExpired={() => void refetch()} />
-      )}
-      <Pager nextCursor={data?.nextCursor} what={galleryText.videos.toLowerCase()} />
+      <Loaded of={videos} waiting={<WaitingGrid />}>
+        {(data) =>
+          data.videos.length === 0 ? (
+            <NoVideos state={state} hasOlder={data.nextCursor !== null} />
+          ) : (
+            <VideoGrid videos={data.videos} onExpired={() => void videos.refetch()} />
+          )
+        }
+      </Loaded>
+      <Pager nextCursor={videos.data?.nextCursor} what={galleryText.videos.toLowerCase()} />
     </Page>
   );
 }
@@ -104,30 +102,16 @@ function useGalleryFilters(): readonly GalleryFilter[] {
         query: () => ({ favorite: true }),
       },
       { name: 'search', label: galleryText.search, query: (search: string) => ({ search }) },
-      choice('model', galleryText.model, galleryText.allModels, [...models, model], (value) => ({ model: value })),
-      choice('ratio', galleryText.ratio, galleryText.allRatios, ratios, (value) => {
-        const ratio: GalleryVideo['ratio'] = value;
-        return { ratio: ratios.find((one) => one === ratio) };
+      choiceFilter({
+        name: 'model',
+        label: galleryText.model,
+        all: galleryText.allModels,
+        values: models,
+        given: model,
       }),
-      choice('tag', galleryText.tag, galleryText.allTags, [...tags, tag], (value) => ({ tag: value })),
+      choiceFilter({ name: 'ratio', label: galleryText.ratio, all: galleryText.allRatios, values: ratios }),
+      choiceFilter({ name: 'tag', label: galleryText.tag, all: galleryText.allTags, values: tags, given: tag }),
     ],
     [model, tag, models.join(), tags.join()],
   );
-}
-
-/** The value in the address stays a choice, also if the service no longer has it. */
-function choice(
-  name: string,
-  label: string,
-  all: string,
-  values: readonly (string | undefined)[],
-  query: (value: string) => Partial<GalleryQuery>,
-): GalleryFilter {
-  const known = [...new Set(values.filter((value) => value !== undefined))];
-  return {
-    name,
-    label,
-    options: [{ value: '', label: all }, ...known.map((one) => ({ value: one, label: one }))],
-    query,
-  };
 }

@@ -2,13 +2,12 @@ import { number } from '../../ui/money.tsx';
 
 /** Every string of the gallery. */
 export const galleryText = {
-  title: 'Gallery',
   lead: 'Every video of this account that can still be played. Favorites and tags are shared with its members.',
   videos: 'Videos',
   views: 'Favorites',
   all: 'All',
   favorites: 'Favorites',
-  search: 'Words of the prompt',
+  search: 'Search prompts',
   model: 'Model',
   allModels: 'All models',
   ratio: 'Ratio',

@@ -1,4 +1,4 @@
-import type { JSX } from 'preact';
+import type { JSX, RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { GalleryVideo } from '../../api/contract.ts';
 import { useAccount, useRoleReason } from '../../api/session.ts';
@@ -28,7 +28,7 @@ type LightboxProps = {
 
 /** One video over the whole window. The browser keeps the focus inside the dialog. */
 export function Lightbox(props: LightboxProps) {
-  const { video, links, isFavorite, onFavorite, onNewer, onOlder, onBroken, onClose } = props;
+  const { video, links, isFavorite, onFavorite, onNewer, onOlder, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const player = useRef<HTMLVideoElement>(null);
   const viewerReason = useRoleReason('member');
@@ -68,24 +68,7 @@ export function Lightbox(props: LightboxProps) {
         if (event.target === dialog.current) close();
       }}
     >
-      <div class="stage">
-        {/* The films have no spoken words that captions could hold; sound is made up by the model. */}
-        {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
-        <video
-          key={links.videoUrl}
-          ref={player}
-          controls
-          autoplay
-          loop
-          playsinline
-          aria-label={video.prompt}
-          src={links.videoUrl}
-          poster={links.posterUrl}
-          onError={onBroken}
-        />
-        <Step label={galleryText.newer} onStep={onNewer} isNewer />
-        <Step label={galleryText.older} onStep={onOlder} />
-      </div>
+      <Stage {...props} player={player} />
       <aside>
         <div class="row apart">
           <Button variant="quiet" aria-pressed={isFavorite} disabledReason={viewerReason} onClick={onFavorite}>
@@ -100,6 +83,33 @@ export function Lightbox(props: LightboxProps) {
         <p class="faint keys">{galleryText.keys}</p>
       </aside>
     </dialog>
+  );
+}
+
+type StageProps = Pick<LightboxProps, 'video' | 'links' | 'onNewer' | 'onOlder' | 'onBroken'> & {
+  readonly player: RefObject<HTMLVideoElement>;
+};
+
+function Stage({ video, links, player, onNewer, onOlder, onBroken }: StageProps) {
+  return (
+    <div class="stage">
+      {/* The films have no spoken words that captions could hold; sound is made up by the model. */}
+      {/* oxlint-disable-next-line jsx-a11y/media-has-caption */}
+      <video
+        key={links.videoUrl}
+        ref={player}
+        controls
+        autoplay
+        loop
+        playsinline
+        aria-label={video.prompt}
+        src={links.videoUrl}
+        poster={links.posterUrl}
+        onError={onBroken}
+      />
+      <Step label={galleryText.newer} onStep={onNewer} isNewer />
+      <Step label={galleryText.older} onStep={onOlder} />
+    </div>
   );
 }
 
@@ -156,7 +166,7 @@ function Actions({ video, links, viewerReason }: ActionsProps) {
   const { accountId } = useAccount();
   return (
     <div class="row">
-      <LinkButton href={paths.playground(accountId, video.taskId)} variant="primary">
+      <LinkButton href={paths.playgroundFrom(accountId, video.taskId)} variant="primary">
         <RefreshCw size={16} aria-hidden="true" /> {galleryText.runAgain}
       </LinkButton>
       <DialogButton label={galleryText.share} icon={Link2} disabledReason={viewerReason}>

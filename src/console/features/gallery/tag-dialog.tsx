@@ -8,14 +8,10 @@ import { galleryText } from './gallery-text.ts';
 
 const maxSuggestions = 8;
 
+type TagProps = { readonly videos: readonly GalleryVideo[]; readonly onClose: () => void };
+
 /** Adds tags to videos and removes those that some of them have. */
-export function TagDialog({
-  videos,
-  onClose,
-}: {
-  readonly videos: readonly GalleryVideo[];
-  readonly onClose: () => void;
-}) {
+export function TagDialog({ videos, onClose }: TagProps) {
   const [given] = useState(() => [...new Set(videos.flatMap(({ tags }) => tags))].toSorted());
   const [shown, setShown] = useState(given);
   const [text, setText] = useState('');
@@ -59,28 +55,43 @@ export function TagDialog({
         }}
       />
       {suggestions.length > 0 && (
-        <div class="tags" role="group" aria-label={galleryText.suggestions}>
-          {suggestions.map((tag) => (
-            <button key={tag} type="button" class="badge" aria-label={galleryText.addTag(tag)} onClick={() => add(tag)}>
-              <Plus size={12} aria-hidden="true" /> {tag}
-            </button>
-          ))}
-        </div>
+        <TagButtons label={galleryText.suggestions} tags={suggestions} nameOf={galleryText.addTag} onTag={add} />
       )}
-      <div class="tags" role="group" aria-label={galleryText.tags}>
-        {shown.length === 0 && <span class="faint">{galleryText.noTags}</span>}
-        {shown.map((tag) => (
-          <button
-            key={tag}
-            type="button"
-            class="badge live"
-            aria-label={galleryText.removeTag(tag)}
-            onClick={() => setShown((all) => all.filter((one) => one !== tag))}
-          >
-            {tag} <X size={12} aria-hidden="true" />
-          </button>
-        ))}
-      </div>
+      <TagButtons
+        label={galleryText.tags}
+        tags={shown}
+        isChosen
+        nameOf={galleryText.removeTag}
+        onTag={(tag) => setShown((all) => all.filter((one) => one !== tag))}
+      />
     </ActionDialog>
+  );
+}
+
+type ButtonsProps = {
+  readonly label: string;
+  readonly tags: readonly string[];
+  readonly isChosen?: boolean;
+  readonly nameOf: (tag: string) => string;
+  readonly onTag: (tag: string) => void;
+};
+
+/** Tags to add or, if they are chosen, to remove. */
+function TagButtons({ label, tags, isChosen = false, nameOf, onTag }: ButtonsProps) {
+  return (
+    <div class="tags" role="group" aria-label={label}>
+      {tags.length === 0 && <span class="faint">{galleryText.noTags}</span>}
+      {tags.map((tag) => (
+        <button
+          key={tag}
+          type="button"
+          class={isChosen ? 'badge live' : 'badge'}
+          aria-label={nameOf(tag)}
+          onClick={() => onTag(tag)}
+        >
+          {!isChosen && <Plus size={12} aria-hidden="true" />} {tag} {isChosen && <X size={12} aria-hidden="true" />}
+        </button>
+      ))}
+    </div>
   );
 }

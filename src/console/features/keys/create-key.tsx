@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { ordinaryScopes, type Scope, scopes } from '../../../accounts/api-key.ts';
 import { useRead } from '../../api/queries.ts';
-import { useViewReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/field.tsx';
@@ -20,7 +19,6 @@ export function CreateKeyButton({ account, isSmall = false }: OfAccount & { read
     <DialogButton
       label={keysText.create}
       icon={Plus}
-      disabledReason={useViewReason()}
       {...(isSmall ? { size: 'small' as const } : { variant: 'primary' as const })}
     >
       {(close) => <CreateKeyDialog account={account} onClose={close} />}

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { UsedApiKey } from '../../api/contract.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
+import { ChangeButton } from '../../ui/change-button.tsx';
 import { SelectField } from '../../ui/field.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
 import { type OfAccount, stateOf } from './key-state.ts';
@@ -20,13 +20,18 @@ export function KeyActions({ apiKey, account }: ActionsProps) {
   return (
     <span class="row end">
       {account === undefined && (
-        <Button size="small" onClick={() => setOpen('rotate')} aria-label={keysText.rotateKey(name)}>
+        <ChangeButton size="small" onClick={() => setOpen('rotate')} aria-label={keysText.rotateKey(name)}>
           {keysText.rotate}
-        </Button>
+        </ChangeButton>
       )}
-      <Button size="small" variant="danger" onClick={() => setOpen('revoke')} aria-label={keysText.revokeKey(name)}>
+      <ChangeButton
+        size="small"
+        variant="danger"
+        onClick={() => setOpen('revoke')}
+        aria-label={keysText.revokeKey(name)}
+      >
         {keysText.revoke}
-      </Button>
+      </ChangeButton>
       {open === 'rotate' && <RotateDialog apiKey={apiKey} onClose={onClose} />}
       {open === 'revoke' && <RevokeDialog apiKey={apiKey} account={account} onClose={onClose} />}
     </span>

@@ -1,5 +1,6 @@
 import { ordinaryScopes, scopes as allScopes } from '../../../accounts/api-key.ts';
 import type { UsedApiKey } from '../../api/contract.ts';
+import { accountPages } from '../../pages.ts';
 import { Badge, StateDot } from '../../ui/badge.tsx';
 import { KeyRound } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
@@ -21,7 +22,7 @@ export function KeyList({ account }: OfAccount) {
       rows={({ keys }) => keys}
       rowKey={({ keyId }) => keyId}
       columns={columnsOf({ account })}
-      caption={keysText.title}
+      caption={accountPages.keys.title}
       empty={{
         icon: KeyRound,
         title: keysText.empty,

@@ -10,7 +10,7 @@ export function KeysPage() {
   const { name, role } = useAccount();
   if (role !== 'owner') return <Forbidden what={keysText.forOwnersOnly} />;
   return (
-    <Page title={keysText.title} lead={keysText.lead(name)} actions={<CreateKeyButton />}>
+    <Page lead={keysText.lead(name)} actions={<CreateKeyButton />}>
       <KeyList />
     </Page>
   );

@@ -2,7 +2,6 @@ import type { Scope } from '../../../accounts/api-key.ts';
 
 /** Every text of the pages about API keys. */
 export const keysText = {
-  title: 'API keys',
   lead: (account: string) => `Keys authenticate your programs’ API requests for ${account}.`,
   forOwnersOnly: 'Only owners of this account can view and create keys.',
   operatorsNote: 'Owners create their own keys. Create one here only to hand it over.',

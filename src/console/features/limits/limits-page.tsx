@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact';
 import type { Answer } from '../../api/call.ts';
 import { brand } from '../../api/brand.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { bytes, number } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
+import { LimitMeter } from '../../ui/meter.tsx';
 import { limitsText as text } from './limits-text.ts';
 import './limits.css';
 
@@ -17,27 +17,32 @@ type Limits = Answer<'/api/v1/limits'>;
 /** Every limit that may refuse a request of the account, and the rest of it. */
 export function LimitsPage() {
   const { name } = useAccount();
-  const { data, error, refetch } = useRead('/api/v1/limits', {}, { everyMs: 10_000 });
+  const limits = useRead('/api/v1/limits', {}, { everyMs: 10_000 });
   return (
-    <Page title={text.title} lead={text.lead(name)}>
-      {data === undefined && error !== null && <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />}
-      {(data !== undefined || error === null) && (
-        <Card title={text.card} isFlush>
-          {data === undefined ? <Loading /> : <Rows limits={data} />}
-        </Card>
-      )}
-      {data !== undefined && <Retention retention={data.retention} />}
+    <Page lead={text.lead(name)}>
+      <Loaded of={limits} waiting={<Loading />}>
+        {(data) => (
+          <>
+            <Card title={text.card} isFlush>
+              <Rows limits={data} />
+            </Card>
+            <Retention retention={data.retention} />
+          </>
+        )}
+      </Loaded>
     </Page>
   );
 }
 
 function Loading() {
   return (
-    <div class="body stack" aria-busy="true">
-      {[0, 1, 2, 3, 4, 5].map((row) => (
-        <Skeleton key={row} height="40px" />
-      ))}
-    </div>
+    <Card title={text.card} isFlush>
+      <div class="body stack" aria-busy="true">
+        {[0, 1, 2, 3, 4, 5].map((row) => (
+          <Skeleton key={row} height="40px" />
+        ))}
+      </div>
+    </Card>
   );
 }
 
@@ -84,46 +89,44 @@ type UsageProps = Named & {
 };
 
 function Usage({ used, limit, shown = number, ...rest }: UsageProps) {
-  return <Row {...rest} figure={text.usedOf(shown(used), shown(limit))} share={limit === 0 ? 1 : used / limit} />;
+  return <Row {...rest} figure={text.usedOf(shown(used), shown(limit))} used={used} limit={limit} />;
 }
 
 function Rate({ rate, ...named }: Named & { readonly rate: Limits['creates'] }) {
   if (rate === null) return <Row {...named} figure={text.unlimited} />;
   const { quota, windowSeconds, remaining } = rate;
-  const share = 1 - remaining / quota;
-  return <Row {...named} figure={text.rate(quota, windowSeconds)} note={text.remaining(remaining)} share={share} />;
+  return (
+    <Row
+      {...named}
+      figure={text.rate(quota, windowSeconds)}
+      note={text.remaining(remaining)}
+      used={quota - remaining}
+      limit={quota}
+    />
+  );
 }
 
 type RowProps = Named & {
   readonly figure: string;
   readonly note?: ComponentChildren;
-  /** Used, from 0 to 1; undefined without a bar. */
-  readonly share?: number;
+  /** Undefined without a limit. */
+  readonly used?: number;
+  readonly limit?: number;
 };
 
-function Row({ name, help, figure, note, share }: RowProps) {
+function Row({ name, help, figure, note, used, limit = 0 }: RowProps) {
   return (
     <li>
       <span class="name">
         {name}
         {help !== undefined && <small>{help}</small>}
       </span>
-      {share === undefined ? <span /> : <Bar share={Math.min(1, Math.max(0, share))} />}
+      {used === undefined ? <span /> : <LimitMeter used={used} limit={limit} />}
       <span class="figure">
         {figure}
         {note !== undefined && note !== false && <small>{note}</small>}
       </span>
     </li>
-  );
-}
-
-/** The figure beside it is the same. */
-function Bar({ share }: { readonly share: number }) {
-  const level = share >= 1 ? ' full' : share >= 0.8 ? ' near' : '';
-  return (
-    <span class={`bar${level}`} aria-hidden="true">
-      <span style={{ width: `${share * 100}%` }} />
-    </span>
   );
 }
 

@@ -6,21 +6,20 @@ type Period = Limits['spendCaps'][number]['period'];
 
 /** Every string of the limits of an account. */
 export const limitsText = {
-  title: 'Limits',
   lead: (account: string) =>
-    `What ${account} may use, and what is left. Requests beyond a limit are refused and cost nothing.`,
+    `What ${account} can use, and what’s left. Requests over a limit are rejected and cost nothing.`,
   card: 'Limits and usage',
   unfinished: 'Unfinished tasks',
   unfinishedHelp: 'Waiting or running at the same time.',
   creates: 'New tasks',
   reads: 'Other requests',
-  readsHelp: 'For you in this console. The account’s API keys share a rate of the same size.',
+  readsHelp: 'For you, in this console. API keys share a separate limit of the same size.',
   rate: (quota: number, seconds: number) => `${number(quota)} per ${seconds === 1 ? 'second' : `${number(seconds)} s`}`,
   remaining: (count: number) => `${number(count)} left now`,
   unlimited: 'No limit',
   caps: { day: 'Spend per day', month: 'Spend per month', total: 'Spend in total' } as Readonly<Record<Period, string>>,
   noCaps: 'Spend limits',
-  noCapsHelp: 'None set. Owners set them on the Credits page.',
+  noCapsHelp: 'None set. Owners can set them on the Credits page.',
   resets: 'Resets',
   uploads: 'Uploaded files',
   uploadedBytes: 'Size of uploaded files',

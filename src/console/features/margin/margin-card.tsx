@@ -1,13 +1,12 @@
 import type { Answer } from '../../api/call.ts';
 import type { Margin } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
-import { useAddress } from '../../ui/filters.tsx';
+import { useChoice } from '../../ui/filters.tsx';
 import { ChartColumn } from '../../ui/icons.ts';
+import { ReadError } from '../../ui/loaded.tsx';
 import { moneyOf, number } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
@@ -15,31 +14,23 @@ import { PriceOf } from '../prices/price-parts.tsx';
 import { PaidMoney } from './paid-money.tsx';
 import { marginText } from './margin-text.ts';
 
-const periods = (['1', '7', '30', '90'] as const).map((value) => ({ value, label: marginText.periods[value] }));
+const periods = ['1', '7', '30', '90'] as const;
+const options = periods.map((value) => ({ value, label: marginText.periods[value] }));
 /** The sums are of a period that ends here, so a new one is read each time it moves. */
 const renewedMs = 5 * 60_000;
 
 /** Revenue and cost of tasks. Unknown cost is shown as unknown, never as zero. */
 export function MarginCard() {
-  const { get, set } = useAddress();
-  const days = periods.find(({ value }) => value === get('days'))?.value ?? '7';
+  const [days, setDays] = useChoice('days', periods, '7');
   const toTime = Math.floor(useNow(renewedMs) / 1000) * 1000;
   const query = { fromTime: toTime - Number(days) * dayMs, toTime };
-  const { data, error, refetch } = useRead('/api/admin/v1/margin', query, { keeps: true });
-  const period = (
-    <FilterSelect
-      label={marginText.period}
-      value={days}
-      options={periods}
-      onValue={(value) => set({ days: value === '7' ? undefined : value })}
-    />
-  );
+  const margin = useRead('/api/admin/v1/margin', query, { keeps: true });
+  const { data } = margin;
+  const period = <FilterSelect label={marginText.period} value={days} options={options} onValue={setDays} />;
   return (
     <Card title={marginText.title} actions={period} isFlush>
-      {data === undefined && error !== null ? (
-        <div class="body">
-          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-        </div>
+      {data === undefined && margin.error !== null ? (
+        <ReadError of={margin} isInset />
       ) : data?.rows.length === 0 && data.booked.length + data.paid.length === 0 ? (
         <Empty icon={ChartColumn} title={marginText.empty}>
           <p>{marginText.emptyAdvice}</p>

@@ -1,17 +1,15 @@
 import type { Model } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
+import { accountPages } from '../../pages.ts';
 import { paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { CopyId } from '../../ui/copy.tsx';
+import { type BackLink, DetailPage } from '../../ui/detail-page.tsx';
 import { Clapperboard, Layers } from '../../ui/icons.ts';
 import { amountWords } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, type Fact, Facts, Page } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { requestSamples } from '../playground/request-samples.ts';
@@ -22,47 +20,38 @@ import { modelsMs } from './models-page.tsx';
 import { modelsText } from './models-text.ts';
 import './models.css';
 
-/** One model. `name` is the part of the address, whose special characters may be escaped. */
-export function ModelPage({ name }: { readonly name: string }) {
+/** One model. `id` is the part of the address, whose special characters may be escaped. */
+export function ModelPage({ id }: { readonly id: string }) {
   const { accountId } = useAccount();
-  const { data, error, refetch } = useRead('/api/v1/models', {}, { everyMs: modelsMs });
-  const back = { href: paths.models(accountId), label: modelsText.title };
-  const model = data?.models.find((one) => one.model === name || encodeURIComponent(one.model) === name);
-  if (model !== undefined) return <ModelContent model={model} back={back} />;
+  const models = useRead('/api/v1/models', {}, { everyMs: modelsMs });
+  const back = { href: paths.models(accountId), label: accountPages.models.title };
+  const model = models.data?.models.find((one) => one.model === id || encodeURIComponent(one.model) === id);
   return (
-    <Page title={modelsText.title} back={back}>
-      {data !== undefined ? (
-        <Empty icon={Layers} title={modelsText.notFoundTitle}>
-          <p>{modelsText.notFound}</p>
-          <div class="row">
-            <LinkButton href={back.href}>{modelsText.seeAll}</LinkButton>
-          </div>
-        </Empty>
-      ) : error !== null ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      ) : (
-        <div class="columns wide-left" aria-busy="true">
-          <Skeleton height="320px" />
-          <Skeleton height="240px" />
-        </div>
-      )}
-    </Page>
+    <DetailPage
+      of={{ ...models, data: model }}
+      isUnknown={models.data !== undefined && model === undefined}
+      title={accountPages.models.title}
+      back={back}
+      unknown={{
+        icon: Layers,
+        title: modelsText.notFoundTitle,
+        text: modelsText.notFound,
+        seeAll: modelsText.seeAll,
+      }}
+    >
+      {(found) => <ModelContent model={found} back={back} />}
+    </DetailPage>
   );
 }
 
-type ContentProps = { readonly model: Model; readonly back: { readonly href: string; readonly label: string } };
+type ContentProps = { readonly model: Model; readonly back: BackLink };
 
 function ModelContent({ model, back }: ContentProps) {
   const { accountId } = useAccount();
   return (
     <Page
       title={model.title}
-      lead={
-        <span class="id">
-          <code>{model.model}</code>
-          <CopyButton text={model.model} label={modelsText.copyName} />
-        </span>
-      }
+      lead={<CopyId id={model.model} label={modelsText.copyName} />}
       back={back}
       actions={
         <LinkButton href={paths.playgroundOf(accountId, model.model)} variant="primary">

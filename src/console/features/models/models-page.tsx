@@ -1,13 +1,12 @@
 import { Link } from 'wouter-preact';
 import type { Model } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Layers } from '../../ui/icons.ts';
+import { Loaded } from '../../ui/loaded.tsx';
 import { amountWords } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { useNow } from '../../ui/time.tsx';
@@ -21,31 +20,35 @@ export const modelsMs = 15_000;
 
 /** All models of the service as cards. */
 export function ModelsPage() {
-  const { data, error, refetch } = useRead('/api/v1/models', {}, { everyMs: modelsMs });
+  const models = useRead('/api/v1/models', {}, { everyMs: modelsMs });
   return (
-    <Page title={modelsText.title} lead={modelsText.lead}>
-      {data === undefined ? (
-        error === null ? (
-          <div class="model-cards" aria-busy="true">
-            {[0, 1, 2].map((one) => (
-              <Skeleton key={one} height="300px" />
-            ))}
-          </div>
-        ) : (
-          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-        )
-      ) : data.models.length === 0 ? (
-        <Empty icon={Layers} title={modelsText.none}>
-          <p>{modelsText.noneAdvice}</p>
-        </Empty>
-      ) : (
-        <ul class="model-cards">
-          {data.models.map((model) => (
-            <ModelCard key={model.model} model={model} />
-          ))}
-        </ul>
-      )}
+    <Page lead={modelsText.lead}>
+      <Loaded of={models} waiting={<WaitingCards />}>
+        {(data) =>
+          data.models.length === 0 ? (
+            <Empty icon={Layers} title={modelsText.none}>
+              <p>{modelsText.noneAdvice}</p>
+            </Empty>
+          ) : (
+            <ul class="model-cards">
+              {data.models.map((model) => (
+                <ModelCard key={model.model} model={model} />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
     </Page>
+  );
+}
+
+function WaitingCards() {
+  return (
+    <div class="model-cards" aria-busy="true">
+      {[0, 1, 2].map((one) => (
+        <Skeleton key={one} height="300px" />
+      ))}
+    </div>
   );
 }
 

@@ -25,12 +25,11 @@ export function valueWord(name: string, value: unknown): string {
 }
 
 export const modelsText = {
-  title: 'Models',
-  lead: 'The available models, what they cost, and the inputs they accept.',
+  lead: 'The available models, with their prices and inputs.',
   none: 'No models available',
-  noneAdvice: 'No worker can generate a model at present. This page updates automatically.',
+  noneAdvice: 'No worker is available for any model right now. This page updates automatically.',
   notFoundTitle: 'Model not found',
-  notFound: 'It doesn’t exist, or no worker can generate it at present.',
+  notFound: 'It doesn’t exist, or no worker is available for it right now.',
   seeAll: 'View all models',
   tryIt: 'Try it',
   sample: 'Sample',
@@ -45,7 +44,7 @@ export const modelsText = {
   announced: 'Announced',
   notYet: 'not yet',
   fromTime: 'from',
-  priceNote: 'The first row that fits a request applies. A task keeps the price of its creation.',
+  priceNote: 'The first row that matches a request applies. Tasks keep the price at which they were created.',
   limits: 'Input',
   lastFrame: 'Last frame',
   lastFrameStored: 'Stored with each video, as a JPEG',
@@ -53,7 +52,7 @@ export const modelsText = {
   copyName: 'Copy model name',
 
   required: 'required',
-  adaptive: 'Auto takes the ratio nearest to the first image.',
+  adaptive: 'Auto uses the ratio closest to the first image.',
   standard: (value: string) => `default ${value}`,
   onOrOff: 'On or off',
   text: 'Text',

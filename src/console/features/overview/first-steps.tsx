@@ -5,6 +5,7 @@ import { paths } from '../../paths.ts';
 import { Check } from '../../ui/icons.ts';
 import { Card } from '../../ui/page.tsx';
 import { overviewText } from './overview-text.ts';
+import './overview.css';
 
 /** Shown until the account has a key and a task. */
 export function FirstSteps({ steps }: { readonly steps: Overview['steps'] }) {

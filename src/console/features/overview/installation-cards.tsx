@@ -9,6 +9,7 @@ import { relativeTime, Time, useNow } from '../../ui/time.tsx';
 import { failWord } from '../tasks/tasks-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { TaskLink } from '../tasks/task-link.tsx';
+import { Meter } from '../../ui/meter.tsx';
 import { installationText } from './overview-text.ts';
 import './overview.css';
 
@@ -28,7 +29,7 @@ export function FailuresCard({ failed }: FailuresProps) {
             <li key={failCode}>
               <Link href={`${opsPaths.tasks}?failCode=${failCode}&since=1d`}>{failWord(failCode).title}</Link>
               <span class="number">{number(tasks)}</span>
-              <span class="bar" style={{ width: `${(100 * tasks) / most}%` }} aria-hidden="true" />
+              <Meter share={tasks / most} tone="bad" />
             </li>
           ))}
         </ul>

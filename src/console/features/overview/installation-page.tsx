@@ -1,34 +1,26 @@
 import { Link } from 'wouter-preact';
 import type { InstallationOverview } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { opsPaths } from '../../paths.ts';
 import { credits, number } from '../../ui/money.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Card, Facts, Page, Tiles } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { duration } from '../../ui/time.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { AnnounceButton } from '../announcement/announce-button.tsx';
 import { TrendsSection } from '../trends/trends-section.tsx';
 import { FailuresCard, LedgerCard } from './installation-cards.tsx';
-import { installationText, overviewText } from './overview-text.ts';
+import { installationText } from './overview-text.ts';
 import { ProvidersCard } from './providers-card.tsx';
 
 /** The state of the whole service, for operators. */
 export function InstallationPage() {
-  const { data, error, refetch } = useRead('/api/admin/v1/overview', {}, { everyMs: 5000 });
+  const overview = useRead('/api/admin/v1/overview', {}, { everyMs: 5000 });
   return (
-    <Page title={overviewText.title} lead={installationText.lead} actions={<AnnounceButton />}>
-      {data !== undefined ? (
-        <Figures overview={data} />
-      ) : error !== null ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      ) : (
-        <>
-          <Skeleton height="103px" />
-          <Skeleton height="257px" />
-        </>
-      )}
+    <Page lead={installationText.lead} actions={<AnnounceButton />}>
+      <Loaded of={overview} heights={[103, 257]}>
+        {(data) => <Figures overview={data} />}
+      </Loaded>
       <TrendsSection />
     </Page>
   );

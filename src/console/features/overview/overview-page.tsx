@@ -1,6 +1,5 @@
 import { Link } from 'wouter-preact';
 import type { Overview } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { TaskTable } from '../tasks/task-table.tsx';
@@ -9,7 +8,7 @@ import { paths } from '../../paths.ts';
 import { LinkButton } from '../../ui/button.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
 import { ArrowRight, Plus } from '../../ui/icons.ts';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { ReadError } from '../../ui/loaded.tsx';
 import { Card, Page, Tiles } from '../../ui/page.tsx';
 import { dayMs, relativeTime, useNow } from '../../ui/time.tsx';
 import { figure } from '../credits/credits-page.tsx';
@@ -26,11 +25,10 @@ export function OverviewPage() {
   const { accountId, name } = useAccount();
   const state = useRead('/api/v1/overview', { days: false }, { everyMs: stateMs });
   const sums = useRead('/api/v1/overview', {}, { everyMs: sumsMs });
-  const { error, data } = state;
+  const { data } = state;
   const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
   return (
     <Page
-      title={overviewText.title}
       lead={overviewText.lead(name)}
       actions={
         <LinkButton href={paths.playground(accountId)} variant="primary">
@@ -38,9 +36,7 @@ export function OverviewPage() {
         </LinkButton>
       }
     >
-      {error !== null && data === undefined && (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void state.refetch()} />
-      )}
+      <ReadError of={state} />
       {data !== undefined && !(data.steps.hasKey && data.steps.hasTask) && <FirstSteps steps={data.steps} />}
       <Figures state={data} days={sums.data?.days} />
       <DayChart days={sums.data?.days ?? []} fromMs={today - 6 * dayMs} count={7} />

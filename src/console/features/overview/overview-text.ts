@@ -3,7 +3,6 @@ import { number } from '../../ui/money.tsx';
 
 /** Every text of both overviews. */
 export const overviewText = {
-  title: 'Overview',
   lead: (account: string) => `The last seven days of ${account}, in UTC.`,
   newVideo: 'New video',
   balance: 'Balance',
@@ -26,7 +25,7 @@ export const overviewText = {
     },
     key: {
       title: 'Create an API key',
-      text: 'Your programs authenticate with it. It is shown once.',
+      text: 'Your programs authenticate with it. It’s shown only once.',
       action: 'Create a key',
     },
     callback: {
@@ -47,7 +46,8 @@ export const overviewText = {
 export const installationText = {
   lead: 'The state of the whole service. Updates every few seconds.',
   stuck: (count: number) => `${number(count)} ${count === 1 ? 'task is' : 'tasks are'} stuck`,
-  stuckText: 'Their workflow code fails. They are refunded after a while. The log of the worker has the reason.',
+  stuckText:
+    'Their workflow code keeps failing. They’re refunded automatically after a while. The worker log has the reason.',
   waiting: 'Waiting',
   queuing: 'In queue',
   generating: 'Generating',
@@ -73,6 +73,6 @@ export const installationText = {
   balanced: (age: string) => `All balances match the ledger, checked ${age}`,
   violations: (count: number, age: string) =>
     `${number(count)} ${count === 1 ? 'violation' : 'violations'}, checked ${age}`,
-  violationsText: 'Don’t change credits manually before the cause is known.',
+  violationsText: 'Don’t adjust credits manually until you know the cause.',
   found: 'found',
 } as const;

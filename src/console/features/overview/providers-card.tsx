@@ -1,10 +1,10 @@
 import { Link } from 'wouter-preact';
 import type { Provider } from '../../api/contract.ts';
+import { operatorPages } from '../../pages.ts';
 import { opsPaths } from '../../paths.ts';
-import { StateDot } from '../../ui/badge.tsx';
+import { StateDot, StateWord } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
-import { Card } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { TableCard } from '../../ui/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
 import { runningOf, SwitchState } from '../providers/providers-page.tsx';
 import { acceptsTasks, poolHealth, providersText } from '../providers/providers-text.ts';
@@ -13,26 +13,25 @@ import { acceptsTasks, poolHealth, providersText } from '../providers/providers-
 export function ProvidersCard({ providers }: { readonly providers: readonly Provider[] }) {
   const all = <Link href={opsPaths.providers}>{providersText.seeAll}</Link>;
   return (
-    <Card title={providersText.title} actions={all} isFlush>
-      <Table
-        caption={providersText.title}
-        rows={providers}
-        rowKey={({ provider }) => provider}
-        columns={[
-          { title: providersText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
-          { title: providersText.switchState, cell: (provider) => <SwitchState provider={provider} /> },
-          { title: providersText.health, cell: (provider) => <Health provider={provider} /> },
-          {
-            title: providersText.running,
-            kind: 'end',
-            cell: (provider) =>
-              runningOf(sum(provider, 'occupying'), isLimited(provider) ? sum(provider, 'limit') : null, provider),
-          },
-          { title: providersText.waiting, kind: 'end', cell: (provider) => number(sum(provider, 'waiting')) },
-          { title: providersText.longestWait, kind: 'end', cell: longestWait },
-        ]}
-      />
-    </Card>
+    <TableCard
+      title={operatorPages.providers.title}
+      actions={all}
+      rows={providers}
+      rowKey={({ provider }) => provider}
+      columns={[
+        { title: providersText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
+        { title: providersText.switchState, cell: (provider) => <SwitchState provider={provider} /> },
+        { title: providersText.health, cell: (provider) => <Health provider={provider} /> },
+        {
+          title: providersText.running,
+          kind: 'end',
+          cell: (provider) =>
+            runningOf(sum(provider, 'occupying'), isLimited(provider) ? sum(provider, 'limit') : null, provider),
+        },
+        { title: providersText.waiting, kind: 'end', cell: (provider) => number(sum(provider, 'waiting')) },
+        { title: providersText.longestWait, kind: 'end', cell: longestWait },
+      ]}
+    />
   );
 }
 
@@ -46,8 +45,7 @@ function Health({ provider: { pools, state } }: { readonly provider: Provider })
   }
   // A provider without a pool has not had a task yet.
   const [first] = cooling.length > 0 ? cooling : pools;
-  const { word, tone } = first === undefined ? acceptsTasks : poolHealth(first, state);
-  return <StateDot tone={tone}>{word}</StateDot>;
+  return <StateWord of={first === undefined ? acceptsTasks : poolHealth(first, state)} />;
 }
 
 function isLimited({ pools }: Provider): boolean {

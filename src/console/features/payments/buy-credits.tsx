@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Answer } from '../../api/call.ts';
 import { brand } from '../../api/brand.ts';
 import { useRead } from '../../api/queries.ts';
-import { useRoleReason } from '../../api/session.ts';
+import { useIsOwner } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Dialog, DialogBody, DialogButton } from '../../ui/dialog.tsx';
@@ -23,7 +23,7 @@ export function useSale(): Sale | undefined {
 /** Owners buy credits; nothing is shown while none are for sale. */
 export function BuyCreditsButton() {
   const sale = useSale();
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
   if (!isOwner || sale === undefined) return null;
   if (sale.packages.length === 0) {
     // Sold elsewhere, if the settings name a page.

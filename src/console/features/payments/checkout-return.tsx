@@ -1,5 +1,4 @@
 import { useQueryClient } from '@tanstack/preact-query';
-import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { TopUp } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
@@ -20,9 +19,7 @@ export function CheckoutReturn() {
   return (
     <div role="status">
       {outcome === 'cancelled' ? (
-        <Outcome title={text.cancelled}>
-          <p>{text.cancelledLead}</p>
-        </Outcome>
+        <Outcome title={text.cancelled} lead={text.cancelledLead} />
       ) : (
         <Purchase topUpId={topUpId} />
       )}
@@ -48,32 +45,16 @@ function Purchase({ topUpId }: { readonly topUpId: string }) {
   if (data !== undefined && purchase === undefined) return null;
   switch (purchase?.state) {
     case 'paid':
-      return (
-        <Outcome tone="good" title={text.added(purchase.credits)}>
-          <p>{text.addedLead}</p>
-        </Outcome>
-      );
+      return <Outcome tone="good" title={text.added(purchase.credits)} lead={text.addedLead} />;
     case 'processing':
-      return (
-        <Outcome title={text.onItsWay}>
-          <p>{text.onItsWayLead}</p>
-        </Outcome>
-      );
+      return <Outcome title={text.onItsWay} lead={text.onItsWayLead} />;
     case 'failed':
     case 'expired':
-      return (
-        <Outcome tone="bad" title={text[purchase.state]}>
-          <p>{text[`${purchase.state}Lead`]}</p>
-        </Outcome>
-      );
+      return <Outcome tone="bad" title={text[purchase.state]} lead={text[`${purchase.state}Lead`]} />;
     case 'open':
     case undefined:
     default:
-      return (
-        <Outcome title={text.received}>
-          <p>{text.receivedLead}</p>
-        </Outcome>
-      );
+      return <Outcome title={text.received} lead={text.receivedLead} />;
   }
 }
 
@@ -86,15 +67,15 @@ function paceOf(purchase: TopUp | undefined): number | false {
 type OutcomeProps = {
   readonly tone?: 'good' | 'bad';
   readonly title: string;
-  readonly children: ComponentChildren;
+  readonly lead: string;
 };
 
-function Outcome({ tone, title, children }: OutcomeProps) {
+function Outcome({ tone, title, lead }: OutcomeProps) {
   const { get, set } = useAddress();
   const leave = (tab: string | undefined) => set({ topUp: undefined, checkout: undefined, tab });
   return (
     <Notice {...(tone !== undefined && { tone })} title={title}>
-      {children}
+      <p>{lead}</p>
       <div class="row">
         {get('tab') !== 'purchases' && (
           <Button size="small" onClick={() => leave('purchases')}>

@@ -1,13 +1,12 @@
 import type { Answer } from '../../api/call.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { CreditCard } from '../../ui/icons.ts';
+import { Loaded } from '../../ui/loaded.tsx';
 import { number } from '../../ui/money.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
-import { Card, Page, Tiles } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Notice } from '../../ui/notice.tsx';
+import { Page, Tiles } from '../../ui/page.tsx';
+import { TableCard } from '../../ui/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
 import { obstacleWords, paymentsText as text } from './payments-text.ts';
@@ -15,16 +14,12 @@ import { Purchases } from './purchases.tsx';
 
 /** Payments of all accounts, for operators. */
 export function PaymentsPage() {
-  const { data, error, refetch } = useRead('/api/admin/v1/payments', {}, { everyMs: 15_000 });
+  const payments = useRead('/api/admin/v1/payments', {}, { everyMs: 15_000 });
   return (
-    <Page title={text.title} lead={text.lead}>
-      {data !== undefined ? (
-        <State payments={data} />
-      ) : error !== null ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      ) : (
-        <Skeleton height="86px" />
-      )}
+    <Page lead={text.lead}>
+      <Loaded of={payments} heights={[86]}>
+        {(data) => <State payments={data} />}
+      </Loaded>
       <Purchases />
     </Page>
   );
@@ -69,22 +64,20 @@ function State({ payments: { provider, isTest, reconcileTime, ungranted } }: Sta
 
 function Ungranted({ payments }: { readonly payments: StateProps['payments']['ungranted'] }) {
   return (
-    <Card title={text.ungrantedTitle} isFlush>
-      <Table
-        caption={text.ungrantedTitle}
-        rows={payments}
-        rowKey={({ checkoutId }) => checkoutId}
-        columns={[
-          {
-            title: text.checkout,
-            kind: 'head',
-            cell: ({ checkoutId }) => <code class="payment-id">{checkoutId}</code>,
-          },
-          { title: text.account, cell: ({ accountId }) => <AccountLink accountId={accountId} name={null} /> },
-          { title: text.reason, isWide: true, cell: ({ reason }) => obstacleWords(reason) },
-          { title: text.found, kind: 'end', cell: ({ foundTime }) => <Time ms={foundTime} /> },
-        ]}
-      />
-    </Card>
+    <TableCard
+      title={text.ungrantedTitle}
+      rows={payments}
+      rowKey={({ checkoutId }) => checkoutId}
+      columns={[
+        {
+          title: text.checkout,
+          kind: 'head',
+          cell: ({ checkoutId }) => <code class="payment-id">{checkoutId}</code>,
+        },
+        { title: text.account, cell: ({ accountId }) => <AccountLink accountId={accountId} name={null} /> },
+        { title: text.reason, isWide: true, cell: ({ reason }) => obstacleWords(reason) },
+        { title: text.found, kind: 'end', cell: ({ foundTime }) => <Time ms={foundTime} /> },
+      ]}
+    />
   );
 }

@@ -1,10 +1,8 @@
 import type { AdminTopUp, UngrantedPayment } from '../../api/contract.ts';
-import type { Tone } from '../../ui/badge.tsx';
+import { type Word, wordOf } from '../../ui/badge.tsx';
 import { credits, number } from '../../ui/money.tsx';
 
 // Every text about buying credits and about payments.
-
-type Word = { readonly word: string; readonly tone: Tone };
 
 const stateWords: Readonly<Record<AdminTopUp['state'], Word>> = {
   open: { word: 'Incomplete', tone: 'calm' },
@@ -14,17 +12,13 @@ const stateWords: Readonly<Record<AdminTopUp['state'], Word>> = {
   expired: { word: 'Expired', tone: 'calm' },
 };
 
-/** A state that is newer than this code appears as it is. */
-export function purchaseWord(state: string): Word {
-  const known: Readonly<Record<string, Word>> = stateWords;
-  return known[state] ?? { word: state, tone: 'calm' };
-}
+export const purchaseWord = (state: string) => wordOf(stateWords, state);
 
 const obstacles: Readonly<Record<UngrantedPayment['reason'], string>> = {
-  amount_differs: 'The customer paid another amount than the price of the package. Refund the payment in Stripe.',
-  other_checkout: 'The checkout copies the metadata of another one. Refund the payment in Stripe.',
+  amount_differs: 'The amount paid differs from the price of the package. Refund the payment in Stripe.',
+  other_checkout: 'The checkout has the metadata of another one. Refund the payment in Stripe.',
   account_not_found:
-    'The account is unknown: the database may be older than the payment. Restore a newer backup, or refund it.',
+    'No account has this ID. The database may be older than the payment: restore a newer backup, or refund the payment.',
   balance_out_of_range: 'The balance would become too large. Refund the payment in Stripe.',
 };
 
@@ -83,8 +77,7 @@ export const paymentsText = {
   noneAdvice: 'Purchases of credits are listed here, with their receipts and refunds.',
   noneOfAccount: 'This account hasn’t bought credits.',
 
-  title: 'Payments',
-  lead: 'Purchases of credits by all accounts, and what Stripe’s records say about them.',
+  lead: 'Credit purchases of all accounts, reconciled with Stripe.',
   mode: 'Mode',
   live: 'Live',
   testMode: 'Test',
@@ -94,7 +87,7 @@ export const paymentsText = {
   never: 'never',
   reconciledNote: 'with Stripe, every hour',
   ungranted: 'Not granted',
-  ungrantedNote: 'paid, without credits',
+  ungrantedNote: 'paid, but no credits added',
   ungrantedTitle: 'Paid but not granted',
   ungrantedAlert: (count: number) =>
     count === 1 ? '1 payment was not granted' : `${number(count)} payments were not granted`,

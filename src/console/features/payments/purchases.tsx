@@ -1,8 +1,7 @@
-import type { Query } from '../../api/call.ts';
 import type { AdminTopUp, TopUp } from '../../api/contract.ts';
-import { Badge, StateDot } from '../../ui/badge.tsx';
-import { CopyButton, shortId } from '../../ui/copy.tsx';
-import type { Filter } from '../../ui/filters.tsx';
+import { Badge, StateDot, StateWord } from '../../ui/badge.tsx';
+import { CopyId } from '../../ui/copy.tsx';
+import { choiceFilter } from '../../ui/filters.tsx';
 import { CreditCard, ExternalLink } from '../../ui/icons.ts';
 import { List } from '../../ui/list.tsx';
 import { credits, priceOf } from '../../ui/money.tsx';
@@ -48,19 +47,14 @@ function NoPurchases() {
 
 const states = ['paid', 'processing', 'open', 'failed', 'expired'] as const;
 
-const filters: readonly Filter<Query<'/api/admin/v1/top-ups'>>[] = [
-  {
+const filters = [
+  choiceFilter({
     name: 'state',
     label: text.state,
-    options: [
-      { value: '', label: text.allStates },
-      ...states.map((value) => ({ value, label: purchaseWord(value).word })),
-    ],
-    query: (value) => {
-      const state = states.find((one) => one === value);
-      return state === undefined ? {} : { state };
-    },
-  },
+    all: text.allStates,
+    values: states,
+    word: (state) => purchaseWord(state).word,
+  }),
 ];
 
 /** For operators: the purchases of one account, or of all. */
@@ -120,12 +114,7 @@ const paymentColumn: Column<PurchaseView> = {
 
 function StripeId({ id }: { readonly id: string | null }) {
   if (id === null) return <>–</>;
-  return (
-    <span class="id" title={id}>
-      <code>{shortId(id)}</code>
-      <CopyButton text={id} label={text.copyId} />
-    </span>
-  );
+  return <CopyId id={id} label={text.copyId} isShort />;
 }
 
 const accountColumn: Column<PurchaseView> = {
@@ -141,10 +130,7 @@ type PurchaseProps = { readonly purchase: PurchaseView };
 
 /** A refund or a dispute takes back all credits or a part of them; the payment stays paid. */
 function PurchaseState({ purchase: { state, credits: amount, reversedCredits } }: PurchaseProps) {
-  if (reversedCredits <= 0) {
-    const { word, tone } = purchaseWord(state);
-    return <StateDot tone={tone}>{word}</StateDot>;
-  }
+  if (reversedCredits <= 0) return <StateWord of={purchaseWord(state)} />;
   return (
     <>
       <StateDot tone="warn">{reversedCredits < amount ? text.partlyRefunded : text.refunded}</StateDot>

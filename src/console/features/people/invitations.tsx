@@ -2,8 +2,7 @@ import { failureOf } from '../../api/problem.ts';
 import { useSend } from '../../api/queries.ts';
 import { Button } from '../../ui/button.tsx';
 import { X } from '../../ui/icons.ts';
-import { Card } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { TableCard } from '../../ui/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { roleWord } from './role-text.ts';
@@ -36,26 +35,24 @@ export function Invitations({ title, invitations, isOperator = false, disabledRe
       accountId === null ? peopleText.noAccounts : <AccountLink accountId={accountId} name={accountName} />,
   };
   return (
-    <Card title={title} isFlush>
-      <Table
-        caption={title}
-        rows={invitations}
-        rowKey={({ linkId }) => linkId}
-        columns={[
-          { title: peopleText.email, kind: 'head', cell: ({ email }) => <bdi>{email}</bdi> },
-          ...(isOperator ? [accounts] : []),
-          { title: peopleText.role, cell: ({ role }) => (role === null ? peopleText.operator : roleWord(role)) },
-          { title: peopleText.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
-          {
-            title: peopleText.actions,
-            kind: 'actions',
-            cell: (invitation) => (
-              <RevokeButton invitation={invitation} isOperator={isOperator} disabledReason={disabledReason} />
-            ),
-          },
-        ]}
-      />
-    </Card>
+    <TableCard
+      title={title}
+      rows={invitations}
+      rowKey={({ linkId }) => linkId}
+      columns={[
+        { title: peopleText.email, kind: 'head', cell: ({ email }) => <bdi>{email}</bdi> },
+        ...(isOperator ? [accounts] : []),
+        { title: peopleText.role, cell: ({ role }) => (role === null ? peopleText.operator : roleWord(role)) },
+        { title: peopleText.expires, kind: 'end', cell: ({ expireTime }) => <Time ms={expireTime} /> },
+        {
+          title: peopleText.actions,
+          kind: 'actions',
+          cell: (invitation) => (
+            <RevokeButton invitation={invitation} isOperator={isOperator} disabledReason={disabledReason} />
+          ),
+        },
+      ]}
+    />
   );
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { type Role, roles } from '../../../people/role.ts';
 import type { Answer } from '../../api/call.ts';
 import { useRead } from '../../api/queries.ts';
-import { useAccount, useMe, useRoleReason } from '../../api/session.ts';
+import { useAccount, useIsOwner, useMe, useRoleReason } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
@@ -33,7 +33,6 @@ export function MembersPage() {
   const isLastOwner = ({ role }: Member) => role === 'owner' && owners === 1;
   return (
     <ListPage
-      title={text.title}
       lead={text.lead(name)}
       actions={<InviteButton account={{ accountId, name }} disabledReason={reason} />}
       noun={text.nouns}
@@ -82,7 +81,7 @@ export function MembersPage() {
       <Card title={text.roles}>
         <Facts facts={roles.map((role) => [roleWords[role].word, roleWords[role].can])} />
       </Card>
-      {isOwner && <SecurityEvents path="/api/console/v1/events" />}
+      {useIsOwner() && <SecurityEvents path="/api/console/v1/events" />}
     </ListPage>
   );
 }

@@ -1,6 +1,5 @@
 /** Every string of the members of an account, for its owners. */
 export const membersText = {
-  title: 'Members',
   lead: (account: string) => `Who can use ${account}, and what each person can do.`,
   nouns: ['member', 'members'],
   none: 'No members',

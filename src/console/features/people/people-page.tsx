@@ -27,7 +27,7 @@ export function PeoplePage() {
     { label: peopleText.events, href: hrefWith({ tab: 'events', search: undefined }), isCurrent: isEvents },
   ];
   return (
-    <Page title={peopleText.title} lead={peopleText.lead} actions={<InviteButton isOperator />}>
+    <Page lead={peopleText.lead} actions={<InviteButton isOperator />}>
       <Tabs label={peopleText.tabs} tabs={tabs} />
       {isEvents ? <SecurityEvents path="/api/admin/v1/people/events" /> : <People />}
     </Page>

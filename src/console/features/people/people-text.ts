@@ -1,6 +1,5 @@
 /** Every text about people, for owners and operators. */
 export const peopleText = {
-  title: 'People',
   lead: 'Everyone who can sign in to the console.',
   tabs: 'People and events',
   people: 'People',
@@ -21,7 +20,6 @@ export const peopleText = {
   role: 'Role',
   lastSeen: 'Last seen',
   never: 'never',
-  joined: 'Joined',
   actions: 'Actions',
   actionsFor: (email: string) => `Actions for ${email}`,
   members: 'Members',

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks';
 import { maxUploadBytes, maxUploadMegabytes, type UploadKind, uploadTypes } from '../../../media/upload.ts';
 import { upload } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
-import { useAccount } from '../../api/session.ts';
+import { useAccount, useRoleReason } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { useFieldError } from '../../ui/form.tsx';
@@ -27,35 +27,14 @@ type MediaProps = {
 
 /** Reference media: URLs that the service can reach, or files that are uploaded, dropped or pasted. See `file-drop.ts`. */
 export function MediaField({ label, name, media, urls, max, hint, blocked, onUrls }: MediaProps) {
-  const { accountId } = useAccount();
   const [isTyping, setTyping] = useState(false);
-  const [isBusy, setBusy] = useState(false);
-  const [uploadError, setUploadError] = useState<string>();
   const fieldError = useFieldError(name);
   const picker = useRef<HTMLInputElement>(null);
-  const types = uploadTypes[media];
-  const disabledReason = blocked ?? (urls.length >= max && max > 1 ? playgroundText.atMost(max) : undefined);
+  const mayNot = useRoleReason('member');
+  const disabledReason = mayNot ?? blocked ?? (urls.length >= max && max > 1 ? playgroundText.atMost(max) : undefined);
   // A new file replaces a single one.
   const add = (url: string) => onUrls((before) => (max === 1 ? [url] : [...before, url]));
-  const send = async (files: readonly File[]) => {
-    setBusy(true);
-    setUploadError(undefined);
-    try {
-      for (const file of files.slice(0, Math.max(1, max - urls.length))) {
-        if (!file.type.startsWith(`${media}/`))
-          throw new Error(playgroundText.notOfKind(file.name, playgroundText.aFile[media]));
-        if (file.size > maxUploadBytes(media))
-          throw new Error(playgroundText.tooLarge(file.name, maxUploadMegabytes[media]));
-        const { url, previewUrl } = await upload(file, { account: accountId });
-        storePreview(url, previewUrl);
-        add(url);
-      }
-    } catch (error) {
-      setUploadError(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
-    } finally {
-      setBusy(false);
-    }
-  };
+  const { isBusy, uploadError, send } = useUploads(media, add);
   const error = uploadError ?? fieldError;
   return (
     <fieldset class="field media" {...(disabledReason === undefined && { 'data-media': media })}>
@@ -79,11 +58,11 @@ export function MediaField({ label, name, media, urls, max, hint, blocked, onUrl
           type="file"
           hidden
           multiple={max > 1}
-          accept={types.join(',') || `${media}/*`}
+          accept={uploadTypes[media].join(',') || `${media}/*`}
           aria-label={playgroundText.filesOf(label)}
           onChange={(event) => {
             const { files } = event.currentTarget;
-            if (files !== null && files.length > 0) void send([...files]);
+            if (files !== null && files.length > 0) void send([...files].slice(0, Math.max(1, max - urls.length)));
             event.currentTarget.value = '';
           }}
         />
@@ -109,6 +88,33 @@ export function MediaField({ label, name, media, urls, max, hint, blocked, onUrl
       </p>
     </fieldset>
   );
+}
+
+/** Uploads files one after the other, up to the first that is refused. */
+function useUploads(media: UploadKind, onUploaded: (url: string) => void) {
+  const { accountId } = useAccount();
+  const [isBusy, setBusy] = useState(false);
+  const [uploadError, setUploadError] = useState<string>();
+  const send = async (files: readonly File[]) => {
+    setBusy(true);
+    setUploadError(undefined);
+    try {
+      for (const file of files) {
+        if (!file.type.startsWith(`${media}/`))
+          throw new Error(playgroundText.notOfKind(file.name, playgroundText.aFile[media]));
+        if (file.size > maxUploadBytes(media))
+          throw new Error(playgroundText.tooLarge(file.name, maxUploadMegabytes[media]));
+        const { url, previewUrl } = await upload(file, { account: accountId });
+        storePreview(url, previewUrl);
+        onUploaded(url);
+      }
+    } catch (error) {
+      setUploadError(error instanceof Error && error.name === 'Error' ? error.message : failureOf(error).sentence);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, uploadError, send };
 }
 
 function Chosen({ urls, media, onUrls }: Pick<MediaProps, 'urls' | 'media' | 'onUrls'>) {

@@ -42,7 +42,7 @@ export function PlaygroundPage() {
   const request = requestOf(draft, model === undefined ? [] : fieldsOf(model));
   const { taskIds, reads, views } = shown;
   return (
-    <Page title={playgroundText.title} lead={playgroundText.lead} tabTitle={useProgressTitle(views, taskIds.length)}>
+    <Page lead={playgroundText.lead} tabTitle={useProgressTitle(views, taskIds.length)}>
       <div class="columns playground">
         {catalogue.error !== null && catalogue.data === undefined ? (
           <ErrorBox failure={failureOf(catalogue.error)} onRetry={() => void catalogue.refetch()} />

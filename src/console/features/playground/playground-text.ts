@@ -7,7 +7,6 @@ import { maxVariants } from './draft.ts';
 const theseVideos = (count: number) => (count === 1 ? 'this video' : `these ${count} videos`);
 
 export const playgroundText = {
-  title: 'Playground',
   lead: 'Describe a video, check its price, and watch it being generated.',
   form: 'Video',
   model: 'Model',

@@ -1,11 +1,10 @@
 import type { Account, ModelPrice } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { DialogButton } from '../../ui/dialog.tsx';
+import { ReadError } from '../../ui/loaded.tsx';
 import { number } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
-import { Card, Page } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { Page } from '../../ui/page.tsx';
+import { TableCard } from '../../ui/table-card.tsx';
 import { ExactTime, useNow } from '../../ui/time.tsx';
 import { Amounts, amountsAt, conditionWords, type PricedModel, type PriceLine } from './price-parts.tsx';
 import { pricesText } from './prices-text.ts';
@@ -16,7 +15,7 @@ type Props = { readonly account?: Pick<Account, 'accountId' | 'name'> | undefine
 
 export function PricesPage() {
   return (
-    <Page title={pricesText.title} lead={pricesText.lead}>
+    <Page lead={pricesText.lead}>
       <PriceTables />
     </Page>
   );
@@ -26,41 +25,39 @@ export function PricesPage() {
 export function PriceTables({ account }: Props) {
   const now = useNow(5_000);
   const query = { accountId: account?.accountId, limit: 1 };
-  const { data, error, refetch } = useRead('/api/admin/v1/prices', query, { everyMs: 15_000 });
+  const prices = useRead('/api/admin/v1/prices', query, { everyMs: 15_000 });
   return (
     <div class="stack loose">
-      {data === undefined && error !== null && <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />}
-      <Card title={pricesText.current} isFlush>
-        <Table
-          caption={pricesText.current}
-          rows={data?.models.flatMap(linesOf)}
-          rowKey={({ model, price }) => `${model} ${price.name}`}
-          expected={2}
-          columns={[
-            { title: pricesText.model, kind: 'head', cell: (line) => <ModelName line={line} /> },
-            { title: pricesText.price, cell: (line) => <PriceName line={line} /> },
-            {
-              title: pricesText.perSecond,
-              kind: 'end',
-              cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerSecond),
-            },
-            {
-              title: pricesText.perVideo,
-              kind: 'end',
-              cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerVideo),
-            },
-            {
-              title: pricesText.announced,
-              cell: ({ price }) => <Announced amounts={amountsAt(price, now).announced} />,
-            },
-            {
-              title: pricesText.actions,
-              kind: 'actions',
-              cell: (line) => <SetButton line={line} account={account} />,
-            },
-          ]}
-        />
-      </Card>
+      <ReadError of={prices} />
+      <TableCard
+        title={pricesText.current}
+        rows={prices.data?.models.flatMap(linesOf)}
+        rowKey={({ model, price }) => `${model} ${price.name}`}
+        expected={2}
+        columns={[
+          { title: pricesText.model, kind: 'head', cell: (line) => <ModelName line={line} /> },
+          { title: pricesText.price, cell: (line) => <PriceName line={line} /> },
+          {
+            title: pricesText.perSecond,
+            kind: 'end',
+            cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerSecond),
+          },
+          {
+            title: pricesText.perVideo,
+            kind: 'end',
+            cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerVideo),
+          },
+          {
+            title: pricesText.announced,
+            cell: ({ price }) => <Announced amounts={amountsAt(price, now).announced} />,
+          },
+          {
+            title: pricesText.actions,
+            kind: 'actions',
+            cell: (line) => <SetButton line={line} account={account} />,
+          },
+        ]}
+      />
       <SetPrices accountId={account?.accountId} />
     </div>
   );

@@ -4,8 +4,7 @@ import { number } from '../../ui/money.tsx';
 
 /** Every text about prices. */
 export const pricesText = {
-  title: 'Prices',
-  lead: 'List prices, for accounts without custom prices. The first price of a model whose condition is met applies. Tasks keep the price of their creation.',
+  lead: 'List prices apply to accounts without custom prices. The first price of a model whose condition is met applies. Tasks keep the price at which they were created.',
   current: 'Current prices',
   noun: ['price', 'prices'],
   model: 'Model',
@@ -49,7 +48,7 @@ export const pricesText = {
   withdrawTitle: 'Withdraw this price?',
   withdrawAction: 'Withdraw price',
   withdrawHelp: (price: string, what: string, time: string) =>
-    `${price}, ${what}, was to take effect on ${time}. The current price stays.`,
+    `${price}, ${what}, won’t take effect on ${time}. The current price stays.`,
   withdrawn: 'Price withdrawn',
   everyVideo: 'every video',
   everyOtherVideo: 'every other video',

@@ -15,7 +15,10 @@ type SetProps = {
   readonly onClose: () => void;
 };
 
+const starts = (['now', 'later'] as const).map((value) => ({ value, label: pricesText[value] }));
 const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+const whole = { type: 'number', min: 0, step: 1, required: true } as const;
 
 /** Sets a price from now on or from a later time on, or ends the prices that were set. */
 export function SetPriceDialog({ line: { model, title, price, isOnly }, account, onClose }: SetProps) {
@@ -32,7 +35,10 @@ export function SetPriceDialog({ line: { model, title, price, isOnly }, account,
     creditsPerVideo: Number(values.creditsPerVideo),
   };
   const end = account === undefined ? pricesText.cataloguePrice : pricesText.listPrice;
-  const whole = { type: 'number', min: 0, step: 1, required: true } as const;
+  const kinds = [
+    { value: 'price', label: account === undefined ? pricesText.newPrice : pricesText.customPrice },
+    { value: 'end', label: end },
+  ] as const;
   return (
     <ActionDialog
       path="/api/admin/v1/prices/set"
@@ -56,30 +62,14 @@ export function SetPriceDialog({ line: { model, title, price, isOnly }, account,
           kind === 'end' ? end.toLowerCase() : amountWords(amounts),
         )}
       </p>
-      <Segmented
-        label={pricesText.price}
-        value={kind}
-        options={[
-          { value: 'price', label: account === undefined ? pricesText.newPrice : pricesText.customPrice },
-          { value: 'end', label: end },
-        ]}
-        onValue={setKind}
-      />
+      <Segmented label={pricesText.price} value={kind} options={kinds} onValue={setKind} />
       {kind === 'price' && (
         <div class="amounts">
           <TextField label={pricesText.perSecond} {...whole} {...field('creditsPerSecond')} />
           <TextField label={pricesText.perVideo} {...whole} {...field('creditsPerVideo')} />
         </div>
       )}
-      <Segmented
-        label={pricesText.starts}
-        value={start}
-        options={[
-          { value: 'now', label: pricesText.now },
-          { value: 'later', label: pricesText.later },
-        ]}
-        onValue={setStart}
-      />
+      <Segmented label={pricesText.starts} value={start} options={starts} onValue={setStart} />
       {start === 'later' && (
         <TextField
           label={pricesText.time}

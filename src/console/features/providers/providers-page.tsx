@@ -1,38 +1,30 @@
 import type { Provider } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
-import { StateDot } from '../../ui/badge.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { Server } from '../../ui/icons.ts';
+import { Loaded } from '../../ui/loaded.tsx';
 import { number } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
 import { Card, Page } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { Table } from '../../ui/table.tsx';
 import { duration, Time } from '../../ui/time.tsx';
+import { StateWord } from '../../ui/badge.tsx';
 import { MarginCard } from '../margin/margin-card.tsx';
 import { TestButton } from './provider-test.tsx';
 import { SwitchButton } from './provider-switch.tsx';
 import { poolHealth, providersText, switchWord } from './providers-text.ts';
 
 export function ProvidersPage() {
-  const { data, error, refetch } = useRead('/api/admin/v1/providers', {}, { everyMs: 5000 });
+  const providers = useRead('/api/admin/v1/providers', {}, { everyMs: 5000 });
   return (
-    <Page title={providersText.title} lead={providersText.lead}>
-      {data === undefined &&
-        (error === null ? (
-          <Skeleton height="180px" />
-        ) : (
-          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-        ))}
-      {data?.providers.length === 0 && (
+    <Page lead={providersText.lead}>
+      <Loaded of={providers} heights={[180]}>
+        {(data) => data.providers.map((provider) => <ProviderCard key={provider.provider} provider={provider} />)}
+      </Loaded>
+      {providers.data?.providers.length === 0 && (
         <Empty icon={Server} title={providersText.empty}>
           <p>{providersText.emptyAdvice}</p>
         </Empty>
       )}
-      {data?.providers.map((provider) => (
-        <ProviderCard key={provider.provider} provider={provider} />
-      ))}
       <MarginCard />
     </Page>
   );
@@ -41,8 +33,7 @@ export function ProvidersPage() {
 type ProviderProps = { readonly provider: Provider };
 
 export function SwitchState({ provider: { state } }: ProviderProps) {
-  const { word, tone } = switchWord(state);
-  return <StateDot tone={tone}>{word}</StateDot>;
+  return <StateWord of={switchWord(state)} />;
 }
 
 /** The slots of a pool; those of the preview are limited on each worker, so it has no limit here. */
@@ -72,10 +63,7 @@ function ProviderCard({ provider }: ProviderProps) {
             { title: providersText.pool, kind: 'head', cell: ({ pool }) => <code>{pool}</code> },
             {
               title: providersText.health,
-              cell: (pool) => {
-                const { word, tone } = poolHealth(pool, provider.state);
-                return <StateDot tone={tone}>{word}</StateDot>;
-              },
+              cell: (pool) => <StateWord of={poolHealth(pool, provider.state)} />,
             },
             {
               title: providersText.running,

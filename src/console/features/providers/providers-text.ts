@@ -1,14 +1,13 @@
 import type { Provider } from '../../api/contract.ts';
-import type { Tone } from '../../ui/badge.tsx';
+import type { Word } from '../../ui/badge.tsx';
 import { number } from '../../ui/money.tsx';
 import { duration } from '../../ui/time.tsx';
 
 /** Every text about providers. */
 export const providersText = {
-  title: 'Providers',
-  lead: 'Which upstreams generate videos, how busy they are, and what they cost.',
+  lead: 'The providers that generate videos: their health, load and cost.',
   empty: 'No providers',
-  emptyAdvice: 'The catalogue names no provider, so every task waits. Add one to the catalogue file.',
+  emptyAdvice: 'The catalogue has no provider, so every task waits. Add one to the catalogue file.',
   provider: 'Provider',
   switchAction: 'Switch',
   switchState: 'Switch',
@@ -35,7 +34,7 @@ export const providersText = {
   test: 'Test',
   testTitle: (provider: string) => `Test ${provider}`,
   testHelp:
-    'A worker reads a job that doesn’t exist. That’s free at every provider, and shows whether it’s reachable and accepts our key. The test is recorded in the audit log.',
+    'A worker requests a job that doesn’t exist. This is free at every provider, and shows whether it’s reachable and accepts our key. The test is recorded in the audit log.',
   runTest: 'Run test',
   runAgain: 'Run again',
   done: 'Done',
@@ -44,12 +43,10 @@ export const providersText = {
   detail: 'Detail',
 } as const;
 
-type Word = { readonly word: string; readonly tone: Tone };
-
 export const switchStates = ['enabled', 'draining', 'off'] as const;
 
 const switches: Readonly<Record<string, Word & { readonly help: string; readonly action: string }>> = {
-  enabled: { word: 'Enabled', tone: 'good', action: 'Enable', help: 'Receives new jobs. Cooldowns end.' },
+  enabled: { word: 'Enabled', tone: 'good', action: 'Enable', help: 'Receives new jobs. Ends its cooldowns.' },
   draining: {
     word: 'Draining',
     tone: 'warn',
@@ -60,7 +57,7 @@ const switches: Readonly<Record<string, Word & { readonly help: string; readonly
     word: 'Off',
     tone: 'bad',
     action: 'Turn off',
-    help: 'Receives no requests at all, not even about running jobs. They continue when the provider is enabled again.',
+    help: 'Receives no requests, not even about running jobs. Those continue when you enable the provider again.',
   },
 };
 
@@ -97,13 +94,21 @@ const outcomes: Readonly<Record<string, Word & { readonly help: string }>> = {
   responded: {
     word: 'Unexpected response',
     tone: 'warn',
-    help: 'Something answered, but not as this API does. Check the base URL.',
+    help: 'Something responded, but not as this API does. Check the base URL.',
   },
-  key_rejected: { word: 'Key rejected', tone: 'bad', help: 'Check the key, its permissions and the balance there.' },
+  key_rejected: {
+    word: 'Key rejected',
+    tone: 'bad',
+    help: 'Check the key, its permissions, and your balance with the provider.',
+  },
   unavailable: { word: 'Unavailable', tone: 'warn', help: 'The provider is reachable, and busy or failing.' },
   unreachable: { word: 'Unreachable', tone: 'bad', help: 'No connection. Check the base URL and the network.' },
   not_tested: { word: 'Not tested', tone: 'calm', help: 'No request was possible.' },
-  no_worker: { word: 'No worker', tone: 'bad', help: 'No worker ran the test in time. Check that workers run.' },
+  no_worker: {
+    word: 'No worker',
+    tone: 'bad',
+    help: 'No worker ran the test in time. Check that workers are running.',
+  },
 };
 
 /** The words for the result of a test, also for one that is newer than this page. */

@@ -3,12 +3,12 @@ import { Link } from 'wouter-preact';
 import type { Query } from '../../api/call.ts';
 import type { LoggedRequest } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
-import { useAccount, useRoleReason } from '../../api/session.ts';
+import { useAccount, useIsOwner } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { LinkButton } from '../../ui/button.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
-import { type Filter, useAddress } from '../../ui/filters.tsx';
+import { CopyId } from '../../ui/copy.tsx';
+import { choiceFilter, type Filter, useAddress } from '../../ui/filters.tsx';
 import { Activity } from '../../ui/icons.ts';
 import { ListPage } from '../../ui/list.tsx';
 import { Facts } from '../../ui/page.tsx';
@@ -23,7 +23,6 @@ type RequestFilter = Filter<Query<'/api/v1/requests'>>;
 export function RequestsPage() {
   return (
     <ListPage
-      title={requestsText.title}
       lead={requestsText.lead}
       noun={requestsText.noun}
       path="/api/v1/requests"
@@ -38,18 +37,14 @@ export function RequestsPage() {
   );
 }
 
-const statuses = ['', '2xx', '4xx', '5xx'] as const;
-
-const statusFilter: RequestFilter = {
+const statusFilter: RequestFilter = choiceFilter({
   name: 'status',
   label: requestsText.statuses,
   control: 'tabs',
-  options: statuses.map((value) => ({ value, label: requestsText.status[value] })),
-  query: (value) => {
-    const status = statuses.find((one) => one === value);
-    return status === undefined || status === '' ? {} : { status };
-  },
-};
+  all: requestsText.anyStatus,
+  values: ['2xx', '4xx', '5xx'] as const,
+  word: (status) => requestsText.status[status],
+});
 
 const textFilters: readonly RequestFilter[] = [
   { name: 'endpoint', label: requestsText.endpoint, query: (endpoint) => ({ endpoint }) },
@@ -59,7 +54,7 @@ const textFilters: readonly RequestFilter[] = [
 
 /** Owners choose one of the keys. Other people, who cannot list keys, narrow the list by the details of a request. */
 function useRequestFilters(): readonly RequestFilter[] {
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
   const given = useAddress().get('key');
   const { data } = useRead('/api/v1/keys', {}, { isEnabled: isOwner });
   return useMemo(() => {
@@ -115,13 +110,7 @@ function RequestHead({ request }: RequestProps) {
       </summary>
       <Facts
         facts={[
-          [
-            requestsText.requestId,
-            <span class="id">
-              <code>{requestId}</code>
-              <CopyButton text={requestId} label={requestsText.copyId} />
-            </span>,
-          ],
+          [requestsText.requestId, <CopyId id={requestId} label={requestsText.copyId} />],
           [requestsText.error, error === null ? undefined : <code>{error}</code>],
           [requestsText.tool, tool === null ? undefined : <code>{tool}</code>],
           [requestsText.task, taskId === null ? undefined : <TaskLink taskId={taskId} />],
@@ -135,7 +124,7 @@ function RequestHead({ request }: RequestProps) {
 
 function NoRequests() {
   const { accountId } = useAccount();
-  const isOwner = useRoleReason('owner') === undefined;
+  const isOwner = useIsOwner();
   return (
     <>
       <p>{requestsText.emptyAdvice}</p>

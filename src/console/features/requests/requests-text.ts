@@ -2,14 +2,14 @@ import type { Tone } from '../../ui/badge.tsx';
 
 /** Every text of the request log. */
 export const requestsText = {
-  title: 'Requests',
-  lead: 'API requests from the last 7 days, including refused ones, and changes made in the console.',
+  lead: 'API requests from the last seven days, including rejected ones, and changes made in the console.',
   noun: ['request', 'requests'],
   empty: 'No requests yet',
   emptyAdvice: 'Requests with an API key of this account appear here about a second after their response.',
   createKey: 'Create an API key',
   statuses: 'Status',
-  status: { '': 'All', '2xx': 'Succeeded', '4xx': 'Refused', '5xx': 'Errors' },
+  anyStatus: 'All',
+  status: { '2xx': 'Succeeded', '4xx': 'Rejected', '5xx': 'Errors' },
   endpoint: 'Endpoint',
   error: 'Error code',
   requestId: 'Request ID',
@@ -22,7 +22,6 @@ export const requestsText = {
   duration: 'Duration',
   time: 'Time',
   aborted: 'Aborted',
-  details: 'Details',
   copyId: 'Copy request ID',
   tool: 'MCP tool',
   task: 'Task',

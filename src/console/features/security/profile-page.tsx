@@ -15,7 +15,7 @@ export function ProfilePage() {
   if (me === undefined || me === null) return null;
   const { user, accounts } = me;
   return (
-    <PersonalPage title={text.title} lead={text.lead}>
+    <PersonalPage lead={text.lead}>
       <Card title={text.person}>
         <Facts
           facts={[

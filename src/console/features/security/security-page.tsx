@@ -15,7 +15,7 @@ export function SecurityPage() {
   const { data: me } = useMe();
   const { data: options } = useRead('/api/console/v1/options', {});
   return (
-    <PersonalPage title={securityText.title} lead={securityText.lead(me?.user.email ?? '')}>
+    <PersonalPage lead={securityText.lead(me?.user.email ?? '')}>
       {options?.passwordSignIn !== false && <PasswordCard />}
       {options?.passkeys === true && <Passkeys />}
       <Sessions />

@@ -3,9 +3,8 @@ import type { SecurityEvent } from '../../api/contract.ts';
 
 /** Every string of a person's own settings, and of security events. */
 export const securityText = {
-  personal: { tabs: 'Your settings', profile: 'Profile', security: 'Security' },
+  personalTabs: 'Your settings',
   profile: {
-    title: 'Profile',
     lead: 'You, in every account of this service.',
     person: 'You',
     email: 'E-mail',
@@ -16,7 +15,6 @@ export const securityText = {
     role: 'Role',
     noAccounts: 'You are not a member of any account.',
   },
-  title: 'Security',
   lead: (email: string) => `You are signed in as ${email}.`,
   password: {
     title: 'Password',

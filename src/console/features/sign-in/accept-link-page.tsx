@@ -1,15 +1,14 @@
 import { useEffect } from 'preact/hooks';
-import { useLocation } from 'wouter-preact';
 import type { Sent } from '../../api/call.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
-import { useSignedIn } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
 import { Gate, GateLoading } from '../../shell/gate.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form, useFields } from '../../ui/form.tsx';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { useEnter } from './next-page.ts';
 import { signInText as text } from './sign-in-text.ts';
 
 type OneTimeLink = Sent<'/api/console/v1/links/show'>;
@@ -89,17 +88,9 @@ function hasPassword({ purpose, userExists }: OneTimeLink): boolean {
 
 function AcceptForm({ token, link }: { readonly token: string; readonly link: OneTimeLink }) {
   const { values, field } = useFields({ email: link.email ?? '', accountName: '', password: '' });
-  const signedIn = useSignedIn();
-  const [, navigate] = useLocation();
   const isOld = hasPassword(link);
   const opensAccount = link.purpose === 'confirm';
-  const accept = useSend('/api/console/v1/links/accept', {
-    changes: [],
-    onDone: (me) => {
-      signedIn(me);
-      navigate('/', { replace: true });
-    },
-  });
+  const accept = useSend('/api/console/v1/links/accept', { changes: [], onDone: useEnter('/') });
   const submit = () => {
     const own = link.email === null ? { email: values.email.trim() } : {};
     const account = opensAccount ? { accountName: values.accountName.trim() } : {};

@@ -1,21 +1,22 @@
-import { Redirect, useLocation, useSearch } from 'wouter-preact';
+import { Redirect, useSearch } from 'wouter-preact';
 import { type Answer, searchOf } from '../../api/call.ts';
 import { signInWithPasskey } from '../../api/passkeys.ts';
 import { failureOf } from '../../api/problem.ts';
 import { useAction, useRead, useSend } from '../../api/queries.ts';
-import { useMe, useSignedIn } from '../../api/session.ts';
+import { useMe } from '../../api/session.ts';
 import { signInPaths } from '../../paths.ts';
-import { Gate, GateLoading } from '../../shell/gate.tsx';
+import { Gate, GateWaiting } from '../../shell/gate.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form, useFields } from '../../ui/form.tsx';
 import { Fingerprint } from '../../ui/icons.ts';
 import { ErrorBox, Notice } from '../../ui/notice.tsx';
-import { nextPage } from './next-page.ts';
+import { nextPage, useEnter } from './next-page.ts';
 import { signInText as text } from './sign-in-text.ts';
 
 export function SignInPage() {
-  const { data: options, error, refetch } = useRead('/api/console/v1/options', {});
+  const read = useRead('/api/console/v1/options', {});
+  const options = read.data;
   const { data: me } = useMe();
   const search = useSearch();
   const next = nextPage(search);
@@ -23,14 +24,7 @@ export function SignInPage() {
   if (me !== null && me !== undefined) {
     return failed === undefined ? <Redirect to={next} replace /> : <NotConfirmed sentence={failed} next={next} />;
   }
-  if (options === undefined && error !== null) {
-    return (
-      <Gate title={text.signIn}>
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      </Gate>
-    );
-  }
-  if (options === undefined) return <GateLoading />;
+  if (options === undefined) return <GateWaiting of={read} title={text.signIn} />;
   if (options.needsSetUp) return <NeedsSetUp hasPasswords={options.passwordSignIn} next={next} />;
   return <SignIn options={options} failed={failed} next={next} />;
 }
@@ -106,14 +100,7 @@ function NotConfirmed({ sentence, next }: NextProps & { readonly sentence: strin
 }
 
 function PasskeyButton({ next }: NextProps) {
-  const signedIn = useSignedIn();
-  const [, navigate] = useLocation();
-  const signIn = useAction(() => signInWithPasskey(), {
-    onDone: (me) => {
-      signedIn(me);
-      navigate(next, { replace: true });
-    },
-  });
+  const signIn = useAction(() => signInWithPasskey(), { onDone: useEnter(next) });
   return (
     <>
       <Button size="wide" busy={signIn.isPending} onClick={() => signIn.mutate()}>
@@ -126,15 +113,7 @@ function PasskeyButton({ next }: NextProps) {
 
 function PasswordForm({ next }: NextProps) {
   const { values, field } = useFields({ email: '', password: '' });
-  const signedIn = useSignedIn();
-  const [, navigate] = useLocation();
-  const signIn = useSend('/api/console/v1/sign-in', {
-    changes: [],
-    onDone: (me) => {
-      signedIn(me);
-      navigate(next, { replace: true });
-    },
-  });
+  const signIn = useSend('/api/console/v1/sign-in', { changes: [], onDone: useEnter(next) });
   return (
     <Form submission={signIn} onSubmit={() => signIn.mutate({ ...values, email: values.email.trim() })}>
       <TextField label={text.email} type="email" autocomplete="username" required {...field('email')} />

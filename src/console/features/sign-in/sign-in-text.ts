@@ -20,10 +20,10 @@ export const signInText = {
   nothingChanged: 'Nothing was changed',
   needsSetUp: {
     title: 'Set up this service',
-    lead: 'It has no operator yet.',
+    lead: 'This service has no operator yet.',
     notice: 'Open the set-up link',
     where:
-      'The service printed it in its terminal when it started. It is valid for 30 minutes; a restart prints a new one.',
+      'It was printed in the terminal when the service started, and expires after 30 minutes. Restart the service to print a new one.',
     canSignIn: 'Sign in with a password',
   },
   oidcFailures: {

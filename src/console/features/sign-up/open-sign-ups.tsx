@@ -2,9 +2,8 @@ import type { SignUp } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
 import { DialogButton } from '../../ui/dialog.tsx';
-import { Card } from '../../ui/page.tsx';
 import { ShownOnce } from '../../ui/shown-once.tsx';
-import { Table } from '../../ui/table.tsx';
+import { TableCard } from '../../ui/table-card.tsx';
 import { Time } from '../../ui/time.tsx';
 import { signUpText as text } from './sign-up-text.ts';
 
@@ -13,19 +12,17 @@ export function OpenSignUps() {
   const { data } = useRead('/api/admin/v1/sign-ups', {});
   if (data === undefined || data.signUps.length === 0) return null;
   return (
-    <Card title={text.open} isFlush>
-      <Table
-        caption={text.open}
-        rows={data.signUps}
-        rowKey={({ linkId }) => linkId}
-        columns={[
-          { title: text.email, kind: 'head', cell: ({ email }) => <bdi>{email}</bdi> },
-          { title: text.requested, cell: ({ createTime }) => <Time ms={createTime} /> },
-          { title: text.mail, cell: ({ mail }) => (mail === null ? text.noMail : (text.mailStates[mail] ?? mail)) },
-          { title: text.actions, kind: 'actions', cell: (signUp) => <CreateLink signUp={signUp} /> },
-        ]}
-      />
-    </Card>
+    <TableCard
+      title={text.open}
+      rows={data.signUps}
+      rowKey={({ linkId }) => linkId}
+      columns={[
+        { title: text.email, kind: 'head', cell: ({ email }) => <bdi>{email}</bdi> },
+        { title: text.requested, cell: ({ createTime }) => <Time ms={createTime} /> },
+        { title: text.mail, cell: ({ mail }) => (mail === null ? text.noMail : (text.mailStates[mail] ?? mail)) },
+        { title: text.actions, kind: 'actions', cell: (signUp) => <CreateLink signUp={signUp} /> },
+      ]}
+    />
   );
 }
 

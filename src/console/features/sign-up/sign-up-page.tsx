@@ -1,27 +1,20 @@
 import { useState } from 'preact/hooks';
 import { brand } from '../../api/brand.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead, useSend } from '../../api/queries.ts';
 import { signInPaths } from '../../paths.ts';
-import { Gate, GateLoading } from '../../shell/gate.tsx';
+import { Gate, GateWaiting } from '../../shell/gate.tsx';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form, useFields } from '../../ui/form.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { signUpText as text } from './sign-up-text.ts';
 
 /** Requests the link that opens an account. The page shows the same whether the address is registered or not. */
 export function SignUpPage() {
-  const { data: options, error, refetch } = useRead('/api/console/v1/options', {});
+  const read = useRead('/api/console/v1/options', {});
+  const options = read.data;
   const [sentTo, setSentTo] = useState<string>();
-  if (options === undefined && error !== null) {
-    return (
-      <Gate title={text.title}>
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      </Gate>
-    );
-  }
-  if (options === undefined) return <GateLoading />;
+  if (options === undefined) return <GateWaiting of={read} title={text.title} />;
   if (options.signUp === 'off') {
     return (
       <Gate title={text.off} lead={text.offAdvice}>

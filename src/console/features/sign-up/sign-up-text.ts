@@ -10,7 +10,7 @@ export const signUpText = {
   sent: 'Check your e-mail',
   sentNotice: (email: string) => `If ${email} can sign up, a link is on its way`,
   sentAdvice:
-    'It is valid for 48 hours. If nothing arrives, check your spam folder, or ask the operator of this service.',
+    'It expires after 48 hours. If nothing arrives, check your spam folder, or ask the operator of this service.',
   another: 'Use another e-mail',
   signIn: 'I have an account',
   off: 'Sign-up is not available',
@@ -26,5 +26,5 @@ export const signUpText = {
   createLinkTitle: (email: string) => `Create a sign-up link for ${email}?`,
   createLinkHelp: 'You get a link to share. No e-mail is sent. The earlier link stops working.',
   link: (email: string) => `Sign-up link for ${email}`,
-  linkAdvice: 'Send it only to this e-mail address, because the link proves that the person reads it.',
+  linkAdvice: 'Send it only to this address: the link proves that the person can read its e-mail.',
 } as const;

@@ -27,7 +27,7 @@ export const statementsText = {
   opening: (day: string) => `Opening balance on ${day}`,
   closing: (day: string) => `Closing balance on ${day}`,
   current: 'Current balance',
-  notFinal: 'This month hasn’t ended: entries may be added. Days are in UTC.',
+  notFinal: 'This month isn’t over, so entries may still be added. Days are in UTC.',
   final: 'Days are in UTC.',
   print: 'Print or save as PDF',
   csv: 'Download CSV',

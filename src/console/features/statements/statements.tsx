@@ -1,4 +1,3 @@
-import { failureOf } from '../../api/problem.ts';
 import type { Statement, StatementLine } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
@@ -6,10 +5,9 @@ import { statementPath } from '../../paths.ts';
 import { FilterSelect } from '../../ui/field.tsx';
 import { useAddress } from '../../ui/filters.tsx';
 import { Download, ExternalLink } from '../../ui/icons.ts';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Change, number, priceNameOf } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { monthName, monthsSince, thisMonth } from './months.ts';
 import { sectionTitle, statementsText as text } from './statements-text.ts';
 import './statements.css';
@@ -20,9 +18,9 @@ export function Statements() {
   const { accountId } = useAccount();
   const current = thisMonth();
   const month = get('month') ?? current;
-  const { data, error, refetch } = useRead('/api/v1/credits/statement', { month }, { keeps: true });
+  const statement = useRead('/api/v1/credits/statement', { month }, { keeps: true });
   // A month from an edited address is offered as well, so that the list shows what the page shows.
-  const months = [...new Set([...monthsSince(data?.firstMonth ?? month), month])].toSorted().toReversed();
+  const months = [...new Set([...monthsSince(statement.data?.firstMonth ?? month), month])].toSorted().toReversed();
   const actions = (
     <>
       <FilterSelect
@@ -41,17 +39,9 @@ export function Statements() {
   );
   return (
     <Card title={text.title} actions={actions} isFlush>
-      {data !== undefined ? (
-        <Figures statement={data} />
-      ) : error !== null ? (
-        <div class="body">
-          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-        </div>
-      ) : (
-        <div class="body">
-          <Skeleton height="340px" />
-        </div>
-      )}
+      <Loaded of={statement} heights={[340]} isInset>
+        {(data) => <Figures statement={data} />}
+      </Loaded>
     </Card>
   );
 }

@@ -1,13 +1,11 @@
 import type { Sent } from '../../api/call.ts';
 import { useIsOperator } from '../../api/session.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { Button } from '../../ui/button.tsx';
-import { Dialog, DialogActions, DialogBody } from '../../ui/dialog.tsx';
+import { InfoDialog } from '../../ui/dialog.tsx';
 import { tasksText, taskWord } from './tasks-text.ts';
 import type { TaskRow } from './use-task.ts';
 
 type Path = '/api/v1/jobs/cancelTasks' | '/api/admin/v1/tasks/cancel-many';
-type Cancelled = Sent<Path>;
 
 type CancelProps = { readonly tasks: readonly TaskRow[]; readonly onClose: () => void };
 
@@ -34,13 +32,9 @@ export function CancelTasksDialog({ tasks, onClose }: CancelProps) {
   );
 }
 
-function CancelResult({
-  answer: { tasks, notFound },
-  onClose,
-}: {
-  readonly answer: Cancelled;
-  readonly onClose: () => void;
-}) {
+type ResultProps = { readonly answer: Sent<Path>; readonly onClose: () => void };
+
+function CancelResult({ answer: { tasks, notFound }, onClose }: ResultProps) {
   const cancelled = tasks.filter((task) => task.cancelled);
   const refunded = cancelled.reduce((sum, { creditsRefunded }) => sum + creditsRefunded, 0);
   // Each way to end, with the number of tasks that had ended so.
@@ -50,26 +44,19 @@ function CancelResult({
     others.set(word, (others.get(word) ?? 0) + 1);
   }
   return (
-    <Dialog title={tasksText.cancelledMany(cancelled.length)} onClose={onClose}>
-      <DialogBody>
-        {cancelled.length > 0 && <p>{tasksText.refundedMany(refunded)}</p>}
-        {(others.size > 0 || notFound > 0) && (
-          <>
-            <p>{tasksText.notCancelled(tasks.length - cancelled.length + notFound)}</p>
-            <ul class="ended-before">
-              {[...others].map(([word, count]) => (
-                <li key={word}>{tasksText.endedBefore(count, word)}</li>
-              ))}
-              {notFound > 0 && <li>{tasksText.notFoundMany(notFound)}</li>}
-            </ul>
-          </>
-        )}
-      </DialogBody>
-      <DialogActions>
-        <Button variant="primary" onClick={onClose}>
-          {tasksText.done}
-        </Button>
-      </DialogActions>
-    </Dialog>
+    <InfoDialog title={tasksText.cancelledMany(cancelled.length)} onClose={onClose}>
+      {cancelled.length > 0 && <p>{tasksText.refundedMany(refunded)}</p>}
+      {(others.size > 0 || notFound > 0) && (
+        <>
+          <p>{tasksText.notCancelled(tasks.length - cancelled.length + notFound)}</p>
+          <ul class="ended-before">
+            {[...others].map(([word, count]) => (
+              <li key={word}>{tasksText.endedBefore(count, word)}</li>
+            ))}
+            {notFound > 0 && <li>{tasksText.notFoundMany(notFound)}</li>}
+          </ul>
+        </>
+      )}
+    </InfoDialog>
   );
 }

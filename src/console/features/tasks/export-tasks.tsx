@@ -1,12 +1,7 @@
 import { searchOf } from '../../api/call.ts';
-import { download } from '../../api/download.ts';
-import { failureOf } from '../../api/problem.ts';
-import { useAction } from '../../api/queries.ts';
 import { useAccount, useIsOperator } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
 import { useFilters } from '../../ui/filters.tsx';
-import { Download } from '../../ui/icons.ts';
-import { toast } from '../../ui/toast.tsx';
+import { DownloadButton } from '../../ui/download-button.tsx';
 import type { TaskFilter } from './task-filters.tsx';
 import { tasksText } from './tasks-text.ts';
 
@@ -16,12 +11,7 @@ export function ExportTasks({ filters }: { readonly filters: readonly TaskFilter
   const { accountId } = useAccount();
   const { query } = useFilters(filters);
   const path = isOperator ? '/api/admin/v1/tasks/export' : '/api/v1/jobs/exportTasks';
-  const save = useAction(() => download(`${path}${searchOf(query)}`, isOperator ? undefined : accountId, 'tasks.csv'), {
-    onError: (problem) => toast(failureOf(problem).sentence, 'bad'),
-  });
-  return (
-    <Button busy={save.isPending} onClick={() => save.mutate()}>
-      <Download size={16} aria-hidden="true" /> {tasksText.csv}
-    </Button>
-  );
+  const address = `${path}${searchOf(query)}`;
+  const account = isOperator ? undefined : accountId;
+  return <DownloadButton address={address} account={account} name="tasks.csv" label={tasksText.csv} />;
 }

@@ -48,7 +48,7 @@ function TaskActions({ view }: { readonly view: TaskView }) {
       <DownloadLink url={lastFrameUrl} label={tasksText.lastFrame} />
       <CancelButton view={view} />
       {isOwn && (
-        <LinkButton href={paths.playground(accountId, task.taskId)}>
+        <LinkButton href={paths.playgroundFrom(accountId, task.taskId)}>
           <RefreshCw size={16} aria-hidden="true" /> {tasksText.runAgain}
         </LinkButton>
       )}

@@ -1,7 +1,7 @@
 import type { TaskTimeline } from '../../api/contract.ts';
 import { bytes, Change, number, priceNameOf } from '../../ui/money.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { TableCard } from '../../ui/table-card.tsx';
 import { ExactTime } from '../../ui/time.tsx';
 import { kindWord } from '../credits/credits-text.ts';
 import { AccountLink } from '../accounts/account-link.tsx';
@@ -11,18 +11,17 @@ import type { TaskView } from './use-task.ts';
 export function LedgerCard({ ledger }: Pick<TaskTimeline, 'ledger'>) {
   if (ledger.length === 0) return null;
   return (
-    <Card title={tasksText.ledger} isFlush>
-      <Table
-        caption={tasksText.ledgerCaption}
-        rows={ledger}
-        rowKey={({ entryId }) => entryId}
-        columns={[
-          { title: tasksText.entry, kind: 'head', cell: ({ kind, entryId }) => `${kindWord(kind)} #${entryId}` },
-          { title: tasksText.columns.credits, kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
-          { title: tasksText.balance, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
-        ]}
-      />
-    </Card>
+    <TableCard
+      title={tasksText.ledger}
+      caption={tasksText.ledgerCaption}
+      rows={ledger}
+      rowKey={({ entryId }) => entryId}
+      columns={[
+        { title: tasksText.entry, kind: 'head', cell: ({ kind, entryId }) => `${kindWord(kind)} #${entryId}` },
+        { title: tasksText.columns.credits, kind: 'end', cell: ({ amount }) => <Change amount={amount} /> },
+        { title: tasksText.balance, kind: 'end', cell: ({ balanceAfter }) => number(balanceAfter) },
+      ]}
+    />
   );
 }
 

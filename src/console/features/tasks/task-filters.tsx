@@ -5,7 +5,7 @@ import { useAccount, useIsOperator } from '../../api/session.ts';
 import { failOutcome } from '../../../tasks/fail-code.ts';
 import { shortId } from '../../ui/copy.tsx';
 import { rangeFilters } from '../../ui/date-range.tsx';
-import { type Filter, useAddress, useFilters } from '../../ui/filters.tsx';
+import { choiceFilter, type Filter, useAddress, useFilters } from '../../ui/filters.tsx';
 import { number } from '../../ui/money.tsx';
 import { AccountSearch } from '../accounts/account-search.tsx';
 import { failCodes, failWord, stateFilters, tasksText } from './tasks-text.ts';
@@ -46,9 +46,23 @@ function useOtherFilters(): readonly TaskFilter[] {
         query: (text: string) => ({ search: text }),
       },
       ...(isOperator ? [accountFilter] : []),
-      nameFilter('model', tasksText.model, [tasksText.allModels, ...names.models], model),
+      choiceFilter({
+        name: 'model',
+        label: tasksText.model,
+        all: tasksText.allModels,
+        values: names.models,
+        given: model,
+      }),
       ...(isOperator
-        ? [nameFilter('provider', tasksText.provider, [tasksText.allProviders, ...names.providers], provider)]
+        ? [
+            choiceFilter({
+              name: 'provider',
+              label: tasksText.provider,
+              all: tasksText.allProviders,
+              values: names.providers,
+              given: provider,
+            }),
+          ]
         : []),
       isOperator ? makerChip : makerFilter(makers.options, createdBy),
       ...(isLimited ? limited(rangeFilters(tasksText.created, tasksText.customWeek)) : rangeFilters(tasksText.created)),
@@ -98,22 +112,6 @@ const accountFilter: TaskFilter = {
   query: (accountId) => ({ accountId }),
 };
 
-/** Models or providers. The name in the address stays a choice, also if the service no longer has it. */
-function nameFilter(
-  name: 'model' | 'provider',
-  label: string,
-  [all = '', ...names]: readonly string[],
-  given: string | undefined,
-): TaskFilter {
-  const known = [...new Set([...names, ...(given === undefined ? [] : [given])])];
-  return {
-    name,
-    label,
-    options: [{ value: '', label: all }, ...known.map((one) => ({ value: one, label: one }))],
-    query: (value) => ({ [name]: value }),
-  };
-}
-
 type Maker = { readonly value: string; readonly label: string };
 
 const makerQuery = {
@@ -134,19 +132,14 @@ function makerFilter(makers: readonly Maker[], given: string | undefined): TaskF
 
 function failureFilter(state: string | undefined): TaskFilter {
   const codes = failCodes.filter((code) => state === undefined || failOutcome(code) === state);
-  return {
+  return choiceFilter({
     name: 'failCode',
     label: tasksText.failure,
-    options: [
-      { value: '', label: tasksText.anyFailure },
-      ...codes.map((code) => ({ value: code, label: failWord(code).title })),
-    ],
-    query: (value) => {
-      const failCode = failCodes.find((code) => code === value);
-      return failCode === undefined ? {} : { failCode };
-    },
+    all: tasksText.anyFailure,
+    values: codes,
+    word: (code) => failWord(code).title,
     isHidden: () => codes.length <= 1,
-  };
+  });
 }
 
 function limited([period, ...days]: readonly TaskFilter[]): readonly TaskFilter[] {

@@ -1,13 +1,10 @@
-import { failureOf, problemOf } from '../../api/problem.ts';
 import { useIsOperator } from '../../api/session.ts';
-import { StateDot } from '../../ui/badge.tsx';
-import { LinkButton } from '../../ui/button.tsx';
-import { CopyButton, shortId } from '../../ui/copy.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { accountPages } from '../../pages.ts';
+import { CopyId, shortId } from '../../ui/copy.tsx';
+import { type BackLink, DetailPage } from '../../ui/detail-page.tsx';
 import { Film } from '../../ui/icons.ts';
-import { ErrorBox } from '../../ui/notice.tsx';
 import { Page } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
+import { StateWord } from '../../ui/badge.tsx';
 import { CallbackCard } from '../callbacks/callback-card.tsx';
 import { storePreview } from './media-thumbnail.tsx';
 import { RequestCard } from './request-card.tsx';
@@ -20,56 +17,41 @@ import { tasksText, taskWord } from './tasks-text.ts';
 import { type TaskView, useTask, useTaskPaths } from './use-task.ts';
 
 /** One task, for its account and for operators. */
-export function TaskPage({ taskId }: { readonly taskId: string }) {
+export function TaskPage({ id }: { readonly id: string }) {
   const isOperator = useIsOperator();
-  const { data: view, error, refetch } = useTask(taskId);
-  const back = { href: useTaskPaths().list, label: tasksText.title };
-  if (view !== undefined) return <TaskContent view={view} back={back} onExpired={() => void refetch()} />;
+  const task = useTask(id);
+  const back = { href: useTaskPaths().list, label: accountPages.tasks.title };
+  const text = isOperator ? tasksText.notFoundOfOperators : tasksText.notFound;
   return (
-    <Page title={tasksText.task} back={back}>
-      {error === null ? (
-        <div class="columns wide-left" aria-busy="true">
-          <Skeleton height="320px" />
-          <Skeleton height="240px" />
-        </div>
-      ) : [404, 422].includes(problemOf(error).status) ? (
-        <Empty icon={Film} title={tasksText.notFoundTitle}>
-          <p>{isOperator ? tasksText.notFoundOfOperators : tasksText.notFound}</p>
-          <div class="row">
-            <LinkButton href={back.href}>{tasksText.seeAll}</LinkButton>
-          </div>
-        </Empty>
-      ) : (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      )}
-    </Page>
+    <DetailPage
+      of={task}
+      title={tasksText.task}
+      back={back}
+      unknown={{ icon: Film, title: tasksText.notFoundTitle, text, seeAll: tasksText.seeAll }}
+    >
+      {(view) => <TaskContent view={view} back={back} onExpired={() => void task.refetch()} />}
+    </DetailPage>
   );
 }
 
 type ContentProps = {
   readonly view: TaskView;
-  readonly back: { readonly href: string; readonly label: string };
+  readonly back: BackLink;
   readonly onExpired: () => void;
 };
 
 function TaskContent({ view, back, onExpired }: ContentProps) {
   const { task, callback, previews, operator } = view;
   for (const { url, previewUrl } of previews) storePreview(url, previewUrl);
-  const { word, tone } = taskWord(task);
   return (
     <Page
       title={tasksText.taskOf(shortId(task.taskId))}
       heading={
         <span class="row">
-          {tasksText.task} <StateDot tone={tone}>{word}</StateDot>
+          {tasksText.task} <StateWord of={taskWord(task)} />
         </span>
       }
-      lead={
-        <span class="id">
-          <code>{task.taskId}</code>
-          <CopyButton text={task.taskId} label={tasksText.copyId} />
-        </span>
-      }
+      lead={<CopyId id={task.taskId} label={tasksText.copyId} />}
       back={back}
     >
       <div class="columns wide-left">

@@ -1,5 +1,6 @@
 import { Link } from 'wouter-preact';
 import type { TaskRecord } from '../../api/contract.ts';
+import { accountPages } from '../../pages.ts';
 import { StateDot } from '../../ui/badge.tsx';
 import { shortId } from '../../ui/copy.tsx';
 import { number } from '../../ui/money.tsx';
@@ -56,7 +57,13 @@ function MakerLink({ of: { id, name } }: { readonly of: NonNullable<TaskRow['cre
 /** Tasks that were read elsewhere, such as the latest ones on an overview. */
 export function TaskTable({ tasks }: { readonly tasks: readonly TaskRow[] | undefined }) {
   return (
-    <Table caption={tasksText.title} rows={tasks} isLinked rowKey={({ taskId }) => taskId} columns={taskColumns} />
+    <Table
+      caption={accountPages.tasks.title}
+      rows={tasks}
+      isLinked
+      rowKey={({ taskId }) => taskId}
+      columns={taskColumns}
+    />
   );
 }
 

@@ -14,7 +14,6 @@ export function TasksPage() {
   const filters = useTaskFilters();
   return (
     <Page
-      title={tasksText.title}
       lead={isOperator ? tasksText.leadOfOperators : tasksText.lead}
       actions={
         <>

@@ -1,13 +1,12 @@
 import type { TaskDetail, TaskRecord, TaskTimeline } from '../../api/contract.ts';
 import { failOutcome, type FailOutcome } from '../../../tasks/fail-code.ts';
-import type { Tone } from '../../ui/badge.tsx';
+import { type Tone, type Word, wordOf } from '../../ui/badge.tsx';
 import { credits, number } from '../../ui/money.tsx';
 
 // Every text of tasks. A tab stays open while the service is upgraded, so states and codes that are newer than its code appear as they are.
 
 type State = TaskRecord['state'];
 type FailCode = NonNullable<TaskRecord['failCode']>;
-export type Word = { readonly word: string; readonly tone: Tone };
 
 const stateWords: Readonly<Record<State, Word>> = {
   waiting: { word: 'Waiting', tone: 'calm' },
@@ -26,8 +25,7 @@ const outcomeWords: Readonly<Record<FailOutcome, Word>> = {
 /** A task that was cancelled, or whose input was rejected, has not failed. */
 export function taskWord({ state, failCode }: { readonly state: string; readonly failCode: string | null }): Word {
   if (state === 'fail' && failCode !== null) return outcomeWords[failOutcome(failCode)];
-  const known: Readonly<Record<string, Word>> = stateWords;
-  return known[state] ?? { word: state, tone: 'calm' };
+  return wordOf(stateWords, state);
 }
 
 type StateFilter = {
@@ -139,12 +137,10 @@ export function jobWord({
   intendTime,
 }: Pick<TaskDetail['operator']['providerJobs'][number], 'outcome' | 'intendTime'>): Word {
   if (outcome === null) return { word: intendTime === null ? 'Slot reserved' : 'Running', tone: 'live' };
-  const known: Readonly<Record<string, Word>> = jobWords;
-  return known[outcome] ?? { word: outcome, tone: 'calm' };
+  return wordOf(jobWords, outcome);
 }
 
 export const tasksText = {
-  title: 'Tasks',
   noun: ['task', 'tasks'],
   lead: 'Every video you requested, newest first.',
   leadOfOperators: 'Tasks of all accounts, newest first.',
@@ -217,7 +213,6 @@ export const tasksText = {
   notCancelled: (count: number) => (count === 1 ? '1 task wasn’t cancelled:' : `${count} tasks weren’t cancelled:`),
   endedBefore: (count: number, word: string) => `${count} had already ended: ${word.toLowerCase()}`,
   notFoundMany: (count: number) => `${count} not found`,
-  done: 'Done',
   download: 'Download',
   lastFrame: 'Last frame',
   runAgain: 'Run again',
@@ -231,8 +226,6 @@ export const tasksText = {
   removeDeletesTitle: 'Deleted:',
   removeKeepsTitle: 'Not deleted:',
 
-  noVideo: 'No video',
-  noVideoBecause: 'The task failed and was refunded.',
   videoDeleted: 'Video deleted',
   videoDeletedBecause: 'It’s no longer available. The record remains.',
   progress: 'Progress',

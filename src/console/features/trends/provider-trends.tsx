@@ -4,7 +4,7 @@ import { Server } from '../../ui/icons.ts';
 import { LineChart } from '../../ui/line-chart.tsx';
 import { number } from '../../ui/money.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Table } from '../../ui/table.tsx';
+import { TableCard } from '../../ui/table-card.tsx';
 import { duration } from '../../ui/time.tsx';
 import { namesOf } from './buckets.ts';
 import { percent } from './percent.ts';
@@ -49,26 +49,24 @@ export function ProviderTrends({ trends }: { readonly trends: Trends }) {
           <LineChart label={trendsText.providerLatency} names={names} format={duration} lines={lines('p50Ms')} />
         </Card>
       </div>
-      <Card title={trendsText.providers} isFlush>
-        <Table
-          caption={trendsText.providers}
-          rows={providers}
-          rowKey={({ provider }) => provider}
-          columns={[
-            { title: trendsText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
-            { title: trendsText.jobs, kind: 'end', cell: ({ jobs }) => number(jobs) },
-            { title: trendsText.errors, kind: 'end', cell: ({ errors }) => number(errors) },
-            {
-              title: trendsText.errorRate,
-              kind: 'end',
-              cell: ({ errorRate }) => (errorRate === null ? '–' : percent(errorRate)),
-            },
-            { title: trendsText.refused, kind: 'end', cell: ({ refused }) => number(refused) },
-            { title: trendsText.median, kind: 'end', cell: ({ p50Ms }) => (p50Ms === null ? '–' : duration(p50Ms)) },
-            { title: trendsText.p95, kind: 'end', cell: ({ p95Ms }) => (p95Ms === null ? '–' : duration(p95Ms)) },
-          ]}
-        />
-      </Card>
+      <TableCard
+        title={trendsText.providers}
+        rows={providers}
+        rowKey={({ provider }) => provider}
+        columns={[
+          { title: trendsText.provider, kind: 'head', cell: ({ provider }) => <code>{provider}</code> },
+          { title: trendsText.jobs, kind: 'end', cell: ({ jobs }) => number(jobs) },
+          { title: trendsText.errors, kind: 'end', cell: ({ errors }) => number(errors) },
+          {
+            title: trendsText.errorRate,
+            kind: 'end',
+            cell: ({ errorRate }) => (errorRate === null ? '–' : percent(errorRate)),
+          },
+          { title: trendsText.refused, kind: 'end', cell: ({ refused }) => number(refused) },
+          { title: trendsText.median, kind: 'end', cell: ({ p50Ms }) => (p50Ms === null ? '–' : duration(p50Ms)) },
+          { title: trendsText.p95, kind: 'end', cell: ({ p95Ms }) => (p95Ms === null ? '–' : duration(p95Ms)) },
+        ]}
+      />
     </>
   );
 }

@@ -1,12 +1,11 @@
 import { useState } from 'preact/hooks';
 import type { Trends } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
 import { Building2 } from '../../ui/icons.ts';
+import { ReadError } from '../../ui/loaded.tsx';
 import { number } from '../../ui/money.tsx';
-import { ErrorBox } from '../../ui/notice.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Table } from '../../ui/table.tsx';
 import { AccountLink } from '../accounts/account-link.tsx';
@@ -18,17 +17,16 @@ const orders = (['credits', 'tasks'] as const).map((value) => ({ value, label: t
 export function TopAccounts({ range }: Pick<Trends, 'range'>) {
   const [by, setBy] = useState<(typeof orders)[number]['value']>('credits');
   const query = { range, by };
-  const { data, error, refetch } = useRead('/api/admin/v1/accounts/top', query, { everyMs: 60_000, keeps: true });
+  const top = useRead('/api/admin/v1/accounts/top', query, { everyMs: 60_000, keeps: true });
+  const { data } = top;
   return (
     <Card
       title={trendsText.topAccounts}
       isFlush
       actions={<FilterSelect label={trendsText.by} value={by} options={orders} onValue={setBy} />}
     >
-      {data === undefined && error !== null ? (
-        <div class="body">
-          <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-        </div>
+      {data === undefined && top.error !== null ? (
+        <ReadError of={top} isInset />
       ) : data?.accounts.length === 0 ? (
         <Empty icon={Building2} title={trendsText.noAccounts}>
           <p>{trendsText.noAccountsAdvice}</p>

@@ -1,14 +1,13 @@
 import type { Trends } from '../../api/contract.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { BarChart } from '../../ui/chart.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
-import { useAddress } from '../../ui/filters.tsx';
+import { useChoice } from '../../ui/filters.tsx';
 import { LineChart } from '../../ui/line-chart.tsx';
-import { moneyOf, number } from '../../ui/money.tsx';
-import { ErrorBox, Notice } from '../../ui/notice.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
+import { moneyOf, number, priceOf } from '../../ui/money.tsx';
+import { Notice } from '../../ui/notice.tsx';
 import { Card, Tiles } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { duration } from '../../ui/time.tsx';
 import { namesOf, ranges } from './buckets.ts';
 import { percent } from './percent.ts';
@@ -23,31 +22,18 @@ const options = ranges.map((value) => ({ value, label: trendsText.ranges[value] 
 
 /** Figures of the installation over time. */
 export function TrendsSection() {
-  const { get, set } = useAddress();
-  const range = ranges.find((one) => one === get('range')) ?? 'day';
-  const { data, error, refetch } = useRead('/api/admin/v1/trends', { range }, { everyMs: renewedMs, keeps: true });
+  const [range, setRange] = useChoice('range', ranges, 'day');
+  const trends = useRead('/api/admin/v1/trends', { range }, { everyMs: renewedMs, keeps: true });
   return (
     <section class="stack trends" aria-label={trendsText.title}>
       <header class="section-head">
         <h2>{trendsText.title}</h2>
-        <FilterSelect
-          label={trendsText.range}
-          value={range}
-          options={options}
-          onValue={(value) => set({ range: value === 'day' ? undefined : value })}
-        />
+        <FilterSelect label={trendsText.range} value={range} options={options} onValue={setRange} />
         <p class="soft">{trendsText.note}</p>
       </header>
-      {data !== undefined ? (
-        <Figures trends={data} />
-      ) : error !== null ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
-      ) : (
-        <>
-          <Skeleton height="103px" />
-          <Skeleton height="520px" />
-        </>
-      )}
+      <Loaded of={trends} heights={[103, 520]}>
+        {(data) => <Figures trends={data} />}
+      </Loaded>
       <TopAccounts range={range} />
     </section>
   );
@@ -70,7 +56,7 @@ function Figures({ trends }: FiguresProps) {
 function TotalTiles({ trends: { total, currency, paid } }: FiguresProps) {
   const money = (micros: number) => moneyOf(micros, currency);
   const payments = paid.map((one) =>
-    trendsText.paid(moneyOfUnits(one.minorUnits - one.returnedMinorUnits, one.currency), one.isTest),
+    trendsText.paid(priceOf(one.minorUnits - one.returnedMinorUnits, one.currency), one.isTest),
   );
   return (
     <Tiles
@@ -104,71 +90,50 @@ function TotalTiles({ trends: { total, currency, paid } }: FiguresProps) {
   );
 }
 
-/** An amount in the smallest unit of its currency. */
-function moneyOfUnits(minorUnits: number, currency: string): string {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-  return format.format(minorUnits / 10 ** (format.resolvedOptions().maximumFractionDigits ?? 2));
-}
-
 function Charts({ trends }: FiguresProps) {
   const { buckets, currency } = trends;
   const names = namesOf(trends);
-  const money = (micros: number) => moneyOf(micros, currency);
+  const line = (label: string, series: number, valueOf: (bucket: Trends['buckets'][number]) => number | null) => ({
+    label,
+    color: `var(--series-${series})`,
+    values: buckets.map(valueOf),
+  });
+  const bars = [
+    { label: trendsText.succeeded, color: 'var(--series-2)', values: buckets.map(({ succeeded }) => succeeded) },
+    { label: trendsText.failed, color: 'var(--series-5)', values: buckets.map(({ failed }) => failed) },
+  ];
+  const charts = [
+    {
+      label: trendsText.successRate,
+      top: 1,
+      format: percent,
+      lines: [line(trendsText.successRate, 2, ({ successRate }) => successRate)],
+    },
+    {
+      label: trendsText.latency,
+      format: duration,
+      lines: [line(trendsText.median, 1, ({ p50Ms }) => p50Ms), line(trendsText.p95, 3, ({ p95Ms }) => p95Ms)],
+    },
+    {
+      label: trendsText.money,
+      format: (micros: number) => moneyOf(micros, currency),
+      lines: [
+        line(trendsText.revenue, 1, ({ revenueMicros }) => revenueMicros),
+        line(trendsText.cost, 5, ({ costMicros }) => costMicros),
+        line(trendsText.margin, 2, ({ marginMicros }) => marginMicros),
+      ],
+    },
+  ];
   return (
     <div class="columns">
       <Card title={trendsText.volume} isFlush>
-        <BarChart
-          label={trendsText.volume}
-          names={names}
-          unit={trendsText.tasks}
-          series={[
-            {
-              label: trendsText.succeeded,
-              color: 'var(--series-2)',
-              values: buckets.map(({ succeeded }) => succeeded),
-            },
-            { label: trendsText.failed, color: 'var(--series-5)', values: buckets.map(({ failed }) => failed) },
-          ]}
-        />
+        <BarChart label={trendsText.volume} names={names} unit={trendsText.tasks} series={bars} />
       </Card>
-      <Card title={trendsText.successRate} isFlush>
-        <LineChart
-          label={trendsText.successRate}
-          names={names}
-          top={1}
-          format={percent}
-          lines={[
-            {
-              label: trendsText.successRate,
-              color: 'var(--series-2)',
-              values: buckets.map(({ successRate }) => successRate),
-            },
-          ]}
-        />
-      </Card>
-      <Card title={trendsText.latency} isFlush>
-        <LineChart
-          label={trendsText.latency}
-          names={names}
-          format={duration}
-          lines={[
-            { label: trendsText.median, color: 'var(--series-1)', values: buckets.map(({ p50Ms }) => p50Ms) },
-            { label: trendsText.p95, color: 'var(--series-3)', values: buckets.map(({ p95Ms }) => p95Ms) },
-          ]}
-        />
-      </Card>
-      <Card title={trendsText.money} isFlush>
-        <LineChart
-          label={trendsText.money}
-          names={names}
-          format={money}
-          lines={[
-            { label: trendsText.revenue, color: 'var(--series-1)', values: buckets.map((one) => one.revenueMicros) },
-            { label: trendsText.cost, color: 'var(--series-5)', values: buckets.map((one) => one.costMicros) },
-            { label: trendsText.margin, color: 'var(--series-2)', values: buckets.map((one) => one.marginMicros) },
-          ]}
-        />
-      </Card>
+      {charts.map((chart) => (
+        <Card key={chart.label} title={chart.label} isFlush>
+          <LineChart names={names} {...chart} />
+        </Card>
+      ))}
     </div>
   );
 }

@@ -1,11 +1,11 @@
 import type { Answer } from '../../api/call.ts';
 import type { ModelUsage } from '../../api/contract.ts';
 import { number } from '../../ui/money.tsx';
-import { Card } from '../../ui/page.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { TableCard } from '../../ui/table-card.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { duration } from '../../ui/time.tsx';
+import { Meter } from '../../ui/meter.tsx';
 import { usageText } from './usage-text.ts';
-import './usage.css';
 
 export type Report = Answer<'/api/v1/usage'>;
 
@@ -20,15 +20,14 @@ export function rateOf({ succeeded, failed }: Ended): string {
 /** Success and latency of each model. */
 export function ModelsCard({ report }: { readonly report: Report | undefined }) {
   return (
-    <Card title={usageText.models} isFlush>
-      <Table
-        caption={usageText.modelsCaption}
-        rows={report?.models}
-        rowKey={({ model }) => model}
-        columns={columns}
-        expected={3}
-      />
-    </Card>
+    <TableCard
+      title={usageText.models}
+      caption={usageText.modelsCaption}
+      rows={report?.models}
+      rowKey={({ model }) => model}
+      columns={columns}
+      expected={3}
+    />
   );
 }
 
@@ -47,15 +46,11 @@ function latency(ms: number | null): string {
 
 function Success({ ended }: { readonly ended: Ended }) {
   const { succeeded, failed } = ended;
-  const share = succeeded + failed === 0 ? undefined : (100 * succeeded) / (succeeded + failed);
+  const count = succeeded + failed;
   return (
     <>
       {rateOf(ended)}
-      {share !== undefined && (
-        <span class="success-bar" aria-hidden="true">
-          <span style={{ width: `${share}%` }} />
-        </span>
-      )}
+      {count > 0 && <Meter share={succeeded / count} tone="good" rest="bad" />}
     </>
   );
 }

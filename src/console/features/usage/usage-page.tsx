@@ -1,68 +1,53 @@
 import { searchOf } from '../../api/call.ts';
-import { download } from '../../api/download.ts';
-import { failureOf } from '../../api/problem.ts';
 import { useRead } from '../../api/queries.ts';
 import { useAccount } from '../../api/session.ts';
 import { paths } from '../../paths.ts';
-import { Button, LinkButton } from '../../ui/button.tsx';
+import { LinkButton } from '../../ui/button.tsx';
+import { DownloadButton } from '../../ui/download-button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { FilterSelect } from '../../ui/field.tsx';
-import { useAddress } from '../../ui/filters.tsx';
-import { ChartColumn, Download } from '../../ui/icons.ts';
-import { ErrorBox } from '../../ui/notice.tsx';
+import { useChoice } from '../../ui/filters.tsx';
+import { ChartColumn } from '../../ui/icons.ts';
+import { ReadError } from '../../ui/loaded.tsx';
 import { Page, Tiles } from '../../ui/page.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { dayMs, useNow } from '../../ui/time.tsx';
-import { toast } from '../../ui/toast.tsx';
 import { figure } from '../credits/credits-page.tsx';
 import { dayOf } from '../credits/day-chart.tsx';
-import { type Group, groups, type Measure, measures, UsageChart } from './usage-chart.tsx';
+import { groups, measures, UsageChart } from './usage-chart.tsx';
 import { ModelsCard, rateOf, type Report } from './usage-models.tsx';
 import { usageText } from './usage-text.ts';
 
-const spans = (['7', '30', '90'] as const).map((value) => ({ value, label: usageText.spans[value] }));
+const spans = ['7', '30', '90'] as const;
+const spanOptions = spans.map((value) => ({ value, label: usageText.spans[value] }));
+const groupOptions = groups.map((value) => ({ value, label: usageText.groups[value] }));
+const measureOptions = measures.map((value) => ({ value, label: usageText.measures[value] }));
 /** The report adds up many tasks, so it is read seldom. */
 const reportMs = 60_000;
 
 export function UsagePage() {
-  const { get, set } = useAddress();
-  const days = spans.find(({ value }) => value === get('days'))?.value ?? '30';
-  const by: Group = groups.find((one) => one === get('by')) ?? 'model';
-  const measure: Measure = measures.find((one) => one === get('of')) ?? 'credits';
+  const [days, setDays] = useChoice('days', spans, '30');
+  const [by, setBy] = useChoice('by', groups, 'model');
+  const [measure, setMeasure] = useChoice('of', measures, 'credits');
   const today = Math.floor(useNow(60_000) / dayMs) * dayMs;
   const fromMs = today - (Number(days) - 1) * dayMs;
   const query = { from: dayOf(fromMs), to: dayOf(today), by };
-  const { data, error, refetch } = useRead('/api/v1/usage', query, { keeps: true, everyMs: reportMs });
+  const report = useRead('/api/v1/usage', query, { keeps: true, everyMs: reportMs });
+  const { data } = report;
   return (
     <Page
-      title={usageText.title}
       lead={usageText.lead}
       actions={
         <>
-          <FilterSelect
-            label={usageText.period}
-            value={days}
-            options={spans}
-            onValue={(value) => set({ days: value === '30' ? undefined : value })}
-          />
-          <FilterSelect
-            label={usageText.by}
-            value={by}
-            options={groups.map((value) => ({ value, label: usageText.groups[value] }))}
-            onValue={(value) => set({ by: value === 'model' ? undefined : value })}
-          />
-          <FilterSelect
-            label={usageText.measure}
-            value={measure}
-            options={measures.map((value) => ({ value, label: usageText.measures[value] }))}
-            onValue={(value) => set({ of: value === 'credits' ? undefined : value })}
-          />
+          <FilterSelect label={usageText.period} value={days} options={spanOptions} onValue={setDays} />
+          <FilterSelect label={usageText.by} value={by} options={groupOptions} onValue={setBy} />
+          <FilterSelect label={usageText.measure} value={measure} options={measureOptions} onValue={setMeasure} />
           <SaveButton query={query} />
         </>
       }
     >
-      {error !== null && data === undefined ? (
-        <ErrorBox failure={failureOf(error)} onRetry={() => void refetch()} />
+      {data === undefined && report.error !== null ? (
+        <ReadError of={report} />
       ) : data?.models.length === 0 ? (
         <NoUsage />
       ) : (
@@ -105,15 +90,8 @@ function Figures({ report, days }: { readonly report: Report | undefined; readon
 function SaveButton({ query }: { readonly query: Readonly<Record<string, string>> }) {
   const { accountId } = useAccount();
   const name = `usage-${query['from'] ?? ''}-${query['to'] ?? ''}.csv`;
-  const save = () =>
-    download(`/api/v1/usage/export${searchOf(query)}`, accountId, name).catch((error: unknown) =>
-      toast(failureOf(error).sentence, 'bad'),
-    );
-  return (
-    <Button onClick={() => void save()}>
-      <Download size={16} aria-hidden="true" /> {usageText.csv}
-    </Button>
-  );
+  const address = `/api/v1/usage/export${searchOf(query)}`;
+  return <DownloadButton address={address} account={accountId} name={name} label={usageText.csv} />;
 }
 
 function NoUsage() {

@@ -1,10 +1,9 @@
 import { number } from '../../ui/money.tsx';
-import type { Tone } from '../../ui/badge.tsx';
+import type { Word } from '../../ui/badge.tsx';
 
 /** Every text about what waits. */
 export const waitingText = {
-  title: 'Waiting',
-  lead: 'Tasks that wait, and why. Updates every few seconds.',
+  lead: 'Tasks that are waiting, and why. Updates every few seconds.',
   empty: 'Nothing is waiting',
   emptyAdvice: 'Every unfinished task is being generated.',
   reasons: 'Reasons',
@@ -18,11 +17,11 @@ export const waitingText = {
   retry: 'Retry now',
   retryProvider: (provider: string) => `Retry the tasks that wait for ${provider} now?`,
   retryProviderHelp:
-    'Ends its cooldown: one task tries the provider, and the others follow once that works. Limits stay, and no task gets a second job.',
+    'Ends its cooldown. One task tries the provider first, and the others follow once it succeeds. Limits still apply, and no task gets a second job.',
   retriedProvider: (tasks: number) => `${number(tasks)} ${tasks === 1 ? 'task is' : 'tasks are'} being retried`,
   retryTask: 'Retry this task now?',
   retryTaskHelp:
-    'Ends its wait, and the cooldown of the provider it waits for. Limits stay, and a job that runs upstream is continued.',
+    'Ends its wait and the cooldown of its provider. Limits still apply, and a job that is already running continues.',
   retriedTask: (isRetried: boolean) => (isRetried ? 'Task is being retried' : 'The task has ended'),
   retryOf: (what: string) => `Retry ${what} now`,
   accounts: 'Accounts with the most waiting tasks',
@@ -33,27 +32,27 @@ export const waitingText = {
   age: 'Age',
 } as const;
 
-type Word = { readonly word: string; readonly tone: Tone; readonly help: string };
+type Reason = Word & { readonly help: string };
 
-const words: Readonly<Record<string, Word>> = {
+const words: Readonly<Record<string, Reason>> = {
   start: { word: 'Not started', tone: 'warn', help: 'No worker has started it. Temporal or the workers may be down.' },
   worker: {
     word: 'Needs a worker',
     tone: 'warn',
-    help: 'Waits for a free worker. Start more, or check that they run.',
+    help: 'Waiting for a free worker. Start more, or check that they’re running.',
   },
   provider_limit: { word: 'Provider limit', tone: 'live', help: 'All slots of the provider are taken.' },
-  provider_cooldown: { word: 'Cooldown', tone: 'warn', help: 'The provider failed, and is tried again after a pause.' },
+  provider_cooldown: { word: 'Cooldown', tone: 'warn', help: 'The provider failed. It’s retried after a pause.' },
   provider_disabled: { word: 'Provider disabled', tone: 'bad', help: 'An operator drained or disabled the provider.' },
   account_queue: {
     word: 'Account queue',
     tone: 'calm',
     help: 'Behind other tasks of its account. Accounts alternate.',
   },
-  retry: { word: 'Retry', tone: 'warn', help: 'An attempt failed, and another one follows.' },
+  retry: { word: 'Retry', tone: 'warn', help: 'An attempt failed. Another one follows.' },
 };
 
 /** The words for a reason, also for one that is newer than this page. */
-export function reasonWord(reason: string): Word {
+export function reasonWord(reason: string): Reason {
   return words[reason] ?? { word: reason, tone: 'calm', help: '' };
 }

@@ -7,7 +7,8 @@ import type { Layer } from '../../../../src/providers/preview/layers.ts';
 import { createRandom } from '../../../../src/providers/preview/random.ts';
 import { choosePalette } from '../../../../src/providers/preview/scenes/drawing.ts';
 import { titleLayers, titleOf } from '../../../../src/providers/preview/titles/title-layers.ts';
-import { placesOf, temporaryFolder } from '../render-support.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
+import { placesOf } from '../render-support.ts';
 
 async function layersOf(text: string, frame: FrameSize, filmFrames = 120) {
   const random = createRandom('seed', 'titles');

@@ -57,6 +57,8 @@ create index provider_jobs_unsettled on provider_jobs (intended_at, task_id, ord
 -- The jobs that take a slot, and few others.
 create index provider_jobs_in_pool on provider_jobs (pool)
   where pool is not null and upstream_ended_at is null and settled_at is null and (outcome is null or outcome = 'abandoned');
+-- The jobs of a pool that ended last.
+create index provider_jobs_by_end on provider_jobs (pool, ended_at) where pool is not null and ended_at is not null;
 
 -- The circuit breakers of pools, and the turns that their queues have reached.
 create table provider_pools (

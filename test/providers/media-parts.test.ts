@@ -6,7 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import sharp from 'sharp';
 import type { ReferenceImage } from '../../src/tasks/ports.ts';
 import { TaskError } from '../../src/platform/errors.ts';
-import { fittingImages, imageDataUrls, multipartBody } from '../../src/providers/image-parts.ts';
+import { fittingImages, imageDataUrls } from '../../src/providers/media-parts.ts';
+import { formBody, jpegFile } from '../../src/providers/request-bodies.ts';
 
 describe('reference images as parts of a request', () => {
   let folder: string;
@@ -65,10 +66,10 @@ describe('reference images as parts of a request', () => {
 
   test('a multipart body reads as what was put in', async () => {
     const jpeg = Buffer.from([0xff, 0xd8, 0xff, 0]);
-    const { contentType, bytes } = await multipartBody([
+    const { contentType, bytes } = await formBody([
       ['prompt', 'a "quoted"\r\nline 🎬'],
-      ['image', jpeg],
-      ['image', jpeg],
+      ['image', jpegFile(jpeg, 0)],
+      ['image', jpegFile(jpeg, 1)],
     ]);
     const form = await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
     assert.equal(form.get('prompt'), 'a "quoted"\r\nline 🎬');

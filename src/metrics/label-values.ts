@@ -1,5 +1,5 @@
 import type { Catalogue } from '../models/catalogue/models.ts';
-import type { EndedCall } from '../providers/provider-jobs.ts';
+import type { EndedJob } from '../providers/provider-jobs.ts';
 
 /** Stands for names that have left the catalogue, which bounds the number of series; no name of it has parentheses. */
 export const removed = '(removed)';
@@ -8,7 +8,7 @@ export const removed = '(removed)';
 export type Names = {
   readonly model: (name: string) => string;
   readonly provider: (name: string) => string;
-  readonly job: (job: Pick<EndedCall, 'provider' | 'pool'>) => { readonly provider: string; readonly model: string };
+  readonly job: (job: Pick<EndedJob, 'provider' | 'pool'>) => { readonly provider: string; readonly model: string };
 };
 
 export function namesOf(catalogue: () => Pick<Catalogue, 'models' | 'providers'>): Names {

@@ -1,0 +1,43 @@
+// Run by `npm run reference`: writes the tables of docs/operations/reference.md that the program's own definitions contain. With
+// --check it writes nothing, and fails if the page is out of date.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { commands } from '../dist/src/cli/commands.js';
+import { gauges } from '../dist/src/metrics/gauges.js';
+import { eventMetrics } from '../dist/src/metrics/metrics.js';
+import { buildInfo } from '../dist/src/metrics/process-metrics.js';
+
+const page = 'docs/operations/reference.md';
+
+const program = new Command('videogen');
+for (const add of Object.values(commands)) await add(program);
+
+const tables = {
+  command: program.commands.map((command) => {
+    const below = command.commands.map((each) => `\`${each.name()}\``).join(', ');
+    return [`\`${command.name()}\``, below, command.description()];
+  }),
+  metric: [...eventMetrics, ...gauges, buildInfo].map(({ name, labels = [], process, actWhen }) => {
+    const braces = labels.length > 0 ? `{${labels.join(',')}}` : '';
+    return [`\`${name}${braces}\``, process, actWhen];
+  }),
+};
+
+/** Replaces the rows of the table whose head begins with this cell. */
+function withRows(text, [head, rows]) {
+  const table = new RegExp(`^(\\| ${head} .*\\n\\| -.*\\n)(?:\\|.*\\n)*`, 'm');
+  if (!table.test(text)) throw new Error(`${page} has no table of each ${head}`);
+  const lines = rows.map((cells) => `| ${cells.join(' | ')} |\n`);
+  return text.replace(table, (_, top) => top + lines.join(''));
+}
+
+/** The formatter pads the columns. */
+const unpadded = (text) => text.replaceAll(/ +\|/g, ' |').replaceAll(/-+/g, '-');
+
+const before = readFileSync(page, 'utf8');
+const after = Object.entries(tables).reduce(withRows, before);
+if (!process.argv.includes('--check')) writeFileSync(page, after);
+else if (unpadded(after) !== unpadded(before)) {
+  process.stderr.write(`${page} is out of date: run "npm run reference"\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { maxUnixMs, wholeNumber } from '../http/fields.ts';
+import type { HttpDeps } from '../http/http-deps.ts';
+import { maxRedelivered } from './own-deliveries.ts';
+
+// The parts that redelivering failed callbacks and failed events share.
+
+export const redeliveredSince = z.strictObject({
+  since: wholeNumber(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }),
+});
+
+export const redeliveredSchema = z.strictObject({
+  redelivered: z.int().min(0).max(maxRedelivered),
+  hasMore: z.boolean(),
+});
+
+type Owed = { readonly deliveryId: string };
+
+export function sendAll(owed: readonly Owed[], accountId: string, { redeliver }: Pick<HttpDeps, 'redeliver'>) {
+  for (const { deliveryId } of owed) redeliver({ deliveryId, accountId });
+  return { redelivered: owed.length, hasMore: owed.length === maxRedelivered };
+}

@@ -1,0 +1,97 @@
+import type { Callback, OperatorCallback } from '../../api/contract.ts';
+import { StateDot, StateWord } from '../../ui/badge.tsx';
+import { choiceFilter } from '../../ui/filters.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { duration, Time } from '../../ui/time.tsx';
+import { AttemptExchange } from './attempt-exchange.tsx';
+import { callbacksText as text, callbackWord } from './callbacks-text.ts';
+import './callbacks.css';
+
+// Callbacks and events are delivered in the same way: in attempts, until one gets a 2xx response.
+
+export type AttemptView = Callback['attempts'][number] &
+  Partial<Pick<OperatorCallback['attempts'][number], 'operator'>>;
+
+type Delivery = Pick<Callback, 'state' | 'nextAttemptTime'> & { readonly attempts: readonly AttemptView[] };
+
+/** A list is read again sooner while one of its deliveries is pending. */
+export function deliveryPace(deliveries: readonly Pick<Delivery, 'state'>[] = []): number {
+  return deliveries.some(({ state }) => state === 'pending') ? 3000 : 15_000;
+}
+
+export const deliveryFilter = choiceFilter({
+  name: 'state',
+  label: text.state,
+  control: 'tabs',
+  all: text.all,
+  values: ['pending', 'delivered', 'failed', 'rejected'] as const,
+  word: (state) => callbackWord(state).word,
+});
+
+export const stateColumn: Column<Delivery> = {
+  title: text.columns.state,
+  kind: 'shrink',
+  cell: ({ state }) => <DeliveryState state={state} />,
+};
+
+export const responseColumn: Column<Delivery> = {
+  title: text.columns.response,
+  kind: 'shrink',
+  cell: ({ attempts: [last] }) => (last === undefined ? text.noAttempt : <ResponseStatus attempt={last} />),
+};
+
+export const nextColumn: Column<Delivery> = {
+  title: text.columns.next,
+  kind: 'end',
+  cell: ({ nextAttemptTime }) => (nextAttemptTime === null ? '–' : <Time ms={nextAttemptTime} />),
+};
+
+export function DeliveryState({ state }: { readonly state: string }) {
+  return <StateWord of={callbackWord(state)} />;
+}
+
+function ResponseStatus({ attempt: { status, operator } }: { readonly attempt: AttemptView }) {
+  const isGood = status !== null && status >= 200 && status < 300;
+  return (
+    <StateDot tone={isGood ? 'good' : 'bad'}>
+      {status === null ? (operator?.networkError ?? text.unreachable) : text.http(status)}
+    </StateDot>
+  );
+}
+
+type AttemptsProps = {
+  /** The ID of the task of a callback, or of an event. */
+  readonly deliveryId: string;
+  readonly attempts: readonly AttemptView[];
+};
+
+/** Each attempt with its request and response. Absent before the first one. */
+export function Attempts({ deliveryId, attempts }: AttemptsProps) {
+  if (attempts.length === 0) return null;
+  return (
+    <Table
+      caption={text.attempts}
+      rows={attempts}
+      rowKey={({ attempt }) => attempt}
+      columns={[
+        { title: text.attempt, kind: 'head', cell: ({ attempt }) => `#${attempt}` },
+        {
+          title: text.response,
+          isWide: true,
+          cell: (attempt) => (
+            <>
+              <ResponseStatus attempt={attempt} />
+              <AttemptExchange deliveryId={deliveryId} attempt={attempt.attempt} />
+            </>
+          ),
+        },
+        {
+          title: text.duration,
+          kind: 'end',
+          cell: ({ durationMs }) => (durationMs === null ? '–' : duration(durationMs)),
+        },
+        { title: text.time, kind: 'end', cell: ({ startTime }) => <Time ms={startTime} /> },
+      ]}
+    />
+  );
+}

@@ -1,0 +1,37 @@
+import { useRead, useSend } from '../../api/queries.ts';
+import { ChangeButton } from '../../ui/change-button.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Form, useFields } from '../../ui/form.tsx';
+import { Card } from '../../ui/page.tsx';
+import { Skeleton } from '../../ui/skeleton.tsx';
+import { toast } from '../../ui/toast.tsx';
+import { lowBalanceText as text } from './credits-text.ts';
+
+/** The balance below which the console warns everyone in the account. Owners choose it. */
+export function LowBalanceCard() {
+  const { data } = useRead('/api/v1/status', {});
+  return (
+    <Card title={text.title}>
+      {data === undefined ? <Skeleton height="120px" /> : <ThresholdForm lowBalance={data.lowBalance} />}
+    </Card>
+  );
+}
+
+function ThresholdForm({ lowBalance }: { readonly lowBalance: number | null }) {
+  const { values, field } = useFields({ lowBalance: String(lowBalance ?? '') });
+  const save = useSend('/api/v1/credits/low-balance', {
+    changes: ['/api/v1/status'],
+    onDone: (saved) => toast(saved.lowBalance === null ? text.removed : text.saved),
+  });
+  const submit = () => save.mutate({ lowBalance: values.lowBalance === '' ? null : Number(values.lowBalance) });
+  return (
+    <Form class="stack narrow" submission={save} onSubmit={submit}>
+      <TextField label={text.threshold} hint={text.hint} type="number" min={1} step={1} {...field('lowBalance')} />
+      <div class="row">
+        <ChangeButton type="submit" busy={save.isPending}>
+          {text.save}
+        </ChangeButton>
+      </div>
+    </Form>
+  );
+}

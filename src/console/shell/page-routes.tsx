@@ -1,0 +1,42 @@
+import type { FunctionComponent } from 'preact';
+import { Route, Switch } from 'wouter-preact';
+import type { PageDeclaration } from '../pages.ts';
+import { areaOf } from '../paths.ts';
+import { PageTitle } from '../ui/page.tsx';
+import { NotFound } from './page-states.tsx';
+
+type RoutesProps = {
+  /** Undefined for the area of operators. */
+  readonly account: string | undefined;
+  readonly declared: Readonly<Record<string, PageDeclaration>>;
+  readonly pages: Readonly<Record<string, FunctionComponent>>;
+  /** The page of one thing, below the page that lists these things. */
+  readonly details: Readonly<Record<string, FunctionComponent<{ readonly id: string }>>>;
+};
+
+/** The pages of an area, each at its declared address. */
+export function PageRoutes({ account, declared, pages, details }: RoutesProps) {
+  return (
+    <Switch>
+      {Object.entries(declared).flatMap(([name, { path, title }]) => {
+        const [Page, Detail] = [pages[name], details[name]];
+        const address = `${areaOf(account)}${path}`;
+        return [
+          Page !== undefined && (
+            <Route key={address} path={address}>
+              <PageTitle.Provider value={title}>
+                <Page />
+              </PageTitle.Provider>
+            </Route>
+          ),
+          Detail !== undefined && (
+            <Route key={`${address}/:id`} path={`${address}/:id`}>
+              {({ id }) => <Detail key={id} id={id} />}
+            </Route>
+          ),
+        ];
+      })}
+      <Route component={NotFound} />
+    </Switch>
+  );
+}

@@ -1,0 +1,54 @@
+import type { ComponentChildren } from 'preact';
+import { problemOf } from '../api/problem.ts';
+import { LinkButton } from './button.tsx';
+import { Empty } from './empty.tsx';
+import type { Icon } from './icon.ts';
+import { Loaded, type Read } from './loaded.tsx';
+import { Page } from './page.tsx';
+import { Skeleton } from './skeleton.tsx';
+
+export type BackLink = { readonly href: string; readonly label: string };
+
+type DetailProps<Data> = {
+  readonly of: Read<Data>;
+  /** Until the content has a title of its own. */
+  readonly title: string;
+  readonly back: BackLink;
+  readonly unknown: { readonly icon: Icon; readonly title: string; readonly text: string; readonly seeAll: string };
+  /** Nothing has this id. By default the response of the service decides. */
+  readonly isUnknown?: boolean;
+  readonly waiting?: ComponentChildren;
+  readonly children: (data: Data) => ComponentChildren;
+};
+
+/** The page of one thing. Until its content, a page of its own, is loaded, this one waits, or shows why there is none. */
+export function DetailPage<Data>(props: DetailProps<Data>) {
+  const { of, title, back, unknown, waiting = <Columns />, children } = props;
+  const isUnknown = props.isUnknown ?? (of.error !== null && [404, 422].includes(problemOf(of.error).status));
+  if (of.data !== undefined && !isUnknown) return <>{children(of.data)}</>;
+  return (
+    <Page title={title} back={back}>
+      {isUnknown ? (
+        <Empty icon={unknown.icon} title={unknown.title}>
+          <p>{unknown.text}</p>
+          <div class="row">
+            <LinkButton href={back.href}>{unknown.seeAll}</LinkButton>
+          </div>
+        </Empty>
+      ) : (
+        <Loaded of={of} waiting={waiting}>
+          {children}
+        </Loaded>
+      )}
+    </Page>
+  );
+}
+
+function Columns() {
+  return (
+    <div class="columns wide-left" aria-busy="true">
+      <Skeleton height="320px" />
+      <Skeleton height="240px" />
+    </div>
+  );
+}

@@ -1,0 +1,205 @@
+import { dirname } from 'node:path';
+import { revealSecret, rotateSecret } from '../callbacks/account-secrets.ts';
+import { createTestCallbacks } from '../callbacks/test-callback.ts';
+import { secretReader } from '../config/config.ts';
+import { createRequestParser, installationHook, ownEndpoints, type Settings } from '../config/settings.ts';
+import { type TaskToStop, createHttpDeps, type HttpDeps } from '../http/http-deps.ts';
+import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
+import { createMailQueue, mailSecrets } from '../mail/mail-queue.ts';
+import { createMediaUploads } from '../media/media-uploads.ts';
+import { openStore } from '../media/open-store.ts';
+import { originsOf } from '../media/store-location.ts';
+import { uploadFromUrl, uploadKey } from '../media/upload.ts';
+import { installationSources } from '../metrics/installation.ts';
+import type { Events } from '../metrics/events.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
+import { createLiveCatalogue } from '../models/live-catalogue.ts';
+import { watchModels } from '../models/report-models.ts';
+import { createModerator } from '../moderation/moderator.ts';
+import { isInNetworks } from '../outbound/allow-list.ts';
+import { literalRefusal } from '../outbound/guard.ts';
+import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
+import { openPayments } from '../payments/open-payments.ts';
+import { createIdentityProvider } from '../people/identity-provider.ts';
+import { oidcCallbackPath } from '../people/oidc-routes.ts';
+import { createDatabase, inTime } from '../platform/database/database.ts';
+import type { Log } from '../platform/log.ts';
+import { createRequestLog } from '../requests/request-log.ts';
+import type { Engine } from '../tasks/ports.ts';
+import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
+import { owedDeliveries } from '../tasks/task-event.ts';
+import { createUncertainCreates } from '../tasks/uncertain-creates.ts';
+import { connectTemporal } from '../temporal/connect.ts';
+import { createEngine } from '../temporal/engine.ts';
+import { createTaskProgress } from '../temporal/task-progress.ts';
+import { taskQueuesOf } from '../temporal/task-queues.ts';
+import { createTaskStarter } from '../temporal/task-starter.ts';
+import { currentTracing } from './tracing.ts';
+
+/** Prometheus discards the whole scrape after ten seconds. */
+const scrapeLimitMs = 3_000;
+
+/** A moderation hook reads an uploaded image immediately. */
+const hookLinkMs = 10 * 60_000;
+
+export type ApiDependencies = {
+  readonly deps: HttpDeps;
+  /** Completes what responses left to do after them; call it once no request is running. */
+  drain(limitMs: number): Promise<void>;
+  close(): Promise<void>;
+};
+
+/** Wires the dependencies of the HTTP layer. Connects to Temporal lazily. */
+export async function openApiDependencies(
+  settings: Settings,
+  log: Log,
+  metrics: Metrics,
+  reasons: () => readonly string[],
+): Promise<ApiDependencies> {
+  const resultStore = await openStore(settings, log, { writes: true });
+  const { catalogueFile: path, publicUrl } = settings;
+  const events = metrics.eventsOf(() => catalogue.current());
+  const readHookSecret = secretReader(dirname(path ?? ''));
+  const catalogue = createLiveCatalogue({ path, publicUrl, readHookSecret, log, part: 'api', events });
+  const db = createDatabase({
+    url: settings.databaseUrl,
+    poolSize: settings.databasePoolSize,
+    onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
+  });
+  metrics.databases.set('api', db.usage);
+  readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current));
+  const temporal = connectTemporal(settings.temporal, { retries: false, interceptors: currentTracing()?.client });
+  const calls = createEngineCalls(createEngine(temporal.client, taskQueuesOf(settings.taskQueue)), log);
+  const box = createSecretBox(settings.secret, settings.secretPrevious);
+  const sales = await watchModels({ db, catalogue: catalogue.current, log });
+  const linkTo = (url: string) => {
+    const upload = uploadFromUrl(publicUrl, url);
+    return upload === undefined ? url : resultStore.link(uploadKey(upload), hookLinkMs);
+  };
+  const hooks = { installation: installationHook(settings), own: ownEndpoints(settings), readSecret: readHookSecret };
+  const moderator = createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
+  const testCallbacks = createTestCallbacks({ settings, db, box, log, models: () => catalogue.current().models });
+  const uncertainCreates = createUncertainCreates({ db, log, events });
+  const deps = createHttpDeps({
+    ...fromSettings(settings),
+    ...calls.ports,
+    db,
+    log,
+    events,
+    resultStore,
+    catalogue: catalogue.current,
+    catalogueState: catalogue.state,
+    parseTaskRequest: createRequestParser(settings, catalogue.current),
+    acceptTask: countAccepted(createTaskAcceptor(db), events),
+    refundUncertain: uncertainCreates.add,
+    storeUpload: createMediaUploads({ ...settings, db, resultStore }),
+    testCallback: testCallbacks.send,
+    callbackSecrets: {
+      reveal: (accountId, purpose) => revealSecret(db, box, accountId, purpose),
+      rotate: (rotation) => rotateSecret(db, box, rotation),
+    },
+    progressOf: createTaskProgress(temporal.client),
+    isSold: sales.isSold,
+    moderator,
+    requestLog: createRequestLog({ db, log, events }),
+    // With a separate port, metrics are not served on the public one.
+    metrics: settings.metricsPort === undefined ? metrics.registry : undefined,
+    readiness: () => Promise.resolve(reasons()),
+  });
+  return {
+    deps,
+    drain: async (limitMs) => {
+      await Promise.all([uncertainCreates, ...calls.starters].map((part) => part.drain(limitMs)));
+      await deps.keyTouches.drain();
+      await deps.requestLog.drain();
+    },
+    close: async () => {
+      catalogue.close();
+      await Promise.allSettled([moderator, testCallbacks, sales, temporal, db].map((part) => part.close()));
+    },
+  };
+}
+
+/** Makes the dependencies that need nothing but settings. */
+function fromSettings(settings: Settings) {
+  const { publicUrl } = settings;
+  const stores = [settings.resultStore, settings.resultStoreAlso];
+  const limiterOf = (rate: Settings['readRate']) => rate && createRateLimiter(rate);
+  return {
+    publicUrl,
+    retentionMs: settings.retentionMs,
+    promptRetentionMs: settings.promptRetentionMs,
+    refuseCallbackUrl: (url: string) => literalRefusal(url, settings.callbackAllow),
+    console: {
+      publicUrl,
+      passwordSignIn: settings.passwordSignIn,
+      oidc: settings.oidc && createIdentityProvider(settings.oidc, publicUrl + oidcCallbackPath),
+    },
+    consoleMediaOrigins: [
+      new URL(publicUrl).origin,
+      ...stores.flatMap((store) => store && originsOf(store, settings)),
+    ].filter((origin) => origin !== undefined),
+    brand: settings.brand,
+    signUp: settings.signUp,
+    mails: settings.smtp && createMailQueue(mailBoxOf(settings)),
+    payments: openPayments(settings),
+    searchesPrompts: settings.promptSearch,
+    createRate: settings.createRate,
+    reads: limiterOf(settings.readRate),
+    refusedCreates: limiterOf(settings.refusedCreateRate),
+    badKeys: createBadKeys(limiterOf(settings.badKeyRate)),
+    isTrustedProxy: (address: string) => isInNetworks(address, settings.trustedProxies),
+    isTraced: currentTracing() !== undefined,
+    temporalUiUrl: settings.temporalUiUrl,
+  };
+}
+
+/** Encrypts mails while they wait in the database. */
+export function mailBoxOf({ secret, secretPrevious }: Settings): SecretBox {
+  return createSecretBox(secret, secretPrevious, mailSecrets);
+}
+
+/** Calls to Temporal, made after the response to a client. */
+function createEngineCalls(engine: Engine, log: Log) {
+  const starters: { readonly drain: (limitMs: number) => Promise<void> }[] = [];
+  const later = <Task extends object>(call: (task: Task) => Promise<unknown>, onDeferred: string) => {
+    const starter = createTaskStarter<Task>(call, (err, task) => {
+      const fields: object = { err, ...task };
+      log.warn(fields, onDeferred);
+    });
+    starters.push(starter);
+    return starter.start;
+  };
+  const testProvider: HttpDeps['testProvider'] = (provider) =>
+    engine.testProvider(provider).catch((err: unknown) => {
+      log.warn({ provider, err }, 'provider not tested');
+      return { outcome: 'no_worker' };
+    });
+  const ports = {
+    startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
+    stopTask: later((task: TaskToStop) => stopTask(engine, task), 'workflow cancellation deferred'),
+    retryTask: later(({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId), 'task retry deferred'),
+    redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
+    testProvider,
+  };
+  return { ports, starters };
+}
+
+/** The workflow stops the generation and sends callback and event, which are started here for a task that has no workflow. */
+async function stopTask(engine: Engine, { taskId, accountId, ...owed }: TaskToStop): Promise<void> {
+  if (await engine.cancelWorkflow(taskId)) return;
+  for (const deliveryId of owedDeliveries(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
+}
+
+function countAccepted(accept: HttpDeps['acceptTask'], events: Events): HttpDeps['acceptTask'] {
+  return async (task) => {
+    const startedAt = performance.now();
+    const acceptance = await accept(task);
+    if (acceptance.kind === 'accepted') {
+      events.emit({ kind: 'stage_ended', stage: 'accept', durationMs: performance.now() - startedAt });
+      events.emit({ kind: 'task_charged', model: task.param.model, credits: acceptance.creditsCharged });
+    }
+    return acceptance;
+  };
+}

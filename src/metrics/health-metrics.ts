@@ -1,0 +1,63 @@
+import { type EventMetric, onEventsOf, type PartName } from './metric.ts';
+
+export type HealthEvent =
+  | { readonly kind: 'catalogue_read'; readonly part: PartName; readonly isRefused: boolean }
+  | { readonly kind: 'database_checked'; readonly part: PartName; readonly isUp: boolean }
+  | { readonly kind: 'temporal_checked'; readonly part: PartName; readonly isUp: boolean }
+  | {
+      readonly kind: 'schedule_checked';
+      readonly queue: string;
+      readonly schedule: string;
+      readonly isPresent: boolean;
+    };
+
+const on = onEventsOf<HealthEvent>();
+
+/** The last checks of what a process needs. */
+export const healthMetrics: readonly EventMetric[] = [
+  {
+    type: 'state',
+    name: 'videogen_database_up',
+    help: 'Whether the database responds, accepts writes and has the schema of this release, as of the last check',
+    labels: ['of'],
+    process: 'both',
+    actWhen: '0: unavailable, read-only, or a migration is missing',
+    on: on('database_checked', ({ part, isUp }) => [{ of: part }, isUp ? 1 : 0]),
+  },
+  {
+    type: 'state',
+    name: 'videogen_temporal_up',
+    help: 'Whether Temporal responds and has the namespace, as of the last check',
+    labels: ['of'],
+    process: 'worker',
+    actWhen: '0: unavailable, or the namespace is missing',
+    on: on('temporal_checked', ({ part, isUp }) => [{ of: part }, isUp ? 1 : 0]),
+  },
+  {
+    type: 'state',
+    name: 'videogen_schedule_present',
+    help: 'Whether the last check of this worker found or created the schedule for this task queue',
+    labels: ['queue', 'schedule'],
+    process: 'worker',
+    actWhen: '0',
+    on: on('schedule_checked', ({ queue, schedule, isPresent }) => [{ queue, schedule }, isPresent ? 1 : 0]),
+  },
+  {
+    type: 'state',
+    name: 'videogen_catalogue_stale',
+    help: 'Whether the file on disk is invalid and the previous catalogue stays in force',
+    labels: ['of'],
+    process: 'both',
+    actWhen: '1: the changed catalogue is invalid',
+    on: on('catalogue_read', ({ part, isRefused }) => [{ of: part }, isRefused ? 1 : 0]),
+  },
+  {
+    type: 'state',
+    name: 'videogen_catalogue_loaded_timestamp_seconds',
+    help: 'When the catalogue in force was read, in Unix seconds',
+    labels: ['of'],
+    process: 'both',
+    actWhen: 'older than the file: the changed catalogue is invalid',
+    on: on('catalogue_read', ({ part, isRefused }) => (isRefused ? undefined : [{ of: part }, Date.now() / 1000])),
+  },
+];

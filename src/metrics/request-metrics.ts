@@ -1,0 +1,122 @@
+import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
+
+const paymentOutcomes = ['granted', 'granted_late', 'not_granted', 'reversed', 'unknown'] as const;
+const checkOutcomes = ['allowed', 'refused', 'error'] as const;
+const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
+
+export type RequestEvent =
+  | {
+      readonly kind: 'request_finished';
+      /** A route pattern. It and the method are from fixed lists, which bounds the number of series. */
+      readonly route: string;
+      readonly method: string;
+      /** `aborted` if the client disconnected before the response began. */
+      readonly status: string;
+      /** Undefined for a long poll. */
+      readonly durationSeconds: number | undefined;
+    }
+  /** The log of requests had no room for them. */
+  | { readonly kind: 'logged_requests_dropped'; readonly requests: number }
+  | {
+      readonly kind: 'content_checked';
+      /** `error`: the moderation hook gave no usable answer in time. */
+      readonly outcome: (typeof checkOutcomes)[number];
+      readonly durationMs: number;
+    }
+  | { readonly kind: 'callback_attempted'; readonly status: number | undefined; readonly durationMs: number }
+  /** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
+  | { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] };
+
+const on = onEventsOf<RequestEvent>();
+
+/** Up to the time limit of an attempt. */
+const callbackBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+
+/** Requests of clients and their log, and exchanges with receivers of callbacks, the moderation hook and the payment provider. */
+export const requestMetrics: readonly EventMetric[] = [
+  {
+    type: 'counter',
+    name: 'videogen_http_requests_total',
+    help: 'Finished requests by route pattern; status aborted: the client disconnected before the response',
+    labels: ['route', 'method', 'status'],
+    process: 'API',
+    actWhen: 'the share of 5xx grows. Status `aborted`: the client disconnected',
+    on: on('request_finished', ({ route, method, status }) => [{ route, method, status }, 1]),
+  },
+  {
+    type: 'histogram',
+    name: 'videogen_http_request_duration_seconds',
+    help: 'Duration of requests, except long polls',
+    labels: ['route', 'method'],
+    process: 'API',
+    actWhen: 'createTask is slow',
+    buckets: requestBuckets,
+    on: on('request_finished', ({ route, method, durationSeconds }) =>
+      durationSeconds === undefined ? undefined : [{ route, method }, durationSeconds],
+    ),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_logged_requests_dropped_total',
+    help: 'Finished requests that are missing in the request log of their account',
+    process: 'API',
+    actWhen: 'grows: the database is unavailable or slow for long',
+    zeros: [{}],
+    on: on('logged_requests_dropped', ({ requests }) => [{}, requests]),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_moderation_checks_total',
+    help: 'Checks of content before a charge; error: no usable answer in time, so onError decided',
+    labels: ['outcome'],
+    process: 'API',
+    actWhen: '`error` grows: the endpoint gives no answer in time, and creates are refused or accepted unchecked',
+    zeros: checkOutcomes.map((outcome) => ({ outcome })),
+    on: on('content_checked', ({ outcome }) => [{ outcome }, 1]),
+  },
+  {
+    type: 'histogram',
+    name: 'videogen_moderation_check_duration_seconds',
+    help: 'Duration of checks of content before a charge, with or without a usable answer',
+    process: 'API',
+    actWhen: 'nears `MODERATION_TIMEOUT_SECONDS`',
+    buckets: requestBuckets,
+    on: on('content_checked', ({ durationMs }) => [{}, durationMs / 1000]),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_callback_attempts_total',
+    help: "Attempts at callbacks by the receiver's response; unreachable: none",
+    labels: ['outcome'],
+    process: 'worker',
+    actWhen: 'most receivers are `unreachable`: check your network',
+    zeros: callbackOutcomes.map((outcome) => ({ outcome })),
+    on: on('callback_attempted', ({ status }) => [{ outcome: callbackOutcomeOf(status) }, 1]),
+  },
+  {
+    type: 'histogram',
+    name: 'videogen_callback_attempt_duration_seconds',
+    help: 'Duration of attempts at callbacks, with or without a response',
+    process: 'worker',
+    actWhen: 'most attempts last 15 s, the limit: check your network',
+    buckets: callbackBuckets,
+    on: on('callback_attempted', ({ durationMs }) => [{}, durationMs / 1000]),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_payments_total',
+    help: 'Payments for credits; granted_late: found by reconciliation, because no event had arrived; not_granted: paid, but not granted',
+    labels: ['outcome'],
+    process: 'both',
+    actWhen:
+      '`granted_late` grows: events of the payment provider do not arrive. `not_granted`: a customer paid for nothing',
+    zeros: paymentOutcomes.map((outcome) => ({ outcome })),
+    on: on('payment_settled', ({ outcome }) => [{ outcome }, 1]),
+  },
+];
+
+function callbackOutcomeOf(status: number | undefined): (typeof callbackOutcomes)[number] {
+  if (status === undefined) return 'unreachable';
+  if (status === 410) return 'rejected';
+  return status >= 200 && status < 300 ? 'delivered' : 'refused';
+}

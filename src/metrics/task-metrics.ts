@@ -1,0 +1,109 @@
+import type { TaskStage } from '../tasks/ports.ts';
+import type { Task } from '../tasks/task.ts';
+import { type EventMetric, onEventsOf, requestBuckets } from './metric.ts';
+
+const findings = [
+  'callback_owed',
+  'workflow_left',
+  'provider_job_left',
+  'media_expired',
+  'upload_expired',
+  'ledger_violation',
+  'failed',
+] as const;
+
+const settledOutcomes = ['started', 'refunded'] as const;
+const uncertainOutcomes = ['none', 'refunded', 'too_late'] as const;
+
+export type TaskEvent =
+  | { readonly kind: 'task_charged'; readonly model: string; readonly credits: number }
+  | { readonly kind: 'task_ended'; readonly task: Pick<Task, 'param' | 'state' | 'failure' | 'creditsRefunded'> }
+  | { readonly kind: 'stage_ended'; readonly stage: TaskStage; readonly durationMs: number }
+  /** A create returned 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`). */
+  | { readonly kind: 'uncertain_create_settled'; readonly outcome: (typeof uncertainOutcomes)[number] }
+  /** `reconcile` ended or started a task that its workflow did not. */
+  | { readonly kind: 'task_settled'; readonly outcome: (typeof settledOutcomes)[number] }
+  /** `reconcile`, housekeeping or the audit found something else; `failed`: it could not be corrected, and the next run retries. */
+  | { readonly kind: 'reconcile_finding'; readonly finding: (typeof findings)[number] };
+
+const on = onEventsOf<TaskEvent>();
+
+/** From a statement on an idle database to the longest usual deadlines. */
+const stageBuckets = [...requestBuckets, 60, 120, 300, 600, 1800, 3600, 7200];
+
+/** Tasks and their credits, and what `reconcile` settles. */
+export const taskMetrics: readonly EventMetric[] = [
+  {
+    type: 'histogram',
+    name: 'videogen_task_stage_duration_seconds',
+    help: 'Duration of finished stages of tasks',
+    labels: ['stage'],
+    process: 'both',
+    actWhen: '`accept`, `queue_wait`, `generation`, `store` or `settle` grows',
+    buckets: stageBuckets,
+    // The clocks of two machines may differ a little.
+    on: on('stage_ended', ({ stage, durationMs }) => [{ stage }, Math.max(0, durationMs) / 1000]),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_tasks_ended_total',
+    help: 'Tasks that this process ended, by their final state; fail_code is empty for success',
+    labels: ['model', 'state', 'fail_code'],
+    process: 'both',
+    actWhen: "failures that are not the client's grow",
+    on: on('task_ended', ({ task: { param, state, failure } }, names) => [
+      { model: names.model(param.model), state, fail_code: failure?.failCode ?? '' },
+      1,
+    ]),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_credits_charged_total',
+    help: 'Credits charged for tasks that this process accepted',
+    labels: ['model'],
+    process: 'both',
+    actWhen: 'refunds grow faster',
+    on: on('task_charged', ({ model, credits }, names) => [{ model: names.model(model) }, credits]),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_credits_refunded_total',
+    help: 'Credits refunded for tasks that this process ended',
+    labels: ['model'],
+    process: 'both',
+    actWhen: 'grows faster than charges. Refunds by the command line are missing; the ledger is exact',
+    on: on('task_ended', ({ task: { param, creditsRefunded } }, names) =>
+      creditsRefunded > 0 ? [{ model: names.model(param.model) }, creditsRefunded] : undefined,
+    ),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_uncertain_creates_settled_total',
+    help: 'Creates with an uncertain commit that returned 503, by outcome',
+    labels: ['outcome'],
+    process: 'API',
+    actWhen: 'grows: the database fails during creates. `too_late`: a client was charged after "nothing is charged"',
+    zeros: uncertainOutcomes.map((outcome) => ({ outcome })),
+    on: on('uncertain_create_settled', ({ outcome }) => [{ outcome }, 1]),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_tasks_settled_total',
+    help: 'Tasks that reconcile started or refunded instead of their workflow',
+    labels: ['outcome'],
+    process: 'worker',
+    actWhen: '`refunded` grows: workflows disappear or break',
+    zeros: settledOutcomes.map((outcome) => ({ outcome })),
+    on: on('task_settled', ({ outcome }) => [{ outcome }, 1]),
+  },
+  {
+    type: 'counter',
+    name: 'videogen_reconcile_findings_total',
+    help: 'What reconcile corrected, by kind; failed: what it could not correct, and retries',
+    labels: ['finding'],
+    process: 'worker',
+    actWhen: '`failed` grows run after run',
+    zeros: findings.map((finding) => ({ finding })),
+    on: on('reconcile_finding', ({ finding }) => [{ finding }, 1]),
+  },
+];

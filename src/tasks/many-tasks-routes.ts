@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { idField } from '../http/fields.ts';
+
+const maxTasks = 100;
+const idsError = `must be an array of 1 to ${maxTasks} task ids`;
+
+/** The tasks of a request that acts on several. */
+export const taskIdsField = z
+  .array(idField('a task'), { error: idsError })
+  .min(1, { error: idsError })
+  .max(maxTasks, { error: idsError });
+
+/** The response to such a request. */
+export function outcomesOf<Outcome extends z.ZodType>(outcome: Outcome) {
+  return z.strictObject({
+    tasks: z.array(outcome).meta({ description: 'One for each task that was found.' }),
+    notFound: z.int().nonnegative().meta({ description: 'The number of ids that no task has.' }),
+  });
+}
+
+/** One by one: each task changes in a transaction of its own, and a request that is cut off is repeated without harm. */
+export async function actOnEach<Outcome>(
+  ids: readonly string[],
+  act: (taskId: string) => Promise<Outcome | undefined>,
+) {
+  const unique = [...new Set(ids)];
+  const tasks: Outcome[] = [];
+  for (const taskId of unique) {
+    const outcome = await act(taskId);
+    if (outcome !== undefined) tasks.push(outcome);
+  }
+  return { tasks, notFound: unique.length - tasks.length };
+}

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { LostCreate } from '../../src/providers/contract.ts';
+import { findLostJob } from '../../src/providers/lost-job.ts';
+import { jobRequest, lostCall } from './job-request.ts';
+
+// Upstreams without names for jobs list candidates. A task that got the job of another would deliver a stranger's video.
+
+const twoMinutesAgo = () => Date.now() - 120_000;
+const later = { kind: 'later', afterMs: 15_000 };
+const [one, two] = [{ id: 'one', handle: { at: 'x' } }, { id: 'two' }];
+
+function find(candidates: readonly { readonly id: string }[], changes: Partial<LostCreate> = {}, isComplete = true) {
+  return findLostJob(candidates, lostCall(jobRequest(), changes), isComplete);
+}
+
+describe('a create whose response was lost', () => {
+  test('is found if one candidate alone belongs to no other job of ours', async () => {
+    assert.deepEqual(await find([one]), { kind: 'found', ...one });
+    assert.deepEqual(await find([one, two], { claimed: async () => new Set(['two']) }), { kind: 'found', ...one });
+    assert.deepEqual(await find([one], { claimed: async () => new Set(['one']) }), later);
+  });
+
+  test('stays unknown if two jobs may be it, another create is unanswered, or the list is incomplete', async () => {
+    for (const [candidates, rivals, isComplete] of [
+      [[one, two], 0, true],
+      [[one], 1, true],
+      [[one], 0, false],
+    ] as const) {
+      assert.deepEqual(await find(candidates, { rivals }, isComplete), later);
+      assert.equal((await find(candidates, { rivals, intendedAt: twoMinutesAgo() }, isComplete)).kind, 'unknown');
+    }
+  });
+
+  test('is never denied by an empty list, which may lag for two minutes and needs no claims', async () => {
+    const claimed = async () => Promise.reject(new Error('claims were read'));
+    assert.deepEqual(await find([], { claimed }), later);
+    assert.deepEqual(await find([], { claimed, intendedAt: twoMinutesAgo() }), {
+      kind: 'unknown',
+      detail: '0 jobs could be this one, and 0 other creates are unanswered',
+    });
+  });
+});

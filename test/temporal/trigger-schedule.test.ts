@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { createSchedule, readSchedule, triggerSchedule } from '../../src/temporal/schedules.ts';
+import { connectEngine, type EngineClient } from '../support/installation.ts';
+import { createTestEnvironment, type TestEnvironment } from '../support/service.ts';
+import { waitFor } from '../support/wait-for.ts';
+
+let environment: TestEnvironment;
+let temporal: EngineClient;
+before(async () => {
+  environment = await createTestEnvironment();
+  temporal = connectEngine(environment);
+});
+after(async () => {
+  await temporal.close();
+  await environment.close();
+});
+
+/** Its interval, a day, adds no run of its own. */
+const name = 'audit-full';
+
+test('a schedule never runs beside itself: a trigger during a run is skipped', async () => {
+  const { client, queues } = temporal;
+  assert.ok(await createSchedule(client, queues, name));
+  const { id } = await readSchedule(client, queues, name);
+  const schedule = client.schedule.getHandle(id);
+  // Its first run does not end, because no worker polls.
+  await waitFor('its first run', async () => (await schedule.describe()).info.numActionsTaken === 1 || undefined);
+  for (let triggers = 0; triggers < 2; triggers += 1) await triggerSchedule(client, queues, name);
+  const { numActionsTaken, runningActions } = await waitFor('the decisions about all triggers', async () => {
+    const { info } = await schedule.describe();
+    return info.numActionsTaken + info.numActionsSkippedOverlap >= 3 ? info : undefined;
+  });
+  assert.deepEqual([numActionsTaken, runningActions.length], [1, 1]);
+  const runs: string[] = [];
+  for await (const { workflowId } of client.workflow.list({ query: `WorkflowId STARTS_WITH '${id}'` }))
+    runs.push(workflowId);
+  assert.equal(runs.length, 1);
+  await schedule.delete();
+});
