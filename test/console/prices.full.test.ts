@@ -152,7 +152,7 @@ test('operators see each price of a model with its condition, and set both of it
   await set.getByRole('button', { name: 'Withdraw' }).click();
   await page
     .getByRole('dialog')
-    .getByText(/\(with videoUrls\), 150\scredits per video, was to take effect on/)
+    .getByText(/\(with videoUrls\), 150\scredits per video, won’t take effect on/)
     .waitFor();
   assert.deepEqual(errors, []);
 });

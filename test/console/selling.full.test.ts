@@ -147,20 +147,21 @@ test(
   async () => {
     const { accountId, key } = await stage.service.newAccount(1_000);
     const { page, errors, open } = await stage.visitor.signedIn({ [accountId]: 'owner' });
-    await open(`/a/${accountId}`);
+    await open(`/a/${accountId}/credits`);
+    await page.getByLabel('Warn below').fill('500');
+    await page.getByRole('button', { name: 'Save warning' }).click();
+    await page.getByText('Warning saved').waitFor();
     await page.getByRole('link', { name: 'Webhooks' }).click();
     const endpoint = page.getByRole('region', { name: 'Endpoint' });
     const dialog = page.getByRole('dialog');
     await endpoint.getByRole('button', { name: 'Add endpoint' }).click();
     await dialog.getByLabel('Endpoint URL').fill('http://10.0.0.1/events');
     await dialog.getByRole('checkbox', { name: /^The balance fell/ }).check();
-    await dialog.getByLabel('Low-balance threshold').fill('500');
     await dialog.getByRole('button', { name: 'Save endpoint' }).click();
     await dialog.getByText('Must not be a private address.').waitFor();
     await assertAccessible(page, 'the form of an endpoint');
     await dialog.getByLabel('Endpoint URL').fill('https://receiver.example/events');
     await dialog.getByRole('button', { name: 'Save endpoint' }).click();
-    await endpoint.getByText('below 500 credits').waitFor();
     await endpoint.getByText('balance.low').waitFor();
 
     await page.getByRole('button', { name: 'Reveal secret' }).click();
