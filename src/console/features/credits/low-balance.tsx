@@ -2,17 +2,19 @@ import { useRead, useSend } from '../../api/queries.ts';
 import { ChangeButton } from '../../ui/change-button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form, useFields } from '../../ui/form.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { Card } from '../../ui/page.tsx';
-import { Skeleton } from '../../ui/skeleton.tsx';
 import { toast } from '../../ui/toast.tsx';
 import { lowBalanceText as text } from './credits-text.ts';
 
 /** The balance below which the console warns everyone in the account. Owners choose it. */
 export function LowBalanceCard() {
-  const { data } = useRead('/api/v1/status', {});
+  const status = useRead('/api/v1/status', {});
   return (
     <Card title={text.title}>
-      {data === undefined ? <Skeleton height="120px" /> : <ThresholdForm lowBalance={data.lowBalance} />}
+      <Loaded of={status} heights={[120]}>
+        {({ lowBalance }) => <ThresholdForm lowBalance={lowBalance} />}
+      </Loaded>
     </Card>
   );
 }

@@ -38,7 +38,7 @@ export function OverviewPage() {
     >
       <ReadError of={state} />
       {data !== undefined && !(data.steps.hasKey && data.steps.hasTask) && <FirstSteps steps={data.steps} />}
-      <Figures state={data} days={sums.data?.days} />
+      {(data !== undefined || state.error === null) && <Figures state={data} days={sums.data?.days} />}
       <DayChart days={sums.data?.days ?? []} fromMs={today - 6 * dayMs} count={7} />
       <Recent hasTask={data?.steps.hasTask !== false} />
       {data !== undefined && <Books books={data.books} />}
