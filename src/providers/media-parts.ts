@@ -127,7 +127,7 @@ export async function fittingImages(images: readonly ReferenceImage[], maxBytes:
   throw new TaskError('image_invalid', 'The images are too large in all for this model.');
 }
 
-/** Stops at the first image that is too much, so that no more than `maxBytes` and one image are held. */
+/** Stops at the first image beyond `maxBytes`, so memory holds at most `maxBytes` and one more image. */
 async function jpegsWithin(
   images: readonly ReferenceImage[],
   maxBytes: number,

@@ -10,7 +10,7 @@ export const taskIdsField = z
   .min(1, { error: idsError })
   .max(maxTasks, { error: idsError });
 
-/** The response to such a request. */
+/** The response to a request that acts on several tasks. */
 export function outcomesOf<Outcome extends z.ZodType>(outcome: Outcome) {
   return z.strictObject({
     tasks: z.array(outcome).meta({ description: 'One for each task that was found.' }),

@@ -18,7 +18,7 @@ export type Example = {
 };
 
 const reason = 'a good reason';
-const nobody = randomUUID();
+const unknownId = randomUUID();
 
 /** Returns one for each operation that changes something. */
 export function createExamples(service: HttpService, operator: TestOperator): Readonly<Record<string, Example>> {
@@ -80,7 +80,7 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
     },
     adminSuspendAccount: {
       does: async () => ({ accountId: await newAccountId(), reason }),
-      refused: { accountId: nobody, reason },
+      refused: { accountId: unknownId, reason },
     },
     adminUnsuspendAccount: {
       does: async () => {
@@ -88,15 +88,15 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
         await operator.ask('POST', '/api/admin/v1/accounts/suspend', { body: { accountId, reason } });
         return { accountId, reason };
       },
-      refused: { accountId: nobody, reason },
+      refused: { accountId: unknownId, reason },
     },
     adminLimitAccount: {
       does: async () => ({ accountId: await newAccountId(), maxUnfinishedTasks: 3 }),
-      refused: { accountId: nobody, maxUnfinishedTasks: 3 },
+      refused: { accountId: unknownId, maxUnfinishedTasks: 3 },
     },
     adminRenameAccount: {
       does: async () => ({ accountId: await newAccountId(), name: 'Harbor Films' }),
-      refused: { accountId: nobody, name: 'Harbor Films' },
+      refused: { accountId: unknownId, name: 'Harbor Films' },
     },
     adminCreateCodes: {
       does: async () => ({ name: 'spring', credits: 5, codes: 2 }),
@@ -109,19 +109,19 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
         const { json } = await operator.ask('POST', '/api/admin/v1/codes', { body: batch });
         return { batchId: json.data['batchId'], reason };
       },
-      refused: { batchId: nobody, reason },
+      refused: { batchId: unknownId, reason },
     },
     adminGrantCredits: {
       does: async () => ({ accountId: await newAccountId(), credits: 5, reason }),
-      refused: { accountId: nobody, credits: 5, reason },
+      refused: { accountId: unknownId, credits: 5, reason },
     },
     adminAdjustCredits: {
       does: async () => ({ accountId: await newAccountId(), amount: -5, reason }),
-      refused: { accountId: nobody, amount: -5, reason },
+      refused: { accountId: unknownId, amount: -5, reason },
     },
     adminSetPrice: {
       does: async () => ({ model, creditsPerSecond: 30, accountId: await newAccountId(), reason }),
-      refused: { model, creditsPerSecond: 30, accountId: nobody, reason },
+      refused: { model, creditsPerSecond: 30, accountId: unknownId, reason },
       changesAgain: true,
     },
     adminWithdrawPrice: {
@@ -130,21 +130,21 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
     },
     adminSetProvider: {
       does: async () => ({ provider: 'preview', state: await otherState(), reason }),
-      refused: { provider: 'nobody', state: 'off', reason },
+      refused: { provider: 'unknownId', state: 'off', reason },
     },
     adminTestProvider: {
       does: async () => ({ provider: 'preview' }),
-      refused: { provider: 'nobody' },
+      refused: { provider: 'unknownId' },
       changesAgain: true,
     },
     adminRetryTask: {
       does: async () => ({ taskId: await newTaskId(), reason }),
-      refused: { taskId: nobody, reason },
+      refused: { taskId: unknownId, reason },
       changesAgain: true,
     },
     adminRetryProvider: {
       does: async () => ({ provider: 'preview', reason }),
-      refused: { provider: 'nobody', reason },
+      refused: { provider: 'unknownId', reason },
       changesAgain: true,
     },
     adminSetAnnouncement: {
@@ -160,13 +160,13 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
     },
     adminCreateKey: {
       does: async () => ({ accountId: await newAccountId(), name: 'new' }),
-      refused: { accountId: nobody, name: 'new' },
+      refused: { accountId: unknownId, name: 'new' },
       changesAgain: true,
     },
-    adminRevokeKey: { does: async () => ({ keyId: await newKeyId() }), refused: { keyId: nobody } },
+    adminRevokeKey: { does: async () => ({ keyId: await newKeyId() }), refused: { keyId: unknownId } },
     adminCancelTask: {
       does: async () => ({ taskId: await newTaskId(), reason }),
-      refused: { taskId: nobody, reason },
+      refused: { taskId: unknownId, reason },
     },
     adminCancelTasks: {
       does: async () => ({ taskIds: [await newTaskId()], reason }),
@@ -177,15 +177,15 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
         const { taskId } = await owedCallback(service.database.db, await newAccountId(), 'http://receiver.test/');
         return { taskId, reason };
       },
-      refused: { taskId: nobody, reason },
+      refused: { taskId: unknownId, reason },
     },
     adminCloseAccount: {
       does: async () => ({ accountId: await newAccountId(), reason }),
-      refused: { accountId: nobody, reason },
+      refused: { accountId: unknownId, reason },
     },
     adminInvitePerson: {
       does: async () => ({ email: 'new@example.com', accountId: await newAccountId(), role: 'viewer' }),
-      refused: { email: 'new@example.com', accountId: nobody },
+      refused: { email: 'new@example.com', accountId: unknownId },
       changesAgain: true,
     },
     adminWithdrawInvitation: {
@@ -194,38 +194,38 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
         const { json } = await operator.ask('POST', '/api/admin/v1/people/invite', { body });
         return { linkId: json.data['linkId'] };
       },
-      refused: { linkId: nobody },
+      refused: { linkId: unknownId },
     },
     adminCreateSignUpLink: {
       does: async () => ({ linkId: await newSignUp() }),
-      refused: { linkId: nobody },
+      refused: { linkId: unknownId },
       changesAgain: true,
     },
     adminResetPassword: {
       does: async () => ({ userId: await newUserId() }),
-      refused: { userId: nobody },
+      refused: { userId: unknownId },
       changesAgain: true,
     },
-    adminDisablePerson: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
+    adminDisablePerson: { does: async () => ({ userId: await newUserId() }), refused: { userId: unknownId } },
     adminEnablePerson: {
       does: async () => {
         const userId = await newUserId();
         await operator.ask('POST', '/api/admin/v1/people/disable', { body: { userId } });
         return { userId };
       },
-      refused: { userId: nobody },
+      refused: { userId: unknownId },
     },
-    adminErasePerson: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
-    adminEndSessions: { does: async () => ({ userId: await newUserId() }), refused: { userId: nobody } },
+    adminErasePerson: { does: async () => ({ userId: await newUserId() }), refused: { userId: unknownId } },
+    adminEndSessions: { does: async () => ({ userId: await newUserId() }), refused: { userId: unknownId } },
     adminSetOperator: {
       does: async () => ({ userId: await newUserId(), isOperator: true }),
-      refused: { userId: nobody, isOperator: true },
+      refused: { userId: unknownId, isOperator: true },
     },
     adminRedeliverCallback: {
       does: async () => ({
         taskId: (await owedCallback(service.database.db, await newAccountId(), 'http://receiver.test/')).taskId,
       }),
-      refused: { taskId: nobody },
+      refused: { taskId: unknownId },
       changesAgain: true,
     },
   };

@@ -32,9 +32,13 @@ test('a schedule never runs beside itself: a trigger during a run is skipped', a
     return info.numActionsTaken + info.numActionsSkippedOverlap >= 3 ? info : undefined;
   });
   assert.deepEqual([numActionsTaken, runningActions.length], [1, 1]);
-  const runs: string[] = [];
-  for await (const { workflowId } of client.workflow.list({ query: `WorkflowId STARTS_WITH '${id}'` }))
-    runs.push(workflowId);
+  // Temporal lists a workflow some time after its start.
+  const runs = await waitFor('its run to be listed', async () => {
+    const found: string[] = [];
+    for await (const { workflowId } of client.workflow.list({ query: `WorkflowId STARTS_WITH '${id}'` }))
+      found.push(workflowId);
+    return found.length > 0 ? found : undefined;
+  });
   assert.equal(runs.length, 1);
   await schedule.delete();
 });

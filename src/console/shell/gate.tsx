@@ -44,7 +44,7 @@ function BrandLinks() {
   );
 }
 
-/** Stands in place of a page before a sign-in until what it needs is there. */
+/** Replaces a page before a sign-in until its data has loaded. */
 export function GateWaiting({ of, title }: { readonly of: Read<unknown>; readonly title: string }) {
   if (of.error === null) return <GateLoading />;
   return (

@@ -9,7 +9,7 @@ type FrameProps = {
   readonly label: string;
   /** One for each bar or point. */
   readonly names: readonly string[];
-  /** No more names fit below the chart. */
+  /** The most names that fit below the chart. */
   readonly maxNames: number;
   /** From the top to the bottom. */
   readonly scale: readonly string[];

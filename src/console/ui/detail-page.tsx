@@ -21,7 +21,7 @@ type DetailProps<Data> = {
   readonly children: (data: Data) => ComponentChildren;
 };
 
-/** The page of one thing. Until its content, a page of its own, is loaded, this one waits, or shows why there is none. */
+/** The page of one thing: a skeleton while it loads, then its content, an error, or that it does not exist. */
 export function DetailPage<Data>(props: DetailProps<Data>) {
   const { of, title, back, unknown, waiting = <Columns />, children } = props;
   const isUnknown = props.isUnknown ?? (of.error !== null && [404, 422].includes(problemOf(of.error).status));
