@@ -3,7 +3,7 @@ import { deleteTaskContent, findOwedDeletion } from '../src/tasks/content-deleti
 import { isFinal } from '../src/tasks/task.ts';
 import { maxUploads } from '../src/media/upload.ts';
 import { endCheckout, listOpenCheckouts } from '../src/payments/end-checkout.ts';
-import { cancelGraceMs, findTask, refundTask } from '../src/tasks/tasks.ts';
+import { cancelGraceMs, findTask, failAndRefund } from '../src/tasks/tasks.ts';
 import { deleteUpload, sweepDeletion } from './delete-content.ts';
 import type { ActivityDeps } from './deps.ts';
 import { pageSize, processRows, slowRowMs } from './for-each-row.ts';
@@ -51,7 +51,7 @@ async function emptyTask(deps: ActivityDeps, taskId: string): Promise<void> {
   const { db, engine, events } = deps;
   let task = await findTask(db, taskId);
   if (task !== undefined && !isFinal(task.state)) {
-    const ended = await refundTask(db, taskId, closed, { terminatesAfterMs: cancelGraceMs });
+    const ended = await failAndRefund(db, taskId, closed, { terminatesAfterMs: cancelGraceMs });
     if (ended.changed) events.emit({ kind: 'task_ended', task: ended.task });
     await engine.cancelWorkflow(taskId);
     task = await findTask(db, taskId);

@@ -1,5 +1,5 @@
 import { keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/tasks/task.ts';
-import { completeTask, type EndedTask, refundTask } from '../src/tasks/tasks.ts';
+import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/tasks.ts';
 import { TaskError } from '../src/platform/errors.ts';
 import { recordLateSuccess } from '../src/providers/provider-jobs.ts';
 import { withActivityFailures } from './activity-failure.ts';
@@ -35,7 +35,7 @@ export function createCompleteTask(deps: ActivityDeps) {
 /** Ends the task in failure and refunds every credit, in one transaction. A final task does not change. */
 export function createRefundCredits(deps: ActivityDeps) {
   return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<TaskEnd> => {
-    const end = await endCounted(deps, () => refundTask(deps.db, taskId, failure));
+    const end = await endCounted(deps, () => failAndRefund(deps.db, taskId, failure));
     deps.log.info({ taskId, state: end.state, failCode: end.failCode }, 'task ended');
     return end;
   };

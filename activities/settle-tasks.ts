@@ -11,7 +11,7 @@ import {
 } from '../src/tasks/task-list.ts';
 import { markReconciled } from '../src/platform/database/maintenance.ts';
 import { owedDeliveries } from '../src/tasks/task-event.ts';
-import { refundTask } from '../src/tasks/tasks.ts';
+import { failAndRefund } from '../src/tasks/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 
@@ -58,7 +58,7 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
   if (failure === undefined) return 'left';
   // The refund and the true reason come first, so that the termination below is never read as an operator's. The workflow may
   // have ended the task since the listing; then this changes nothing.
-  const ended = await refundTask(
+  const ended = await failAndRefund(
     deps.db,
     taskId,
     failure,

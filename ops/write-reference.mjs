@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { commands } from '../dist/src/cli/commands.js';
-import { gauges } from '../dist/src/metrics/gauges.js';
+import { scrapeMetrics } from '../dist/src/metrics/scrape-metrics.js';
 import { eventMetrics } from '../dist/src/metrics/metrics.js';
 import { buildInfo } from '../dist/src/metrics/process-metrics.js';
 
@@ -17,7 +17,7 @@ const tables = {
     const below = command.commands.map((each) => `\`${each.name()}\``).join(', ');
     return [`\`${command.name()}\``, below, command.description()];
   }),
-  metric: [...eventMetrics, ...gauges, buildInfo].map(({ name, labels = [], process, actWhen }) => {
+  metric: [...eventMetrics, ...scrapeMetrics, buildInfo].map(({ name, labels = [], process, actWhen }) => {
     const braces = labels.length > 0 ? `{${labels.join(',')}}` : '';
     return [`\`${name}${braces}\``, process, actWhen];
   }),

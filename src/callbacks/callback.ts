@@ -1,6 +1,9 @@
 import { hourMs, minuteMs, secondMs } from '../platform/duration.ts';
 
-/** Pauses before each attempt, from the end of the previous one: ten attempts in three days. */
+/**
+ * Pauses before each attempt: ten attempts in three days. A pause begins at the end of the previous attempt, or, after a network error,
+ * at the latest time at which that attempt could have ended.
+ */
 export const callbackPausesMs: readonly number[] = [
   0,
   5 * secondMs,
@@ -33,8 +36,8 @@ export function callbackBusyPauseMs(turn: number, random: number): number {
   return Math.round(doubledMs * (0.5 + random));
 }
 
-/** The task id of test callbacks. */
-export const noTaskId = '00000000-0000-0000-0000-000000000000';
+/** The task id in test callbacks, which are about no task. */
+export const testTaskId = '00000000-0000-0000-0000-000000000000';
 
 /** The `webhook-id` is the same for all attempts and redeliveries, so that receivers can drop duplicates. */
 export function webhookId(deliveryId: string): string {

@@ -66,11 +66,11 @@ export const findDelivery = maybeOne<Delivery, [deliveryId: string]>({
 });
 
 /** SQL that makes a delivery pending again. */
-export const owedAgain = `state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()`;
+export const pendingAgain = `state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()`;
 
-const owe = maybeOne<Delivery, [taskId: string]>({
+const reopen = maybeOne<Delivery, [taskId: string]>({
   name: 'request-redelivery',
-  text: `update callback_deliveries set ${owedAgain} where id = $1 returning ${deliveryColumns}`,
+  text: `update callback_deliveries set ${pendingAgain} where id = $1 returning ${deliveryColumns}`,
 });
 
 /** The task's content was deleted, so its callback is not sent again. */
@@ -84,10 +84,11 @@ export class ContentDeleted extends Error {
 
 /** Makes the callback pending again, in any state. Returns undefined if there is no callback. Throws `ContentDeleted`. */
 export async function requestRedelivery(db: Pick<Database, 'run'>, taskId: string): Promise<Delivery | undefined> {
-  const owed = await owe(db, taskId);
+  const reopened = await reopen(db, taskId);
   // The deletion may have been committed while this waited for it.
-  if (owed === undefined && (await findTask(db, taskId))?.contentDeletedAt !== undefined) throw new ContentDeleted();
-  return owed;
+  if (reopened === undefined && (await findTask(db, taskId))?.contentDeletedAt !== undefined)
+    throw new ContentDeleted();
+  return reopened;
 }
 
 /** Does the same for an operator, with an entry in the audit log. */

@@ -1,5 +1,5 @@
 import { callbackTimeoutMs } from './callback.ts';
-import { type Delivery, type DeliveryState, deliveryColumns, owedAgain } from './deliveries.ts';
+import { type Delivery, type DeliveryState, deliveryColumns, pendingAgain } from './deliveries.ts';
 import type { EventType } from './event.ts';
 import { many } from '../platform/database/statement.ts';
 
@@ -76,7 +76,7 @@ with failed as (
     and not ${isHidden('$3::float8')}
   order by created_at, id limit ${maxRedelivered} for update
 )
-update callback_deliveries set ${owedAgain}${set}
+update callback_deliveries set ${pendingAgain}${set}
 from failed${endpoint} where callback_deliveries.id = failed.id returning callback_deliveries.id as "deliveryId"`,
     values: ({ accountId, sinceMs, nowMs }) => [accountId, sinceMs, nowMs],
   });

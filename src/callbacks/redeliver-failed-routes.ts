@@ -3,7 +3,7 @@ import { maxUnixMs, wholeNumber } from '../http/fields.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
 import { maxRedelivered } from './own-deliveries.ts';
 
-// The parts that redelivering failed callbacks and failed events share.
+// The endpoints that redeliver failed callbacks (callback-routes.ts) and failed events (event-routes.ts) share these parts.
 
 export const redeliveredSince = z.strictObject({
   since: wholeNumber(0, maxUnixMs).meta({ description: 'Unix milliseconds.' }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { noTaskId, webhookId } from './callback.ts';
+import { testTaskId, webhookId } from './callback.ts';
 import { urlSchema } from '../tasks/request-text.ts';
 import { defineEndpoint } from '../http/define-endpoint.ts';
 import { existing, HttpError, invalidRequest } from '../http/errors.ts';
@@ -59,7 +59,7 @@ async function sendTest(deps: HttpDeps, test: Parameters<HttpDeps['testCallback'
   testing.add(accountId);
   try {
     const status = (await deps.testCallback(test)) ?? null;
-    return { webhookId: webhookId(noTaskId), status, delivered: status !== null && status >= 200 && status < 300 };
+    return { webhookId: webhookId(testTaskId), status, delivered: status !== null && status >= 200 && status < 300 };
   } finally {
     testing.delete(accountId);
   }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { adapterOf } from '../ingress/dialect.ts';
-import { callbackTimeoutMs, noTaskId } from './callback.ts';
+import { callbackTimeoutMs, testTaskId } from './callback.ts';
 import type { Dialect } from '../accounts/api-key.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { noLinks, taskRecord } from '../tasks/task-record.ts';
@@ -46,7 +46,7 @@ export function createTestCallbacks({ settings, db, box, log, models }: Deps) {
      */
     send: async ({ accountId, url, dialect, event }: TestCallback): Promise<number | undefined> => {
       const { status, startedAt } = await post({
-        deliveryId: noTaskId,
+        deliveryId: testTaskId,
         accountId,
         url,
         dialect,
@@ -83,7 +83,7 @@ const sampleDetails: Readonly<Partial<Record<EventType, object>>> = {
   'balance.low': { balance: 90, lowBalance: 100 },
   'key.cap_reached': {
     subject: 'account',
-    subjectId: noTaskId,
+    subjectId: testTaskId,
     period: 'total',
     cap: 1_000,
     spent: 1_000,
@@ -96,15 +96,15 @@ function sampleEvent(event: EventType, models: ModelCatalogue): string {
   const task: Task = { ...sampleTask(models), ...(failure !== undefined && { state: 'fail', failure }) };
   const details = sampleDetails[event];
   const record = details === undefined ? taskRecord(task, 100, noLinks) : undefined;
-  return eventBody({ deliveryId: noTaskId, event, createdAt: Date.now(), details }, record);
+  return eventBody({ deliveryId: testTaskId, event, createdAt: Date.now(), details }, record);
 }
 
 function sampleTask(models: ModelCatalogue): Task {
   const [model = ''] = models.keys();
   const now = Date.now();
   return {
-    taskId: noTaskId,
-    accountId: noTaskId,
+    taskId: testTaskId,
+    accountId: testTaskId,
     param: { model, input: withDefaults({ prompt: 'A test of your receiver. This task does not exist.' }) },
     state: 'success',
     priceName: 'standard',

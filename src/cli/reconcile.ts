@@ -10,7 +10,7 @@ import { countUnfinishedTasks, readCallbackBacklog } from '../operators/installa
 import { auditLedger } from '../credits/ledger-audit.ts';
 import { countEndings, listKnownTasks } from '../tasks/task-reports.ts';
 import { listUnfinishedTasks } from '../tasks/task-list.ts';
-import { refundTask } from '../tasks/tasks.ts';
+import { failAndRefund } from '../tasks/tasks.ts';
 import { addCommand } from './add-command.ts';
 import { instant } from './arguments.ts';
 import { type Answer, CommandError, isoTime } from './output.ts';
@@ -70,7 +70,7 @@ async function settleRestored(context: Context): Promise<Answer> {
     if (page.length === 0) break;
     // `reconcile` terminates their workflows, and delivers their callbacks.
     const refund = ({ taskId }: { taskId: string }) =>
-      refundTask(db, taskId, restoredFailure, { terminatesAfterMs: 0 });
+      failAndRefund(db, taskId, restoredFailure, { terminatesAfterMs: 0 });
     const ended = await Promise.all(page.map((task) => limit(refund, task)));
     refunded += ended.filter(({ changed }) => changed).length;
   }

@@ -17,7 +17,7 @@ export type CapSubject = { readonly kind: CapSubjectKind; readonly id: string };
 
 export type SpendCap = {
   readonly subject: CapSubjectKind;
-  /** The newest key of a rotated line, the person, or the account. */
+  /** The newest of a key and its rotations, the person, or the account. */
   readonly subjectId: string;
   readonly period: CapPeriod;
   readonly credits: number;
@@ -30,7 +30,7 @@ type Runner = Pick<Database, 'run'>;
 
 const startOf = (period: string, at: string) =>
   `case ${period} when 'total' then timestamptz 'epoch' else date_trunc(${period}, ${at}, 'UTC') end`;
-/** SQL: the start of the period at the beginning of the transaction, which is also the creation of its tasks. */
+/** SQL: the start of the period that contains the beginning of the transaction, because its tasks are created then. */
 const periodStart = startOf('spend_caps.period', 'now()');
 const nextStart = `case period when 'total' then null else date_trunc(period, now(), 'UTC') + ('1 ' || period)::interval end`;
 
@@ -52,7 +52,7 @@ select ${capColumns} from spend_caps where account_id = $1
 order by subject_kind, subject_id, array_position(array['day', 'month', 'total'], period)`,
 });
 
-/** The maker of a task, and its cost. */
+/** The creator of a task, and its cost. */
 export type Spending = {
   readonly accountId: string;
   readonly keyId: string | undefined;
@@ -66,11 +66,11 @@ const ofSpending = `account_id = $1 and subject_id in ${subjectsOf({ account: '$
 const currentPeriod = `greatest(spend_caps.period_start, ${periodStart})`;
 
 /**
- * Finds a cap that a charge would exceed, and marks it as reached; a trigger records the event of the first mark. The caller holds the
+ * Returns a cap that a charge would exceed, and marks it as reached; a trigger records the event of the first mark. The caller holds the
  * account's lock.
  */
-export const findExceededCap = maybeOne<SpendCap, [spending: Spending]>({
-  name: 'find-exceeded-cap',
+export const markExceededCap = maybeOne<SpendCap, [spending: Spending]>({
+  name: 'mark-exceeded-cap',
   text: `
 with exceeded as (
   select * from (select account_id, subject_id, ${capColumns} from spend_caps where ${ofSpending}) caps

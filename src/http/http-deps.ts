@@ -18,7 +18,7 @@ import { type Moderator, noModerator } from '../moderation/moderator.ts';
 import type { IdentityProvider } from '../people/identity-provider.ts';
 import type { MailQueue } from '../mail/mail-queue.ts';
 import { closedSignUp, type SignUpPolicy } from '../people/sign-up.ts';
-import type { Acceptance, NewTask } from '../tasks/acceptance.ts';
+import type { CreateOutcome, NewTask } from '../tasks/create-outcome.ts';
 import type { PaymentProvider } from '../payments/contract.ts';
 import type { Database } from '../platform/database/database.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
@@ -103,7 +103,7 @@ export type HttpOptions = {
   readonly catalogueState: () => CatalogueState;
   /** False while the live workers cannot generate the model. */
   readonly isSold: (model: string) => boolean;
-  readonly acceptTask: (task: NewTask) => Promise<Acceptance>;
+  readonly acceptInBatch: (task: NewTask) => Promise<CreateOutcome>;
   /** The service as its customers see it. */
   readonly brand: Brand;
   /** Undefined while credits are not for sale. */
@@ -167,7 +167,7 @@ export function createHttpDeps(given: HttpPorts & Partial<HttpOptions>): HttpDep
     progressOf: () => Promise.resolve(0),
     catalogueState: () => ({ path: undefined, version: 'built-in', loadedAt: 0, refused: undefined }),
     isSold: () => true,
-    acceptTask: createTaskAcceptor(db),
+    acceptInBatch: createTaskAcceptor(db),
     brand: ownBrand,
     payments: undefined,
     moderator: noModerator,

@@ -25,13 +25,18 @@ export function linkTo({ resultStore, retentionMs }: HttpDeps, task: Task, file:
   return resultStore.link(result[file]);
 }
 
-/** Cancels an unfinished task with a refund, which requires `tasks:write`; deletes the content of any other, which requires `content:delete`. */
+/**
+ * Cancels an unfinished task with a refund; the endpoint has checked the scope `tasks:write`. Deletes the content of any other task, which
+ * requires `content:delete`.
+ */
 export async function removeVideo(deps: HttpDeps, caller: Caller, id: string | undefined): Promise<string> {
   const { taskId, state } = await ownTask(deps.db, id ?? '', caller.accountId);
   const mayDelete = caller.scopes.includes('content:delete');
-  // Nothing but the prompt is left of a cancelled task, so a repeated request needs no further scope.
-  const { cancelled } = isFinal(state) && mayDelete ? { cancelled: false } : await cancelTaskFor(deps, taskId);
-  if (cancelled) return taskId;
+  // A cancelled task has nothing but its prompt, so a repeated request needs no further scope.
+  if (!isFinal(state) || !mayDelete) {
+    const { cancelled } = await cancelTaskFor(deps, taskId);
+    if (cancelled) return taskId;
+  }
   if (!mayDelete) {
     const msg = 'the API key lacks the scope content:delete, which is required to delete a video that has ended';
     throw new HttpError('scope_missing', { msg });

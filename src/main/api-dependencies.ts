@@ -91,7 +91,7 @@ export async function openApiDependencies(
     catalogue: catalogue.current,
     catalogueState: catalogue.state,
     parseTaskRequest: createRequestParser(settings, catalogue.current),
-    acceptTask: countAccepted(createTaskAcceptor(db), events),
+    acceptInBatch: countAccepted(createTaskAcceptor(db), events),
     refundUncertain: uncertainCreates.add,
     storeUpload: createMediaUploads({ ...settings, db, resultStore }),
     testCallback: testCallbacks.send,
@@ -192,7 +192,7 @@ async function stopTask(engine: Engine, { taskId, accountId, ...owed }: TaskToSt
   for (const deliveryId of owedDeliveries(taskId, owed)) await engine.startDelivery({ deliveryId, accountId });
 }
 
-function countAccepted(accept: HttpDeps['acceptTask'], events: Events): HttpDeps['acceptTask'] {
+function countAccepted(accept: HttpDeps['acceptInBatch'], events: Events): HttpDeps['acceptInBatch'] {
   return async (task) => {
     const startedAt = performance.now();
     const acceptance = await accept(task);

@@ -1,8 +1,8 @@
-import type { HealthEvent } from './health-metrics.ts';
+import type { HealthMetricEvent } from './health-metrics.ts';
 import type { ProviderMetricEvent } from './provider-metrics.ts';
-import type { RequestEvent } from './request-metrics.ts';
-import type { TaskEvent } from './task-metrics.ts';
+import type { RequestMetricEvent } from './request-metrics.ts';
+import type { TaskMetricEvent } from './task-metrics.ts';
 
-export type ServiceEvent = TaskEvent | RequestEvent | ProviderMetricEvent | HealthEvent;
+export type ServiceEvent = TaskMetricEvent | RequestMetricEvent | ProviderMetricEvent | HealthMetricEvent;
 
 export type Events = { readonly emit: (event: ServiceEvent) => void };

@@ -1,6 +1,6 @@
 import { type EventMetric, onEventsOf, type PartName } from './metric.ts';
 
-export type HealthEvent =
+export type HealthMetricEvent =
   | { readonly kind: 'catalogue_read'; readonly part: PartName; readonly isRefused: boolean }
   | { readonly kind: 'database_checked'; readonly part: PartName; readonly isUp: boolean }
   | { readonly kind: 'temporal_checked'; readonly part: PartName; readonly isUp: boolean }
@@ -11,7 +11,7 @@ export type HealthEvent =
       readonly isPresent: boolean;
     };
 
-const on = onEventsOf<HealthEvent>();
+const on = onEventsOf<HealthMetricEvent>();
 
 /** The last checks of what a process needs. */
 export const healthMetrics: readonly EventMetric[] = [

@@ -10,7 +10,7 @@ import { readAtScrapes } from './read-at-scrapes.ts';
 import { requestMetrics } from './request-metrics.ts';
 import { taskMetrics } from './task-metrics.ts';
 
-/** Metrics that a process derives from its own events; src/metrics/gauges.ts has those that a scrape reads. */
+/** Metrics that a process derives from its own events; src/metrics/scrape-metrics.ts has the gauges that are read at each scrape. */
 export const eventMetrics: readonly EventMetric[] = [
   ...requestMetrics,
   ...taskMetrics,

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { gauges, type Snapshot } from './gauges.ts';
+import { scrapeMetrics, type Snapshot } from './scrape-metrics.ts';
 
 export type Sources = { readonly [Name in keyof Snapshot]?: () => Promise<Snapshot[Name]> };
 
@@ -26,7 +26,7 @@ export function readAtScrapes(registry: Registry, sources: Sources, sharedMs = s
   const collect = async () => {
     if (performance.now() - readAt >= sharedMs) await (reading ??= read());
   };
-  const exported = gauges
+  const exported = scrapeMetrics
     .filter(({ from }) => from.every((source) => sources[source] !== undefined))
     .map((gauge) => {
       const { name, help, labels = [] } = gauge;

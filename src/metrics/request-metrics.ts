@@ -4,7 +4,7 @@ const paymentOutcomes = ['granted', 'granted_late', 'not_granted', 'reversed', '
 const checkOutcomes = ['allowed', 'refused', 'error'] as const;
 const callbackOutcomes = ['delivered', 'rejected', 'refused', 'unreachable'] as const;
 
-export type RequestEvent =
+export type RequestMetricEvent =
   | {
       readonly kind: 'request_finished';
       /** A route pattern. It and the method are from fixed lists, which bounds the number of series. */
@@ -27,7 +27,7 @@ export type RequestEvent =
   /** `granted_late`: reconciliation found the payment, not an event; `unknown`: an event about a payment that is not ours. */
   | { readonly kind: 'payment_settled'; readonly outcome: (typeof paymentOutcomes)[number] };
 
-const on = onEventsOf<RequestEvent>();
+const on = onEventsOf<RequestMetricEvent>();
 
 /** Up to the time limit of an attempt. */
 const callbackBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];

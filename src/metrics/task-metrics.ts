@@ -15,7 +15,7 @@ const findings = [
 const settledOutcomes = ['started', 'refunded'] as const;
 const uncertainOutcomes = ['none', 'refunded', 'too_late'] as const;
 
-export type TaskEvent =
+export type TaskMetricEvent =
   | { readonly kind: 'task_charged'; readonly model: string; readonly credits: number }
   | { readonly kind: 'task_ended'; readonly task: Pick<Task, 'param' | 'state' | 'failure' | 'creditsRefunded'> }
   | { readonly kind: 'stage_ended'; readonly stage: TaskStage; readonly durationMs: number }
@@ -26,7 +26,7 @@ export type TaskEvent =
   /** `reconcile`, housekeeping or the audit found something else; `failed`: it could not be corrected, and the next run retries. */
   | { readonly kind: 'reconcile_finding'; readonly finding: (typeof findings)[number] };
 
-const on = onEventsOf<TaskEvent>();
+const on = onEventsOf<TaskMetricEvent>();
 
 /** From a statement on an idle database to the longest usual deadlines. */
 const stageBuckets = [...requestBuckets, 60, 120, 300, 600, 1800, 3600, 7200];
@@ -62,7 +62,7 @@ export const taskMetrics: readonly EventMetric[] = [
     help: 'Credits charged for tasks that this process accepted',
     labels: ['model'],
     process: 'both',
-    actWhen: 'refunds grow faster',
+    actWhen: 'grows slower than refunds',
     on: on('task_charged', ({ model, credits }, names) => [{ model: names.model(model) }, credits]),
   },
   {

@@ -1,9 +1,9 @@
-import type { NewTask } from './acceptance.ts';
+import type { NewTask } from './create-outcome.ts';
 import { priceOfTask } from '../credits/price-rule.ts';
 
 // The rule of acceptance, for a batch of tasks of one or many accounts. A task must be new, its key active and its account not
 // suspended. Of those tasks, each account accepts the first ones that its balance, its limit of unfinished tasks and its rate allow, by
-// running sums over the earlier tasks. A task that a batch leaves out is tried alone (task-acceptor.ts). Spend caps are checked after all of
+// running sums over the earlier tasks. A task that a batch does not accept is tried alone (task-acceptor.ts). Spend caps are checked after all of
 // this, and only for accounts that have any (acceptCapped in accept-task.ts).
 
 type Column = { readonly type: string; readonly of: (task: NewTask) => unknown };
@@ -22,8 +22,8 @@ const decisive = {
   listed: { type: 'json', of: ({ listedPrices }) => JSON.stringify(listedPrices) },
 } as const satisfies Columns;
 
-/** Further columns of an accepted task. */
-const content = {
+/** Columns of an accepted task that decide nothing. */
+const storedOnly = {
   param: { type: 'json', of: ({ param }) => JSON.stringify(param) },
   callback_url: { type: 'text', of: ({ param }) => param.callBackUrl },
   request_sha256: { type: 'bytea', of: ({ requestSha256 }) => requestSha256 },
@@ -34,12 +34,12 @@ const content = {
   providers: { type: 'json', of: ({ providers }) => providers && JSON.stringify(providers) },
 } as const satisfies Columns;
 
-const columns = { ...decisive, ...content };
+const columns = { ...decisive, ...storedOnly };
 const names = Object.keys(columns);
 /** SQL for the value of the task at `position`. */
 const valueOf = (name: keyof typeof columns) => `($${names.indexOf(name) + 1}::${columns[name].type}[])[position]`;
 // The keys of an object literal are its declared keys.
-const contentNames = Object.keys(content) as readonly (keyof typeof content)[];
+const storedOnlyNames = Object.keys(storedOnly) as readonly (keyof typeof storedOnly)[];
 
 function valuesOf(given: Columns, tasks: readonly NewTask[]): unknown[] {
   return Object.values(given).map(({ of }) => tasks.map(of));
@@ -59,7 +59,7 @@ const keyIsActive = `coalesce((select revoked_at is null and (expires_at is null
 // Each account is locked once and read in its latest version, because every further read of a changed row costs as much as the first.
 // `(select $1::uuid[])` keeps the length of the array out of the plan, so one plan serves all batches. The clock is read when all locks
 // are held, so that a create which waited for a lock is not judged by an earlier time.
-const judged = (lock: string, capped: 'leaves out capped accounts' | 'takes capped accounts') => `
+const judged = ({ lock, capped }: { readonly lock: string; readonly capped: 'skip' | 'include' }) => `
 request as (
   select position, task_id, ${valueOf('account_id')} as account_id, ${valueOf('key_id')} as key_id,
     ${valueOf('idempotency_key')} as idempotency_key, ${valueOf('model')} as model
@@ -68,20 +68,20 @@ request as (
   select id, balance, unfinished_tasks, max_unfinished_tasks, suspended_at, create_due_at, create_quota, create_window_ms, capped
   from accounts where id = any((select $2::uuid[])::uuid[]) ${lock}
 ), priced as materialized (
-  select request.*, account.*, price_name, ${valueOf('duration')} * credits_per_second + credits_per_video as credits,
+  select request.*, locked_account.*, price_name, ${valueOf('duration')} * credits_per_second + credits_per_video as credits,
     case
       when (select id from tasks where id = request.task_id) is not null then 'known'
-      when account.id is null then 'account_not_found'
+      when locked_account.id is null then 'account_not_found'
       when not ${keyIsActive} then 'key_inactive'
       when suspended_at is not null then 'account_suspended'
       when (select id from tasks where account_id = request.account_id and idempotency_key = request.idempotency_key) is not null
         then 'known'
-      ${capped === 'takes capped accounts' ? '' : "when capped then 'capped'"}
+      ${capped === 'include' ? '' : "when capped then 'capped'"}
     end as obstacle
   from request left join lateral (
     select *, coalesce(create_quota, ${valueOf('quota')}) as quota, coalesce(create_window_ms, ${valueOf('window_ms')}) as window_ms
     from locked where id = request.account_id offset 0
-  ) account on true left join lateral ${price} price on true
+  ) locked_account on true left join lateral ${price} price on true
 ), judged as materialized (
   select *,
     case
@@ -108,8 +108,8 @@ const answer = `refusal, credits, quota, window_ms, (extract(epoch from
 
 // The account gets the absolute figures that were judged under its lock. `balance = balance - x` would start from the statement's
 // snapshot, which is older than a lock that it waited for.
-const acceptText = (lock: string, capped: Parameters<typeof judged>[1] = 'leaves out capped accounts') => `
-with ${judged(lock, capped)}, accepted as not materialized (
+const acceptText = (options: Parameters<typeof judged>[0]) => `
+with ${judged(options)}, accepted as not materialized (
   select * from judged where refusal is null
 ), account as (
   update accounts set balance = last.balance, unfinished_tasks = last.unfinished_tasks, create_due_at = last.due_at
@@ -119,25 +119,31 @@ with ${judged(lock, capped)}, accepted as not materialized (
   ) last
   where id = account_id
 ), task as (
-  insert into tasks (id, account_id, model, price_name, credits_charged, idempotency_key, key_id, ${contentNames.join(', ')})
-  select task_id, account_id, model, price_name, credits, idempotency_key, key_id, ${contentNames.map(valueOf).join(', ')} from accepted
+  insert into tasks (id, account_id, model, price_name, credits_charged, idempotency_key, key_id, ${storedOnlyNames.join(', ')})
+  select task_id, account_id, model, price_name, credits, idempotency_key, key_id, ${storedOnlyNames.map(valueOf).join(', ')} from accepted
 ), entry as (
   insert into ledger_entries (account_id, task_id, kind, amount, balance_after)
   select account_id, task_id, 'charge', -credits, balance_after from accepted order by account_id, position
 )
 select position, ${answer} from judged`;
 
-export const acceptTasks = { name: 'accept-tasks', text: acceptText('for no key update skip locked') };
-export const acceptTasksOfOne = { name: 'accept-tasks-of-one-account', text: acceptText('for no key update') };
+export const acceptTasks = {
+  name: 'accept-tasks',
+  text: acceptText({ lock: 'for no key update skip locked', capped: 'skip' }),
+};
+export const acceptTasksOfOne = {
+  name: 'accept-tasks-of-one-account',
+  text: acceptText({ lock: 'for no key update', capped: 'skip' }),
+};
 /** For one task, whose caps the caller checks under the account's lock. */
 export const acceptCappedTask = {
   name: 'accept-capped-task',
-  text: acceptText('for no key update', 'takes capped accounts'),
+  text: acceptText({ lock: 'for no key update', capped: 'include' }),
 };
 export const acceptValues = (tasks: readonly NewTask[]) => valuesOf(columns, tasks);
 
-const explainText = (capped: Parameters<typeof judged>[1]) => `
-with ${judged('', capped)}
+const explainText = (capped: 'skip' | 'include') => `
+with ${judged({ lock: '', capped })}
 select ${answer}, balance, max_unfinished_tasks, earlier.*
 from judged left join lateral (
   select id as task_id, credits_charged, request_sha256, state, content_deleted_at from tasks where id = judged.task_id
@@ -150,6 +156,6 @@ from judged left join lateral (
  * Returns why a task is refused. It takes no lock and reads the earlier task in the same snapshot; `acceptTasks` misses one that was
  * committed while it waited for the account.
  */
-export const explainTask = { name: 'explain-task', text: explainText('leaves out capped accounts') };
-export const explainCappedTask = { name: 'explain-capped-task', text: explainText('takes capped accounts') };
+export const explainTask = { name: 'explain-task', text: explainText('skip') };
+export const explainCappedTask = { name: 'explain-capped-task', text: explainText('include') };
 export const explainValues = (task: NewTask) => valuesOf(decisive, [task]);

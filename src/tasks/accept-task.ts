@@ -11,23 +11,23 @@ import {
   explainTask,
   explainValues,
 } from './accept-statement.ts';
-import { countSpending, findExceededCap, type Spending } from '../credits/spend-caps.ts';
-import type { Acceptance, Accepted, CreateRate, NewTask, Replayed } from './acceptance.ts';
+import { countSpending, markExceededCap, type Spending } from '../credits/spend-caps.ts';
+import type { CreateOutcome, Accepted, CreateRate, NewTask, Replayed } from './create-outcome.ts';
 import { type Database, isDeadlock, type Statement, violatedUniqueConstraint } from '../platform/database/database.ts';
 
 const maxTries = 5;
 
 /**
- * Accepts one task, outside a batch. One statement writes its price, charge, row and ledger entry, and its commit is the acceptance;
+ * Accepts one task alone. One statement writes its price, charge, row and ledger entry, and its commit is the acceptance;
  * another, which only reads, explains a refusal. Only `accepted` means a charge. A repeated call with the same `taskId` returns
  * `replayed`.
  */
-export async function acceptTask(db: Transactions, task: NewTask): Promise<Acceptance> {
+export async function acceptTask(db: Transactions, task: NewTask): Promise<CreateOutcome> {
   for (let tries = 1; tries <= maxTries; tries += 1) {
-    const refusal = await explainRefusal(db, task, explainTask);
-    if (refusal === 'capped') return acceptCapped(db, task);
-    const acceptance = refusal.acceptance ?? (await acceptAlone(db, task));
-    if (acceptance !== undefined) return acceptance;
+    const foreseen = await explain(db, task, explainTask);
+    if (foreseen.kind === 'capped') return acceptCapped(db, task);
+    const outcome = foreseen.kind === 'refused' ? foreseen.outcome : await acceptAlone(db, task);
+    if (outcome !== undefined) return outcome;
   }
   throw new Error(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
 }
@@ -35,24 +35,25 @@ export async function acceptTask(db: Transactions, task: NewTask): Promise<Accep
 type Transactions = Pick<Database, 'run' | 'transaction'>;
 
 /** Accepts a task of an account with caps. The lock on the account makes its creates wait for each other, so that caps are exact. */
-function acceptCapped(db: Transactions, task: NewTask): Promise<Acceptance> {
+function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
   const { accountId, by } = task;
-  const maker = {
+  const creator = {
     accountId,
     keyId: by?.kind === 'key' ? by.keyId : undefined,
     userId: by?.kind === 'person' ? by.userId : undefined,
   };
   return db.transaction(async (run) => {
     await lockAccount({ run }, accountId);
-    const refusal = await explainRefusal({ run }, task, explainCappedTask);
-    if (refusal === 'capped') throw new Error('a statement that takes capped accounts left one out');
-    if (refusal.acceptance !== undefined) return refusal.acceptance;
-    const spending: Spending = { ...maker, credits: refusal.credits };
-    const cap = await findExceededCap({ run }, spending);
-    if (cap !== undefined) return { kind: 'spend_cap_reached', required: refusal.credits, cap };
+    const foreseen = await explain({ run }, task, explainCappedTask);
+    if (foreseen.kind === 'capped') throw new Error('a statement that includes capped accounts skipped one');
+    if (foreseen.kind === 'refused') return foreseen.outcome;
+    const { credits } = foreseen;
+    const spending: Spending = { ...creator, credits };
+    const cap = await markExceededCap({ run }, spending);
+    if (cap !== undefined) return { kind: 'spend_cap_reached', required: credits, cap };
     const [row] = await run<AnswerRow>(acceptCappedTask, acceptValues([task]));
-    if (row === undefined || row.refusal !== null || row.credits !== refusal.credits) {
-      throw new Error(`task ${task.taskId} was not accepted as it was explained under the account's lock`);
+    if (row === undefined || row.refusal !== null || row.credits !== credits) {
+      throw new Error(`task ${task.taskId} was not accepted as it was foreseen under the account's lock`);
     }
     await countSpending({ run }, spending);
     return acceptedFromRow(task, row);
@@ -95,7 +96,7 @@ order by created_at desc, id desc limit 1`,
  * Accepts a task unless another attempt at the same create has been accepted in the last minute. The lock on the account makes attempts
  * wait for each other.
  */
-export function acceptAttempt(db: Pick<Database, 'transaction'>, task: NewTask): Promise<Acceptance> {
+export function acceptAttempt(db: Pick<Database, 'transaction'>, task: NewTask): Promise<CreateOutcome> {
   return db.transaction(async (run) => {
     await lockAccount({ run }, task.accountId);
     const other = await findOtherAttempt({ run }, task);
@@ -105,17 +106,16 @@ export function acceptAttempt(db: Pick<Database, 'transaction'>, task: NewTask):
 }
 
 /**
- * Returns what `acceptTask` would return without accepting: the earlier acceptance of a repeat, or a refusal. Undefined if the task can be
- * accepted now, as far as it is known without the spend caps, which are exact only under the account's lock. It takes no lock and changes
- * nothing.
+ * Returns the outcome of a create that needs no charge: it repeats an accepted one, or is refused. Undefined if the task can be accepted
+ * now; spend caps are not considered, because they are exact only under the account's lock. Takes no lock and changes nothing.
  */
-export async function foreseeAcceptance(db: Pick<Database, 'run'>, task: NewTask): Promise<Acceptance | undefined> {
+export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): Promise<CreateOutcome | undefined> {
   if (task.attempt !== undefined && task.idempotencyKey === undefined) {
     const other = await findOtherAttempt(db, task);
     if (other !== undefined) return { kind: 'replayed', ...other };
   }
-  const refusal = await explainRefusal(db, task, explainCappedTask);
-  return refusal === 'capped' ? undefined : refusal.acceptance;
+  const foreseen = await explain(db, task, explainCappedTask);
+  return foreseen.kind === 'refused' ? foreseen.outcome : undefined;
 }
 
 /** True if another process accepted the same task or idempotency key first. The next read finds its task. */
@@ -123,8 +123,8 @@ export function lostRace(error: unknown): boolean {
   return violatedUniqueConstraint(error) !== undefined || isDeadlock(error);
 }
 
-/** `locked`: another process has locked the account. `left_out`: the task repeats another one or is refused. */
-export type NotInBatch = 'locked' | 'left_out';
+/** `locked`: another process has locked the account. `not_accepted`: the task repeats another one or is refused; `acceptTask` returns which. */
+export type NotInBatch = 'locked' | 'not_accepted';
 
 /**
  * Accepts as many of some dozens of tasks as the rules allow, in one statement. The others are not charged. With `waits` it waits for a
@@ -141,10 +141,11 @@ export async function acceptBatch(
   for (const row of await db.run<AnswerRow & { position: number }>(statement, acceptValues(distinct))) {
     const task = distinct[row.position - 1];
     if (task === undefined) throw new Error(`accept-tasks returned the unknown position ${row.position}`);
-    const notAccepted = row.refusal === 'account_not_found' ? 'locked' : 'left_out';
+    // The statement skips locked accounts, which it then does not find.
+    const notAccepted = row.refusal === 'account_not_found' ? 'locked' : 'not_accepted';
     answers.set(task, row.refusal === null ? acceptedFromRow(task, row) : notAccepted);
   }
-  return tasks.map((task) => answers.get(task) ?? 'left_out');
+  return tasks.map((task) => answers.get(task) ?? 'not_accepted');
 }
 
 /** Duplicates are removed here, because a statement cannot read the rows that it inserts. */
@@ -188,21 +189,21 @@ type ExplainedRow = RateRow & { balance: number; max_unfinished_tasks: number } 
     | ({ refusal: 'known' } & EarlierRow)
   );
 
-type Explained = { readonly acceptance: undefined; readonly credits: number } | { readonly acceptance: Acceptance };
+type Foreseen =
+  | { readonly kind: 'acceptable'; readonly credits: number }
+  | { readonly kind: 'refused'; readonly outcome: CreateOutcome }
+  | { readonly kind: 'capped' };
 
-/** Without an `acceptance`, the task can be accepted now. */
-async function explainRefusal(
-  db: Pick<Database, 'run'>,
-  task: NewTask,
-  statement: Statement,
-): Promise<Explained | 'capped'> {
+/** Returns whether a task can be accepted now, or why not. `capped`: its account has spend caps, which `acceptCapped` checks. */
+async function explain(db: Pick<Database, 'run'>, task: NewTask, statement: Statement): Promise<Foreseen> {
   const [row] = await db.run<ExplainedRow>(statement, explainValues(task));
   if (row === undefined) throw new Error(`${statement.name} returned no row`);
-  if (row.refusal === 'capped') return 'capped';
-  return row.refusal === null ? { acceptance: undefined, credits: row.credits } : { acceptance: refusalOf(task, row) };
+  if (row.refusal === 'capped') return { kind: 'capped' };
+  if (row.refusal === null) return { kind: 'acceptable', credits: row.credits };
+  return { kind: 'refused', outcome: refusalOf(task, row) };
 }
 
-function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null | 'capped' }>): Acceptance {
+function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null | 'capped' }>): CreateOutcome {
   switch (row.refusal) {
     case 'known':
       return earlierAcceptance(task, row);
@@ -217,15 +218,12 @@ function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null | '
     }
     case 'no_price':
       throw new Error(`no price of ${task.param.model} is in force, not even in the catalogue`);
-    case 'key_inactive':
-    case 'account_suspended':
-    case 'account_not_found':
     default:
       return { kind: row.refusal };
   }
 }
 
-function earlierAcceptance({ requestSha256 }: NewTask, row: EarlierRow): Acceptance {
+function earlierAcceptance({ requestSha256 }: NewTask, row: EarlierRow): CreateOutcome {
   if (row.content_deleted_at !== null) return { kind: 'content_deleted' };
   if (!row.request_sha256.equals(requestSha256)) return { kind: 'key_reused' };
   return { kind: 'replayed', taskId: row.task_id, creditsCharged: row.credits_charged, state: row.state };

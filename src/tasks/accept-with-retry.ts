@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Acceptance, NewTask } from './acceptance.ts';
+import type { CreateOutcome, NewTask } from './create-outcome.ts';
 import { DatabaseUnavailable, DatabaseBusy } from '../platform/database/database.ts';
 import { HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
@@ -12,14 +12,14 @@ const retryLimitMs = 2_000;
  * an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any other gets `acceptance_reverted` and a refund.
  */
 export async function acceptWithRetry(
-  { acceptTask, refundUncertain }: Pick<HttpDeps, 'acceptTask' | 'refundUncertain'>,
+  { acceptInBatch, refundUncertain }: Pick<HttpDeps, 'acceptInBatch' | 'refundUncertain'>,
   task: NewTask,
-): Promise<Acceptance> {
+): Promise<CreateOutcome> {
   const startedAt = performance.now();
   let isUncertain = false;
   for (let retry = 0; ; retry += 1) {
     try {
-      const answer = await acceptTask(task);
+      const answer = await acceptInBatch(task);
       if (answer.kind === 'accepted') return answer;
       // A replay of this request's own first commit is its acceptance.
       if (answer.kind === 'replayed') return answer.taskId === task.taskId ? { ...answer, kind: 'accepted' } : answer;

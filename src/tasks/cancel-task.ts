@@ -3,16 +3,19 @@ import { recordAction } from '../operators/operator-actions.ts';
 import type { Actor } from '../operators/operator.ts';
 import type { Database } from '../platform/database/database.ts';
 import type { TaskFailure } from './task.ts';
-import { cancelGraceMs, type EndedTask, refundTask } from './tasks.ts';
+import { cancelGraceMs, type EndedTask, failAndRefund } from './tasks.ts';
 
 // A cancellation is committed with its refund, in one statement, and the generation is stopped after the commit. A stop that is lost costs
 // work and no credits, because `reconcile` terminates a workflow that still runs after the grace time.
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 
-/** Ends an unfinished task of the caller with a refund. A task that has ended stays unchanged. */
+/** Ends an unfinished task of the caller with a refund, and stops its generation. A task that has ended stays unchanged. */
 export async function cancelTaskFor(deps: HttpDeps, taskId: string) {
-  return stopEndedTask(deps, await refundTask(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
+  return finishCancellation(
+    deps,
+    await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }),
+  );
 }
 
 const cancelledByOperator: TaskFailure = {
@@ -20,22 +23,25 @@ const cancelledByOperator: TaskFailure = {
   failMsg: 'The task was cancelled by the operator of the service.',
 };
 
-/** Ends a task of any account with a refund and an entry in the audit log. The caller stops its generation. Throws for an unknown task. */
-export function cancelTaskAs(
+/** Ends a task of any account with a refund and an entry in the audit log. `finishCancellation` stops its generation. Throws for an unknown task. */
+export function endTaskAs(
   db: Database,
   actor: Actor,
   { taskId, reason }: { readonly taskId: string; readonly reason: string },
 ): Promise<EndedTask> {
   return recordAction(db, actor, async (transaction) => {
-    const answer = await refundTask(transaction, taskId, cancelledByOperator, { terminatesAfterMs: cancelGraceMs });
+    const answer = await failAndRefund(transaction, taskId, cancelledByOperator, { terminatesAfterMs: cancelGraceMs });
     if (!answer.changed) return { answer };
     const { accountId, creditsRefunded } = answer.task;
     return { answer, done: { action: 'tasks.cancel', accountId, taskId, details: { reason, creditsRefunded } } };
   });
 }
 
-/** Stops the generation of a task that this request has ended. */
-export function stopEndedTask({ stopTask, events }: HttpDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
+/** Stops the generation of a task that this request has ended, and returns the data of the response. */
+export function finishCancellation(
+  { stopTask, events }: HttpDeps,
+  { changed, task, hasCallback, hasEvent }: EndedTask,
+) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
   if (changed) {

@@ -6,7 +6,7 @@ import type { HttpDeps } from '../http/http-deps.ts';
 import { idempotencyKeyOf } from '../http/idempotency-key.ts';
 import { rateHeaders, refusalHeaders } from '../http/limits/rate-headers.ts';
 import { acceptWithRetry } from './accept-with-retry.ts';
-import type { Acceptance, Accepted, NewTask, Replayed } from './acceptance.ts';
+import type { CreateOutcome, Accepted, NewTask, Replayed } from './create-outcome.ts';
 import { moderateCreate } from './moderate-create.ts';
 import { readTaskRequest } from './read-task-request.ts';
 import type { TranslateRequest } from './task-request.ts';
@@ -18,18 +18,18 @@ export type CreateRequest = {
   readonly ctx: Context;
   readonly input: Readonly<Record<string, unknown>>;
   readonly translate: TranslateRequest;
-  /** The API that spells the callback: a dialect, or a shape of `src/ingress`. */
+  /** The API in whose form the callback is sent: a dialect, or a shape of `src/ingress`. */
   readonly dialect: string;
   /** Instead of the header of that name; undefined for none. */
   readonly idempotency?: { readonly key: string | undefined };
-  /** An identical request of the same key in the last minute is this one. */
+  /** True: merge with an identical request that the same API key made in the last minute. */
   readonly isRepeat?: boolean;
 };
 
-/** `param`: the validated request of this call; an earlier one may have another seed. */
+/** `param`: the validated request of this call. The task of a replay may have been stored with another seed. */
 export type CreatedTask = (Accepted | Replayed) & { readonly param: TaskParam };
 
-/** Every error of `createTask`. */
+/** The errors of `createTask` beside those of every endpoint: validation, 401, 403 and the rate limit. */
 export const createFailures = [
   'insufficient_credits',
   'spend_cap_reached',
@@ -46,13 +46,13 @@ export const createFailures = [
 
 /**
  * Validates a request, has its content checked, accepts and charges its task, and starts the workflow. Sets the headers of the response.
- * The acceptance leads through `acceptWithRetry` (uncertain commits), the task acceptor (batches) and `acceptTask` (one task, and why it
- * is refused) to the statements of `accept-statement.ts`, which have the rules.
+ * The acceptance calls `acceptWithRetry` (uncertain commits), which calls `task-acceptor.ts` (batches), which calls `accept-task.ts` (one
+ * task, and why it is refused). The rules are in the statements of `accept-statement.ts`.
  */
 export async function createTaskFor(request: CreateRequest, deps: HttpDeps): Promise<CreatedTask> {
   const { caller, ctx } = request;
   const task = await newTask(request, deps);
-  const acceptance = requireAccepted((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
+  const acceptance = acceptedOrThrow((await moderateCreate(deps, task)) ?? (await acceptWithRetry(deps, task)));
   const { taskId } = acceptance;
   ctx.state.taskId = taskId;
   if (acceptance.kind === 'replayed') ctx.set('Idempotency-Replayed', 'true');
@@ -87,26 +87,26 @@ function sdkAttempt(ctx: Context): NewTask['attempt'] {
   return Number(count) === 0 ? 'first' : 'repeat';
 }
 
-function requireAccepted(acceptance: Acceptance): Accepted | Replayed {
-  switch (acceptance.kind) {
+function acceptedOrThrow(outcome: CreateOutcome): Accepted | Replayed {
+  switch (outcome.kind) {
     case 'accepted':
     case 'replayed':
-      return acceptance;
+      return outcome;
     case 'key_reused':
       throw new HttpError('idempotency_key_reused');
     case 'content_deleted':
       throw new HttpError('content_deleted', { msg: 'the task of this Idempotency-Key was deleted; use another key' });
     case 'insufficient_credits': {
-      const { required, balance } = acceptance;
+      const { required, balance } = outcome;
       const msg = `the balance is too low: ${required} credits required, ${balance} available`;
       throw new HttpError('insufficient_credits', { msg, data: { required, balance } });
     }
     case 'spend_cap_reached':
-      throw spendCapReached(acceptance);
+      throw spendCapReached(outcome);
     case 'too_many_unfinished_tasks':
-      throw new HttpError('too_many_unfinished_tasks', { data: { limit: acceptance.limit } });
+      throw new HttpError('too_many_unfinished_tasks', { data: { limit: outcome.limit } });
     case 'too_fast': {
-      const { limit, left } = acceptance.rate;
+      const { limit, left } = outcome.rate;
       throw new HttpError('rate_limited', { headers: refusalHeaders('creates', limit, left) });
     }
     case 'key_inactive':
@@ -114,12 +114,11 @@ function requireAccepted(acceptance: Acceptance): Accepted | Replayed {
     case 'account_suspended':
       throw new HttpError('account_suspended');
     case 'account_not_found':
-      break;
+      throw new Error('the account of a key does not exist');
   }
-  throw new Error('the account of a key does not exist');
 }
 
-function spendCapReached({ required, cap }: Extract<Acceptance, { kind: 'spend_cap_reached' }>): HttpError {
+function spendCapReached({ required, cap }: Extract<CreateOutcome, { kind: 'spend_cap_reached' }>): HttpError {
   const { subject, period, credits, spent, resetsAt } = cap;
   const span = period === 'total' ? 'in total' : `per ${period}`;
   const resets = resetsAt === undefined ? '' : `; it resets at ${new Date(resetsAt).toISOString()}`;

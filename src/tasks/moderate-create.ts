@@ -1,27 +1,27 @@
 import { HttpError } from '../http/errors.ts';
 import type { HttpDeps } from '../http/http-deps.ts';
-import { foreseeAcceptance } from './accept-task.ts';
-import type { Acceptance, NewTask } from './acceptance.ts';
+import { foreseeOutcome } from './accept-task.ts';
+import type { CreateOutcome, NewTask } from './create-outcome.ts';
 import { mediaUrlsOf } from './task-input.ts';
 
 /**
- * Has the content of a create checked before its charge, where the model or the installation has a moderation hook. Returns the answer
+ * Has the content of a create checked before its charge, where the model or the installation has a moderation hook. Returns the outcome
  * of a create that needs no check, because it repeats an accepted one or is refused anyway; undefined if the task may be accepted.
  */
 export async function moderateCreate(
   { db, log, moderator }: Pick<HttpDeps, 'db' | 'log' | 'moderator'>,
   task: NewTask,
-): Promise<Acceptance | undefined> {
+): Promise<CreateOutcome | undefined> {
   const { accountId, param } = task;
   const { model, input } = param;
   if (!moderator.checks(model)) return undefined;
-  const foreseen = await foreseeAcceptance(db, task);
+  const foreseen = await foreseeOutcome(db, task);
   if (foreseen !== undefined) return foreseen;
   const images = mediaUrlsOf(input).filter(({ kind }) => kind === 'image');
   const verdict = await moderator.check({ model, prompt: input.prompt, imageUrls: images.map(({ url }) => url) });
   if (verdict.kind === 'allowed') return undefined;
   // A hook may judge the same content differently. Another attempt at this create may have been accepted meanwhile, and stays so.
-  const earlier = await foreseeAcceptance(db, task);
+  const earlier = await foreseeOutcome(db, task);
   if (earlier?.kind === 'replayed') return earlier;
   if (verdict.kind === 'unchecked') throw new HttpError('moderation_unavailable');
   const { category } = verdict;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { acceptAttempt, acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
-import type { Acceptance, Accepted, NewTask } from './acceptance.ts';
+import type { CreateOutcome, Accepted, NewTask } from './create-outcome.ts';
 import { createBatcher } from '../platform/database/batch.ts';
 import { defaultQueueLimits, type QueueLimits } from '../platform/database/connection-queue.ts';
 import { type Database, DatabaseBusy, DatabaseUnavailable, wasCancelled } from '../platform/database/database.ts';
@@ -12,14 +12,14 @@ const ownQueueMs = 1_000;
 const maxOwnQueues = 1_000;
 
 /**
- * Accepts tasks as `acceptTask` does, at a fifth of the cost: tasks that arrive while a statement runs share the next one. Tasks of a
+ * Accepts tasks as `acceptTask` does, with a fifth of the statements: tasks that arrive while one runs share the next one. Tasks of a
  * locked account wait in a queue of that account, and refused ones are explained one by one. Throws `DatabaseBusy` if too many tasks
  * wait, or if a task is not sent in time.
  */
 export function createTaskAcceptor(
   db: Database,
   { maxWaiting, waitMs }: QueueLimits = defaultQueueLimits,
-): (task: NewTask) => Promise<Acceptance> {
+): (task: NewTask) => Promise<CreateOutcome> {
   const createQueue = (options: { readonly waits: boolean }): BatchQueue =>
     createBatcher((waiting) => acceptInTime(db, waiting, { ...options, waitMs }), { maxBatchSize, maxStatements: 1 });
   const shared = createQueue({ waits: false });
@@ -54,6 +54,7 @@ type Answer = Accepted | NotInBatch;
 type WaitingTask = { readonly task: NewTask; readonly since: number };
 type BatchQueue = (waiting: WaitingTask) => Promise<Answer>;
 
+/** Tasks that have waited for too long get `DatabaseBusy`, because their clients may have disconnected. */
 async function acceptInTime(
   db: Database,
   waiting: readonly WaitingTask[],
@@ -77,6 +78,6 @@ async function acceptAll(
   } catch (error) {
     const failedAlone = tasks.length === 1 && !lostRace(error);
     if (failedAlone || (error instanceof DatabaseUnavailable && !wasCancelled(error))) throw error;
-    return tasks.map(() => 'left_out');
+    return tasks.map(() => 'not_accepted');
   }
 }

@@ -159,7 +159,7 @@ export const markMediaDeleted = none<[taskId: string]>({
   text: `update tasks set media_deleted_at = now() where id = $1 and (media_deleted_at is null or state = 'fail')`,
 });
 
-/** A workflow to be terminated because its task is final; `refundTask` inserts it. */
+/** A workflow to be terminated because its task is final; `failAndRefund` inserts it. */
 export type WorkflowTermination = { readonly taskId: string; readonly reason: string; readonly dueAtUs: number };
 
 type PageOf<Row> = { readonly after: Row | undefined; readonly limit: number };

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Model } from '../models/model.ts';
 import { listedPrices } from '../models/price-rows.ts';
-import type { NewTask } from './acceptance.ts';
+import type { NewTask } from './create-outcome.ts';
 import { fingerprint } from './fingerprint.ts';
 import type { TaskParam } from './task-input.ts';
 

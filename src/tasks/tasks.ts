@@ -217,7 +217,7 @@ export const cancelGraceMs = 10 * 60_000;
  * Ends the task in `fail` and refunds it in full, in one statement. A final task keeps its state. Throws for an unknown task. Callers
  * other than the task's own workflow set `terminatesAfterMs`: `reconcile` terminates the workflow if it still runs by that time.
  */
-export async function refundTask(
+export async function failAndRefund(
   db: Database,
   taskId: string,
   failure: TaskFailure,

@@ -3,9 +3,10 @@ import type { Logger } from 'pino';
 import type { TaskFailure } from './task.ts';
 import type { Events } from '../metrics/events.ts';
 import type { Database } from '../platform/database/database.ts';
-import { cancelGraceMs, findTask, refundTask } from './tasks.ts';
+import { cancelGraceMs, findTask, failAndRefund } from './tasks.ts';
 
 type UncertainCreate = { readonly taskId: string; readonly accountId: string };
+/** `too_late`: the task had already succeeded, and stays charged. */
 type RefundOutcome = 'none' | 'refunded' | 'too_late';
 
 export type UncertainCreateDeps = {
@@ -20,6 +21,7 @@ const pollEveryMs = 500;
 const defaultConclusiveMs = 20_000;
 const maxUncertain = 10_000;
 
+/** `cancelled`, although the client did not cancel: the response states that nothing is charged. */
 const requestFailed: TaskFailure = {
   failCode: 'cancelled',
   failMsg: 'The task was refunded because its request failed.',
@@ -71,7 +73,7 @@ async function refundIfCreated(
   { taskId }: UncertainCreate,
 ): Promise<RefundOutcome> {
   if ((await findTask(db, taskId)) === undefined) return 'none';
-  const { task, changed } = await refundTask(db, taskId, requestFailed, { terminatesAfterMs: cancelGraceMs });
+  const { task, changed } = await failAndRefund(db, taskId, requestFailed, { terminatesAfterMs: cancelGraceMs });
   if (changed) events.emit({ kind: 'task_ended', task });
   return task.state === 'fail' ? 'refunded' : 'too_late';
 }

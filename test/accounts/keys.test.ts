@@ -5,7 +5,7 @@ import { ordinaryScopes } from '../../src/accounts/api-key.ts';
 import { createAccountKey, maxActiveKeys } from '../../src/accounts/keys.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { maxUnixMs } from '../../src/http/fields.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { plainRequest } from '../support/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -155,7 +155,10 @@ test('200 the list shows what each key was used for', async () => {
   const other = await keyOf(accountId, ['tasks:write']);
   const { json } = await service().create(key, plainRequest);
   await service().create(other.key, plainRequest);
-  await refundTask(service().database.db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'Too long.' });
+  await failAndRefund(service().database.db, String(json.data['taskId']), {
+    failCode: 'timeout',
+    failMsg: 'Too long.',
+  });
   const uses = (await listed(key)).map(({ name, uses: { tasks, credits } }) => [name, tasks, credits]);
   assert.deepEqual(uses, [
     ['given', 1, 165],

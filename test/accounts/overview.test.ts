@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runAudit } from '../../src/credits/ledger-audit.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { askWith, dataOf } from '../support/operator.ts';
 
@@ -30,7 +30,7 @@ test('200 tasks by state, the use of the week, and that the books were checked',
   const { json } = await service.create(key, { ...plainRequest, callBackUrl: 'http://127.0.0.1/' });
   await service.create(key, plainRequest);
   await service.create((await service.newAccount(1_000)).key, plainRequest);
-  await refundTask(db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'It took too long.' });
   await runAudit(db, 'recent');
   const { days, books, ...others } = await overviewOf(key);
   assert.deepEqual(others, {

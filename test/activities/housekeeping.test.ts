@@ -12,7 +12,7 @@ import { uploadKey } from '../../src/media/upload.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
 import type { Database } from '../../src/platform/database/database.ts';
-import { findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { addUpload, listExpiredUploads } from '../../src/media/uploads.ts';
 import { eventsInto } from '../support/events.ts';
 import { activityDeps } from '../support/activity-deps.ts';
@@ -66,7 +66,7 @@ async function deletedTasks(total: number): Promise<readonly string[]> {
 
 async function failedTask(): Promise<string> {
   const taskId = await acceptTestTask(db, accountId, taskParam('a secret'));
-  await refundTask(db, taskId, { failCode: 'timeout', failMsg: 'A test.' });
+  await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'A test.' });
   return taskId;
 }
 

@@ -10,7 +10,7 @@ import type { WorkflowDescription } from '../../src/tasks/ports.ts';
 import type { FailCode } from '../../src/tasks/task.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { confirmCharge, findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { confirmCharge, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFakeUpstream, type FakeUpstream } from '../support/fake-upstream.ts';
@@ -36,7 +36,7 @@ before(async () => {
 beforeEach(async () => {
   await execute(`update accounts set max_unfinished_tasks = 100000`);
   const unfinished = await execute(`select id from tasks where state not in ('success', 'fail')`);
-  for (const row of unfinished) await refundTask(database.db, String(row['id']), failure('internal'));
+  for (const row of unfinished) await failAndRefund(database.db, String(row['id']), failure('internal'));
   await execute(`update provider_jobs set settled_at = now() where settled_at is null`);
   upstream = createFakeUpstream({ instant: false });
   calls.length = 0;

@@ -5,7 +5,7 @@ import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { interruptedDeps, Killed } from '../support/interrupted-deps.ts';
 import { acceptTestTask, madeUpMeasures, taskParam } from '../support/tasks.ts';
 import {
@@ -49,7 +49,7 @@ test('an event about no task is started by the next run, and that of a task only
   await execute(delivered);
   calls.length = 0;
   // Its worker dies right after the commit.
-  await refundTask(database.db, taskId, failure('internal'));
+  await failAndRefund(database.db, taskId, failure('internal'));
   assert.deepEqual(await countOf(taskId), ['task.failed']);
   await run(activities().startOwedCallbacks);
   assert.deepEqual(started(), []);

@@ -12,7 +12,7 @@ import {
   recordProviderJob,
 } from '../../src/providers/provider-jobs.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
-import { findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { jobRequest } from '../providers/job-request.ts';
 import { attemptAt } from '../support/attempt-at.ts';
 import { providersOf } from '../support/fake-providers.ts';
@@ -89,7 +89,7 @@ for (const dies of [false, true]) {
     const frozen: PolledProvider = {
       ...upstream.provider,
       submit: async (...request) => {
-        await refundTask(database.db, taskId, failure('timeout'));
+        await failAndRefund(database.db, taskId, failure('timeout'));
         await execute(`alter table tasks disable trigger final_tasks_never_change`);
         await execute(`update tasks set completed_at = completed_at - interval '1 hour' where id = '${taskId}'`);
         await execute(`alter table tasks enable trigger final_tasks_never_change`);
@@ -190,7 +190,7 @@ async function failedWithJob({ hasResponse = true } = {}): Promise<string> {
   );
   assert.ok(submitted.kind === 'accepted');
   if (hasResponse) await recordProviderJob(database.db, { ...job, jobId: submitted.id });
-  await refundTask(database.db, taskId, failure('terminated'));
+  await failAndRefund(database.db, taskId, failure('terminated'));
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 0, late: 0 });
   await execute(`alter table tasks disable trigger final_tasks_never_change`);
   await execute(`update tasks set completed_at = now() - interval '31 s' where id = '${taskId}'`);

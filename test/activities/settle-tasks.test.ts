@@ -4,7 +4,7 @@ import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import type { WorkflowDescription } from '../../src/tasks/ports.ts';
 import type { FailCode } from '../../src/tasks/task.ts';
 import { countStuckTasks } from '../../src/tasks/task-list.ts';
-import { cancelGraceMs, completeTask, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { cancelGraceMs, completeTask, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { madeUpResult } from '../support/tasks.ts';
 import {
   accepted,
@@ -94,7 +94,7 @@ test('the refund with its true reason precedes the termination, which is retried
 
 test('a workflow that still runs ten minutes after the cancellation of its task is terminated', async () => {
   const taskId = await accepted(running);
-  await refundTask(database.db, taskId, failure('cancelled'), { terminatesAfterMs: cancelGraceMs });
+  await failAndRefund(database.db, taskId, failure('cancelled'), { terminatesAfterMs: cancelGraceMs });
   await run(activities().settleTasks);
   assert.deepEqual(calls, []);
   await execute(`update workflow_terminations set due_at = due_at - interval '10 minutes'`);

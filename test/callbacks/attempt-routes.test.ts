@@ -9,7 +9,7 @@ import { createOperator } from '../../src/operators/operators.ts';
 import { parseAllowList } from '../../src/outbound/allow-list.ts';
 import { createGuardedClient } from '../../src/outbound/client.ts';
 import { isReachableByAll } from '../../src/outbound/guard.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
@@ -38,7 +38,7 @@ const shownRequest = {
 async function endedTask(...attempts: readonly Partial<RecordedAttempt>[]): Promise<string> {
   const created = await service.create(account.key, { ...plainRequest, callBackUrl: url });
   const taskId = String(created.json.data['taskId']);
-  await refundTask(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   for (const attempt of attempts) {
     const plain = { startedAt: 1_790_000_000_123, durationMs: 77, status: 500, error: undefined };
     await recordDeliveryAttempt(service.database.db, {

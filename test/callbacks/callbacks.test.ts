@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { ordinaryScopes } from '../../src/accounts/api-key.ts';
 import { type DeliveryAttempt, findDelivery, recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
@@ -23,7 +23,7 @@ async function newTask(callBackUrl: string | null = url): Promise<string> {
 
 async function endedTask(callBackUrl: string | null = url): Promise<string> {
   const taskId = await newTask(callBackUrl);
-  await refundTask(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   return taskId;
 }
 
@@ -155,7 +155,7 @@ async function withCallbacks() {
   const ended = async () => {
     const { json } = await service.create(key, { ...plainRequest, callBackUrl: url });
     const taskId = String(json.data['taskId']);
-    await refundTask(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+    await failAndRefund(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
     return taskId;
   };
   const [pending, delivered, failed, hidden] = [await ended(), await ended(), await ended(), await ended()];

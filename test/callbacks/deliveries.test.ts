@@ -12,7 +12,7 @@ import {
   recordDeliveryAttempt,
 } from '../../src/callbacks/deliveries.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
-import { findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 
@@ -26,7 +26,7 @@ after(() => database.close());
 
 async function newDelivery(): Promise<Delivery> {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('x', {}, 'http://receiver.example/'));
-  await refundTask(database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   return found(taskId);
 }
 
@@ -144,7 +144,7 @@ test('a list of overdue callbacks goes on behind its last one, which was tried o
 
 test('a task without a callback has nothing to redeliver', async () => {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('x'));
-  await refundTask(database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(database.db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   assert.equal(await requestRedelivery(database.db, taskId), undefined);
 });
 

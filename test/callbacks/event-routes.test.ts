@@ -6,7 +6,7 @@ import { type Scope, scopes } from '../../src/accounts/api-key.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { findDelivery, recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { askWith, dataOf } from '../support/operator.ts';
@@ -54,7 +54,7 @@ async function withEvent(): Promise<Client & { readonly taskId: string; readonly
 async function cancelledTask({ accountId }: Client) {
   const { db } = service.database;
   const taskId = await acceptTestTask(db, accountId, taskParam('events'));
-  await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   return { taskId, eventId: taskEventId(taskId) };
 }
 

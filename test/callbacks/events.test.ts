@@ -11,10 +11,10 @@ import { bookCredits } from '../../src/credits/credits.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type CapChange, setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { acceptBatch, acceptTask } from '../../src/tasks/accept-task.ts';
-import type { NewTask, TaskMaker } from '../../src/tasks/acceptance.ts';
+import type { NewTask, TaskCreator } from '../../src/tasks/create-outcome.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { listedTerms, madeUpResult, requestOf, taskParam } from '../support/tasks.ts';
 
@@ -39,13 +39,13 @@ async function subscriber({ credits, lowBalance, types = eventTypes }: Subscript
   return accountId;
 }
 
-async function newKey(accountId: string, caps?: CapChange): Promise<TaskMaker> {
+async function newKey(accountId: string, caps?: CapChange): Promise<TaskCreator> {
   const made = await createAccountKey(database.db, { accountId, name: 'a', scopes: ['tasks:write'], caps });
   assert.ok(made.kind === 'made');
   return { kind: 'key', keyId: made.apiKey.keyId };
 }
 
-function taskOf(accountId: string, by?: TaskMaker, callBackUrl?: string): NewTask {
+function taskOf(accountId: string, by?: TaskCreator, callBackUrl?: string): NewTask {
   return { taskId: uuidv7(), accountId, by, ...requestOf(taskParam('events', {}, callBackUrl)), ...listedTerms };
 }
 
@@ -106,7 +106,7 @@ test('a balance is low below its threshold, not at it, and is reported again aft
   const second = await accepted(taskOf(accountId));
   await accepted(taskOf(accountId));
   assert.deepEqual(await typesOf(accountId), ['balance.low'], 'once, however far it falls');
-  await refundTask(database.db, second, cancelled);
+  await failAndRefund(database.db, second, cancelled);
   assert.deepEqual(await typesOf(accountId, 'balance.low'), ['balance.low'], 'it is still below');
   const book = (amount: number) =>
     bookCredits(database.db, { accountId, kind: 'adjustment', amount, reason: 'a test' });
@@ -166,7 +166,7 @@ test('a reached cap is reported again in its next period, after a refund, and af
   const today = await accepted(taskOf(accountId, by));
   await refused();
   assert.equal(await count(), 2);
-  await refundTask(database.db, today, cancelled);
+  await failAndRefund(database.db, today, cancelled);
   await accepted(taskOf(accountId, by));
   await refused();
   assert.equal(await count(), 3);
@@ -204,8 +204,9 @@ test('every end of a task is one event with an id of its own, with or without a 
   const accountId = await subscriber({ credits: 100 * price });
   const ends = {
     'task.succeeded': (taskId: string) => completeTask(database.db, taskId, madeUpResult),
-    'task.failed': (taskId: string) => refundTask(database.db, taskId, { failCode: 'timeout', failMsg: 'Too late.' }),
-    'task.cancelled': (taskId: string) => refundTask(database.db, taskId, cancelled),
+    'task.failed': (taskId: string) =>
+      failAndRefund(database.db, taskId, { failCode: 'timeout', failMsg: 'Too late.' }),
+    'task.cancelled': (taskId: string) => failAndRefund(database.db, taskId, cancelled),
   } as const;
   const expected: unknown[] = [];
   for (const type of ['task.succeeded', 'task.failed', 'task.cancelled'] as const) {

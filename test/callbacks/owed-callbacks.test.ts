@@ -18,7 +18,7 @@ import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createFolderStore } from '../support/folder-store.ts';
@@ -67,7 +67,7 @@ for (const { title, endsFirst } of [
       silentActivity({ workflowId: taskId }, () => sendCallback({ taskId, isLast: false, nextPauseMs: 5_000 }));
     const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
     const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
-    const end = () => refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+    const end = () => failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
     if (endsFirst) {
       await end();
       assert.equal((await attempt(taskId)).kind, 'failed');
@@ -83,7 +83,7 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
   const { db } = database;
   const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
-  await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const posted: string[] = [];
   const sendCallback = createSendCallback({
     ...activityDeps(db, folder, []),
@@ -140,7 +140,7 @@ test('an event has its type, its time and the record or the figures, and is sign
   await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: eventTypes });
   await setLowBalance(db, accountId, 132);
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
-  await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const box = createSecretBox('s'.repeat(32));
   const find = createOwedCallbacks(db, box, createFolderStore(folder, { publicUrl: 'http://media.test' }), {
     models: () => builtInCatalogue().models,
@@ -172,7 +172,7 @@ test('a worker that dies after it sent an event sends it again with the same web
   const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
   await setEventEndpoint(db, accountId, { url: 'http://events.test/', types: ['task.cancelled'] });
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat'));
-  await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const posted: string[] = [];
   const deps: ActivityDeps = {
     ...activityDeps(db, folder, []),

@@ -4,7 +4,7 @@ import { findBalance } from '../../src/accounts/account-usage.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { videogen } from '../support/videogen.ts';
@@ -37,7 +37,7 @@ test('an operator sets, shows and removes an event endpoint, with each change in
   assert.deepEqual(await findBalance(db, accountId), { balance: 1_000, lowBalance: 900 });
   assert.deepEqual(await json('event', 'endpoint', accountId), { endpoint });
   const taskId = await acceptTestTask(db, accountId, taskParam('events'));
-  await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const { stdout } = await run('event', 'list', accountId, '--type', 'task.cancelled');
   assert.match(stdout, new RegExp(`^EVENT .*\n${taskEventId(taskId)} .* task.cancelled  pending  0 +${taskId}\n$`));
   const { events } = await json('event', 'list', accountId);

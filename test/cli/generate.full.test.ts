@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { modelInput } from '../../src/models/catalogue/model-input.ts';
 import { defaultModels, type Model } from '../../src/models/model.ts';
-import { findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { catalogueOf, startHttpService } from '../support/http-service.ts';
 import { endOf } from '../support/programs.ts';
 import { spawnVideogen } from '../support/videogen.ts';
@@ -27,7 +27,7 @@ test('generate finds the service of the data folder, and requests a model that i
     return service.started[0];
   });
   assert.equal((await findTask(service.database.db, taskId))?.param.model, 'videogen-2.0');
-  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'Too long.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'Too long.' });
   const { code } = await endOf(command.child);
   assert.equal(code, 1);
   assert.match(command.stderr(), /timeout: Too long\./);
@@ -77,7 +77,7 @@ test('generate --set sends fields and options of the model as its schema types t
     seed: 7,
     options: { style: 'anime', steps: 30 },
   });
-  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'Too long.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'Too long.' });
   await endOf(command.child);
 });
 

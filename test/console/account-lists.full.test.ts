@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import {
   assertAccessible,
@@ -95,9 +95,9 @@ test(
     const { accountId } = await service.newAccount(10_000);
     const { db } = service.database;
     const failed = await acceptTestTask(db, accountId, taskParam('the failed one'));
-    await refundTask(db, failed, { failCode: 'timeout', failMsg: 'no' });
+    await failAndRefund(db, failed, { failCode: 'timeout', failMsg: 'no' });
     const cancelled = await acceptTestTask(db, accountId, taskParam('the cancelled one'));
-    await refundTask(db, cancelled, { failCode: 'cancelled', failMsg: 'no' });
+    await failAndRefund(db, cancelled, { failCode: 'cancelled', failMsg: 'no' });
     await acceptTestTask(db, accountId, taskParam('the waiting one'));
     const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
     await page.goto(`${service.url}/console/a/${accountId}/tasks`);
@@ -196,7 +196,7 @@ test(
     const [first] = [await acceptTestTask(db, accountId, taskParam('film 0'))];
     for (let n = 1; n < 3; n += 1) await acceptTestTask(db, accountId, taskParam(`film ${n}`));
     const done = await acceptTestTask(db, accountId, taskParam('over'));
-    await refundTask(db, done, { failCode: 'timeout', failMsg: 'no' });
+    await failAndRefund(db, done, { failCode: 'timeout', failMsg: 'no' });
     const { page, errors } = await visitor.signedIn({ [accountId]: 'member' });
     await page.goto(`${service.url}/console/a/${accountId}/tasks`);
     const all = page.getByRole('checkbox', { name: 'Select all on this page' });
@@ -212,7 +212,7 @@ test(
     await page.setViewportSize({ width: 390, height: 800 });
     await assertNoSidewaysScroll(page, 'selected tasks, narrow');
     await bar.getByRole('button', { name: 'Cancel 2 tasks' }).click();
-    await refundTask(db, first, { failCode: 'internal', failMsg: 'no' });
+    await failAndRefund(db, first, { failCode: 'internal', failMsg: 'no' });
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel 2 tasks' }).click();
     const result = page.getByRole('dialog', { name: '1 task cancelled' });
     await result.getByText('132 credits refunded.').waitFor();
@@ -273,7 +273,7 @@ test('the dialog of a cancel stays while its task ends, and says that it had end
   const { page } = await visitor.signedIn({ [accountId]: 'member' });
   await page.goto(`${service.url}/console/a/${accountId}/tasks/${taskId}`);
   await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'too long' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'too long' });
   await page.getByRole('region', { name: 'Receipt' }).waitFor();
   await page.getByRole('dialog').getByRole('button', { name: 'Cancel task' }).click();
   await page.getByText('The task had already ended').waitFor();
@@ -287,7 +287,7 @@ test(
     const { accountId } = await service.newAccount(10_000);
     const { db } = service.database;
     const failed = await acceptTestTask(db, accountId, taskParam('refunded'));
-    await refundTask(db, failed, { failCode: 'timeout', failMsg: 'too long' });
+    await failAndRefund(db, failed, { failCode: 'timeout', failMsg: 'too long' });
     await acceptTestTask(db, accountId, taskParam('charged'));
     const { page, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
     await page.goto(`${service.url}/console/a/${accountId}/credits`);

@@ -5,7 +5,7 @@ import { createApiKey } from '../../src/accounts/keys.ts';
 import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { exchangeOf } from '../../src/callbacks/exchange.ts';
 import { createRequestLog, type RequestLog } from '../../src/requests/request-log.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { setTaskTimes } from '../support/aged.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, assertNoSidewaysScroll, startVisitor, type Visitor } from '../support/console.ts';
@@ -88,7 +88,7 @@ test(
   async () => {
     const { db } = service.database;
     const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'https://receiver.example/hook'));
-    await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+    await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
     const sent = { headers: { 'webhook-id': 'msg_1', 'webhook-signature': 'v1,secret' }, body: '{"code":501}' };
     for (const isPublic of [false, true]) {
       const headers = { 'content-type': 'text/plain' };
@@ -137,7 +137,7 @@ test(
     for (const isFailed of [false, false, false, true]) {
       const taskId = await acceptTestTask(db, used, taskParam('a boat'), by);
       await (isFailed
-        ? refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' })
+        ? failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' })
         : completeTask(db, taskId, madeUpResult));
       await setTaskTimes(service.database, taskId, { createdAt, endedAt: createdAt + 30_000 });
     }

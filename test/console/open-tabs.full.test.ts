@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { suspendAccountAs } from '../../src/accounts/accounts.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -44,7 +44,7 @@ test(
   { skip },
   async () => {
     const { accountId, taskId } = await newTask();
-    await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'Too long.' });
+    await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'Too long.' });
     const { page, errors } = await visitor.signedIn({ [accountId]: 'owner' });
     const renamed = (json: string) =>
       json

@@ -11,7 +11,7 @@ import {
   recordUpstreamEnd,
   succeedProviderJob,
 } from '../../src/providers/provider-jobs.ts';
-import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { startBrowser } from '../support/browser.ts';
 import { cookieFor, lasting, settled } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -133,7 +133,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
   const failure = { failCode: 'provider_unavailable', failMsg: 'No provider of this model is available.' } as const;
   await endProviderJob(db, { ...first, outcome: 'fail' });
   await job(failed, 2, 'backup-gpu', 180_000);
-  await refundTask(db, failed, failure);
+  await failAndRefund(db, failed, failure);
   await recordDeliveryAttempt(db, {
     delivery: { deliveryId: failed, redeliveries: 0 },
     attempt: {
@@ -147,7 +147,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
     verdict: { state: 'failed', dueAt: Date.now() },
   });
   const rejected = await accept('Something that a model refuses');
-  await refundTask(db, rejected, { failCode: 'content_rejected', failMsg: 'The model refused the prompt.' });
+  await failAndRefund(db, rejected, { failCode: 'content_rejected', failMsg: 'The model refused the prompt.' });
   const generating = await accept('Paper boats on a river in the rain, close up');
   await begin(generating);
   await job(generating, 1, 'studio-gpu', 210_000);

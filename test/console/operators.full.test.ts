@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
-import { confirmCharge, refundTask } from '../../src/tasks/tasks.ts';
+import { confirmCharge, failAndRefund } from '../../src/tasks/tasks.ts';
 import { assertAccessible, settled } from '../support/console.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { plainRequest } from '../support/http-service.ts';
@@ -253,7 +253,8 @@ describe('an operator in the console', { skip }, () => {
     await confirm('Retry now');
     await said('1 task is being retried');
     assert.deepEqual(stage.service.retried, [waiting, waiting]);
-    for (const taskId of [first, waiting]) await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
+    for (const taskId of [first, waiting])
+      await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
   });
 
   test('reads figures over time, of each point by keyboard, for another range, and the top accounts', async () => {

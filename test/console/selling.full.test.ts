@@ -4,7 +4,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { assertAccessible, assertNoSidewaysScroll, closeDialog, settled } from '../support/console.ts';
 import { plainRequest } from '../support/http-service.ts';
@@ -182,7 +182,7 @@ test(
     }
 
     const taskId = String((await stage.service.create(key, plainRequest)).json.data['taskId']);
-    await refundTask(stage.service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+    await failAndRefund(stage.service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
     await recordDeliveryAttempt(stage.service.database.db, {
       delivery: { deliveryId: taskEventId(taskId), redeliveries: 0 },
       attempt: { startedAt: Date.now(), durationMs: 12, status: 500, error: undefined, responseHead: undefined },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { createAccount } from '../../src/accounts/accounts.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser } from '../support/browser.ts';
 import { becomes, settled, startVisitor, type Visitor, windows } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -35,7 +35,7 @@ const failure = { failCode: 'timeout', failMsg: 'It took too long.' } as const;
 async function stage(options: BrowserContextOptions = {}) {
   const { db } = service.database;
   const accountId = await createAccount(db, { name: 'Northlight Studio', credits: 100_000 });
-  await refundTask(db, await acceptTestTask(db, accountId, taskParam('the failed one')), failure);
+  await failAndRefund(db, await acceptTestTask(db, accountId, taskParam('the failed one')), failure);
   await acceptTestTask(db, accountId, taskParam('film 1'));
   const taskId = await acceptTestTask(db, accountId, taskParam('film 2'));
   const tab = await visitor.signedIn({ [accountId]: 'owner' }, { ...options, operator: true });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { bookCredits } from '../../src/credits/credits.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -38,7 +38,7 @@ async function booksOf(key: string, query = ''): Promise<Books> {
 test('200 the balance, and every entry that led to it, newest first', async () => {
   const { accountId, key } = await service.newAccount(1000);
   const taskId = String((await service.create(key, plainRequest)).json.data['taskId']);
-  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
   await bookCredits(service.database.db, { accountId, kind: 'grant', amount: 5, reason: 'thanks' });
   const { balance, entries, nextCursor } = await booksOf(key);
   assert.deepEqual([balance, nextCursor], [1005, null]);
@@ -100,7 +100,7 @@ test('200 only entries of a kind, of a task, or of a time', async () => {
   const { accountId, key } = await service.newAccount(1_000);
   const { db } = service.database;
   const [first, second] = [await newTask(key), await newTask(key)];
-  await refundTask(db, first, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(db, first, { failCode: 'timeout', failMsg: 'It took too long.' });
   await bookCredits(db, { accountId, kind: 'adjustment', amount: -5, reason: 'a mistake' });
   const kinds = async (query: string) => (await booksOf(key, query)).entries.map(({ kind }) => kind);
   assert.deepEqual(await kinds('?kind=charge'), ['charge', 'charge']);
@@ -203,7 +203,7 @@ test('200 the sums of each day are those of the ledger', async () => {
   const { accountId, key } = await service.newAccount(1_000);
   const taskId = await newTask(key);
   await newTask(key);
-  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
   await bookCredits(service.database.db, { accountId, kind: 'adjustment', amount: -5, reason: 'a mistake' });
   const today = new Date().toISOString().slice(0, 10);
   const daily = (query: string) => service.send('GET', `/api/v1/credits/daily?${query}`, auth(key));

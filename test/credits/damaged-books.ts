@@ -5,9 +5,9 @@ import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { setMembership } from '../../src/people/memberships.ts';
 import { createUser } from '../../src/people/users.ts';
-import type { TaskMaker } from '../../src/tasks/acceptance.ts';
+import type { TaskCreator } from '../../src/tasks/create-outcome.ts';
 import type { Database } from '../../src/platform/database/database.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import type { LedgerRule } from '../../src/credits/ledger-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { shell } from '../support/person.ts';
@@ -41,11 +41,11 @@ export async function soundBooks(): Promise<Books> {
   const done = await accept(db, accountId, { kind: 'person', userId });
   const failed = await accept(db, accountId, { kind: 'key', keyId });
   await completeTask(db, done, madeUpResult);
-  await refundTask(db, failed, { failCode: 'internal', failMsg: 'It failed.' });
+  await failAndRefund(db, failed, { failCode: 'internal', failMsg: 'It failed.' });
   return { ...database, accountId, live, done, failed };
 }
 
-export function accept(db: Database, accountId: string, by?: TaskMaker): Promise<string> {
+export function accept(db: Database, accountId: string, by?: TaskCreator): Promise<string> {
   return acceptTestTask(db, accountId, taskParam('audited'), by);
 }
 

@@ -6,7 +6,7 @@ import { auditLedger, runAudit } from '../../src/credits/ledger-audit.ts';
 import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { readMaintenance } from '../../src/platform/database/maintenance.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { type LedgerRule, ledgerRules, type LedgerViolation } from '../../src/credits/ledger-rules.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { plant } from '../support/superuser.ts';
@@ -64,7 +64,7 @@ describe('the scheduled audits', () => {
     assert.equal(await rowsRead('recent'), 0);
     const taskId = await acceptAfterGrant();
     assert.equal(await rowsRead('recent'), 3, 'the grant, the charge and the task');
-    await refundTask(database.db, taskId, { failCode: 'internal', failMsg: 'x' });
+    await failAndRefund(database.db, taskId, { failCode: 'internal', failMsg: 'x' });
     assert.equal(await rowsRead('recent'), 5, 'and the refund, and the end of the task');
     assert.ok((await rowsRead('full')) > 2 * oldTasks);
     assert.deepEqual(await auditLedger(database.db), []);

@@ -11,7 +11,7 @@ import {
   recordUpstreamEnd,
   succeedProviderJob,
 } from '../../src/providers/provider-jobs.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestAccount } from '../support/service.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
@@ -52,7 +52,7 @@ describe('the margin of a time', () => {
     await completeTask(database.db, job.taskId, madeUpResult);
   };
   const refund = (taskId: string) =>
-    refundTask(database.db, taskId, { failCode: 'provider_unavailable', failMsg: 'It is not available.' });
+    failAndRefund(database.db, taskId, { failCode: 'provider_unavailable', failMsg: 'It is not available.' });
   const row = (provider: string, figures: object) => ({
     model,
     priceName: 'standard',

@@ -5,7 +5,7 @@ import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type CapChange, listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../support/frozen-clock.ts';
 import { listedTerms, requestOf, taskParam } from '../support/tasks.ts';
 
@@ -80,7 +80,7 @@ test('at midnight UTC a day and a month start at nothing, and a late refund rest
   await database.set({ now: newYear });
   assert.deepEqual(await spentOf(accountId), { day: 0, month: 0, total: 2 });
   await created(accountId);
-  await refundTask(database.db, late, failure);
+  await failAndRefund(database.db, late, failure);
   assert.deepEqual(await spentOf(accountId), { day: 1, month: 1, total: 2 });
   assert.equal((await create(accountId)).kind, 'spend_cap_reached');
 });
@@ -94,7 +94,7 @@ test('a create that waited for its account since yesterday counts for yesterday'
   await database.set({ now: newYear });
   assert.deepEqual(await spentOf(accountId), { day: 1, month: 1, total: 2 });
   await created(accountId);
-  await refundTask(database.db, waited, failure);
+  await failAndRefund(database.db, waited, failure);
   assert.deepEqual(await spentOf(accountId), { day: 2, month: 2, total: 2 });
 });
 

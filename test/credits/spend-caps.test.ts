@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import type { Acceptance, NewTask } from '../../src/tasks/acceptance.ts';
+import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { createAccountKey, rotateAccountKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
@@ -9,7 +9,7 @@ import { type CapChange, type CapSubject, listSpendCaps, setSpendCaps } from '..
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { acceptWithRetry } from '../../src/tasks/accept-with-retry.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { listedTerms, requestOf, taskParam } from '../support/tasks.ts';
 
@@ -38,7 +38,7 @@ function taskOf(client: Client, more: Partial<NewTask> = {}): NewTask {
   return { taskId: uuidv7(), ...client, ...requestOf(taskParam('caps')), ...listedTerms, ...more };
 }
 
-const kinds = (answers: readonly Acceptance[], kind: Acceptance['kind']) =>
+const kinds = (answers: readonly CreateOutcome[], kind: CreateOutcome['kind']) =>
   answers.filter((answer) => answer.kind === kind).length;
 
 async function setCap({ accountId }: Client, subject: CapSubject, change: CapChange): Promise<void> {
@@ -67,7 +67,7 @@ test('a refund restores the cap of its period, once', async () => {
   const first = await accept(taskOf(client));
   assert.ok(first.kind === 'accepted');
   assert.equal((await accept(taskOf(client))).kind, 'spend_cap_reached');
-  const fail = () => refundTask(database.db, first.taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  const fail = () => failAndRefund(database.db, first.taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   await Promise.all([fail(), fail(), fail()]);
   assert.deepEqual(await spentOf(client), [['key', 'total', 0]]);
   assert.equal((await accept(taskOf(client))).kind, 'accepted');
@@ -82,7 +82,7 @@ test('creates and refunds at the same time leave exactly what was charged and no
     Array.from({ length: 60 }, async (_, index) => {
       const accepted = await (processes[index % 2] ?? assert.fail())(taskOf(client));
       assert.ok(accepted.kind === 'accepted');
-      if (index % 3 > 0) await refundTask(database.db, accepted.taskId, failure);
+      if (index % 3 > 0) await failAndRefund(database.db, accepted.taskId, failure);
     }),
   );
   assert.deepEqual(await spentOf(client), [
@@ -95,7 +95,7 @@ test('creates and refunds at the same time leave exactly what was charged and no
 test('a create whose commit is uncertain is charged once, and counts once', async () => {
   const client = await newKey(await newAccount(), { total: price });
   let commits = 0;
-  const acceptTask = createTaskAcceptor({
+  const acceptInBatch = createTaskAcceptor({
     ...database.db,
     transaction: async (work) => {
       const result = await database.db.transaction(work);
@@ -108,7 +108,7 @@ test('a create whose commit is uncertain is charged once, and counts once', asyn
   for (const attempt of [undefined, 'repeat'] as const) {
     commits = 0;
     const other = attempt === undefined ? client : await newKey(await newAccount(), { total: price });
-    const answer = await acceptWithRetry({ acceptTask, refundUncertain }, taskOf(other, { attempt }));
+    const answer = await acceptWithRetry({ acceptInBatch, refundUncertain }, taskOf(other, { attempt }));
     assert.equal(answer.kind, 'accepted');
     assert.deepEqual(await spentOf(other), [['key', 'total', price]]);
     assert.equal((await findAccount(database.db, other.accountId))?.balance, 999 * price);

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { bookCredits } from '../../src/credits/credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { skipWithoutBrowser, startBrowser } from '../support/browser.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { shell } from '../support/person.ts';
@@ -29,7 +29,7 @@ async function newBooks(): Promise<string> {
   const { db } = service.database;
   const taskId = String((await service.create(key, plainRequest)).json.data['taskId']);
   await service.create(key, { ...plainRequest, model: 'videogen-2.0' });
-  await refundTask(db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
   await bookCredits(db, {
     accountId,
     kind: 'adjustment',

@@ -8,7 +8,7 @@ import { sectionOf, statementSections } from '../../src/credits/sections.ts';
 import { maxBookingLines, monthOf, readStatement, requireSum, sumSections } from '../../src/credits/statement.ts';
 import { ownBrand } from '../../src/brand/brand.ts';
 import { statementHtml } from '../../src/credits/statement-view.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -37,7 +37,7 @@ async function newBooks() {
   const { accountId, key } = await service.newAccount(1_000);
   const taskId = String((await service.create(key, plainRequest)).json.data['taskId']);
   await service.create(key, plainRequest);
-  await refundTask(db(), taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(db(), taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
   await bookCredits(db(), { accountId, kind: 'adjustment', amount: -30, reason: '=1+1, a "correction"' });
   const { codes } = await createCodesAs(db(), shell, { name: 'spring', credits: 500, codes: 1 });
   await redeemCode(db(), accountId, codes[0] ?? '');

@@ -3,8 +3,8 @@ import { after, before, test } from 'node:test';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { countUsage, listGroupDays } from '../../src/credits/task-usage.ts';
-import type { TaskMaker } from '../../src/tasks/acceptance.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import type { TaskCreator } from '../../src/tasks/create-outcome.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { setTaskTimes } from '../support/aged.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { newPerson, type Person } from '../support/person.ts';
@@ -34,7 +34,7 @@ const price = 132;
 const noon = Date.parse('2026-01-15T12:00:00Z');
 const [day, nextDay] = ['2026-01-15', '2026-01-16'];
 
-type Made = { readonly by?: TaskMaker; readonly model?: string; readonly state?: 'success' | 'fail' | 'waiting' };
+type Made = { readonly by?: TaskCreator; readonly model?: string; readonly state?: 'success' | 'fail' | 'waiting' };
 
 /** A task of this past time, which took so long. */
 async function newTask(createdAt: number, tookMs: number, { by, model, state = 'success' }: Made = {}): Promise<void> {
@@ -42,7 +42,7 @@ async function newTask(createdAt: number, tookMs: number, { by, model, state = '
   const param = taskParam('a boat');
   const taskId = await acceptTestTask(db, accountId, model === undefined ? param : { ...param, model }, by);
   if (state === 'success') await completeTask(db, taskId, madeUpResult);
-  if (state === 'fail') await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  if (state === 'fail') await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   await setTaskTimes(service.database, taskId, { createdAt, endedAt: state === 'waiting' ? null : createdAt + tookMs });
 }
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { maxTagsOfAccount } from '../../src/gallery/labels.ts';
 import { listVideos, maxExamined } from '../../src/gallery/videos.ts';
 import { markMediaDeleted } from '../../src/tasks/task-list.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import { assertRefused, clientOf, storeVideo } from './gallery-stage.ts';
@@ -30,7 +30,7 @@ test('only videos that can be played are listed, newest first, in pages', async 
   await markMediaDeleted(db, expired);
   await acceptTestTask(db, accountId, taskParam('unfinished'));
   const failed = await acceptTestTask(db, accountId, taskParam('failed'));
-  await refundTask(db, failed, { failCode: 'internal', failMsg: 'It failed.' });
+  await failAndRefund(db, failed, { failCode: 'internal', failMsg: 'It failed.' });
   const first = await list('limit=2');
   assert.deepEqual(first.taskIds, videos.slice(0, 2));
   assert.equal(first.nextCursor, videos[1]);

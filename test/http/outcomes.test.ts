@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { maxUploadBytes } from '../../src/media/upload.ts';
-import { noTaskId } from '../../src/callbacks/callback.ts';
+import { testTaskId } from '../../src/callbacks/callback.ts';
 import { isOfConsole, type Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import type { ErrorCode } from '../../src/http/errors.ts';
@@ -127,7 +127,7 @@ function askAsPerson(operation: Operation, person: Person, headers: Readonly<Rec
 }
 
 /** The path with an id of nothing for each parameter. */
-const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, noTaskId);
+const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, testTaskId);
 
 function ask(operation: Operation, options: SendOptions = {}, at = service, query = ''): Promise<Answer> {
   const { method, fileTypes } = operation;

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { findDelivery } from '../../src/callbacks/deliveries.ts';
 import { callbackFormatOf } from '../../src/ingress/shapes.ts';
-import { refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { presentTask } from '../../src/tasks/task-view.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { testCreateFailures } from './shape-failures.ts';
@@ -56,7 +56,7 @@ test('a task that failed or took too long is `failed` with our code, because cli
   const { created, get } = await client();
   for (const failCode of ['timeout', 'content_rejected'] as const) {
     const id = await created({});
-    await refundTask(db(), id, { failCode, failMsg: 'It failed.' }, { terminatesAfterMs: 0 });
+    await failAndRefund(db(), id, { failCode, failMsg: 'It failed.' }, { terminatesAfterMs: 0 });
     const { status, error, usage } = (await get(id)).body;
     assert.deepEqual([status, error, usage], ['failed', { code: failCode, message: 'It failed.' }, null]);
   }
@@ -122,7 +122,7 @@ describe('the list', () => {
     const plain = await created({ model: 'plain' });
     await startGeneration(db(), running ?? '');
     await succeeded(done ?? '');
-    await refundTask(db(), failed ?? '', { failCode: 'timeout', failMsg: 'x' }, { terminatesAfterMs: 0 });
+    await failAndRefund(db(), failed ?? '', { failCode: 'timeout', failMsg: 'x' }, { terminatesAfterMs: 0 });
     await remove(cancelled ?? '');
     const found = async (query: string) => {
       const { total, items } = (await list(query)).body;

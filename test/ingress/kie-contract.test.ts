@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCatalogueFile } from '../../src/models/catalogue-file.ts';
 import { markMediaDeleted } from '../../src/tasks/task-list.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { startHttpService } from '../support/http-service.ts';
 import { bare, request, useKie } from './kie-stage.ts';
@@ -49,7 +49,7 @@ test('200 costTime is in whole seconds, while a native key reads milliseconds', 
 test('200 a failed task has its code as text, has consumed nothing, and has no result', async () => {
   const { kie } = await newAccount();
   const taskId = await createdBy(kie);
-  await refundTask(service().database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(service().database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
   const failed = await record(kie, taskId);
   assert.deepEqual(
     ['state', 'failCode', 'failMsg', 'resultJson', 'creditsConsumed'].map((name) => failed[name]),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { markMediaDeleted } from '../../src/tasks/task-list.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { entryKinds } from '../support/tasks.ts';
 import { assertError, created, least, read, useOpenAI } from './openai-stage.ts';
 import { assertFailure, testCreateFailures } from './shape-failures.ts';
@@ -54,7 +54,7 @@ describe('a video', () => {
 
   test('that failed has no content, and its reason is shown', async () => {
     const id = await created(post(least));
-    await refundTask(service().database.db, id, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+    await failAndRefund(service().database.db, id, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
     assertFailure(await send('GET', `/v1/videos/${id}/content`), 'media_missing');
     const { status, error } = read(await send('GET', `/v1/videos/${id}`));
     assert.deepEqual([status, error], ['failed', { code: 'cancelled', message: 'The task was cancelled.' }]);

@@ -8,7 +8,7 @@ import { callbackFormatOf } from '../../src/ingress/shapes.ts';
 import { signWebhook } from '../../src/outbound/webhook.ts';
 import { markMediaDeleted } from '../../src/tasks/task-list.ts';
 import { taskRecord } from '../../src/tasks/task-record.ts';
-import { completeTask, findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { catalogueOf, type HttpService, startHttpService } from '../support/http-service.ts';
 import { isObject } from '../support/http-client.ts';
 import { madeUpMeasures } from '../support/tasks.ts';
@@ -86,7 +86,7 @@ test('200 a failed job has a message and our code; a cancelled one is cancelled;
     ['cancelled', 'cancelled'],
   ] as const) {
     const id = await created();
-    await refundTask(service.database.db, id, { failCode, failMsg: 'It ended.' });
+    await failAndRefund(service.database.db, id, { failCode, failMsg: 'It ended.' });
     const { body } = await read(id);
     assert.deepEqual([body['status'], body['error'], body['usage']], [status, `It ended. (${failCode})`, undefined]);
   }
@@ -145,7 +145,7 @@ describe('what has no content', () => {
 
   test('409 a job that has not ended, 404 one that failed, and 410 one whose video was deleted', async () => {
     const [running, failed, deleted] = [await created(), await created(), await created()];
-    await refundTask(service.database.db, failed, { failCode: 'timeout', failMsg: 'It took too long.' });
+    await failAndRefund(service.database.db, failed, { failCode: 'timeout', failMsg: 'It took too long.' });
     await completed(deleted);
     await markMediaDeleted(service.database.db, deleted);
     assertFailure(await content(running), 'task_not_finished');

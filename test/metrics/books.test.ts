@@ -7,7 +7,7 @@ import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { runAudit } from '../../src/credits/ledger-audit.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { markStuck } from '../../src/tasks/task-list.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -76,6 +76,6 @@ test('tasks whose workflow code fails are seen at /metrics until it goes on or t
   for (const taskId of [goesOn, ends]) assert.equal(await markStuck(database.db, taskId, Date.now()), true);
   assert.equal(await metric('videogen_stuck_tasks'), 2);
   await markStuck(database.db, goesOn, undefined);
-  await refundTask(database.db, ends, { failCode: 'internal', failMsg: 'A test.' });
+  await failAndRefund(database.db, ends, { failCode: 'internal', failMsg: 'A test.' });
   assert.equal(await metric('videogen_stuck_tasks'), 0);
 });

@@ -6,7 +6,7 @@ import { createMetrics } from '../../src/metrics/metrics.ts';
 import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
-import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
 
@@ -106,7 +106,7 @@ test('tasks are shown in their states and queues, with the age of the oldest; th
   await startGeneration(database.db, running);
   const ended = [await accept(model.local, 5_000, 'http://receiver.test/'), await accept(model.local, 5_000)];
   await completeTask(database.db, ended[0] ?? '', madeUpResult);
-  await refundTask(database.db, ended[1] ?? '', { failCode: 'internal', failMsg: 'A test.' });
+  await failAndRefund(database.db, ended[1] ?? '', { failCode: 'internal', failMsg: 'A test.' });
   const figures = await scraped();
   assert.equal(figures['tasks{state="waiting",model="videogen-2.0-fast"}'], 1);
   assert.equal(figures['tasks{state="queuing",model="videogen-2.0-fast"}'], 2);

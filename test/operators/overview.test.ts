@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { runAudit } from '../../src/credits/ledger-audit.ts';
-import { refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
 
@@ -33,7 +33,7 @@ test('200 tasks of all accounts, the day, owed callbacks, and what is wrong with
   const failing = await service.create(one.key, { ...plainRequest, callBackUrl: 'http://127.0.0.1/' });
   const running = await service.create(one.key, plainRequest);
   await service.create(two.key, plainRequest);
-  await refundTask(db, String(failing.json.data['taskId']), { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(db, String(failing.json.data['taskId']), { failCode: 'timeout', failMsg: 'It took too long.' });
   await startGeneration(db, String(running.json.data['taskId']));
   const text = 'update accounts set balance = balance + 1 where id = $1';
   await db.run({ name: 'test-break-books', text }, [two.accountId]);
@@ -79,7 +79,7 @@ test('200 cancelled tasks, and those whose prompt or reference media were reject
   ] as const;
   for (const failCode of ['cancelled', ...rejected] as const) {
     const { json } = await service.create(key, plainRequest);
-    await refundTask(service.database.db, String(json.data['taskId']), { failCode, failMsg: 'A test.' });
+    await failAndRefund(service.database.db, String(json.data['taskId']), { failCode, failMsg: 'A test.' });
   }
   const { failed, ...later } = (await overview())['lastDay'] as Readonly<Record<string, unknown>>;
   const counted = [Number(earlier['cancelled']) + 1, Number(earlier['rejected']) + rejected.length];

@@ -23,7 +23,7 @@ import {
   deleteExpiredSessions,
   deleteExpiredTries,
 } from '../../src/operators/retention.ts';
-import { completeTask, findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { createUser, findUser } from '../../src/people/users.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -209,7 +209,7 @@ test('content of finished tasks is deleted after its retention, and never while 
   await intendProviderJob(db, { taskId: tasks.unsettled, ordinal: 1, provider: 'studio' });
   await completeTask(db, tasks.succeeded, madeUpResult);
   for (const taskId of [tasks.failed, tasks.atLimit, tasks.owed, tasks.unsettled])
-    await refundTask(db, taskId, failure);
+    await failAndRefund(db, taskId, failure);
   await query('alter table tasks disable trigger final_tasks_never_change');
   await query(
     `update tasks set created_at = to_timestamp($1::float8 / 1000 - 60),

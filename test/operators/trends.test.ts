@@ -11,7 +11,7 @@ import {
   succeedProviderJob,
 } from '../../src/providers/provider-jobs.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
 import { acceptTestTask, madeUpResult, taskParam } from '../support/tasks.ts';
@@ -116,10 +116,10 @@ test('200 volume, success rate, latencies, revenue, cost and margin, by bucket a
   const failed = await acceptTestTask(db(), accountId, taskParam('a test'));
   await endProviderJob(db(), { ...(await job(failed, accountId, 1, 'studio', 0)), outcome: 'fail' });
   await endProviderJob(db(), { ...(await job(failed, accountId, 2, 'backup', 0)), outcome: 'not_created' });
-  await refundTask(db(), failed, { failCode: 'provider_unavailable', failMsg: 'A test.' });
+  await failAndRefund(db(), failed, { failCode: 'provider_unavailable', failMsg: 'A test.' });
   await alter(failed, 5 * hour, 1);
   const cancelled = await acceptTestTask(db(), accountId, taskParam('a test'));
-  await refundTask(db(), cancelled, { failCode: 'cancelled', failMsg: 'A test.' });
+  await failAndRefund(db(), cancelled, { failCode: 'cancelled', failMsg: 'A test.' });
   await alter(cancelled, 0, 1);
   const old = await success(accountId, 'studio', 9_000_000);
   await alter(old, 25 * hour, 1);
@@ -164,7 +164,7 @@ test('200 an unknown cost makes the margin unknown, and a refusal of content is 
   const refused = await acceptTestTask(db(), accountId, taskParam('a test'));
   const failure = { failCode: 'content_rejected', failMsg: 'A test.' } as const;
   await endProviderJob(db(), { ...(await job(refused, accountId, 1, 'strict', 0)), outcome: 'fail', failure });
-  await refundTask(db(), refused, failure);
+  await failAndRefund(db(), refused, failure);
   const { total, providers } = await trends();
   assert.deepEqual([total['unpricedJobs'], total['marginMicros']], [1, null]);
   const strict = providers.find(({ provider }) => provider === 'strict');
@@ -175,7 +175,7 @@ test('200 the accounts with the most credits, and with the most tasks', async ()
   const accountId = await createAccount(db(), { name: 'Many', credits: 100_000 });
   for (let tasks = 0; tasks < 8; tasks += 1) {
     const taskId = await acceptTestTask(db(), accountId, taskParam('a test'));
-    await refundTask(db(), taskId, { failCode: 'cancelled', failMsg: 'A test.' });
+    await failAndRefund(db(), taskId, { failCode: 'cancelled', failMsg: 'A test.' });
   }
   const names = async (by: string) => {
     const { accounts } = await dataOf(operator.ask('GET', '/api/admin/v1/accounts/top', { query: { by } }));

@@ -5,7 +5,7 @@ import { listActions } from '../../src/operators/operator-actions.ts';
 import { recordPoolFailure, setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
 import { intendReservedJob, recordProviderJob } from '../../src/providers/provider-jobs.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
-import { confirmCharge, recordRetry, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { confirmCharge, recordRetry, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
 import { shell } from '../support/person.ts';
@@ -33,7 +33,7 @@ beforeEach(async () => {
     name: 'test-unfinished',
     text: `select id from tasks where state not in ('success', 'fail')`,
   });
-  for (const { id } of unfinished) await refundTask(db(), id, { failCode: 'internal', failMsg: 'A test.' });
+  for (const { id } of unfinished) await failAndRefund(db(), id, { failCode: 'internal', failMsg: 'A test.' });
 });
 
 async function newTask(account = accountId): Promise<string> {
@@ -141,7 +141,7 @@ test('a retry of one task ends its cooldown and wakes it; one that has ended sta
   assert.deepEqual(await post('/api/admin/v1/tasks/retry', { taskId }), { isRetried: true });
   assert.equal(service.retried.at(-1), taskId);
   assert.equal((await reserve(taskId, accountId, 2)).kind, 'granted');
-  await refundTask(db(), taskId, { failCode: 'cancelled', failMsg: 'A test.' });
+  await failAndRefund(db(), taskId, { failCode: 'cancelled', failMsg: 'A test.' });
   const [last] = await listActions(db(), { limit: 1 });
   assert.deepEqual(await post('/api/admin/v1/tasks/retry', { taskId }), { isRetried: false });
   assert.deepEqual((await listActions(db(), { limit: 1 }))[0], last);

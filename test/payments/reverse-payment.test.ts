@@ -4,7 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { bookCreditsAs } from '../../src/credits/credits.ts';
 import { reversePayment } from '../../src/payments/reverse-payment.ts';
-import { completeTask, findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { shell } from '../support/person.ts';
 import { acceptTestTask, listedTerms, madeUpResult, requestOf, taskParam } from '../support/tasks.ts';
@@ -81,7 +81,7 @@ test('a refund of spent credits takes the balance below zero: creates are refuse
   const refused = await acceptTask(db, task);
   assert.deepEqual([refused.kind, 'balance' in refused && refused.balance], ['insufficient_credits', -spent]);
   assert.equal((await completeTask(db, succeeds, madeUpResult)).changed, true);
-  await refundTask(db, fails, { failCode: 'internal', failMsg: 'It failed.' });
+  await failAndRefund(db, fails, { failCode: 'internal', failMsg: 'It failed.' });
   assert.equal((await findTask(db, succeeds))?.state, 'success');
   assert.equal(await stage.balanceOf(accountId), -spent / 2);
   const adjustment = { accountId, kind: 'adjustment', amount: -1, reason: 'test' } as const;

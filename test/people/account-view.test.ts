@@ -6,7 +6,7 @@ import type { Operation } from '../../src/http/endpoint.ts';
 import { endpoints } from '../../src/http/endpoints.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { setMembership } from '../../src/people/memberships.ts';
-import { noTaskId } from '../../src/callbacks/callback.ts';
+import { testTaskId } from '../../src/callbacks/callback.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { newPerson, type Person } from '../support/person.ts';
@@ -59,7 +59,7 @@ select table_name as table from information_schema.columns where table_schema = 
   return found?.digest ?? '';
 }
 
-const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, noTaskId);
+const pathOf = ({ path }: Operation) => path.replaceAll(/\{\w+\}/g, testTaskId);
 const ofPeople = endpoints.filter(({ scope }) => scope !== 'none' && scope !== 'operator');
 
 const noReads = ofPeople.filter(({ method }) => method !== 'get');

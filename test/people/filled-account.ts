@@ -8,7 +8,7 @@ import { type FinishedRequest, insertRequests } from '../../src/requests/logged-
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { addPasskey } from '../../src/people/passkeys.ts';
 import { createSession } from '../../src/people/sessions.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { plainImage } from '../support/hostile-images.ts';
 import { isObject } from '../support/http-client.ts';
 import { type HttpService, plainRequest } from '../support/http-service.ts';
@@ -45,7 +45,7 @@ export async function fillOther(service: HttpService): Promise<Other> {
   await ask('/api/v1/credits/low-balance', { lowBalance: 1_000 });
   const accept = () => acceptTestTask(db, accountId, taskParam(mark, {}, hook));
   const [live, failed, succeeded] = [await accept(), await accept(), await accept()];
-  await refundTask(db, failed, { failCode: 'content_rejected', failMsg: `The model refused ${mark}.` });
+  await failAndRefund(db, failed, { failCode: 'content_rejected', failMsg: `The model refused ${mark}.` });
   const eventIds = [taskEventId(failed), taskEventId(succeeded)];
   const [videoKey, posterKey] = [`results/${succeeded}/video.mp4`, `results/${succeeded}/poster.jpg`];
   await completeTask(db, succeeded, { ...madeUpMeasures, videoKey, posterKey });

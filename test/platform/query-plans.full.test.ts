@@ -75,7 +75,7 @@ const cases: Record<string, (hot: Case) => Promise<unknown>> = {
     await tasks.startGeneration(watched, taskId);
     await tasks.touchGenerations(watched, [taskId]);
     await tasks.completeTask(watched, taskId, madeUpResult);
-    await tasks.refundTask(watched, failing, { failCode: 'internal', failMsg: 'It failed.' });
+    await tasks.failAndRefund(watched, failing, { failCode: 'internal', failMsg: 'It failed.' });
   },
   events: async ({ watched, account: { accountId } }) => {
     const filter = { accountId, limit: 50, nowMs: Date.now() };

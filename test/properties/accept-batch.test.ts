@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import { acceptTask, acceptBatch } from '../../src/tasks/accept-task.ts';
-import type { Acceptance, NewTask } from '../../src/tasks/acceptance.ts';
+import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey, revokeApiKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
@@ -154,7 +154,7 @@ test('what is accepted in one batch is what a clerk would accept, and one by one
         onPaper(opened, earlier, requested),
       );
       const accepted = requested.filter((_, index) => typeof answers[index] !== 'string');
-      const alone: Acceptance[] = [];
+      const alone: CreateOutcome[] = [];
       for (const task of [...earlier, ...accepted]) alone.push(await acceptTask(db, atTwin(task, opened, twins)));
       assert.deepEqual(
         answers.filter((answer) => typeof answer !== 'string').map(summaryOf),
@@ -173,7 +173,7 @@ function atTwin(task: NewTask, opened: readonly Opened[], twins: readonly Opened
 }
 
 /** The answer without the task's id and the time. */
-function summaryOf(answer: Acceptance) {
+function summaryOf(answer: CreateOutcome) {
   return answer.kind === 'accepted' ? [answer.creditsCharged, answer.rate?.left.remaining] : [answer.kind];
 }
 
@@ -211,9 +211,9 @@ test('concurrent creates get responses that the final books explain', async () =
 async function assertExplained(
   opened: readonly Opened[],
   task: NewTask,
-  answer: Acceptance,
+  answer: CreateOutcome,
   requested: readonly NewTask[],
-  answers: readonly Acceptance[],
+  answers: readonly CreateOutcome[],
 ): Promise<void> {
   const owner = opened.find(({ accountId }) => accountId === task.accountId);
   assert.ok(owner);

@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import { v7 as uuidv7 } from 'uuid';
 import type { TaskParam } from '../../src/tasks/task.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
-import type { Acceptance, NewTask } from '../../src/tasks/acceptance.ts';
+import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
-import { completeTask, confirmCharge, findTask, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, confirmCharge, findTask, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { checkBooks } from '../../src/credits/ledger-rules.ts';
 import { bookCredits, readBooks } from '../../src/credits/credits.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
@@ -115,7 +115,7 @@ function isPossible(each: Step, atOnce: readonly Step[], models: readonly Model[
 type TestAccount = {
   readonly accountId: string;
   readonly taskIds: readonly string[];
-  readonly accept: (task: NewTask) => Promise<Acceptance>;
+  readonly accept: (task: NewTask) => Promise<CreateOutcome>;
 };
 
 async function newAccount(credits: number, isShared: boolean): Promise<TestAccount> {
@@ -138,7 +138,7 @@ async function perform(account: TestAccount, each: Step): Promise<Outcome> {
   if (each.kind === 'confirm') return (await confirmCharge(db, taskId))?.state ?? 'unknown';
   if (each.kind === 'start') return (await startGeneration(db, taskId))?.state ?? 'unknown';
   if (each.kind === 'complete') return endOf(completeTask(db, taskId, madeUpResult));
-  return endOf(refundTask(db, taskId, { failCode: 'internal', failMsg: 'It failed.' }));
+  return endOf(failAndRefund(db, taskId, { failCode: 'internal', failMsg: 'It failed.' }));
 }
 
 async function acceptAs(

@@ -13,7 +13,7 @@ import { creditsFor, matches, type PriceConditions, priceAt, type PriceRow } fro
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { taskTerms } from '../../src/tasks/task-terms.ts';
-import { findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { runs } from '../support/property.ts';
@@ -182,7 +182,7 @@ test("a task is quoted, charged and refunded the same, for any table, input and 
       const again = { taskId: uuidv7(), accountId, ...taskTerms(reloaded, param), idempotencyKey: taskId };
       const replayed = { kind: 'replayed', taskId, creditsCharged: credits, state: 'waiting' };
       assert.deepEqual(await acceptTask(db, again), replayed);
-      await refundTask(db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+      await failAndRefund(db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
       const task = await findTask(db, taskId);
       assert.deepEqual([task?.priceName, task?.creditsCharged, task?.creditsRefunded], [name, credits, credits]);
       const entries = (await listTaskEntries(db, taskId)).map(({ kind, amount, priceName }) => [

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
-import type { Acceptance } from '../../src/tasks/acceptance.ts';
+import type { CreateOutcome } from '../../src/tasks/create-outcome.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listedPrices } from '../../src/models/price-rows.ts';
 import { createDatabase, type Database } from '../../src/platform/database/database.ts';
@@ -59,7 +59,7 @@ function priceAt({ own, general, listed: inCatalogue }: Decisions, atMs: number)
 const pricesOf = (rates: readonly Listed[]) => standardPrice(...rates.toSorted((a, b) => a.fromMs - b.fromMs));
 const defaultListed = [{ creditsPerSecond: 33, fromMs: 0 }];
 
-function accept({ accountId, model, duration = 4, listed = defaultListed }: Order): Promise<Acceptance> {
+function accept({ accountId, model, duration = 4, listed = defaultListed }: Order): Promise<CreateOutcome> {
   const param = { ...taskParam('priced', { duration }), model };
   return acceptTask(database.db, {
     taskId: uuidv7(),
@@ -196,7 +196,7 @@ async function databaseNow(): Promise<number> {
   return row?.at ?? 0;
 }
 
-function chargeOf(acceptance: Acceptance): number | undefined {
+function chargeOf(acceptance: CreateOutcome): number | undefined {
   return acceptance.kind === 'accepted' ? acceptance.creditsCharged : undefined;
 }
 

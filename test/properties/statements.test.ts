@@ -10,7 +10,7 @@ import { type AccountStatement, monthOf, readStatement } from '../../src/credits
 import { statementCsv } from '../../src/credits/statement-csv.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
-import { completeTask, findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { shell } from '../support/person.ts';
 import { runs } from '../support/property.ts';
@@ -89,7 +89,7 @@ async function perform(accountId: string, taskIds: string[], each: Event): Promi
     if (answer.kind === 'accepted') taskIds.push(taskId);
   } else if (each.kind === 'refund') {
     const taskId = taskIds.at(-1);
-    if (taskId !== undefined) await refundTask(db, taskId, { failCode: 'internal', failMsg: 'It failed.' });
+    if (taskId !== undefined) await failAndRefund(db, taskId, { failCode: 'internal', failMsg: 'It failed.' });
   } else if (each.kind === 'code') {
     const made = await createCodesAs(db, shell, { name: 'spring', credits: each.credits + 1, codes: 1 });
     assert.equal((await redeemCode(db, accountId, made.codes[0] ?? '')).kind, 'redeemed');

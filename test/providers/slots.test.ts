@@ -11,7 +11,7 @@ import {
 } from '../../src/providers/provider-jobs.ts';
 import { closeBreaker, listPools } from '../../src/providers/provider-pools.ts';
 import { type Admission, reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
-import { refundTask, touchGenerations } from '../../src/tasks/tasks.ts';
+import { failAndRefund, touchGenerations } from '../../src/tasks/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 import { poolStage, provider, type Waiter } from './pool-stage.ts';
 
@@ -67,7 +67,7 @@ test('a slot is not held for a task that has ended, or that does not take the of
   for (const one of [dead, ended, next]) assert.equal(await kindOf(reserve(one, 1)), 'full');
   await endProviderJob(stage.db, { taskId: holder.taskId, ordinal: 1, outcome: 'not_created' });
   assert.equal(await kindOf(reserve(next, 1)), 'full');
-  await refundTask(stage.db, ended.taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+  await failAndRefund(stage.db, ended.taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
   assert.equal(await kindOf(reserve(next, 1)), 'full');
   const [offer] = await run(
     `update slot_waits set offered_until = now() where offered_until > due_at and pool = $1 returning task_id`,
@@ -225,8 +225,8 @@ test('a task that has ended leaves no reservation and no queue entry', async () 
   const [ended, waited, alive] = await Promise.all([1, 2, 3].map(() => newTask(accountId)));
   assert.ok(ended && waited && alive);
   for (const one of [ended, waited]) await reserve(one, 1);
-  await refundTask(stage.db, ended.taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
-  await refundTask(stage.db, waited.taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+  await failAndRefund(stage.db, ended.taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+  await failAndRefund(stage.db, waited.taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
   assert.deepEqual(await run('select from slot_waits where pool = $1', [stage.pool]), []);
   // This request was in flight when its task ended.
   assert.equal(await kindOf(reserve(waited, 1)), 'full');

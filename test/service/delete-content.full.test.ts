@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { callbackWorkflowId, taskWorkflowId } from '../../src/temporal/task-queues.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { describeTask, unlessMissing } from '../../src/temporal/describe-task.ts';
 import { type Api, call, createdTask, post, recordInfo, resultUrlsIn } from '../support/api.ts';
 import { startCallbackReceiver } from '../support/callback-receiver.ts';
@@ -89,7 +89,7 @@ describe('deletion on request', () => {
       await acceptTestTask(db, account.accountId, taskParam('one', { imageUrls: [imageUrl] })),
       await acceptTestTask(db, account.accountId, taskParam('[[slow 600s]] two', { imageUrls: [imageUrl] })),
     ];
-    await refundTask(db, ended, { failCode: 'cancelled', failMsg: 'A test.' });
+    await failAndRefund(db, ended, { failCode: 'cancelled', failMsg: 'A test.' });
     assert.equal((await post(api, '/api/v1/jobs/deleteTask', { taskId: ended })).status, 200);
     const text = `select count(*)::int as count from content_deletions where account_id = $1 and swept_at is not null`;
     const swept = async () =>
@@ -114,11 +114,11 @@ test('a closed account is emptied, also when the worker is killed in the middle 
     const taskIds: string[] = [];
     for (let index = 0; index < 60; index += 1) {
       const taskId = await acceptTestTask(db, accountId, taskParam('a secret', {}, 'http://127.0.0.1:1/secret'));
-      if (index > 0) await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
+      if (index > 0) await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
       taskIds.push(taskId);
     }
     const theirs = await acceptTestTask(db, other.accountId, taskParam('not a secret'));
-    await refundTask(db, theirs, { failCode: 'cancelled', failMsg: 'A test.' });
+    await failAndRefund(db, theirs, { failCode: 'cancelled', failMsg: 'A test.' });
     await closeAccountAs(db, { kind: 'command_line', name: 'ada' }, { accountId, reason: 'requested' });
     const left = async () => {
       const text = `select count(*)::int as count from tasks where account_id = $1 and param::text like '%a secret%'`;

@@ -1,11 +1,11 @@
 import type { Database } from '../../src/platform/database/database.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';
 
 /** A failed task and copies of it, each older than the one before; returns all of their ids. */
 export async function failedTasks(db: Database, accountId: string, total: number): Promise<readonly string[]> {
   const taskId = await acceptTestTask(db, accountId, taskParam('a secret'));
-  await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
+  await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
   const copy = `
     insert into tasks (id, account_id, model, price_name, param, state, credits_charged, credits_refunded, fail_code, fail_msg,
       request_sha256, deadline_ms, created_at, completed_at)

@@ -1,5 +1,5 @@
 import type { VideoFacts } from '../../src/media/probe-video.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { type DeliveryAttempt, findDelivery, listDeliveryAttempts } from '../../src/callbacks/deliveries.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';
@@ -23,7 +23,7 @@ export async function owedCallback(
   state: 'success' | 'fail' = 'fail',
 ): Promise<{ readonly taskId: string; readonly deliveryId: string; readonly accountId: string }> {
   const taskId = await acceptTestTask(db, accountId, taskParam('never made', {}, url));
-  if (state === 'fail') await refundTask(db, taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
+  if (state === 'fail') await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'The task was cancelled.' });
   else {
     const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];
     await completeTask(db, taskId, { ...result, videoKey, posterKey });

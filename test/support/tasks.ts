@@ -1,5 +1,5 @@
 import type { VideoFacts } from '../../src/media/probe-video.ts';
-import type { NewTask, TaskMaker } from '../../src/tasks/acceptance.ts';
+import type { NewTask, TaskCreator } from '../../src/tasks/create-outcome.ts';
 import { fingerprint } from '../../src/tasks/fingerprint.ts';
 import { standardInput } from '../../src/tasks/task-input.ts';
 import { type ListedPrice, type PriceRow, type Amounts, standardPriceName } from '../../src/models/price-rows.ts';
@@ -58,7 +58,7 @@ export async function acceptTestTask(
   db: Database,
   accountId: string,
   param: TaskParam,
-  by?: TaskMaker,
+  by?: TaskCreator,
 ): Promise<string> {
   const taskId = uuidv7();
   const acceptance = await acceptTask(db, { taskId, accountId, by, ...requestOf(param), ...listedTerms });

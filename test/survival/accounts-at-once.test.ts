@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { completeTask, refundTask } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { bookCredits } from '../../src/credits/credits.ts';
 import { listUnfinishedTasks } from '../../src/tasks/task-list.ts';
@@ -27,7 +27,7 @@ describe('one account, many concurrent requests, two API processes', () => {
     database = await createTestDatabase();
     pools = [1, 2].map(() => createDatabase({ url: database.url, poolSize: 8, queue: patience }));
     const start = (db: Database) =>
-      startHttpService({ database, db, acceptTask: createTaskAcceptor(db, { ...defaultQueueLimits, ...patience }) });
+      startHttpService({ database, db, acceptInBatch: createTaskAcceptor(db, { ...defaultQueueLimits, ...patience }) });
     processes = await Promise.all(pools.map(start));
     otherDb = pools[1] ?? database.db;
   });
@@ -76,7 +76,7 @@ describe('one account, many concurrent requests, two API processes', () => {
     assert.equal(await balanceOf(accountId), 93 * price);
     assert.ok(answers.every(({ status, headers }) => status === 200 || /^\d+$/.test(String(headers['retry-after']))));
     const [task] = answers.filter(({ status }) => status === 200);
-    await refundTask(database.db, String(task?.json.data['taskId']), { failCode: 'internal', failMsg: 'A test.' });
+    await failAndRefund(database.db, String(task?.json.data['taskId']), { failCode: 'internal', failMsg: 'A test.' });
     assert.deepEqual(counts(await createMany(20, key)), { 200: 1, 429: 19 });
   });
 
@@ -109,7 +109,7 @@ describe('one account, many concurrent requests, two API processes', () => {
     const jumble = async (db: Database) => {
       for (const { taskId } of await listUnfinishedTasks(db, { minAgeMs: 0, limit: 5 })) {
         const failure = { failCode: 'internal', failMsg: 'A test.' } as const;
-        await Promise.all([refundTask(db, taskId, failure), completeTask(otherDb, taskId, madeUpResult)]);
+        await Promise.all([failAndRefund(db, taskId, failure), completeTask(otherDb, taskId, madeUpResult)]);
       }
     };
     const grants = 40;
@@ -133,7 +133,7 @@ describe('one account, many concurrent requests, two API processes', () => {
     const ended = await Promise.all(
       Array.from({ length: 60 }, async (_, index) => {
         const taskId = await acceptTestTask(database.db, accountId, taskParam('race'));
-        const rivals = [refundTask(database.db, taskId, failure), completeTask(otherDb, taskId, madeUpResult)];
+        const rivals = [failAndRefund(database.db, taskId, failure), completeTask(otherDb, taskId, madeUpResult)];
         if (index % 2 === 0) rivals.reverse();
         const [one, other] = await Promise.all(rivals);
         assert.equal(one?.task.state, other?.task.state, 'both see the same end');

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { acceptBatch, acceptTask } from '../../src/tasks/accept-task.ts';
-import type { NewTask } from '../../src/tasks/acceptance.ts';
+import type { NewTask } from '../../src/tasks/create-outcome.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { createDatabase, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { listTaskEntries } from '../../src/credits/credits.ts';
@@ -73,7 +73,7 @@ test('a batch that waits for a lock judges the account and the time after the wa
     await rival.query('commit');
     const [first, second] = await answers;
     assert.ok(typeof first === 'object' && first.rate?.left.remaining === 0);
-    assert.equal(second, 'left_out');
+    assert.equal(second, 'not_accepted');
   });
   assert.equal(await balanceOf(accountId), price);
 });
@@ -97,7 +97,7 @@ test('tasks of other catalogues, models, dialects and callbacks keep what is the
   const answers = await acceptBatch(database.db, requested, options);
   assert.deepEqual(
     answers.map((answer) => (typeof answer === 'string' ? answer : answer.creditsCharged)),
-    [price, 4 * 60, price, 'left_out'],
+    [price, 4 * 60, price, 'not_accepted'],
   );
   const tasks = await Promise.all(requested.map(({ taskId }) => findTask(database.db, taskId)));
   assert.deepEqual(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { completeTask, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -75,7 +75,7 @@ test('200 a task that has succeeded is not changed, and the answer says so', asy
 
 test('200 a task that has failed keeps its reason', async () => {
   const taskId = await created();
-  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'Too late.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'Too late.' });
   const { data } = (await cancel({ taskId })).json;
   assert.deepEqual(data, { taskId, cancelled: false, state: 'fail', failCode: 'timeout', creditsRefunded: 165 });
 });

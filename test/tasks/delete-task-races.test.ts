@@ -4,7 +4,7 @@ import { scopes } from '../../src/accounts/api-key.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { requestRedelivery, recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
-import { findTask, refundTask } from '../../src/tasks/tasks.ts';
+import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { settledOrBlocked } from '../support/held-statement.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -44,7 +44,7 @@ const redelivering: Asking = {
 async function ended(): Promise<string> {
   const answer = await service.create(key, { ...plainRequest, callBackUrl: 'http://receiver.test/' });
   const taskId = String(answer.json.data['taskId']);
-  await refundTask(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'cancelled', failMsg: 'A test.' });
   return taskId;
 }
 

@@ -6,7 +6,7 @@ import { findAccount } from '../../src/accounts/accounts.ts';
 import { checkBooks } from '../../src/credits/ledger-rules.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { countTasks, maxCountedTasks, type TaskCounts } from '../../src/tasks/count-tasks.ts';
-import { completeTask, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import type { FailCode } from '../../src/tasks/fail-code.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -39,7 +39,7 @@ const auth = ({ key }: Account) => ({ headers: { authorization: `Bearer ${key}` 
 
 async function failed(account: Account, failCode: FailCode): Promise<string> {
   const taskId = await newTask(account);
-  await refundTask(service.database.db, taskId, { failCode, failMsg: 'It ended.' });
+  await failAndRefund(service.database.db, taskId, { failCode, failMsg: 'It ended.' });
   return taskId;
 }
 

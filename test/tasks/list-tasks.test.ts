@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { createCallerFinder } from '../../src/accounts/callers.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
-import { refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { newMember } from '../support/person.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
@@ -76,10 +76,10 @@ test('200 only tasks of one key, of one fail code or outcome, or with ids that b
   const theirs = await newTask(other.key);
   assert.deepEqual(await pageOf(key, `?createdBy=${other.keyId}`), { ids: [theirs], next: undefined });
   assert.deepEqual(await pageOf(key, `?createdBy=${randomUUID()}`), { ids: [], next: undefined });
-  await refundTask(service.database.db, first, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(service.database.db, first, { failCode: 'timeout', failMsg: 'It took too long.' });
   assert.deepEqual(await pageOf(key, '?failCode=timeout'), { ids: [first], next: undefined });
   assert.deepEqual(await pageOf(key, '?failCode=internal'), { ids: [], next: undefined });
-  await refundTask(service.database.db, theirs, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+  await failAndRefund(service.database.db, theirs, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   assert.deepEqual((await pageOf(key, '?state=fail')).ids, [theirs, first]);
   assert.deepEqual((await pageOf(key, '?outcome=failed')).ids, [first]);
   assert.deepEqual((await pageOf(key, '?outcome=cancelled')).ids, [theirs]);
@@ -194,7 +194,7 @@ test('200 filters by state, each of them, and by model', async () => {
   const [waiting = '', generating = '', failed = ''] = await newTasks(key, 3);
   const standard = await newTask(key, 'videogen-2.0');
   await startGeneration(service.database.db, generating);
-  await refundTask(service.database.db, failed, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(service.database.db, failed, { failCode: 'timeout', failMsg: 'It took too long.' });
   for (const [query, expected] of [
     ['state=waiting', [standard, waiting]],
     ['state=queuing', []],

@@ -7,7 +7,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, type HttpServiceOptions, plainRequest, startHttpService } from '../support/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 
 let database: TestDatabase;
 before(async () => {
@@ -50,7 +50,7 @@ function ask(service: HttpService, key: string, taskId: string, prefer: string):
 }
 
 function end(taskId: string) {
-  return refundTask(database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  return failAndRefund(database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
 }
 
 test('200 recordInfo is held until the task ends, and then shows its end', async () => {

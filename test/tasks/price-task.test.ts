@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { resolveCatalogue } from '../../src/models/catalogue/catalogue.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { insertDecidedPrice } from '../support/decided-price.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
@@ -125,7 +125,7 @@ test('200 the price that a task was charged is in its detail, ledger, usage, exp
   const created = await service.create(key, bodyOf({ options: { tier: 'pro' } }));
   const taskId = String(created.json.data['taskId']);
   await service.create(key, bodyOf({}));
-  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
   const ask = askWith(service, key);
   const detail = await dataOf(operator.ask('GET', '/api/admin/v1/tasks/show', { query: { taskId } }));
   assert.equal(detail['priceName'], 'tier pro');

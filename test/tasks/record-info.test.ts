@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { TaskResult } from '../../src/tasks/task.ts';
-import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 
@@ -134,7 +134,7 @@ test('200 a successful task whose media has passed its retention keeps its recor
 
 test('200 a failed task says why and that everything was refunded', async () => {
   const taskId = await newTask();
-  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
   const record = await recordOf(taskId);
   const { state, failCode, failMsg, creditsCharged, creditsRefunded, resultJson } = record;
   assert.deepEqual([state, failCode, failMsg], ['fail', 'timeout', 'It took too long.']);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
-import type { Acceptance, NewTask } from '../../src/tasks/acceptance.ts';
+import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
 import { createAccount, findAccount, lockAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { refundTask } from '../../src/tasks/tasks.ts';
+import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { listedTerms, requestOf, taskParam } from '../support/tasks.ts';
@@ -41,7 +41,7 @@ function taskOf(client: Client, more: Partial<NewTask> = {}): NewTask {
   return { taskId: uuidv7(), ...client, ...requestOf(taskParam('repeat')), ...listedTerms, ...more };
 }
 
-const idOf = (answer: Acceptance) => ('taskId' in answer ? answer.taskId : assert.fail(answer.kind));
+const idOf = (answer: CreateOutcome) => ('taskId' in answer ? answer.taskId : assert.fail(answer.kind));
 
 async function paidTasks({ accountId }: Client): Promise<number> {
   return 100 - ((await findAccount(database.db, accountId))?.balance ?? NaN) / price;
@@ -82,7 +82,7 @@ test('a repeat of a task that has failed, and is refunded, is a new task', async
   const accept = createTaskAcceptor(database.db);
   const client = await newClient();
   const first = await accept(taskOf(client, { attempt: 'first' }));
-  await refundTask(database.db, idOf(first), { failCode: 'internal', failMsg: 'the worker failed' });
+  await failAndRefund(database.db, idOf(first), { failCode: 'internal', failMsg: 'the worker failed' });
   const repeat = await accept(taskOf(client, { attempt: 'repeat' }));
   assert.equal(repeat.kind, 'accepted');
   assert.equal(await paidTasks(client), 1);

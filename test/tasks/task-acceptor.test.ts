@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { NewTask } from '../../src/tasks/acceptance.ts';
+import type { NewTask } from '../../src/tasks/create-outcome.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import {
   createDatabase,

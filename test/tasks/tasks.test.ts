@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import {
   confirmCharge,
   pauseGeneration,
-  refundTask,
+  failAndRefund,
   startGeneration,
   touchGenerations,
 } from '../../src/tasks/tasks.ts';
@@ -141,7 +141,7 @@ describe('the deadline of a task', () => {
 
   test('has no meaning once the task is final: nothing is begun, and nothing changes', async () => {
     const taskId = await accepted();
-    await refundTask(database.db, taskId, { failCode: 'internal', failMsg: 'A test.' });
+    await failAndRefund(database.db, taskId, { failCode: 'internal', failMsg: 'A test.' });
     assert.equal(await startGeneration(database.db, taskId), undefined);
     await touchGenerations(database.db, [taskId]);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { completeTask, confirmCharge, refundTask, startGeneration } from '../../src/tasks/tasks.ts';
+import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import {
   intendProviderJob,
   listProviderJobs,
@@ -96,7 +96,7 @@ test('200 the steps of a success follow each other without a gap, and no provide
 test('200 the receipt of a failure is its refund, beside the charge', async () => {
   const { key } = await service.newAccount(1_000);
   const taskId = await newTask(key);
-  await refundTask(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
+  await failAndRefund(service.database.db, taskId, { failCode: 'timeout', failMsg: 'It took too long.' });
   const timeline = await timelineOf(key, taskId);
   assert.deepEqual(named(timeline), ['accepted', 'waited', 'failed', 'refunded']);
   assert.deepEqual(

@@ -92,7 +92,7 @@ const remove = defineEndpoint({
   operationId: 'arkDeleteTask',
   shape,
   route: `DELETE ${tasks}/{id}`,
-  // Suspended accounts may cancel, too.
+  // Suspended accounts may cancel, too, so it lacks `refusesSuspended`.
   scope: 'tasks:write',
   summary: 'Cancel or delete a task',
   description: 'Cancels and refunds an unfinished task. Deletes the content of any other (scope `content:delete`).',

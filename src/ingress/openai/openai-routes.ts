@@ -108,7 +108,7 @@ const remove = defineEndpoint({
   operationId: 'openaiDeleteVideo',
   shape,
   route: 'DELETE /v1/videos/{id}',
-  // Suspended accounts may cancel, too.
+  // Suspended accounts may cancel, too, so it lacks `refusesSuspended`.
   scope: 'tasks:write',
   summary: 'Delete a video',
   description:

@@ -3,7 +3,7 @@ import type { ListedPrice } from '../models/price-rows.ts';
 import type { Rate, RateLeft } from '../platform/rate-limit.ts';
 import type { TaskParam, TaskState } from './task.ts';
 
-export type TaskMaker =
+export type TaskCreator =
   | { readonly kind: 'key'; readonly keyId: string }
   | { readonly kind: 'person'; readonly userId: string };
 
@@ -12,7 +12,7 @@ export type NewTask = {
   readonly taskId: string;
   readonly accountId: string;
   /** A key must be active; the caller has checked a person's session. */
-  readonly by?: TaskMaker | undefined;
+  readonly by?: TaskCreator | undefined;
   readonly param: TaskParam;
   /** The fingerprint of the request, for the comparison with an earlier one under the same Idempotency-Key. */
   readonly requestSha256: Buffer;
@@ -28,11 +28,12 @@ export type NewTask = {
    * Both become one task.
    */
   readonly attempt?: 'first' | 'repeat' | undefined;
-  /** The API that spells its callback: a dialect, native by default, or a shape of `src/ingress`. */
+  /** The API in whose form its callback is sent: a dialect, native by default, or a shape of `src/ingress`. */
   readonly dialect?: string | undefined;
 };
 
-export type Acceptance =
+/** The result of a create: accepted, accepted before, or the reason for its refusal. */
+export type CreateOutcome =
   | Accepted
   | Replayed
   | { readonly kind: 'key_reused' }

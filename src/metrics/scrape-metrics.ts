@@ -30,7 +30,7 @@ export type Gauge = DescribedMetric & {
   readonly samples: (snapshot: Partial<Snapshot>) => readonly Sample[];
 };
 
-export const gauges: readonly Gauge[] = [
+export const scrapeMetrics: readonly Gauge[] = [
   {
     name: 'videogen_database_connections',
     help: 'Open connections of this process to the database',
