@@ -203,7 +203,7 @@ with ended as (
 ), termination as (
   insert into workflow_terminations (task_id, reason, due_at)
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
-), left_queues as (
+), no_longer_waiting as (
   delete from slot_waits using ended where task_id = ended.id
 ), ${restoreCaps}, ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,

@@ -70,6 +70,8 @@ export const onRefusedOutput = z.enum(['fail', 'resubmit']).meta({
 
 type Defaults = { readonly limit: number; readonly onLostAnswer: 'fail' | 'resubmit' };
 
+// If it is unknown whether a create made a job, another one on the operator's own machines costs computing time only. Elsewhere it may be
+// billed twice, so the task is refunded unless the operator decides otherwise.
 const hosted: Defaults = { limit: 20, onLostAnswer: 'fail' };
 const ownServer: Defaults = { limit: 1, onLostAnswer: 'resubmit' };
 const oneAtATime: Defaults = { limit: 1, onLostAnswer: 'fail' };
