@@ -56,7 +56,7 @@ function retryWhenBusy(error: unknown): never {
   });
 }
 
-/** If no status was received, the pause counts from the latest time at which the attempt could have ended, as the stored due time does. */
+/** Without a status, the pause counts from the latest time at which the attempt could have ended, as the stored due time does. */
 function outcomeOf({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPauseMs = 0): SentAttempt {
   if (status === undefined) return { kind: 'failed', retryAfterMs: nextPauseMs + callbackTimeoutMs - durationMs };
   if (status >= 200 && status < 300) return { kind: 'delivered' };
@@ -65,8 +65,8 @@ function outcomeOf({ status, retryAfterMs, durationMs }: CallbackAnswer, nextPau
 }
 
 /**
- * The due time counts from the latest time at which this attempt could have ended: clients read it, and the duration
- * would reveal the kind of a network error.
+ * The due time does not depend on the duration of the attempt, which would reveal the kind of a network error to clients: it counts from
+ * the latest time at which the attempt could have ended.
  */
 function newDeliveryState(
   { startedAt, retryAfterMs }: CallbackAnswer,

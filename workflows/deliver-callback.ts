@@ -72,29 +72,38 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
   }
 }
 
-/** Delivers a callback or event: signed attempts over three days, until one is answered with 2xx or 410. */
+/** Delivers a callback or event: signed attempts over three days, until one is answered with 2xx or 410. A redelivery begins them anew. */
 export async function deliverCallback({
   firstAttempt,
   ...delivery
 }: DeliverCallbackInput): Promise<CallbackAttempt['kind']> {
-  const { sendCallback } = callbacksOf(delivery.accountId, 'scheduled');
   const redeliveries = countRedeliveries();
-  let made = firstAttempt;
-  for (let index = 0; ; index += 1) {
-    // An attempt that was made before this workflow began cannot have been the redelivery that came with its start.
+  for (let made = firstAttempt; ; made = undefined) {
+    // A redelivery that started this workflow came after the attempt that the task's workflow has made, so that attempt does not count for it.
     const seen = made === undefined ? redeliveries() : 0;
+    const end = await followSchedule(delivery, made, () => redeliveries() > seen);
+    if (end !== 'redelivered') return end;
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverCallback>(delivery);
+  }
+}
+
+/** Makes the attempts of one schedule, without the first if it was `made`. `redelivered`: it was interrupted by a redelivery. */
+async function followSchedule(
+  { taskId, accountId }: DeliverCallbackInput,
+  made: CallbackAttempt | undefined,
+  isRedelivered: () => boolean,
+): Promise<CallbackAttempt['kind'] | 'redelivered'> {
+  const { sendCallback } = callbacksOf(accountId, 'scheduled');
+  for (let index = 0; ; index += 1) {
     const nextPauseMs = callbackPausesMs[index + 1];
     const isLast = nextPauseMs === undefined;
-    const attempt = made ?? (await sendCallback({ taskId: delivery.taskId, isLast, nextPauseMs }));
-    made = undefined;
-    if (redeliveries() === seen) {
-      if (attempt.kind !== 'failed') return attempt.kind;
-      if (isLast) return 'failed';
-      const summary = `pause before attempt ${index + 2}`;
-      await condition(() => redeliveries() > seen, callbackPauseMs(nextPauseMs, attempt.retryAfterMs), { summary });
-    }
-    if (redeliveries() > seen) index = -1;
-    if (index === -1 && workflowInfo().continueAsNewSuggested) await continueAsNew<typeof deliverCallback>(delivery);
+    const attempt = (index === 0 ? made : undefined) ?? (await sendCallback({ taskId, isLast, nextPauseMs }));
+    if (isRedelivered()) return 'redelivered';
+    if (attempt.kind !== 'failed') return attempt.kind;
+    if (isLast) return 'failed';
+    const summary = `pause before attempt ${index + 2}`;
+    await condition(isRedelivered, callbackPauseMs(nextPauseMs, attempt.retryAfterMs), { summary });
+    if (isRedelivered()) return 'redelivered';
   }
 }
 
