@@ -120,9 +120,11 @@ function textOf(events: Events): string {
 test('with a key nothing in a history can be read but ids, and its task is generated, shown and called back', () =>
   withInstallation(async ({ db, start, withWorker, withTemporal, history }) => {
     const receiver = await startCallbackReceiver({});
+    const upstream = createFakeUpstream({ instant: false, progress: 40 });
+    const held = (deps: ActivityDeps) => withUpstream(deps, upstream);
     try {
-      const taskId = await withWorker(['one'], async () => {
-        const id = await start(['one'], '[[instant]] [[slow 6s]] a lighthouse', `${receiver.url}/a`);
+      const generate = async () => {
+        const id = await start(['one'], 'a lighthouse', `${receiver.url}/a`);
         await withTemporal(['one'], async ({ client }) => {
           const progressOf = createTaskProgress(client);
           await waitFor('progress', async () => {
@@ -130,10 +132,12 @@ test('with a key nothing in a history can be read but ids, and its task is gener
             return task !== undefined && (await progressOf(task)) > 0 ? true : undefined;
           });
         });
+        upstream.finish();
         assert.equal((await waitForEnd(db, id)).state, 'success');
         await waitForDelivery(db, id, 'delivered');
         return id;
-      });
+      };
+      const taskId = await withWorker(['one'], generate, held);
       const events = await history(taskId);
       assert.ok(events.length > 10);
       assert.deepEqual(new Set(keyIdsIn(events)), new Set(['one']));

@@ -19,7 +19,7 @@ test('two APIs that are restarted one after the other behind a proxy that polls 
   }));
 
 test('SIGTERM turns /readyz to 503 while creates still succeed; SIGINT closes without a delay', async (t) => {
-  const environment = await createTestEnvironment({ SHUTDOWN_DELAY: '1m' });
+  const environment = await createTestEnvironment({ SHUTDOWN_DELAY: '5m' });
   t.after(() => environment.close());
   const { key } = await createTestAccount(environment.database);
   const port = await freePort();
