@@ -57,7 +57,6 @@ async function installation({ settings, database }: Awaited<ReturnType<typeof cr
     db,
     lines,
     withTemporal,
-    reconcile: (keys: readonly string[]) => withTemporal(keys, ({ trigger }) => trigger('reconcile')),
     /** Accepts a task and starts its workflow, as an API with these keys does. */
     start: async (keys: readonly string[], prompt: string, callBackUrl?: string) => {
       const taskId = await acceptTestTask(db, accountId, taskParam(prompt, {}, callBackUrl));
@@ -176,15 +175,13 @@ test('keys are added, changed and removed while tasks run: old, mixed and plain 
 
 for (const wrong of [[], ['new']]) {
   test(`a worker with ${wrong.length === 0 ? 'no key' : 'another key'} raises an alarm, and the task waits until the key is there`, () =>
-    withInstallation(async ({ db, lines, start, withWorker, reconcile }) => {
+    withInstallation(async ({ db, lines, start, withWorker, withTemporal }) => {
       const taskId = await start(['old'], '[[instant]] waits');
       await withWorker(wrong, async () => {
-        await waitFor('the alarm', async () => {
-          await reconcile(wrong);
-          return lines.some((line) => line.includes('payload key missing')) ? true : undefined;
-        });
-        const alarm = lines.find((line) => line.includes('payload key missing'));
-        assert.match(alarm ?? '', /under the key \\"old\\": it is not among TEMPORAL_PAYLOAD_KEYS/);
+        const alarm = await withTemporal(wrong, ({ untilRun }) =>
+          untilRun('reconcile', 'the alarm', () => lines.find((line) => line.includes('payload key missing'))),
+        );
+        assert.match(alarm, /under the key \\"old\\": it is not among TEMPORAL_PAYLOAD_KEYS/);
       });
       assert.equal((await findTask(db, taskId))?.state, 'waiting');
       await withWorker(['new', 'old'], async () => {
