@@ -52,9 +52,13 @@ async function loadedHelp(words: readonly string[]): Promise<string> {
   const [name = ''] = words;
   const program = new Command('videogen');
   await commands[name]?.(program);
-  const below = (parent: Command, word: string) => parent.commands.find((one) => one.name() === word) ?? assert.fail(word);
+  const below = (parent: Command, word: string) =>
+    parent.commands.find((one) => one.name() === word) ?? assert.fail(word);
   let text = '';
-  words.reduce(below, program).configureOutput({ writeOut: (part) => (text += part) }).outputHelp();
+  words
+    .reduce(below, program)
+    .configureOutput({ writeOut: (part) => (text += part) })
+    .outputHelp();
   return text;
 }
 

@@ -78,7 +78,10 @@ describe('the client, against the whole service', () => {
     const record = await waiting.waitForTask(taskId);
     assert.equal(record.state, 'success');
     // That a held call ends with its task, long before its own limit, is proved by task-waiters.test.ts.
-    assert.ok(Number(sent.at(-1)) < Number(record.completeTime), `sent at ${sent.join()}, end at ${record.completeTime}`);
+    assert.ok(
+      Number(sent.at(-1)) < Number(record.completeTime),
+      `sent at ${sent.join()}, end at ${record.completeTime}`,
+    );
   });
 
   test('an answer that is lost after the commit makes one task and one charge', async () => {

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { defaultQueueLimits } from '../../src/platform/database/connection-queue.ts';
-import { createDatabase, type Database, type DatabaseOptions, type DatabasePool } from '../../src/platform/database/database.ts';
+import {
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  type DatabasePool,
+} from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

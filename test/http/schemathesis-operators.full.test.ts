@@ -21,35 +21,39 @@ import { operatorsPaths, schemathesis, skip, withService } from './schemathesis-
 
 const ending = '^/api/admin/v1/(?:accounts/close|people/erase)$';
 
-test('whatever follows from the OpenAPI document for operators is answered as it says, about things that exist and others', { skip }, async () => {
-  await withService(async ({ database: { db }, database, baseUrl, settings }) => {
-    const { key } = await createOperator(db, { name: 'schemathesis' });
-    const description = join(settings.dataFolder, 'openapi.json');
-    await writeFile(
-      description,
-      withIds(await (await fetch(`${baseUrl}/openapi.json`)).text(), await thingsIn(database)),
-    );
-    // A closed account and an erased person refuse every other change, so these two come last.
-    for (const paths of [
-      ['--include-path-regex', operatorsPaths, '--exclude-path-regex', ending],
-      ['--include-path-regex', ending],
-    ]) {
-      const { code, output } = await schemathesis(description, baseUrl, key, [
-        ...paths,
-        '--max-examples',
-        String(runsWholeMatrix ? 10 : 5),
-      ]);
-      assert.equal(code, 0, output);
-    }
-    const done = new Set((await listActions(db, { limit: 10_000 })).map(({ action }) => action));
-    assert.deepEqual(
-      operatorActions.filter((action) => !done.has(action) && !outOfReach.includes(action)),
-      [],
-      'every change was reached',
-    );
-    assert.deepEqual(await auditLedger(db), []);
-  });
-});
+test(
+  'whatever follows from the OpenAPI document for operators is answered as it says, about things that exist and others',
+  { skip },
+  async () => {
+    await withService(async ({ database: { db }, database, baseUrl, settings }) => {
+      const { key } = await createOperator(db, { name: 'schemathesis' });
+      const description = join(settings.dataFolder, 'openapi.json');
+      await writeFile(
+        description,
+        withIds(await (await fetch(`${baseUrl}/openapi.json`)).text(), await thingsIn(database)),
+      );
+      // A closed account and an erased person refuse every other change, so these two come last.
+      for (const paths of [
+        ['--include-path-regex', operatorsPaths, '--exclude-path-regex', ending],
+        ['--include-path-regex', ending],
+      ]) {
+        const { code, output } = await schemathesis(description, baseUrl, key, [
+          ...paths,
+          '--max-examples',
+          String(runsWholeMatrix ? 10 : 5),
+        ]);
+        assert.equal(code, 0, output);
+      }
+      const done = new Set((await listActions(db, { limit: 10_000 })).map(({ action }) => action));
+      assert.deepEqual(
+        operatorActions.filter((action) => !done.has(action) && !outOfReach.includes(action)),
+        [],
+        'every change was reached',
+      );
+      assert.deepEqual(await auditLedger(db), []);
+    });
+  },
+);
 
 /**
  * What only the command line or a session does, sign-ups, which are off here, and what chance seldom hits: the withdrawal of a price
