@@ -67,7 +67,7 @@ describe('the client, against the whole service', () => {
     await assert.rejects(verifyCallback({ body: body.replace('success', 'succe55'), headers, secrets }), VideogenError);
   });
 
-  test('a wait hears of the end of its task by the call that was held meanwhile', async () => {
+  test('a wait ends with the response that was held when its task ended', async () => {
     const sent: number[] = [];
     const watched: typeof fetch = (input, init) => {
       sent.push(Date.now());

@@ -22,7 +22,7 @@ import { operatorsPaths, schemathesis, skip, withService } from './schemathesis-
 const ending = '^/api/admin/v1/(?:accounts/close|people/erase)$';
 
 test(
-  'whatever follows from the OpenAPI document for operators is answered as it says, about things that exist and others',
+  'requests of operators that follow from the OpenAPI document are answered as documented, about things that exist and others',
   { skip },
   async () => {
     await withService(async ({ database: { db }, database, baseUrl, settings }) => {

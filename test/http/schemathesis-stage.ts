@@ -5,14 +5,14 @@ import { dirname, join } from 'node:path';
 import { python } from '../fakes/python.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-// Schemathesis reads /openapi.json and asks what it allows, what it forbids, and what lies just beside. It is a Python
-// program, installed with the other Python packages of the tests.
+// Schemathesis derives requests from /openapi.json that it allows, that it forbids, and that are almost allowed. It is a Python program,
+// installed with the other Python packages of the tests.
 const program = python.includes('/') ? join(dirname(python), 'schemathesis') : 'schemathesis';
 const isThere = spawnSync(program, ['--version']).status === 0;
 /** The time of a whole file; the runner would kill it then. */
 const limitMs = 20 * 60_000;
 
-// Whether valid data is accepted is not asked: an account without credits is refused for other reasons than the schema.
+// None of them checks that valid data is accepted: an account without credits is refused for other reasons than the schema.
 const checks = ['not_a_server_error', 'status_code_conformance', 'content_type_conformance']
   .concat([
     'response_headers_conformance',

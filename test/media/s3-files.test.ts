@@ -74,7 +74,7 @@ describe('a bucket and its server', { skip }, () => {
     await files.put(key, await bytesIn('video', Buffer.from('0123456789')));
     const video = { key, contentType: 'video/mp4', downloadName: '0193-video.mp4', linkExpiresAt: Date.now() + 60_000 };
     const link = { ...video, disposition: 'inline' } as const;
-    const askedAt = Date.now();
+    const requestedAt = Date.now();
     const source = await files.sourceOf(link, 'GET');
     const answeredAt = Date.now();
     assert.ok(source?.kind === 'redirect' && source.url.startsWith(`${server.s3.endpoint}/${server.bucket}/`));
@@ -93,7 +93,7 @@ describe('a bucket and its server', { skip }, () => {
     assert.equal((await fetch(source.url.replace('video.mp4', 'poster.jpg'))).status, 403, 'for this key alone');
     // It ends within a second before the link does.
     const livesMs = 1_000 * Number(new URL(source.url).searchParams.get('X-Amz-Expires'));
-    assert.ok(askedAt + livesMs <= link.linkExpiresAt && answeredAt + livesMs > link.linkExpiresAt - 1_000);
+    assert.ok(requestedAt + livesMs <= link.linkExpiresAt && answeredAt + livesMs > link.linkExpiresAt - 1_000);
   });
 
   test('copies of images are sent by us: some upstreams follow no redirect', async () => {

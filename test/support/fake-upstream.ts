@@ -35,7 +35,7 @@ export type FakeOptions = {
   readonly name?: string;
   /** A job is done as soon as it is made; true by default. */
   readonly instant?: boolean;
-  /** What a running job has reached, from 0 to 100. */
+  /** Of every running job, 0 to 100; none by default. */
   readonly progress?: number;
   /** A poster comes with each video; true by default. */
   readonly hasPosters?: boolean;

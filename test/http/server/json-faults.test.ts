@@ -76,7 +76,7 @@ test('values may be nested so deep and no deeper, in arrays and in objects', () 
   }
 });
 
-test('the time for which a body is looked through grows with its length alone', () => {
+test('the time to check a body grows with its length alone', () => {
   const [largest, parts] = [256 * 1024, 16];
   const bodies = (size: number) => [
     `{"a":[${'"",'.repeat(size / 3)}""]}`,
