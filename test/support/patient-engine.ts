@@ -3,8 +3,8 @@ import { isUnavailable } from '../../src/temporal/connect.ts';
 import { waitFor } from './wait-for.ts';
 
 /**
- * The engine as tests call it, which share a busy server. Its calls have limits of some seconds, after which the service tries again; so
- * are those repeated here that change nothing when they are repeated.
+ * The engine for tests. Its calls time out after some seconds, which a busy server may exceed. The service then repeats a call later; this
+ * one repeats those that change nothing when they are repeated.
  */
 export function patientEngine(engine: Engine): Engine {
   return {
