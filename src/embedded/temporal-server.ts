@@ -79,6 +79,9 @@ export async function startTemporal(given: TemporalOptions): Promise<TemporalSer
   return Object.assign(server, { address: address(), uiUrl: `http://127.0.0.1:${ports[1]}`, ports });
 }
 
+/** A busy machine takes seconds to register them; a probe that is cut off registers nothing. */
+const probeMs = 10_000;
+
 /** Each is an option of the server, and the file that stores its value. */
 const portNames = ['port', 'ui-port', 'http-port', 'metrics-port'];
 
@@ -105,7 +108,7 @@ async function isListening(port: number): Promise<boolean> {
 /** True once the namespace exists and has our search attributes, which a release may add to. */
 async function hasSearchAttributes(address: string, namespace: string): Promise<boolean> {
   const target = { connection: { address }, namespace };
-  const register = usingTemporal(target, { retries: false }, (client) => registerSearchAttributes(client, 2_000));
+  const register = usingTemporal(target, { retries: false }, (client) => registerSearchAttributes(client, probeMs));
   // It fails before the namespace exists, and while the server shuts down.
   return (await register.catch(() => undefined))?.length === 0;
 }

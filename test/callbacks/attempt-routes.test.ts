@@ -138,7 +138,7 @@ test('only addresses that clients could reach without an allow-list are public',
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : undefined;
   const client = createGuardedClient({ allow: parseAllowList(`127.0.0.1:${port}`) });
-  const limits = { headers: {}, body: '', timeoutMs: 10_000, maxResponseBytes: 100 };
+  const limits = { headers: {}, body: '', timeoutMs: 60_000, maxResponseBytes: 100 };
   const answer = await client.post(`http://127.0.0.1:${port}/`, limits);
   assert.deepEqual([answer.body.toString(), answer.isPublic], ['private', false]);
   await client.close();

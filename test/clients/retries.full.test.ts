@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, describe, test } from 'node:test';
+import { after, describe, test, type TestContext } from 'node:test';
 import { createClient, newIdempotencyKey, VideogenError } from '../../clients/typescript/src/index.ts';
 import {
   answer,
@@ -10,6 +10,7 @@ import {
   startScriptedService,
   type Step,
 } from '../support/scripted-service.ts';
+import { untilTurn } from '../support/until-turn.ts';
 
 const request = { model: 'videogen-2.0-fast', input: { prompt: 'A lighthouse' } };
 const created = { taskId: 't1', creditsCharged: 165 };
@@ -34,6 +35,19 @@ async function errorOf(call: Promise<unknown>): Promise<VideogenError> {
   assert.ok(outcome instanceof VideogenError, String(outcome));
   return outcome;
 }
+
+/** The error of a call whose limit passes: with mocked timers, time passes in each turn of the event loop. */
+async function lateErrorOf(t: TestContext, call: Promise<unknown>): Promise<VideogenError> {
+  let isOver = false;
+  const error = errorOf(call).finally(() => (isOver = true));
+  await untilTurn('the limit', () => {
+    t.mock.timers.tick(limitMs);
+    return isOver;
+  });
+  return error;
+}
+
+const limitMs = 1_000;
 
 describe('what is repeated', () => {
   test('a create whose answer is lost is repeated with the same key and the same bytes', async () => {
@@ -98,9 +112,15 @@ describe('what is repeated', () => {
     assert.ok(error.idempotencyKey !== undefined && error.idempotencyKey === seen[0]?.headers['idempotency-key']);
   });
 
-  test('a service that is silent is unreachable when the time of a try is over', async () => {
+  test('a service that is silent is unreachable when the time of a try is over', async (t) => {
     const { url, seen } = await scripted(silence);
-    const error = await errorOf(playedClient(url, { timeoutMs: 1_000, maxTries: 2 }).client.models());
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const late = errorOf(playedClient(url, { timeoutMs: limitMs, maxTries: 2 }).client.models());
+    for (const tries of [1, 2]) {
+      await untilTurn('a try', () => seen.length === tries);
+      t.mock.timers.tick(limitMs);
+    }
+    const error = await late;
     assert.deepEqual([error.kind, seen.length], ['unreachable', 2]);
     assert.match(error.message, /no answer within 1 s/);
   });
@@ -177,8 +197,8 @@ describe('errors', () => {
     }
     const busy = await scripted(answer(429, {}, { 'retry-after': '30' }));
     const controller = new AbortController();
-    const paused = createClient({ baseUrl: busy.url, key: 'vg_test' }).models({ signal: controller.signal });
-    setTimeout(() => controller.abort(stop), 50);
+    const onRetry = () => void setImmediate(() => controller.abort(stop));
+    const paused = createClient({ baseUrl: busy.url, key: 'vg_test', onRetry }).models({ signal: controller.signal });
     await assert.rejects(paused, (error) => error === stop);
   });
 
@@ -275,17 +295,18 @@ describe('download', () => {
     }
   });
 
-  test('a video that stands still, or takes longer than it may, is cut off; so is one that nobody wants any more', async () => {
+  test('a video that stands still, or takes longer than it may, is cut off; so is one that nobody wants any more', async (t) => {
     const slow: Step = (response) => void response.writeHead(200, { 'content-length': '100' }).write('f');
     const store = await scripted(slow);
     const { url } = await scripted(withVideo(`${store.url}/video.mp4`));
-    const late = await playedClient(url).client.download('t1', { timeoutMs: 2_000 });
-    assert.equal((await errorOf(late.blob())).kind, 'unreachable');
-    const still = await playedClient(url, { timeoutMs: 2_000 }).client.download('t1');
-    assert.equal((await errorOf(still.blob())).kind, 'unreachable');
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const late = await playedClient(url).client.download('t1', { timeoutMs: limitMs });
+    assert.equal((await lateErrorOf(t, late.blob())).kind, 'unreachable');
+    const still = await playedClient(url, { timeoutMs: limitMs }).client.download('t1');
+    assert.equal((await lateErrorOf(t, still.blob())).kind, 'unreachable');
     const controller = new AbortController();
     const unwanted = await playedClient(url).client.download('t1', { signal: controller.signal });
-    setTimeout(() => controller.abort(new Error('enough')), 20);
+    setImmediate(() => controller.abort(new Error('enough')));
     await assert.rejects(unwanted.blob(), /enough/);
   });
 });

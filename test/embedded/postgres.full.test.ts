@@ -90,7 +90,7 @@ test('a server that a killed process left behind frozen is replaced, too', async
   const stopSteps = [
     { signal: 'SIGINT', waitMs: 100 },
     { signal: 'SIGQUIT', waitMs: 100 },
-    { signal: 'SIGKILL', waitMs: 60_000 },
+    { signal: 'SIGKILL', waitMs: 180_000 },
   ] as const;
   assert.deepEqual(await sql((await start(t, folder, { stopSteps })).url, 'select 1'), [1]);
 });
@@ -121,7 +121,7 @@ async function stalePidFile(t: TestContext, folder: string, script: string): Pro
 
 test('the pid file of a crashed machine, whose pid is another program today, does not block', async (t) => {
   const folder = await awkwardFolder();
-  await stalePidFile(t, folder, 'echo $$; exec sleep 60');
+  await stalePidFile(t, folder, 'echo $$; exec sleep 3600');
   const second = await start(t, folder);
   assert.deepEqual(await sql(second.url, 'select 1'), [1]);
 });
@@ -129,7 +129,7 @@ test('the pid file of a crashed machine, whose pid is another program today, doe
 test('the pid file of a dead server that is never reaped does not block', async (t) => {
   const folder = await awkwardFolder();
   // The shell becomes a program that does not know of its child, so the child is a zombie once it has ended.
-  await stalePidFile(t, folder, 'sleep 0.1 & echo $!; exec sleep 60');
+  await stalePidFile(t, folder, 'sleep 0.1 & echo $!; exec sleep 3600');
   const second = await start(t, folder);
   assert.deepEqual(await sql(second.url, 'select 1'), [1]);
 });

@@ -21,13 +21,13 @@ for (const [name, read] of [
 
   test(`${name}: a process that has ended and is never reaped counts as ended`, async (t) => {
     // The shell becomes a program that does not know of its child, so the child is a zombie once it has ended.
-    const parent = spawn('/bin/sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 60'], {
+    const parent = spawn('/bin/sh', ['-c', 'sleep 0.1 & echo $!; exec sleep 3600'], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     t.after(() => parent.kill('SIGKILL'));
     const received: unknown[] = await once(parent.stdout, 'data');
     const pid = Number(String(received[0]));
     const hasEnded = async () => (await read(pid)) === undefined;
-    await stopProcess(pid, hasEnded, [{ signal: 'SIGKILL', waitMs: 10_000 }]);
+    await stopProcess(pid, hasEnded, [{ signal: 'SIGKILL', waitMs: 180_000 }]);
   });
 }

@@ -95,11 +95,11 @@ test('a server left behind by a killed process is stopped, and one with the same
 test('the pid file of a crashed machine, whose pid is another program today, does not block', async (t) => {
   const folder = await awkwardFolder();
   await mkdir(folder, { recursive: true });
-  const program = spawn('sleep', ['60'], { stdio: 'ignore' });
+  const program = spawn('sleep', ['3600'], { stdio: 'ignore' });
   t.after(() => program.kill('SIGKILL'));
   await writeFile(join(folder, 'pid'), `${program.pid}\n`);
   await start(t, folder);
-  assert.equal(await commandOf(program.pid ?? 0), 'sleep 60');
+  assert.equal(await commandOf(program.pid ?? 0), 'sleep 3600');
 });
 
 test('the pid file of a copied folder, whose original runs and has a longer name, does not block', async (t) => {

@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { findAccount } from '../../src/accounts/accounts.ts';
-import { createDatabase, type Database, type DatabaseOptions } from '../../src/platform/database/database.ts';
+import { defaultQueueLimits } from '../../src/platform/database/connection-queue.ts';
+import {
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  type DatabasePool,
+} from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
+import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
+import { countRequests } from '../support/node-server.ts';
+import { untilTurn } from '../support/until-turn.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let database: TestDatabase;
@@ -18,14 +27,17 @@ after(async () => {
 });
 
 const price = 165;
+/** No create is refused because the machine is slow. */
+const patience = { waitMs: 180_000 };
 
 /** A service with a connection pool of its own. */
 async function withPool(
   options: Omit<DatabaseOptions, 'url'>,
-  work: (service: HttpService, db: Database) => Promise<void>,
+  work: (service: HttpService, db: DatabasePool) => Promise<void>,
 ): Promise<void> {
   const db = createDatabase({ url: database.url, ...options });
-  const service = await startHttpService({ database, db });
+  const acceptTask = createTaskAcceptor(db, { ...defaultQueueLimits, ...options.queue });
+  const service = await startHttpService({ database, db, acceptTask });
   try {
     await work(service, db);
   } finally {
@@ -56,14 +68,15 @@ async function holdConnection(db: Database): Promise<{ readonly release: () => P
   };
 }
 
-test('200 while slow statements use every connection for four seconds, all of 200 creates of 20 accounts are accepted', async () => {
-  await withPool({ poolSize: 4 }, async (service, db) => {
+test('200 creates that find every connection in use wait for one: all of 200 of 20 accounts are accepted', async () => {
+  await withPool({ poolSize: 4, queue: patience }, async (service, db) => {
     const accounts = await Promise.all(Array.from({ length: 20 }, () => service.newAccount(10 * price)));
-    const slow = Array.from({ length: 4 }, () => db.run({ name: 'test-slow', text: 'select pg_sleep(4)' }));
-    const answers = await Promise.all(
-      accounts.flatMap(({ key }) => Array.from({ length: 10 }, () => service.create(key, plainRequest))),
-    );
-    await Promise.all(slow);
+    const held = await Promise.all(Array.from({ length: 4 }, () => holdConnection(db)));
+    using arrived = countRequests();
+    const creates = accounts.flatMap(({ key }) => Array.from({ length: 10 }, () => service.create(key, plainRequest)));
+    await waitFor('all of them', () => (arrived.count() === 200 && db.usage().waiting > 0 ? true : undefined));
+    for (const { release } of held) await release();
+    const answers = await Promise.all(creates);
     const refused = answers.filter(({ status }) => status !== 200).map(({ json }) => json.msg);
     assert.deepEqual(refused, []);
     for (const { accountId } of accounts) assert.equal((await findAccount(database.db, accountId))?.balance, 0);
@@ -71,7 +84,7 @@ test('200 while slow statements use every connection for four seconds, all of 20
 });
 
 test('503 with Retry-After when too many wait for a connection already; those refused are not charged, the others accepted', async () => {
-  await withPool({ poolSize: 1, queue: { maxWaiting: 2, waitMs: 60_000 } }, async (service, db) => {
+  await withPool({ poolSize: 1, queue: { maxWaiting: 2, ...patience } }, async (service, db) => {
     const { accountId, key } = await service.newAccount(100 * price);
     const { release } = await holdConnection(db);
     const statuses: number[] = [];
@@ -99,11 +112,16 @@ test('503 with Retry-After when too many wait for a connection already; those re
   });
 });
 
-test('503 with Retry-After for a create that finds no connection in time, and nothing is charged for it later', async () => {
-  await withPool({ poolSize: 1, queue: { waitMs: 100 } }, async (service, db) => {
+test('503 with Retry-After for a create that finds no connection in time, and nothing is charged for it later', async (t) => {
+  await withPool({ poolSize: 1, queue: patience }, async (service, db) => {
     const { accountId, key } = await service.newAccount(10 * price);
     const { release } = await holdConnection(db);
-    const refused = await service.create(key, plainRequest);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const create = service.create(key, plainRequest);
+    await untilTurn('it to wait', () => db.usage().waiting > 0);
+    t.mock.timers.tick(patience.waitMs);
+    const refused = await create;
+    t.mock.timers.reset();
     assertRefused(refused, 503, /nothing was charged/);
     assert.match(String(refused.headers['retry-after']), /^[1-9]\d*$/);
     await release();

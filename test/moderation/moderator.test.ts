@@ -6,6 +6,7 @@ import { moderationSchema } from '../../src/models/catalogue/moderation.ts';
 import { createModerator, type ModerationHook, type Moderator, type Verdict } from '../../src/moderation/moderator.ts';
 import type { ServiceEvent } from '../../src/metrics/events.ts';
 import { type ModerationHook as Fake, startModerationHook } from '../fakes/moderation-hook.ts';
+import { untilTurn } from '../support/until-turn.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 let fake: Fake;
@@ -28,12 +29,13 @@ after(async () => {
 
 const defaults = { shape: 'openai', model: 'omni-moderation-latest', readKey: undefined, onError: 'refuse' } as const;
 const prompt = 'A secret lighthouse';
+const timeoutMs = 20_000;
 
 function moderatorWith(hook: Partial<ModerationHook> = {}, ofModel?: object): Moderator {
   const { models } = builtInCatalogue();
   const own = ofModel === undefined ? {} : { moderation: moderationSchema.parse(ofModel) };
   const moderator = createModerator({
-    installation: { ...defaults, url: fake.openai, timeoutMs: 20_000, concurrency: 10, ...hook },
+    installation: { ...defaults, url: fake.openai, timeoutMs, concurrency: 10, ...hook },
     catalogue: () => ({ models: new Map([...models].map(([name, model]) => [name, { ...model, ...own }])) }),
     readSecret: (ref) => () => `secret of ${ref.env}`,
     linkTo: (url) => url.replace('upload:', 'https://media.test/signed/'),
@@ -143,7 +145,7 @@ const broken: Record<string, (response: ServerResponse) => unknown> = {
 };
 
 for (const [name, respond] of Object.entries(broken))
-  test(`${name} is handled as onError requires, and the log names neither prompt nor answer`, async () => {
+  test(`${name} is handled as onError requires, and the log names neither prompt nor answer`, async (t) => {
     const verdicts: Record<ModerationHook['onError'], Verdict> = {
       allow: { kind: 'allowed' },
       refuse: { kind: 'unchecked' },
@@ -151,11 +153,14 @@ for (const [name, respond] of Object.entries(broken))
     for (const [onError, verdict] of Object.entries(verdicts)) {
       fake.received.length = 0;
       fake.answerWith(respond);
-      // Only an answer that is incomplete needs the limit; any other comes long before.
-      const isIncomplete = name.includes('never') || name.includes('middle');
-      const timeoutMs = isIncomplete ? 200 : 20_000;
       const moderator = moderatorWith({ onError: onError as ModerationHook['onError'], timeoutMs }); // a key of the table
-      assert.deepEqual(await check(moderator), verdict);
+      t.mock.timers.enable({ apis: ['setTimeout'] });
+      const checked = check(moderator);
+      await untilTurn('the request', () => fake.received.length > 0);
+      // Only an answer that is incomplete needs the limit; any other comes without it.
+      if (name.includes('never') || name.includes('middle')) t.mock.timers.tick(timeoutMs);
+      assert.deepEqual(await checked, verdict);
+      t.mock.timers.reset();
       assert.equal(fake.received.length, 1, 'it is neither repeated nor redirected');
     }
     assert.deepEqual(

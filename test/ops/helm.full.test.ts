@@ -241,7 +241,7 @@ function templateArgs(name: ValueSet, more: readonly string[]): string[] {
 }
 
 function run(args: readonly string[]): string {
-  return execFileSync(helm ?? '', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
+  return execFileSync(helm ?? '', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 180_000 });
 }
 
 function rendered(name: ValueSet, more: readonly string[] = []): string {

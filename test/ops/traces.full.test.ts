@@ -72,22 +72,30 @@ for (const [name, through] of [
       callbacks.push(...(await client.waitForCallbacks('/secret-path', 1)).map(({ headers }) => headers));
       await waitFor('the end of the trace', () => receiver.spans.find((span) => span.name === 'RunWorkflow:videoTask'));
       await waitFor('its callback', () => receiver.spans.find((span) => span.name === 'RunActivity:sendCallback'));
-      ofTrace = receiver.spans.filter((span) => span.traceId === traceId);
+      const spans = () => receiver.spans.filter((span) => span.traceId === traceId);
+      // API and worker send their spans independently of each other.
+      await waitFor('the spans of the API', () =>
+        spans().some(isOfClient) && orphansAmong(spans()).length === 0 ? true : undefined,
+      );
+      ofTrace = spans();
       asked = upstream.headers;
     });
     after(async () => {
       for (const close of closings.toReversed()) await close();
     });
 
+    const isOfClient = ({ parentSpanId }: SeenSpan) => parentSpanId === clientSpanId;
+    const orphansAmong = (spans: readonly SeenSpan[]) => {
+      const ids = new Set(spans.map(({ spanId }) => spanId));
+      return spans.filter((span) => !isOfClient(span) && !ids.has(span.parentSpanId));
+    };
     const named = (wanted: string) => ofTrace.filter(({ name: spanName }) => spanName === wanted);
 
     test('a task is one trace, from the request of its client, who began it, to the callback', () => {
       const [request] = named('POST /api/v1/jobs/createTask');
       assert.deepEqual([request?.parentSpanId, request?.kind], [clientSpanId, 2]);
       assert.equal(request?.attributes['http.response.status_code'], 200);
-      const ids = new Set(ofTrace.map(({ spanId }) => spanId));
-      const orphans = ofTrace.filter(({ parentSpanId }) => parentSpanId !== clientSpanId && !ids.has(parentSpanId));
-      assert.deepEqual(orphans, []);
+      assert.deepEqual(orphansAmong(ofTrace), []);
       for (const step of ['chargeCredits', 'generateVideo', 'storeResult', 'completeTask', 'sendCallback'])
         assert.ok(named(`RunActivity:${step}`).length > 0, step);
       assert.equal(named('StartWorkflow:videoTask')[0]?.parentSpanId, request?.spanId);

@@ -6,8 +6,8 @@ import { createGuardedClient } from '../../src/outbound/client.ts';
 import { isOwnEndpoint } from '../../src/outbound/guard.ts';
 import { answering, hostileReceiver, type HostileReceiver } from '../support/hostile-receivers.ts';
 
-const getOptions = { maxBytes: 1000, timeoutMs: 5000, maxRedirects: 3 };
-const postOptions = { headers: {}, body: '{}', timeoutMs: 5000, maxResponseBytes: 1024 };
+const getOptions = { maxBytes: 1000, timeoutMs: 60_000, maxRedirects: 3 };
+const postOptions = { headers: {}, body: '{}', timeoutMs: 60_000, maxResponseBytes: 1024 };
 const ok = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 /** A server of ours, which counts its connections, and another program on this machine. */

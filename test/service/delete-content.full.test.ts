@@ -59,8 +59,7 @@ describe('deletion on request', () => {
       assert.equal((await post(api, '/api/v1/jobs/deleteTask', { taskId })).status, 200);
       const deleted = await fetch(link);
       assert.deepEqual([deleted.status, ((await deleted.json()) as { error: string }).error], [410, 'media_deleted']);
-      await waitFor('the end of the histories', async () => {
-        await temporal.trigger('housekeeping');
+      await temporal.untilRun('housekeeping', 'the end of the histories', async () => {
         const callback = temporal.client.workflow.getHandle(callbackWorkflowId(taskId));
         const [task, delivery] = [
           await describeTask(temporal.client, taskId),
@@ -97,10 +96,7 @@ describe('deletion on request', () => {
     await temporal.trigger('housekeeping');
     assert.ok(await isThere(key));
     await post(api, '/api/v1/jobs/cancelTask', { taskId: waiting });
-    await waitFor('the sweep', async () => {
-      await temporal.trigger('housekeeping');
-      return (await swept()) === 1 ? true : undefined;
-    });
+    await temporal.untilRun('housekeeping', 'the sweep', async () => ((await swept()) === 1 ? true : undefined));
     assert.equal(await isThere(key), false);
   });
 });
@@ -132,8 +128,7 @@ test('a closed account is emptied, also when the worker is killed in the middle 
 
     startProgram('../../src/main/worker.js', [], { env: environment.environment });
     const temporal = connectEngine(environment);
-    await waitFor('the end of the closure', async () => {
-      await temporal.trigger('reconcile');
+    await temporal.untilRun('reconcile', 'the end of the closure', async () => {
       const text = `select finished_at from account_closures`;
       const [row] = await db.run<{ finished_at: number | null }>({ name: 'test-closure', text });
       return row?.finished_at ?? undefined;

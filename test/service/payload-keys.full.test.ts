@@ -57,7 +57,6 @@ async function installation({ settings, database }: Awaited<ReturnType<typeof cr
     db,
     lines,
     withTemporal,
-    reconcile: (keys: readonly string[]) => withTemporal(keys, ({ trigger }) => trigger('reconcile')),
     /** Accepts a task and starts its workflow, as an API with these keys does. */
     start: async (keys: readonly string[], prompt: string, callBackUrl?: string) => {
       const taskId = await acceptTestTask(db, accountId, taskParam(prompt, {}, callBackUrl));
@@ -120,9 +119,11 @@ function textOf(events: Events): string {
 test('with a key nothing in a history can be read but ids, and its task is generated, shown and called back', () =>
   withInstallation(async ({ db, start, withWorker, withTemporal, history }) => {
     const receiver = await startCallbackReceiver({});
+    const upstream = createFakeUpstream({ instant: false, progress: 40 });
+    const held = (deps: ActivityDeps) => withUpstream(deps, upstream);
     try {
-      const taskId = await withWorker(['one'], async () => {
-        const id = await start(['one'], '[[instant]] [[slow 6s]] a lighthouse', `${receiver.url}/a`);
+      const generate = async () => {
+        const id = await start(['one'], 'a lighthouse', `${receiver.url}/a`);
         await withTemporal(['one'], async ({ client }) => {
           const progressOf = createTaskProgress(client);
           await waitFor('progress', async () => {
@@ -130,10 +131,12 @@ test('with a key nothing in a history can be read but ids, and its task is gener
             return task !== undefined && (await progressOf(task)) > 0 ? true : undefined;
           });
         });
+        upstream.finish();
         assert.equal((await waitForEnd(db, id)).state, 'success');
         await waitForDelivery(db, id, 'delivered');
         return id;
-      });
+      };
+      const taskId = await withWorker(['one'], generate, held);
       const events = await history(taskId);
       assert.ok(events.length > 10);
       assert.deepEqual(new Set(keyIdsIn(events)), new Set(['one']));
@@ -172,15 +175,13 @@ test('keys are added, changed and removed while tasks run: old, mixed and plain 
 
 for (const wrong of [[], ['new']]) {
   test(`a worker with ${wrong.length === 0 ? 'no key' : 'another key'} raises an alarm, and the task waits until the key is there`, () =>
-    withInstallation(async ({ db, lines, start, withWorker, reconcile }) => {
+    withInstallation(async ({ db, lines, start, withWorker, withTemporal }) => {
       const taskId = await start(['old'], '[[instant]] waits');
       await withWorker(wrong, async () => {
-        await waitFor('the alarm', async () => {
-          await reconcile(wrong);
-          return lines.some((line) => line.includes('payload key missing')) ? true : undefined;
-        });
-        const alarm = lines.find((line) => line.includes('payload key missing'));
-        assert.match(alarm ?? '', /under the key \\"old\\": it is not among TEMPORAL_PAYLOAD_KEYS/);
+        const alarm = await withTemporal(wrong, ({ untilRun }) =>
+          untilRun('reconcile', 'the alarm', () => lines.find((line) => line.includes('payload key missing'))),
+        );
+        assert.match(alarm, /under the key \\"old\\": it is not among TEMPORAL_PAYLOAD_KEYS/);
       });
       assert.equal((await findTask(db, taskId))?.state, 'waiting');
       await withWorker(['new', 'old'], async () => {

@@ -35,6 +35,8 @@ export type FakeOptions = {
   readonly name?: string;
   /** A job is done as soon as it is made; true by default. */
   readonly instant?: boolean;
+  /** Of every running job, 0 to 100; none by default. */
+  readonly progress?: number;
   /** A poster comes with each video; true by default. */
   readonly hasPosters?: boolean;
   /** The job is made, and the answer to that never arrives. */
@@ -55,7 +57,7 @@ export type FakeOptions = {
 const traits = { maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100 } as const;
 
 export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
-  const { name = 'fake', instant = true, hasPosters = true, fault } = options;
+  const { name = 'fake', instant = true, progress, hasPosters = true, fault } = options;
   const jobs: FakeJob[] = [];
   const asked: string[] = [];
   const jobOf = (jobKey: string) => jobs.find((job) => job.jobKey === jobKey);
@@ -65,7 +67,7 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
   };
   const statusOf = (job: FakeJob | undefined): JobStatus => {
     if (job === undefined || options.forgets === true) return { state: 'missing' };
-    if (job.state === 'running') return { state: 'running' };
+    if (job.state === 'running') return { state: 'running', ...(progress !== undefined && { progress }) };
     if (job.state === 'cancelled') return { state: 'failed', error: { kind: 'upstream', detail: 'it was cancelled' } };
     const error = typeof fault === 'function' ? fault(1 + jobs.indexOf(job)) : fault;
     return error === undefined ? { state: 'succeeded' } : { state: 'failed', error };

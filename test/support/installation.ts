@@ -9,6 +9,7 @@ import { createEngine } from '../../src/temporal/engine.ts';
 import { type ScheduleName, triggerSchedule } from '../../src/temporal/schedules.ts';
 import type { FakeCatalogue } from './fake-providers.ts';
 import { createFakeUpstream, type FakeOptions } from './fake-upstream.ts';
+import { patientEngine } from './patient-engine.ts';
 import { createTestAccount, createTestEnvironment, type TestEnvironment } from './service.ts';
 import { acceptTestTask, taskParam } from './tasks.ts';
 import { waitFor } from './wait-for.ts';
@@ -33,13 +34,24 @@ export function connectEngine({ settings }: Pick<TestEnvironment, 'settings'>) {
   const queues = taskQueuesOf(settings.taskQueue);
   return {
     client,
-    engine: createEngine(client, queues),
+    engine: patientEngine(createEngine(client, queues)),
     queues,
     trigger: (name: ScheduleName) => triggerSchedule(client, queues, name).catch(() => undefined),
     /** Runs `reconcile` every second instead of every minute. Returns a function that stops it. */
     keepReconciling: () => {
       const timer = setInterval(() => void triggerSchedule(client, queues, 'reconcile').catch(() => undefined), 1_000);
       return () => clearInterval(timer);
+    },
+    /** Waits for what runs of a schedule lead to, and triggers one every second: a trigger during a run is skipped. */
+    untilRun: async <T>(name: ScheduleName, what: string, look: () => Promise<T | undefined> | T | undefined) => {
+      const trigger = () => void triggerSchedule(client, queues, name).catch(() => undefined);
+      trigger();
+      const timer = setInterval(trigger, 1_000);
+      try {
+        return await waitFor(what, look);
+      } finally {
+        clearInterval(timer);
+      }
     },
     close,
   };

@@ -31,3 +31,11 @@ export function watchNodeServer(port: number): WatchedServer {
     [Symbol.dispose]: () => unsubscribe(channel, onRequest),
   };
 }
+
+/** Counts the requests that servers of this process receive from now on. */
+export function countRequests(): Disposable & { readonly count: () => number } {
+  let received = 0;
+  const onRequest = () => void (received += 1);
+  subscribe(channel, onRequest);
+  return { count: () => received, [Symbol.dispose]: () => unsubscribe(channel, onRequest) };
+}

@@ -11,6 +11,18 @@ import { waitFor } from './wait-for.ts';
 
 const clients = 3;
 
+export type Balancer = {
+  readonly baseUrl: string;
+  /**
+   * Resolves when nothing more is sent to the server of this port, whose SHUTDOWN_DELAY is then over: it runs with `delayEnded`. Without
+   * it the delay passes by the clock.
+   */
+  readonly left?: (port: number) => Promise<void>;
+};
+
+/** The longest SHUTDOWN_DELAY, and a process in which it ends with SIGUSR2. */
+export const delayEnded = { SHUTDOWN_DELAY: '5m', NODE_OPTIONS: `--import=${delayUntilSignal(5 * 60_000)}` };
+
 /**
  * Restarts two APIs one after the other while clients create tasks through a load balancer, which `startBalancer` puts in front of the
  * two ports. Every create must be accepted.
@@ -18,7 +30,7 @@ const clients = 3;
 export async function restartUnderLoad(
   t: TestContext,
   extra: Environment,
-  startBalancer: (ports: readonly [number, number]) => Promise<string>,
+  startBalancer: (ports: readonly [number, number]) => Promise<Balancer>,
 ): Promise<void> {
   const environment = await createTestEnvironment({ LOG_LEVEL: 'info', ...extra });
   t.after(() => environment.close());
@@ -27,7 +39,7 @@ export async function restartUnderLoad(
   await setAccountLimits(db, accountId, { maxUnfinishedTasks: 1_000_000, createRate: undefined });
   const ports = [await freePort(), await freePort()] as const;
   const apis = await Promise.all(ports.map((port) => startApiProcess(t, environment, port)));
-  const baseUrl = await startBalancer(ports);
+  const { baseUrl, left } = await startBalancer(ports);
   const answers: string[] = [];
   const over = new AbortController();
   const createTasks = async () => {
@@ -42,8 +54,13 @@ export async function restartUnderLoad(
   for (const [index, port] of ports.entries()) {
     const api = apis[index] ?? assert.fail();
     await waitForCreates(api);
+    const exited = once(api.child, 'exit');
     api.child.kill('SIGTERM');
-    assert.deepEqual(await once(api.child, 'exit'), [0, null]);
+    if (left !== undefined) {
+      await left(port);
+      api.child.kill('SIGUSR2');
+    }
+    assert.deepEqual(await exited, [0, null]);
     const next = await startApiProcess(t, environment, port);
     // An orchestrator stops the next process when the load balancer uses this one.
     await waitForCreates(next);
@@ -51,6 +68,18 @@ export async function restartUnderLoad(
   over.abort();
   await Promise.all(running);
   assert.deepEqual([...new Set(answers)], ['200 success']);
+}
+
+/** The address of a module in which a pause of this length ends with SIGUSR2. */
+function delayUntilSignal(ms: number): string {
+  const module = `
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
+const signalled = new Promise((resolve) => process.once('SIGUSR2', resolve));
+const pause = timers.setTimeout;
+timers.setTimeout = (given, ...rest) => (given === ${ms} ? signalled : pause(given, ...rest));
+syncBuiltinESMExports();`;
+  return `data:text/javascript,${encodeURIComponent(module)}`;
 }
 
 /** Starts an API process and waits until it is ready. */

@@ -26,7 +26,7 @@ export type ServerProgram = {
 };
 
 /** Far above what any server takes, so that a hanging one fails its test and not the whole file. */
-const limitMs = 90_000;
+const limitMs = 180_000;
 
 /** Starts a server and waits until it is ready. Rejects as soon as it ends before that. */
 export async function startServerProcess(program: ServerProgram): Promise<ServerProcess> {

@@ -20,7 +20,7 @@ for (const proxy of proxies) {
   const isMissing = spawnSync(proxy.name, ['-v']).error !== undefined;
   const skip = isMissing ? `${proxy.name} is not installed` : false;
   test(`two APIs that are restarted one after the other behind ${proxy.name} refuse no create`, { skip }, (t) =>
-    restartUnderLoad(t, {}, (ports) => startProxy(t, proxy, ports)),
+    restartUnderLoad(t, {}, async (ports) => ({ baseUrl: await startProxy(t, proxy, ports) })),
   );
 }
 

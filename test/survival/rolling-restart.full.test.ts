@@ -6,20 +6,21 @@ import { test } from 'node:test';
 import { freePort } from '../../src/embedded/persisted-port.ts';
 import { createTask } from '../support/api.ts';
 import { startReadinessProxy } from '../support/readiness-proxy.ts';
-import { restartUnderLoad, startApiProcess } from '../support/restart-apis.ts';
+import { delayEnded, restartUnderLoad, startApiProcess } from '../support/restart-apis.ts';
 import { createTestAccount, createTestEnvironment } from '../support/service.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 test('two APIs that are restarted one after the other behind a proxy that polls /readyz refuse no create', (t) =>
-  // Several polls of the proxy, also on a busy machine.
-  restartUnderLoad(t, { SHUTDOWN_DELAY: '3s' }, async (ports) => {
-    const proxy = await startReadinessProxy(ports.map((port) => `http://127.0.0.1:${port}`));
+  // The delay of each shutdown is long enough, whatever a poll of the proxy takes.
+  restartUnderLoad(t, delayEnded, async (ports) => {
+    const addressOf = (port: number) => `http://127.0.0.1:${port}`;
+    const proxy = await startReadinessProxy(ports.map(addressOf));
     t.after(() => proxy.close());
-    return proxy.baseUrl;
+    return { baseUrl: proxy.baseUrl, left: (port) => proxy.left(addressOf(port)) };
   }));
 
 test('SIGTERM turns /readyz to 503 while creates still succeed; SIGINT closes without a delay', async (t) => {
-  const environment = await createTestEnvironment({ SHUTDOWN_DELAY: '1m' });
+  const environment = await createTestEnvironment({ SHUTDOWN_DELAY: '5m' });
   t.after(() => environment.close());
   const { key } = await createTestAccount(environment.database);
   const port = await freePort();

@@ -18,8 +18,8 @@ import { waitFor } from '../support/wait-for.ts';
 
 /** The timeout of a step without a response is one second instead of ten, so that many time out within a test. */
 const frozenStepTimeout = '1s';
-/** A step whose code fails must do so in time once. The SDK reports only the first attempt, so the others take this long. */
-const failingStepTimeout = '3s';
+/** Temporal's own. A step whose code fails must do so in time: the SDK reports only the first attempt, so the others take this long. */
+const failingStepTimeout = '10s';
 
 describe('a task whose workflow does not get on', { concurrency: true }, () => {
   before(() => installTemporalRuntime(createLog({ level: 'silent' })));
@@ -116,7 +116,7 @@ type Story = {
 
 /** Runs the story of an accepted task whose workflow has started, while there is no worker yet. */
 async function withTask(
-  { stuckTaskMs, workflowTaskTimeout }: { stuckTaskMs: number; workflowTaskTimeout: '1s' | '3s' },
+  { stuckTaskMs, workflowTaskTimeout }: { stuckTaskMs: number; workflowTaskTimeout: '1s' | '10s' },
   story: (story: Story) => Promise<void>,
 ): Promise<void> {
   const { settings, db, client, engine, accept, startWorker, close } = await createInstallation();

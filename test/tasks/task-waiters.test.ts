@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { createTaskWaiters } from '../../src/tasks/long-poll.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
+import { untilTurn } from '../support/until-turn.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** A database in which the listed tasks have ended; counts the polls, and is unavailable on request. */
@@ -22,6 +23,7 @@ function databaseOf(ended: Set<string>): { db: Database; polls: string[][]; isUn
   return played;
 }
 
+const pauseMs = 200;
 const { signal } = new AbortController();
 const waitOf = (taskId: string, accountId = 'a') => ({ taskId, accountId, waitMs: 30_000, signal });
 
@@ -36,6 +38,22 @@ test('each poll is one statement about distinct tasks, however many requests wai
   assert.deepEqual(played.polls[0]?.toSorted(), ids.toSorted());
   for (const id of ids) ended.add(id);
   await Promise.all(waits);
+});
+
+test('a wait ends at the first poll after the end of its task, long before its own limit', async (t) => {
+  const ended = new Set<string>();
+  const played = databaseOf(ended);
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+  const waiters = createTaskWaiters(played.db, { pauseMs });
+  const [one, other] = [randomUUID(), randomUUID()];
+  const over: string[] = [];
+  for (const id of [one, other]) void waiters.wait(waitOf(id))?.then(() => over.push(id));
+  ended.add(one);
+  t.mock.timers.tick(pauseMs);
+  await untilTurn('the end of the wait', () => over.length > 0);
+  assert.deepEqual([over, played.polls.length], [[one], 1]);
+  t.mock.timers.tick(30_000 - pauseMs);
+  await untilTurn('the limit of the other', () => over.length === 2);
 });
 
 test('a database that is unavailable for a short time does not end the wait', async () => {

@@ -10,6 +10,7 @@ import { connectTemporal, type TemporalConnection } from '../../src/temporal/con
 import type { Engine } from '../../src/tasks/ports.ts';
 import { createEngine } from '../../src/temporal/engine.ts';
 import { ageTask } from '../support/aged.ts';
+import { patientEngine } from '../support/patient-engine.ts';
 import { createTestAccount, startTestWorker, type TestAccount, type TestEnvironment } from '../support/service.ts';
 import { acceptTestTask, taskParam, waitForEnd } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -23,7 +24,7 @@ describe('videoTask', () => {
     worker = await startTestWorker();
     account = await createTestAccount(worker.database);
     temporal = connectTemporal(worker.settings.temporal);
-    engine = createEngine(temporal.client, taskQueuesOf(worker.settings.taskQueue));
+    engine = patientEngine(createEngine(temporal.client, taskQueuesOf(worker.settings.taskQueue)));
   });
   after(async () => {
     const violations = await auditLedger(worker.database.db);

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -213,8 +215,11 @@ test('a full server closes new connections and serves those that it has, until o
 });
 
 test('a response that the client does not read is cut off at the idle timeout, and no file stays open', async () => {
-  await withService({ limits: { timeout: 1_000 } }, async (own) => {
+  await withService({ limits: { timeout: 60_000 } }, async (own) => {
     using node = watchNodeServer(own.server.port);
+    await assertServes(own);
+    assert.equal(node.server().timeout, 60_000);
+    const accepted = once(node.server(), 'connection');
     const folder = await mkdtemp(join(tmpdir(), 'videogen-unread-'));
     // More than the buffers of both ends hold.
     await writeFile(join(folder, 'video'), Buffer.alloc(64 * 1024 * 1024));
@@ -224,11 +229,13 @@ test('a response that the client does not read is cut off at the idle timeout, a
     const connection = rawConnection(own.server.port);
     connection.socket.pause();
     connection.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(20));
+    const [served] = (await accepted) as [Socket]; // what 'connection' carries
+    await waitFor('the response', () => (served.bytesWritten > 0 ? true : undefined));
+    // A shorter limit might pass before the request has been read, on a slow machine.
+    served.setTimeout(100);
     await waitFor('the line', () => own.log.find(({ path, aborted }) => path === pathname && aborted === true));
     await waitFor('the closing of the file', () => (openFiles(/results\/unread/).length === 0 ? true : undefined));
     connection.socket.destroy();
-    // On a slow machine the timeout would cut off the next request, too.
-    node.server().timeout = 0;
     await assertServes(own);
   });
 });

@@ -187,11 +187,13 @@ test('close lets a running request end, tells it to close, and closes idle conne
   });
 });
 
-test('a request on a connection that was opened just before close is answered', async () => {
+test('a request on a connection that was opened just before close is answered', async (t) => {
   await withHeldAnswer({}, async (own, { asked, release }) => {
     const [busy, opened] = [rawConnection(own.server.port), rawConnection(own.server.port)];
     busy.write(ready);
     await asked();
+    // The moment after which a connection without a request is closed does not pass.
+    t.mock.timers.enable({ apis: ['setTimeout'] });
     // A proxy connects and then sends. In the kernel's queue or not, the connection is there when the listener closes.
     if (opened.socket.connecting) await once(opened.socket, 'connect');
     const closed = own.server.close(60_000);
