@@ -2,15 +2,14 @@ import { estimateCost } from '../src/models/catalogue/cost.ts';
 import type { Task } from '../src/tasks/task.ts';
 import type { Job, JobStatus, JsonObject, PolledProvider } from '../src/providers/contract.ts';
 import type { OpenProvider } from '../src/providers/registry.ts';
+import { listProviderJobs, type ProviderJob } from '../src/providers/provider-jobs.ts';
+import { recordProviderJob } from '../src/providers/job-creates.ts';
 import {
-  listProviderJobs,
   listUnsettledJobs,
-  type ProviderJob,
-  recordProviderJob,
   recordUpstreamEnd,
   settleProviderJob,
   type UnsettledJob,
-} from '../src/providers/provider-jobs.ts';
+} from '../src/providers/job-ends.ts';
 import { findTask } from '../src/tasks/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';

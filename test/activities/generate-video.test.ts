@@ -9,7 +9,7 @@ import { createGenerateVideo } from '../../activities/generate-video.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
-import { endProviderJob } from '../../src/providers/provider-jobs.ts';
+import { endProviderJob } from '../../src/providers/job-ends.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
