@@ -98,7 +98,7 @@ function fromSettings(settings: Settings) {
   };
 }
 
-/** What a generation watches while it runs: its deadline, the end of its task, and the operators' switches. */
+/** A generation watches its deadline, the end of its task, and the operators' switches. */
 function generationWatches({ db, log }: Core) {
   return {
     startDeadline,
