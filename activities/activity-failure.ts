@@ -1,5 +1,8 @@
-import { ApplicationFailure } from '@temporalio/activity';
+import { ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import { TaskError } from '../src/platform/errors.ts';
+import { pauseAfter } from '../src/tasks/retry-pace.ts';
+import { recordRetry } from '../src/tasks/tasks.ts';
+import type { ActivityDeps } from './deps.ts';
 
 /**
  * Turns a `TaskError` into an `ApplicationFailure`: its type is the failCode, its message what the client reads, and its
@@ -17,4 +20,35 @@ export async function withActivityFailures<T>(work: () => Promise<T>): Promise<T
       ...(error.cause instanceof Error && { cause: error.cause }),
     });
   }
+}
+
+/**
+ * Does the same for a long step, and records when Temporal repeats an attempt that failed, because operators cannot list Temporal's own
+ * timers. A task that `waitsInQueue` for a slot has a row there, which names the time.
+ */
+export async function withRetryRecorded<T>(
+  { db }: ActivityDeps,
+  taskId: string,
+  work: () => Promise<T>,
+  { waitsInQueue = false } = {},
+): Promise<T> {
+  return await withActivityFailures(async () => {
+    try {
+      return await work();
+    } catch (error) {
+      const isInQueue = waitsInQueue && error instanceof ApplicationFailure && error.type === 'waiting';
+      const pauseMs = isInQueue ? undefined : pauseOf(error);
+      // The record is for readers only, so its failure must not replace that of the attempt.
+      if (pauseMs !== undefined) await recordRetry(db, taskId, pauseMs).catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+/** Undefined for an end of the task. */
+function pauseOf(error: unknown): number | undefined {
+  if (error instanceof CancelledFailure) return undefined;
+  if (error instanceof TaskError && !error.retryable) return undefined;
+  const named: unknown = error instanceof ApplicationFailure ? error.nextRetryDelay : undefined;
+  return typeof named === 'number' ? named : pauseAfter(Context.current().info.attempt);
 }

@@ -8,7 +8,7 @@ export class TaskEnded extends Error {
   override readonly name = 'TaskEnded';
 }
 
-export type AttemptsDeps = {
+type AttemptsDeps = {
   /** Records that the attempts at these tasks are alive. */
   readonly touch: (taskIds: readonly string[]) => Promise<void>;
   /** Returns which of these tasks are final. */

@@ -1,7 +1,7 @@
 import { keysOf, type TaskFailure, type TaskResult, type TaskState } from '../src/tasks/task.ts';
 import { completeTask, type EndedTask, failAndRefund } from '../src/tasks/tasks.ts';
 import { TaskError } from '../src/platform/errors.ts';
-import { recordLateSuccess } from '../src/providers/provider-jobs.ts';
+import { recordLateSuccess } from '../src/providers/job-ends.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { mediaKeysOf } from './task-files.ts';

@@ -18,7 +18,7 @@ type RowWork<Row> = {
   readonly rowLimitMs?: number;
 };
 
-export type RowLoop<Row> = RowWork<Row> & {
+type RowLoop<Row> = RowWork<Row> & {
   /** Returns the next page after the given row, in order. */
   readonly page: (page: { readonly after: Row | undefined; readonly limit: number }) => Promise<readonly Row[]>;
 };

@@ -1,26 +1,21 @@
 import { Context } from '@temporalio/activity';
 import { TaskError } from '../src/platform/errors.ts';
-import type { ReferenceMedia, TaskStage, VideoForm } from '../src/tasks/ports.ts';
+import type { ReferenceMedia, VideoForm } from '../src/tasks/ports.ts';
 import { mediaUrlsOf } from '../src/tasks/task-input.ts';
 import { listProviderJobs } from '../src/providers/provider-jobs.ts';
-import {
-  findGeneration,
-  type GeneratingTask,
-  pauseGeneration,
-  recordGenerating,
-  startGeneration,
-} from '../src/tasks/tasks.ts';
-import { withActivityFailures } from './activity-failure.ts';
+import { findGeneration, type GeneratingTask, pauseGeneration, startGeneration } from '../src/tasks/tasks.ts';
+import { withRetryRecorded } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
+import type { Attempt } from './generation/attempt.ts';
 import { errorOf } from './generation/failures.ts';
 import { generate } from './generation/generate.ts';
 import { nextJob, type NextJob, ownMachineStop } from './generation/reserve.ts';
 import { heartbeatProgress } from './heartbeats.ts';
 import type { StagedVideo } from './store-result.ts';
-import { withRetryRecorded } from './record-retry.ts';
-import { referenceFolderOf, withWorkFolder } from './task-files.ts';
+import { referenceFolderOf } from './task-files.ts';
+import { withWorkFolder } from './work-folder.ts';
 
-export type GenerationOrder = {
+type GenerationOrder = {
   readonly taskId: string;
   /** Set for generation by upstreams: the task may wait for a slot before its generation begins. */
   readonly isRemote?: boolean;
@@ -34,17 +29,17 @@ type AttemptStart = { readonly workFolder: string; readonly isRemote: boolean; r
  */
 export function createGenerateVideo(deps: ActivityDeps) {
   return ({ taskId, isRemote = false }: GenerationOrder): Promise<StagedVideo> =>
-    withActivityFailures(() =>
-      withRetryRecorded(deps, taskId, () => generateOnce(deps, taskId, isRemote), { waitsInQueue: isRemote }),
-    );
+    withRetryRecorded(deps, taskId, () => generateOnce(deps, taskId, isRemote), { waitsInQueue: isRemote });
 }
 
 async function generateOnce(deps: ActivityDeps, taskId: string, isRemote: boolean): Promise<StagedVideo> {
   const first = await admit(deps, taskId, isRemote);
   const task = await startGeneration(deps.db, taskId, { waitsForJob: isRemote });
   if (task === undefined) throw hasEnded();
-  const { createdAt, generationStartedAt = createdAt, isFirst } = task;
-  if (isFirst) endStage(deps, 'queue_wait', generationStartedAt - createdAt);
+  if (task.isFirst) {
+    const { createdAt, generationStartedAt = createdAt } = task;
+    deps.events.emit({ kind: 'stage_ended', stage: 'queue_wait', durationMs: generationStartedAt - createdAt });
+  }
   return await withWorkFolder(deps.workFolder, taskId, (workFolder) =>
     runAttempt(deps, task, { workFolder, isRemote, first }),
   );
@@ -79,18 +74,20 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Attem
   const progress = heartbeatProgress(context, isRemote);
   const signalWithoutDeadline = AbortSignal.any([context.cancellationSignal, alive.signal]);
   const signal = AbortSignal.any([signalWithoutDeadline, deadline.signal]);
-  const { markGenerating, measureEnd } = trackStart(deps, task);
+  const started: Attempt['started'] = { at: task.generationStartedAt };
   let fetched: Promise<ReferenceMedia> | undefined;
   const bounds = deps.models.get(task.param.model)?.input;
   const media = () => (fetched ??= deps.fetchMedia({ input, bounds, folder: workFolder, signal }));
   const form = formOf(deps, task, isRemote);
   const signals = { signal, signalWithoutDeadline };
   try {
-    const attempt = { deps, task, form, workFolder, ...signals, media, report: progress.report, markGenerating };
+    const attempt = { deps, task, started, form, workFolder, ...signals, media, report: progress.report };
     const outcome = await generate(attempt, first);
     if (outcome.kind === 'waits') await pauseGeneration(deps.db, taskId);
     if (outcome.kind !== 'video') throw errorOf(outcome);
-    measureEnd();
+    // The start may come from another machine's clock, so the stage is only as exact as the clocks agree.
+    if (started.at !== undefined)
+      deps.events.emit({ kind: 'stage_ended', stage: 'generation', durationMs: Date.now() - started.at });
     // The upstream has fetched them. `housekeeping` deletes those that a failed task or a crash leaves.
     if (hasMedia) await deps.media.deleteFolder(referenceFolderOf(taskId));
     return outcome.staged;
@@ -99,26 +96,6 @@ async function runAttempt(deps: ActivityDeps, task: GeneratingTask, start: Attem
     alive.stop();
     progress.stop();
   }
-}
-
-/** Records when the task gets its job, and measures the stages of its generation. */
-function trackStart(deps: ActivityDeps, { taskId, createdAt, generationStartedAt }: GeneratingTask) {
-  let startedAt = generationStartedAt;
-  return {
-    markGenerating: async (sinceMs = 0) => {
-      if (startedAt !== undefined) return;
-      startedAt = (await recordGenerating(deps.db, taskId, sinceMs))?.generationStartedAt;
-      if (startedAt !== undefined) endStage(deps, 'queue_wait', startedAt - createdAt);
-    },
-    /** The start may come from another machine's clock, so the stage is only as exact as the clocks agree. */
-    measureEnd: () => {
-      if (startedAt !== undefined) endStage(deps, 'generation', Date.now() - startedAt);
-    },
-  };
-}
-
-function endStage({ events }: ActivityDeps, stage: TaskStage, durationMs: number): void {
-  events.emit({ kind: 'stage_ended', stage, durationMs });
 }
 
 /** An upstream's video is converted or refused if it does not fit, and marked; the preview delivers exactly the ordered video. */

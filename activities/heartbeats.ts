@@ -1,4 +1,4 @@
-import { Context } from '@temporalio/activity';
+import type { Context } from '@temporalio/activity';
 import type { z } from 'zod';
 import { generationHeartbeat } from '../src/tasks/ports.ts';
 
@@ -6,7 +6,7 @@ import { generationHeartbeat } from '../src/tasks/ports.ts';
  * Well below every heartbeat timeout, so that only a dead worker misses one; a cancellation reaches the activity with its next
  * heartbeat. Each one is a write in Temporal: at every 2 s, 500 simultaneous generations delayed everything else there (bench/).
  */
-const keepAliveMs = 5_000;
+export const keepAliveMs = 5_000;
 /**
  * Thousands of generations may wait for their upstreams. They send a heartbeat after this part of their heartbeat timeout, so that
  * one heartbeat may be lost.
@@ -40,15 +40,4 @@ export function heartbeatProgress(
       clearInterval(timer);
     },
   };
-}
-
-/** Sends heartbeats while `work` runs, so that a cancellation arrives and a dead worker is replaced. The next attempt reads `details`. */
-export async function withKeepAlive<T>(details: () => unknown, work: () => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const timer = setInterval(() => context.heartbeat(details()), keepAliveMs);
-  try {
-    return await work();
-  } finally {
-    clearInterval(timer);
-  }
 }

@@ -1,22 +1,15 @@
-import { estimateCost } from '../src/models/catalogue/cost.ts';
 import type { Task } from '../src/tasks/task.ts';
 import type { Job, JobStatus, JsonObject, PolledProvider } from '../src/providers/contract.ts';
 import type { OpenProvider } from '../src/providers/registry.ts';
-import {
-  listProviderJobs,
-  listUnsettledJobs,
-  type ProviderJob,
-  recordProviderJob,
-  recordUpstreamEnd,
-  settleProviderJob,
-  type UnsettledJob,
-} from '../src/providers/provider-jobs.ts';
+import { listProviderJobs, type ProviderJob } from '../src/providers/provider-jobs.ts';
+import { recordProviderJob } from '../src/providers/job-creates.ts';
+import { listUnsettledJobs, settleProviderJob, type UnsettledJob } from '../src/providers/job-ends.ts';
 import { findTask } from '../src/tasks/tasks.ts';
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 import { requestLostJob } from './generation/recover.ts';
 import { jobKeyOf } from './generation/reserve.ts';
-import { requestLimitMs, withinLimit } from './generation/settle.ts';
+import { requestLimitMs, settleCost, withinLimit } from './generation/settle.ts';
 
 /** A generation that is being cancelled stops its own job within this time. */
 const stopGraceMs = 30_000;
@@ -68,7 +61,11 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
   const status = await statusOf(provider, found);
   switch (status.state) {
     case 'succeeded':
-      await recordLateEnd(deps, { task, row, open }, status);
+      await settleCost({ deps, task }, { taskId, ordinal, open, submittedAt: row.submittedAt }, status.cost);
+      deps.log.warn(
+        { taskId, provider: row.provider, jobId: row.jobId },
+        'video finished after the refund; not delivered',
+      );
       return { outcome: 'late_success' };
     case 'failed':
       return { outcome: 'abandoned', cost: open.terms.failedJobs === 'free' ? 'free' : undefined };
@@ -88,25 +85,18 @@ function abandoned({ log }: ActivityDeps, { taskId, ordinal, provider }: Unsettl
   return { outcome: 'abandoned', cost: 'unknown' };
 }
 
-type LeftJob = { readonly task: Task; readonly row: ProviderJob; readonly open: OpenProvider };
-
-async function recordLateEnd(
-  { db, log }: ActivityDeps,
-  { task, row, open }: LeftJob,
-  success: Extract<JobStatus, { state: 'succeeded' }>,
-): Promise<void> {
-  const { taskId } = task;
-  const gpuMs = row.submittedAt === undefined ? 0 : Date.now() - row.submittedAt;
-  const rule = open.terms.cost;
-  const cost = success.cost ?? (rule && estimateCost(rule, { input: task.param.input, gpuMs })) ?? 'unknown';
-  await recordUpstreamEnd(db, { taskId, ordinal: row.ordinal, cost });
-  log.warn({ taskId, provider: row.provider, jobId: row.jobId }, 'video finished after the refund; not delivered');
-}
+type LeftJob = {
+  readonly task: Task;
+  readonly row: ProviderJob;
+  readonly jobKey: string;
+  readonly provider: PolledProvider;
+  readonly open: OpenProvider;
+};
 
 /** The task may have ended before the response to its create arrived, or the response was lost. */
 async function findJob(
   deps: ActivityDeps,
-  { task, row, jobKey, provider, open }: LeftJob & { readonly jobKey: string; readonly provider: PolledProvider },
+  { task, row, jobKey, provider, open }: LeftJob,
 ): Promise<Job | 'not_created' | 'unknown'> {
   const { taskId, accountId, param } = task;
   const { input } = param;

@@ -12,11 +12,11 @@ import { videoLayoutOf } from '../src/media/video-layout.ts';
 import { measureWhole } from '../src/media/inspect-video.ts';
 import type { VideoFacts } from '../src/media/probe-video.ts';
 import type { GeneratedVideo } from '../src/providers/contract.ts';
-import { withActivityFailures } from './activity-failure.ts';
+import { withRetryRecorded } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
-import { withKeepAlive } from './heartbeats.ts';
-import { withRetryRecorded } from './record-retry.ts';
-import { mediaKeysOf, withWorkFolder } from './task-files.ts';
+import { keepAliveMs } from './heartbeats.ts';
+import { mediaKeysOf } from './task-files.ts';
+import { withWorkFolder } from './work-folder.ts';
 
 /** The keys of the generated video, and of the poster delivered with it, in our own store. */
 export type StagedVideo = {
@@ -34,13 +34,9 @@ export type StagedVideo = {
  */
 export function createStoreResult(deps: ActivityDeps) {
   return ({ taskId, staged }: { taskId: string; staged: StagedVideo }): Promise<TaskResult> =>
-    withActivityFailures(() =>
-      withRetryRecorded(deps, taskId, () =>
-        withTimeoutsCounted((details) =>
-          withKeepAlive(details, () =>
-            withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, taskId, staged, folder)),
-          ),
-        ),
+    withRetryRecorded(deps, taskId, () =>
+      withHeartbeats(() =>
+        withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, taskId, staged, folder)),
       ),
     );
 }
@@ -48,19 +44,25 @@ export function createStoreResult(deps: ActivityDeps) {
 const maxTimeouts = 3;
 const timeoutsSchema = z.object({ timeouts: z.int().nonnegative() });
 
-/** A video that ffmpeg cannot convert in time is not retried for a whole day: heartbeats carry the count to the next attempt. */
-async function withTimeoutsCounted<T>(work: (details: () => unknown) => Promise<T>): Promise<T> {
+/**
+ * Sends heartbeats while `work` runs, so that a cancellation arrives and a dead worker is replaced. They carry the number of timeouts to
+ * the next attempt: a video that ffmpeg cannot convert in time is not retried for a whole day.
+ */
+async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
   const { data } = timeoutsSchema.safeParse(context.info.heartbeatDetails);
   const timeouts = data?.timeouts ?? 0;
+  const timer = setInterval(() => context.heartbeat({ timeouts }), keepAliveMs);
   try {
-    return await work(() => ({ timeouts }));
+    return await work();
   } catch (cause) {
     if (!(cause instanceof FfmpegError && cause.failure.timedOut)) throw cause;
     if (timeouts + 1 >= maxTimeouts)
       throw new TaskError('result_invalid', 'The generated video took too long to convert.', { cause });
     context.heartbeat({ timeouts: timeouts + 1 });
     throw cause;
+  } finally {
+    clearInterval(timer);
   }
 }
 

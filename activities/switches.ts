@@ -4,7 +4,7 @@ import type { ProviderSwitch, SetSwitch } from '../src/providers/provider-pools.
 // Reserving a slot checks the operator's switches in the database itself. This is for jobs that run already, and for our own machine,
 // which has no slots.
 
-export type SwitchesDeps = {
+type SwitchesDeps = {
   readonly list: () => Promise<readonly Pick<SetSwitch, 'provider' | 'state'>[]>;
   /** The database is unavailable; the switches read before stay in force. */
   readonly onError: (error: unknown) => void;

@@ -1,17 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { ResultStore } from '../src/media/result-store.ts';
 
 /** The keys of a task's files in the result store. They are the same on every retry, so a retry overwrites its own work. */
-export type MediaKeys = {
-  readonly staged: string;
-  readonly stagedPoster: string;
-  readonly video: string;
-  readonly poster: string;
-  readonly lastFrame: string;
-};
-
-export function mediaKeysOf(taskId: string): MediaKeys {
+export function mediaKeysOf(taskId: string) {
   return {
     staged: `staging/${taskId}/video.mp4`,
     stagedPoster: `staging/${taskId}/poster.jpg`,
@@ -27,7 +17,7 @@ export function referenceFolderOf(taskId: string): string {
 }
 
 /** The folder for videos that upstreams write into the store, under the names of their jobs. */
-export function incomingFolderOf(taskId: string): string {
+function incomingFolderOf(taskId: string): string {
   return `incoming/${taskId}`;
 }
 
@@ -44,25 +34,4 @@ export async function deleteTaskFiles(
   await media.deleteFolder(referenceFolderOf(taskId));
   await media.deleteFolder(incomingFolderOf(taskId));
   await Promise.all(Object.values(mediaKeysOf(taskId)).map((key) => media.delete(key)));
-}
-
-/** Gives `work` an empty folder, which is deleted after it. */
-export async function withWorkFolder<T>(root: string, name: string, work: (folder: string) => Promise<T>): Promise<T> {
-  await mkdir(root, { recursive: true });
-  const folder = await mkdtemp(join(root, `${name}-`));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Deletes the folders of killed workers, which have not changed for longer than any attempt lives. */
-export async function sweepWorkFolder(root: string, olderThanMs: number): Promise<void> {
-  await mkdir(root, { recursive: true });
-  for (const name of await readdir(root)) {
-    const folder = join(root, name);
-    const { mtimeMs } = await stat(folder).catch(() => ({ mtimeMs: Date.now() }));
-    if (Date.now() - mtimeMs > olderThanMs) await rm(folder, { recursive: true, force: true });
-  }
 }

@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
-import type { VideoForm } from '../../src/tasks/ports.ts';
 import type { JobRequest } from '../../src/providers/contract.ts';
-import type { GeneratingTask } from '../../src/tasks/tasks.ts';
+import type { VideoForm } from '../../src/tasks/ports.ts';
+import { type GeneratingTask, recordGenerating } from '../../src/tasks/tasks.ts';
 import { TaskEnded } from '../attempts.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { providerFailures } from './failures.ts';
@@ -11,6 +11,8 @@ import type { Stop } from './job.ts';
 export type Attempt = {
   readonly deps: ActivityDeps;
   readonly task: GeneratingTask;
+  /** Unix milliseconds; `at` is undefined until the task has its first job. */
+  readonly started: { at: number | undefined };
   /** Undefined for a video that is stored as it was delivered. */
   readonly form: VideoForm | undefined;
   /** Empty, used by this attempt alone, and deleted after it. */
@@ -22,9 +24,15 @@ export type Attempt = {
   /** The reference media, fetched once in an attempt. */
   readonly media: JobRequest['media'];
   readonly report: (progress: number) => void;
-  /** Records that the task has had a job for `sinceMs`, which makes it `generating`. Idempotent. */
-  readonly markGenerating: (sinceMs?: number) => Promise<void>;
 };
+
+/** Records that the task has had a job for `sinceMs`, which makes it `generating`. Idempotent. */
+export async function markGenerating({ deps, task, started }: Attempt, sinceMs = 0): Promise<void> {
+  if (started.at !== undefined) return;
+  started.at = (await recordGenerating(deps.db, task.taskId, sinceMs))?.generationStartedAt;
+  if (started.at === undefined) return;
+  deps.events.emit({ kind: 'stage_ended', stage: 'queue_wait', durationMs: started.at - task.createdAt });
+}
 
 type Signals = Pick<Attempt, 'signal' | 'signalWithoutDeadline'>;
 

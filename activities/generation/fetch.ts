@@ -1,7 +1,7 @@
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../src/outbound/resumable-download.ts';
 import type { GeneratedVideo } from '../../src/providers/contract.ts';
-import { succeedProviderJob } from '../../src/providers/provider-jobs.ts';
+import { succeedProviderJob } from '../../src/providers/job-ends.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type StagedVideo, storeDelivered, usablePoster } from '../store-result.ts';
 import { incomingKeyOf, mediaKeysOf } from '../task-files.ts';
@@ -18,46 +18,6 @@ export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Pro
   const fetched = await fetchFile(attempt, job, Math.max(0, attempt.task.deadlineMs - spentMs));
   if (fetched === 'moved') return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
   return 'kind' in fetched ? fetched : await stageVideo(attempt, fetched);
-}
-
-/** Stages the video that the upstream wrote into our store before it lost the job. Returns undefined if it wrote no video. */
-export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome | undefined> {
-  if (job.provider.uploads !== true) return undefined;
-  const upload = await moveUpload(attempt, job);
-  if (upload === 'missing') return undefined;
-  if (upload !== 'moved') return upload;
-  await settleCost(attempt, job, undefined);
-  return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
-}
-
-/** Returns the video that an earlier attempt staged before its response was lost, so that nothing is generated twice. */
-export async function findStaged(attempt: Attempt): Promise<Outcome | undefined> {
-  const { deps, task } = attempt;
-  const { staged, stagedPoster, video, poster } = mediaKeysOf(task.taskId);
-  const isStored = async (key: string) => (await deps.media.sizeOf(key)) !== undefined;
-  if (!(await isStored(staged)) && !(await isStored(video))) return undefined;
-  const hasPoster = (await isStored(stagedPoster)) || (await isStored(poster));
-  return await settleStaged(attempt, { key: staged, ...(hasPoster && { posterKey: stagedPoster }) });
-}
-
-/** Puts a video into our own store, under its staging key or its final one. */
-export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promise<Outcome> {
-  const { deps, task, form } = attempt;
-  const { staged, stagedPoster } = mediaKeysOf(task.taskId);
-  const result = form === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
-  if (result !== undefined) return await settleStaged(attempt, { key: staged, posterKey: stagedPoster, result });
-  const poster = await usablePoster(video.posterPath);
-  await Promise.all([
-    deps.media.put(staged, video.path),
-    poster === undefined ? undefined : deps.media.put(stagedPoster, poster),
-  ]);
-  return await settleStaged(attempt, { key: staged, ...(poster !== undefined && { posterKey: stagedPoster }) });
-}
-
-async function settleStaged({ deps, task, form }: Attempt, staged: StagedVideo): Promise<Outcome> {
-  const ended = await succeedProviderJob(deps.db, task.taskId);
-  if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
-  return { kind: 'video', staged: form === undefined ? staged : { ...staged, form } };
 }
 
 async function fetchFile(
@@ -106,4 +66,44 @@ async function checkUpload(media: ActivityDeps['media'], key: string): Promise<'
   if (sizeBytes <= maxVideoBytes) return 'fits';
   await media.delete(key);
   return 'too_large';
+}
+
+/** Puts a video into our own store, under its staging key or its final one. */
+export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promise<Outcome> {
+  const { deps, task, form } = attempt;
+  const { staged, stagedPoster } = mediaKeysOf(task.taskId);
+  const result = form === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
+  if (result !== undefined) return await settleStaged(attempt, { key: staged, posterKey: stagedPoster, result });
+  const poster = await usablePoster(video.posterPath);
+  await Promise.all([
+    deps.media.put(staged, video.path),
+    poster === undefined ? undefined : deps.media.put(stagedPoster, poster),
+  ]);
+  return await settleStaged(attempt, { key: staged, ...(poster !== undefined && { posterKey: stagedPoster }) });
+}
+
+async function settleStaged({ deps, task, form }: Attempt, staged: StagedVideo): Promise<Outcome> {
+  const ended = await succeedProviderJob(deps.db, task.taskId);
+  if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
+  return { kind: 'video', staged: form === undefined ? staged : { ...staged, form } };
+}
+
+/** Stages the video that the upstream wrote into our store before it lost the job. Returns undefined if it wrote no video. */
+export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome | undefined> {
+  if (job.provider.uploads !== true) return undefined;
+  const upload = await moveUpload(attempt, job);
+  if (upload === 'missing') return undefined;
+  if (upload !== 'moved') return upload;
+  await settleCost(attempt, job, undefined);
+  return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
+}
+
+/** Returns the video that an earlier attempt staged before its response was lost, so that nothing is generated twice. */
+export async function findStaged(attempt: Attempt): Promise<Outcome | undefined> {
+  const { deps, task } = attempt;
+  const { staged, stagedPoster, video, poster } = mediaKeysOf(task.taskId);
+  const isStored = async (key: string) => (await deps.media.sizeOf(key)) !== undefined;
+  if (!(await isStored(staged)) && !(await isStored(video))) return undefined;
+  const hasPoster = (await isStored(stagedPoster)) || (await isStored(poster));
+  return await settleStaged(attempt, { key: staged, ...(hasPoster && { posterKey: stagedPoster }) });
 }

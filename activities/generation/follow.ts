@@ -1,12 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Ended } from '../../src/providers/followed-job.ts';
-import type { OpenProvider } from '../../src/providers/registry.ts';
 import { touchGenerations } from '../../src/tasks/tasks.ts';
-import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
+import { type Attempt, hasDeadlinePassed } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import { fetchUpload } from './fetch.ts';
-import type { JobIn, Outcome, Stop } from './job.ts';
-import { ageOf, endAfter, failTask, settleFailure, settleLost, stopJob, withinLimit } from './settle.ts';
+import type { JobIn, Outcome } from './job.ts';
+import { waitForProvider } from './recover.ts';
+import { endAfter, failTask, settleFailure, settleLost, stopJob, withinLimit } from './settle.ts';
 
 type FollowedEnd = Ended | { readonly state: 'provider_off' | 'interrupted' };
 
@@ -45,42 +44,16 @@ async function pollToEnd(attempt: Attempt, job: JobIn<'running'>): Promise<Follo
   const off = deps.switches.watch(job.provider.name);
   const signal = AbortSignal.any([limit, off.signal]);
   try {
-    return await job.open.follow(job.upstream, { ageMs: ageOf(job), onProgress, signal });
+    return await job.open.follow(job.upstream, {
+      ageMs: Math.max(0, Date.now() - job.submittedAt),
+      onProgress,
+      signal,
+    });
   } catch (error) {
     if (!signal.aborted) throw error;
     return { state: off.signal.aborted ? 'provider_off' : 'interrupted' };
   } finally {
     off.stop();
-  }
-}
-
-const recheckMs = 10_000;
-const logEveryMs = 300_000;
-
-/**
- * Waits, until the deadline, while the provider of a job is off, or while `find` returns undefined because its name has left the
- * catalogue or stands for another upstream, whose statements about the job would be false.
- */
-export async function waitForProvider(
-  attempt: Attempt,
-  { ordinal, provider }: { readonly ordinal: number; readonly provider: string },
-  find: () => OpenProvider | undefined,
-): Promise<OpenProvider | Stop> {
-  const { deps, signal } = attempt;
-  const { taskId } = attempt.task;
-  for (let loggedAt = -Infinity; ; await delay(recheckMs, undefined, { signal }).catch(() => undefined)) {
-    const isOff = await deps.switches.isOff(provider);
-    const found = isOff ? undefined : find();
-    if (found !== undefined) return found;
-    if (performance.now() - loggedAt >= logEveryMs) {
-      const reason = isOff ? 'provider_off' : 'provider_changed';
-      deps.log.error({ taskId, ordinal, provider, reason }, 'job polling paused');
-      loggedAt = performance.now();
-    }
-    if (!signal.aborted) continue;
-    if (!hasDeadlinePassed(attempt)) return interrupted(attempt);
-    const end = { outcome: 'abandoned', cost: 'unknown', detail: 'its provider was off, or another upstream' } as const;
-    return await failTask(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
   }
 }
 

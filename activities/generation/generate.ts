@@ -1,15 +1,15 @@
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
 import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
-import { fetchVideo, findStaged } from './fetch.ts';
-import { followJob, waitForProvider } from './follow.ts';
-import { type Job, type Outcome, runningJob, type Stop } from './job.ts';
-import { recoverJob } from './recover.ts';
-import { countLost, jobKeyOf, nextJob, type NextJob } from './reserve.ts';
+import { fetchVideo } from './fetch.ts';
+import { followJob } from './follow.ts';
+import type { Job, Outcome, Stop } from './job.ts';
+import { recoverJob, resumeJob } from './recover.ts';
+import { nextJob, type NextJob } from './reserve.ts';
 import { runJob } from './run.ts';
 import { submitJob } from './submit.ts';
 
-// A task's jobs, one after the other, until one has led to the video.
+// A task's jobs, one after the other, until one has led to the video. `reserve.ts` selects each job; then its state selects the step:
 //
 // | state of the job | step    | leads to                                                           |
 // | ---------------- | ------- | ------------------------------------------------------------------ |
@@ -20,7 +20,7 @@ import { submitJob } from './submit.ts';
 // | succeeded        | fetch   | the video                                                          |
 //
 // A held job lives in the request that creates it, and an unanswered one is a create whose response was lost. Every step commits its
-// result, or ends the task or this attempt. The next attempt, also after a crash, resumes the job from its row (`resumeJob`).
+// result, or ends the task or this attempt (`settle.ts`). The next attempt, also after a crash, resumes the job from its row.
 
 /** The state machine of a job. */
 function step(attempt: Attempt, job: Job): Promise<Outcome> {
@@ -49,26 +49,10 @@ export async function generate(
   let outcome: Outcome | NextJob = first ?? (task.isFirst ? await nextJob(deps, task, []) : { kind: 'next' });
   for (;;) {
     if (outcome.kind === 'next') outcome = await nextJob(deps, task, await listProviderJobs(deps.db, task.taskId));
-    else if (outcome.kind === 'resumed') outcome = (await findStaged(attempt)) ?? (await resumeJob(attempt, outcome));
+    else if (outcome.kind === 'resumed') outcome = await resumeJob(attempt, outcome);
     else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
     else return outcome;
   }
-}
-
-/** Reads the state of a job whose intent was committed before, by an earlier attempt or by this one. */
-async function resumeJob(attempt: Attempt, { row, earlier }: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
-  const { deps, task } = attempt;
-  const open = await waitForProvider(attempt, row, () => deps.providers.ofJob(row));
-  if ('kind' in open) return open;
-  const { provider } = open;
-  const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, submittedAt, upstreamEndedAt } = row;
-  const jobKey = jobKeyOf(task.taskId, row.provider, earlier);
-  const job = { taskId: task.taskId, ordinal, jobKey, pool, open, resubmissions: countLost(earlier) };
-  if (provider.runs !== 'upstream') return { kind: 'job', job: { ...job, state: 'held', provider } };
-  if (id === undefined) return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs } };
-  // The attempt that recorded the job may have died before this.
-  await attempt.markGenerating();
-  return { kind: 'job', job: runningJob(task, job, { provider, id, handle, submittedAt, upstreamEndedAt }) };
 }
 
 /** After the deadline no job is created or searched for. An unavailable database is retried, so that the job is checked once more. */

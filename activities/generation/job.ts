@@ -40,8 +40,8 @@ type JobStates = {
 type UpstreamRun = {
   readonly provider: PolledProvider;
   readonly upstream: UpstreamJob;
-  /** Unix milliseconds; undefined for a job that this attempt submitted. */
-  readonly submittedAt?: number | undefined;
+  /** Unix milliseconds. The database's clock, from which an earlier attempt's is read, may be ahead of ours. */
+  readonly submittedAt: number;
   /** Unix milliseconds; undefined for a job that may still run. */
   readonly upstreamEndedAt?: number | undefined;
 };
@@ -70,13 +70,18 @@ export type Stop =
   | { readonly kind: 'undecided'; readonly detail: string }
   | { readonly kind: 'cancelled' };
 
-type KnownJob = Omit<UpstreamRun, 'upstream'> & { readonly id: string; readonly handle?: unknown };
+type KnownJob = Omit<UpstreamRun, 'upstream' | 'submittedAt'> & {
+  readonly id: string;
+  readonly handle?: unknown;
+  /** Now by default. */
+  readonly submittedAt?: number | undefined;
+};
 
 /** Builds the state of a job whose upstream id is known. */
 export function runningJob(
   { param }: Pick<GeneratingTask, 'param'>,
   { taskId, ordinal, jobKey, pool, open, resubmissions }: JobBase,
-  { provider, id, handle, submittedAt, upstreamEndedAt }: KnownJob,
+  { provider, id, handle, submittedAt = Date.now(), upstreamEndedAt }: KnownJob,
 ): JobIn<'running'> {
   // Stored as the provider returned it, which is plain JSON.
   const upstream = { jobKey, id, handle: (handle ?? {}) as JsonObject, input: param.input };

@@ -1,15 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { detailOf, isStorable } from '../../src/providers/answers.ts';
 import type { LostCreate, PolledProvider, RecoverOutcome } from '../../src/providers/contract.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { countRivals, listClaimedJobs } from '../../src/providers/lost-creates.ts';
-import { callSettledAfterMs, type ProviderJob } from '../../src/providers/provider-jobs.ts';
+import { callSettledAfterMs, countRivals, listClaimedJobs } from '../../src/providers/job-creates.ts';
+import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { type Attempt, interrupted } from './attempt.ts';
-import { type JobIn, type Outcome, runningJob } from './job.ts';
-import { endJob, settleLost } from './settle.ts';
+import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './attempt.ts';
+import { providerFailures } from './failures.ts';
+import { findStaged } from './fetch.ts';
+import { type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
+import type { NextJob } from './reserve.ts';
+import { endJob, failTask, settleLost } from './settle.ts';
 import { recordAccepted, spelledInput } from './submit.ts';
 
-// A create whose response was lost may have made a job, which costs money, so no other create is sent before that is known.
+// An attempt that finds an intent continues its job. A create whose response was lost may have made a job, which costs money, so no
+// other create is sent before that is known.
+
+/** Reads the state of a job whose intent was committed before, by an earlier attempt or by this one. */
+export async function resumeJob(attempt: Attempt, resumed: Extract<NextJob, { kind: 'resumed' }>): Promise<Outcome> {
+  const staged = await findStaged(attempt);
+  if (staged !== undefined) return staged;
+  const { deps, task } = attempt;
+  const { row, jobKey, resubmissions } = resumed;
+  const open = await waitForProvider(attempt, row, () => deps.providers.ofJob(row));
+  if ('kind' in open) return open;
+  const { provider } = open;
+  const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, submittedAt, upstreamEndedAt } = row;
+  const job = { taskId: task.taskId, ordinal, jobKey, pool, open, resubmissions };
+  if (provider.runs !== 'upstream') return { kind: 'job', job: { ...job, state: 'held', provider } };
+  if (id === undefined) return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs } };
+  // The attempt that recorded the job may have died before this.
+  await markGenerating(attempt);
+  return { kind: 'job', job: runningJob(task, job, { provider, id, handle, submittedAt, upstreamEndedAt }) };
+}
+
+const recheckMs = 10_000;
+const logEveryMs = 300_000;
+
+/**
+ * Waits, until the deadline, while the provider of a job is off, or while `find` returns undefined because its name has left the
+ * catalogue or stands for another upstream, whose statements about the job would be false.
+ */
+export async function waitForProvider(
+  attempt: Attempt,
+  { ordinal, provider }: { readonly ordinal: number; readonly provider: string },
+  find: () => OpenProvider | undefined,
+): Promise<OpenProvider | Stop> {
+  const { deps, signal } = attempt;
+  const { taskId } = attempt.task;
+  for (let loggedAt = -Infinity; ; await delay(recheckMs, undefined, { signal }).catch(() => undefined)) {
+    const isOff = await deps.switches.isOff(provider);
+    const found = isOff ? undefined : find();
+    if (found !== undefined) return found;
+    if (performance.now() - loggedAt >= logEveryMs) {
+      const reason = isOff ? 'provider_off' : 'provider_changed';
+      deps.log.error({ taskId, ordinal, provider, reason }, 'job polling paused');
+      loggedAt = performance.now();
+    }
+    if (!signal.aborted) continue;
+    if (!hasDeadlinePassed(attempt)) return interrupted(attempt);
+    const end = { outcome: 'abandoned', cost: 'unknown', detail: 'its provider was off, or another upstream' } as const;
+    return await failTask(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
+  }
+}
 
 /** After this no response is expected any more. */
 const responseLimitMs = 10 * 60_000;
@@ -42,7 +95,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
 }
 
 /** A create by its request and its row. */
-export type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
+type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'deadlineMs'> & {
   readonly accountId: string;
   readonly row: Pick<ProviderJob, 'ordinal' | 'provider' | 'pool' | 'intendedAt' | 'ageMs'>;
 };

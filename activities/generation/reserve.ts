@@ -8,7 +8,7 @@ import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
 import { readTiers } from '../../src/providers/task-tiers.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { failureFor, providerFailures } from './failures.ts';
-import type { JobIn, Stop } from './job.ts';
+import type { JobBase, JobIn, Stop } from './job.ts';
 
 // The rows of a task determine the next step: its end, an open job, or a slot for a new one, and at which provider.
 
@@ -19,8 +19,7 @@ type RoutedTask = Pick<Task, 'taskId' | 'accountId' | 'param'> & {
 
 export type NextJob =
   | { readonly kind: 'job'; readonly job: JobIn<'reserved'> }
-  /** `earlier`: the jobs of the task before it. */
-  | { readonly kind: 'resumed'; readonly row: ProviderJob; readonly earlier: readonly ProviderJob[] };
+  | ({ readonly kind: 'resumed'; readonly row: ProviderJob } & Pick<JobBase, 'jobKey' | 'resubmissions'>);
 
 /** Returns the open job, else reserves a slot at the next provider that may make one. */
 export async function nextJob(
@@ -33,8 +32,11 @@ export async function nextJob(
   if (failure !== undefined) return { kind: 'task_failed', failure };
   const jobs = rows.filter(({ isIntended }) => isIntended);
   const open = jobs.find(({ outcome }) => outcome === undefined || outcome === 'success');
-  if (open !== undefined)
-    return { kind: 'resumed', row: open, earlier: jobs.filter(({ ordinal }) => ordinal < open.ordinal) };
+  if (open !== undefined) {
+    const earlier = jobs.filter(({ ordinal }) => ordinal < open.ordinal);
+    const jobKey = jobKeyOf(task.taskId, open.provider, earlier);
+    return { kind: 'resumed', row: open, jobKey, resubmissions: countLost(earlier) };
+  }
   // A row whose create was never sent is used again.
   const unused = rows.find(({ isIntended, outcome }) => !isIntended && outcome === undefined);
   return await reserveJob(deps, task, jobs, unused?.ordinal ?? (rows.at(-1)?.ordinal ?? 0) + 1);
@@ -133,7 +135,7 @@ async function tiersOf(deps: ActivityDeps, { taskId, param, providers = [] }: Ro
 }
 
 /** Counts the jobs after which another one was made, because they were lost. */
-export function countLost(jobs: readonly ProviderJob[]): number {
+function countLost(jobs: readonly ProviderJob[]): number {
   return jobs.filter(({ outcome }) => outcome === 'abandoned').length;
 }
 

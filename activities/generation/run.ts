@@ -1,34 +1,34 @@
 import type { HeldEnd } from '../../src/providers/contract.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
-import { recordLostRun, recordUpstreamEnd } from '../../src/providers/provider-jobs.ts';
+import { recordLostRun } from '../../src/providers/job-creates.ts';
 import { closeBreaker } from '../../src/providers/provider-pools.ts';
-import { type Attempt, hasDeadlinePassed, interrupted } from './attempt.ts';
+import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './attempt.ts';
 import { failureIn, providerFailures } from './failures.ts';
 import { stageVideo } from './fetch.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { coolDown, failTask, settleDeclined, settleFailure } from './settle.ts';
+import { coolDown, failTask, settleCost, settleDeclined, settleFailure } from './settle.ts';
 import { requestFor } from './submit.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
 export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outcome> {
-  const { deps, markGenerating } = attempt;
-  const { taskId, ordinal, pool, provider } = job;
-  if (provider.runs === 'here') await markGenerating();
-  const begunAt = performance.now();
+  const { deps } = attempt;
+  const { pool, provider } = job;
+  if (provider.runs === 'here') await markGenerating(attempt);
+  const submittedAt = Date.now();
   const end = await runToEnd(attempt, job);
   if (end.kind === 'interrupted') return await settleInterrupted(attempt, job, end.error);
   if (pool !== undefined)
     deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(end) });
   switch (end.kind) {
     case 'video':
-      await markGenerating(performance.now() - begunAt);
+      await markGenerating(attempt, Date.now() - submittedAt);
       if (pool !== undefined) {
-        await recordUpstreamEnd(deps.db, { taskId, ordinal, cost: end.cost });
+        await settleCost(attempt, { ...job, submittedAt }, end.cost);
         await closeBreaker(deps.db, pool);
       }
       return await stageVideo(attempt, end.video);
     case 'failed':
-      return await settleFailure(attempt, job, end);
+      return await settleFailure(attempt, { ...job, submittedAt }, end);
     case 'not_accepted':
     case 'refused':
       return await settleDeclined(attempt, job, end);
@@ -41,10 +41,10 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
 type RunEnd = HeldEnd | { readonly kind: 'interrupted'; readonly error: unknown };
 
 async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<RunEnd> {
-  const { deps, signal, report, workFolder, markGenerating } = attempt;
+  const { deps, signal, report, workFolder } = attempt;
   const begunAt = performance.now();
   const onStarted = () => {
-    markGenerating(performance.now() - begunAt).catch((err: unknown) =>
+    markGenerating(attempt, performance.now() - begunAt).catch((err: unknown) =>
       deps.log.warn({ taskId: job.taskId, err }, 'task not marked as generating'),
     );
   };

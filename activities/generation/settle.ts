@@ -1,14 +1,10 @@
 import pTimeout from 'p-timeout';
 import { estimateCost } from '../../src/models/catalogue/cost.ts';
-import type { TaskFailure } from '../../src/tasks/task.ts';
+import type { Task, TaskFailure } from '../../src/tasks/task.ts';
 import { mediaUrlsOf } from '../../src/tasks/task-input.ts';
 import type { CancelOutcome, Cost, UpstreamError, NotAccepted, Refused } from '../../src/providers/contract.ts';
-import {
-  endProviderJob,
-  listProviderJobs,
-  type ProviderJobEnd,
-  recordUpstreamEnd,
-} from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { endProviderJob, type ProviderJobEnd, recordUpstreamEnd } from '../../src/providers/job-ends.ts';
 import { type CooldownReason, recordPoolFailure } from '../../src/providers/provider-pools.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type Attempt, interrupted, isCancelled } from './attempt.ts';
@@ -19,7 +15,10 @@ import type { JobBase, JobIn, Outcome, Stop } from './job.ts';
 
 type JobEnd = Omit<ProviderJobEnd, 'taskId' | 'ordinal' | 'failure'>;
 type JobRow = Pick<JobBase, 'taskId' | 'ordinal'>;
-type Submitted = { readonly submittedAt?: number | undefined };
+type SubmittedJob = Pick<JobBase, 'taskId' | 'ordinal' | 'open'> & {
+  /** Unix milliseconds; now by default. */
+  readonly submittedAt?: number | undefined;
+};
 
 /** Ends the job and counts it. Returns false if it has ended before; the first end stays. */
 export async function endJob(
@@ -82,7 +81,7 @@ export async function settleDeclined(
  */
 export async function settleFailure(
   attempt: Attempt,
-  job: JobBase & Submitted,
+  job: JobBase & SubmittedJob,
   { error, cost }: { readonly error: UpstreamError; readonly cost?: Cost },
 ): Promise<Outcome> {
   const { deps, task } = attempt;
@@ -164,18 +163,14 @@ export async function withinLimit<T>(send: (signal: AbortSignal) => Promise<T>):
 
 /** Releases the slot. The upstream's own figure replaces the estimate. */
 export async function settleCost(
-  { deps, task }: Attempt,
-  job: JobRow & Pick<JobBase, 'open'> & Submitted,
+  { deps, task }: { readonly deps: ActivityDeps; readonly task: Pick<Task, 'param'> },
+  { taskId, ordinal, open, submittedAt = Date.now() }: SubmittedJob,
   reported: Cost | undefined,
 ): Promise<void> {
-  const { taskId, ordinal, open } = job;
   const rule = open.terms.cost;
-  const estimated = rule && estimateCost(rule, { input: task.param.input, gpuMs: ageOf(job) });
+  const gpuMs = Math.max(0, Date.now() - submittedAt);
+  const estimated = rule && estimateCost(rule, { input: task.param.input, gpuMs });
   await recordUpstreamEnd(deps.db, { taskId, ordinal, cost: reported ?? estimated });
-}
-
-export function ageOf({ submittedAt }: Submitted): number {
-  return submittedAt === undefined ? 0 : Math.max(0, Date.now() - submittedAt);
 }
 
 const temporaryCooldown = { baseMs: 5_000, maxMs: 300_000 };

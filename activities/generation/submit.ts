@@ -10,10 +10,10 @@ import { mediaOf, picturesOf } from '../../src/providers/media-parts.ts';
 import { callOutcomeOf } from '../../src/providers/provider-events.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { spellImageReferences } from '../../src/providers/task-values.ts';
-import { intendProviderJob, intendReservedJob, recordProviderJob } from '../../src/providers/provider-jobs.ts';
+import { intendProviderJob, intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
 import { closeBreaker } from '../../src/providers/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-files.ts';
-import { type Attempt, interrupted } from './attempt.ts';
+import { type Attempt, interrupted, markGenerating } from './attempt.ts';
 import { failureIn } from './failures.ts';
 import { type JobBase, type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
 import { coolDown, failTask, logFields, settleDeclined } from './settle.ts';
@@ -28,6 +28,22 @@ export async function submitJob(attempt: Attempt, job: JobIn<'reserved'>): Promi
   if (invalid !== undefined) return invalid;
   if (provider.runs === 'upstream') return await createJob(attempt, job, provider);
   return (await commitIntent(attempt, job)) ?? { kind: 'job', job: { ...job, state: 'held', provider } };
+}
+
+/** An invalid image ends the task before anything is sent, and releases the slot. */
+async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<Stop | undefined> {
+  try {
+    for (const image of picturesOf(await attempt.media())) {
+      const refusal = refuseImageSize(job.entry.rules, image);
+      if (refusal !== undefined)
+        throw new TaskError('image_invalid', `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`);
+    }
+    return undefined;
+  } catch (error) {
+    const invalid = failureIn(error);
+    if (invalid === undefined || job.pool === undefined) throw error;
+    return await failTask(attempt, job, invalid, { outcome: 'not_created' });
+  }
 }
 
 async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: PolledProvider): Promise<Outcome> {
@@ -49,22 +65,6 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
   deps.log.warn({ ...logFields(job), detail: created.detail }, 'response to a create lost');
   if (!signal.aborted) await coolDown(deps, job, { reason: 'unknown' });
   return { kind: 'next' };
-}
-
-/** An invalid image ends the task before anything is sent, and releases the slot. */
-async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<Stop | undefined> {
-  try {
-    for (const image of picturesOf(await attempt.media())) {
-      const refusal = refuseImageSize(job.entry.rules, image);
-      if (refusal !== undefined)
-        throw new TaskError('image_invalid', `${refusal.charAt(0).toUpperCase()}${refusal.slice(1)}.`);
-    }
-    return undefined;
-  } catch (error) {
-    const invalid = failureIn(error);
-    if (invalid === undefined || job.pool === undefined) throw error;
-    return await failTask(attempt, job, invalid, { outcome: 'not_created' });
-  }
 }
 
 export function requestFor({ deps, task, media }: Attempt, { open, jobKey, ordinal }: JobBase): JobRequest {
@@ -142,10 +142,8 @@ export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved
 }
 
 /** Commits the id of the job. A job whose intent was abandoned is stopped; the next attempt reads the state of its task. */
-export async function recordAccepted(
-  { deps, signalWithoutDeadline, markGenerating }: Attempt,
-  job: JobIn<'running'>,
-): Promise<Outcome> {
+export async function recordAccepted(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
+  const { deps, signalWithoutDeadline } = attempt;
   const { taskId, ordinal, pool, provider, upstream } = job;
   const { id: jobId } = upstream;
   // A handle that was recorded before stays if the provider returns none now.
@@ -155,6 +153,6 @@ export async function recordAccepted(
     return { kind: 'undecided', detail: `job ${jobId} was stopped, because its request had been abandoned` };
   }
   if (pool !== undefined) await closeBreaker(deps.db, pool);
-  await markGenerating();
+  await markGenerating(attempt);
   return { kind: 'job', job };
 }

@@ -4,7 +4,7 @@ import { showMs, times } from '../row.ts';
 import { benchAccounts, benchService, unreachableAddress } from '../service.ts';
 import { median, percentile } from '../statistics.ts';
 import type { Database } from '../../src/platform/database/database.ts';
-import { endProviderJob } from '../../src/providers/provider-jobs.ts';
+import { endProviderJob } from '../../src/providers/job-ends.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 
 const limit = 8;

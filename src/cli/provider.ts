@@ -4,7 +4,7 @@ import { dayMs } from '../platform/duration.ts';
 import { type Config, secretReader } from '../config/config.ts';
 import { unknownName } from '../platform/did-you-mean.ts';
 import { unservedModels } from '../models/catalogue/served.ts';
-import { presentBookedCredits, presentMargin } from '../providers/provider-view.ts';
+import { presentBookedCredits, presentMargin } from '../credits/margin-view.ts';
 import { checkWorkflows, type CheckedWorkflow } from '../providers/workflow-checks.ts';
 import { maxMarginMs, type PaidMoney, readBookedCredits, readMargin, readPaidMoney } from '../credits/margin.ts';
 import { sectionOf } from '../credits/sections.ts';

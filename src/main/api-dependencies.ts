@@ -7,6 +7,8 @@ import { type TaskToStop, createHttpDeps, type HttpDeps } from '../http/http-dep
 import { createBadKeys, createRateLimiter } from '../http/limits/rate-limits.ts';
 import { createMailQueue, mailSecrets } from '../mail/mail-queue.ts';
 import { createMediaUploads } from '../media/media-uploads.ts';
+import type { ResultStore } from '../media/result-store.ts';
+import type { SecretReader } from '../models/catalogue/providers.ts';
 import { openStore } from '../media/open-store.ts';
 import { originsOf } from '../media/store-location.ts';
 import { uploadFromUrl, uploadKey } from '../media/upload.ts';
@@ -14,7 +16,6 @@ import { installationSources } from '../metrics/installation.ts';
 import type { Events } from '../metrics/events.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { readAtScrapes } from '../metrics/read-at-scrapes.ts';
-import { createLiveCatalogue } from '../models/live-catalogue.ts';
 import { watchModels } from '../models/report-models.ts';
 import { createModerator } from '../moderation/moderator.ts';
 import { isInNetworks } from '../outbound/allow-list.ts';
@@ -23,18 +24,16 @@ import { createSecretBox, type SecretBox } from '../outbound/secrets.ts';
 import { openPayments } from '../payments/open-payments.ts';
 import { createIdentityProvider } from '../people/identity-provider.ts';
 import { oidcCallbackPath } from '../people/oidc-routes.ts';
-import { createDatabase, inTime } from '../platform/database/database.ts';
+import { inTime } from '../platform/database/database.ts';
 import type { Log } from '../platform/log.ts';
 import { createRequestLog } from '../requests/request-log.ts';
 import type { Engine } from '../tasks/ports.ts';
 import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
 import { owedDeliveries } from '../tasks/task-event.ts';
 import { createUncertainCreates } from '../tasks/uncertain-creates.ts';
-import { connectTemporal } from '../temporal/connect.ts';
-import { createEngine } from '../temporal/engine.ts';
 import { createTaskProgress } from '../temporal/task-progress.ts';
-import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { createTaskStarter } from '../temporal/task-starter.ts';
+import { type Core, openCore } from './core.ts';
 import { currentTracing } from './tracing.ts';
 
 /** Prometheus discards the whole scrape after ten seconds. */
@@ -58,32 +57,19 @@ export async function openApiDependencies(
   reasons: () => readonly string[],
 ): Promise<ApiDependencies> {
   const resultStore = await openStore(settings, log, { writes: true });
-  const { catalogueFile: path, publicUrl } = settings;
-  const events = metrics.eventsOf(() => catalogue.current());
-  const readHookSecret = secretReader(dirname(path ?? ''));
-  const catalogue = createLiveCatalogue({ path, publicUrl, readHookSecret, log, part: 'api', events });
-  const db = createDatabase({
-    url: settings.databaseUrl,
-    poolSize: settings.databasePoolSize,
-    onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
-  });
-  metrics.databases.set('api', db.usage);
+  const readHookSecret = secretReader(dirname(settings.catalogueFile ?? ''));
+  const core = openCore(settings, log, metrics, { part: 'api', readHookSecret, retries: false });
+  const { db, catalogue, events } = core;
   readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current));
-  const temporal = connectTemporal(settings.temporal, { retries: false, interceptors: currentTracing()?.client });
-  const calls = createEngineCalls(createEngine(temporal.client, taskQueuesOf(settings.taskQueue)), log);
-  const box = createSecretBox(settings.secret, settings.secretPrevious);
+  const calls = createEngineCalls(core.engine, log);
   const sales = await watchModels({ db, catalogue: catalogue.current, log });
-  const linkTo = (url: string) => {
-    const upload = uploadFromUrl(publicUrl, url);
-    return upload === undefined ? url : resultStore.link(uploadKey(upload), hookLinkMs);
-  };
-  const hooks = { installation: installationHook(settings), own: ownEndpoints(settings), readSecret: readHookSecret };
-  const moderator = createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
-  const testCallbacks = createTestCallbacks({ settings, db, box, log, models: () => catalogue.current().models });
+  const moderator = openModerator(core, resultStore, readHookSecret);
+  const callbacks = openCallbackSettings(core);
   const uncertainCreates = createUncertainCreates({ db, log, events });
   const deps = createHttpDeps({
     ...fromSettings(settings),
     ...calls.ports,
+    ...callbacks.ports,
     db,
     log,
     events,
@@ -94,12 +80,7 @@ export async function openApiDependencies(
     acceptInBatch: countAccepted(createTaskAcceptor(db), events),
     refundUncertain: uncertainCreates.add,
     storeUpload: createMediaUploads({ ...settings, db, resultStore }),
-    testCallback: testCallbacks.send,
-    callbackSecrets: {
-      reveal: (accountId, purpose) => revealSecret(db, box, accountId, purpose),
-      rotate: (rotation) => rotateSecret(db, box, rotation),
-    },
-    progressOf: createTaskProgress(temporal.client),
+    progressOf: createTaskProgress(core.temporal.client),
     isSold: sales.isSold,
     moderator,
     requestLog: createRequestLog({ db, log, events }),
@@ -114,11 +95,28 @@ export async function openApiDependencies(
       await deps.keyTouches.drain();
       await deps.requestLog.drain();
     },
-    close: async () => {
-      catalogue.close();
-      await Promise.allSettled([moderator, testCallbacks, sales, temporal, db].map((part) => part.close()));
-    },
+    close: async () => void (await Promise.allSettled([moderator, callbacks, sales, core].map((part) => part.close()))),
   };
+}
+
+/** The check of content before the charge. Hooks read images of ours by links. */
+function openModerator({ settings, catalogue, events, log }: Core, store: ResultStore, readSecret: SecretReader) {
+  const linkTo = (url: string) => {
+    const upload = uploadFromUrl(settings.publicUrl, url);
+    return upload === undefined ? url : store.link(uploadKey(upload), hookLinkMs);
+  };
+  const hooks = { installation: installationHook(settings), own: ownEndpoints(settings), readSecret };
+  return createModerator({ ...hooks, catalogue: catalogue.current, linkTo, events, log });
+}
+
+/** The callbacks' secrets and their test. Workers send all other callbacks. */
+function openCallbackSettings({ settings, db, box, log, catalogue }: Core) {
+  const tests = createTestCallbacks({ settings, db, box, log, models: () => catalogue.current().models });
+  const callbackSecrets: HttpDeps['callbackSecrets'] = {
+    reveal: (accountId, purpose) => revealSecret(db, box, accountId, purpose),
+    rotate: (rotation) => rotateSecret(db, box, rotation),
+  };
+  return { ports: { testCallback: tests.send, callbackSecrets }, close: () => tests.close() };
 }
 
 /** Makes the dependencies that need nothing but settings. */

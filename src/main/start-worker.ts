@@ -3,7 +3,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { sweepWorkFolder } from '../../activities/task-files.ts';
+import { sweepWorkFolder } from '../../activities/work-folder.ts';
 import { provideFontSettings } from '../config/config.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
 import type { Log } from '../platform/log.ts';

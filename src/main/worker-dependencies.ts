@@ -5,7 +5,6 @@ import { createSwitches } from '../../activities/switches.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { uploadFromUrl, uploadKey } from '../media/upload.ts';
-import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { dirname } from 'node:path';
 import { secretReader } from '../config/config.ts';
 import { callbackFormatOf } from '../ingress/shapes.ts';
@@ -15,26 +14,20 @@ import { createVideoInspector } from '../media/inspect-video.ts';
 import { createVideoNormaliser } from '../media/normalize-video.ts';
 import { fetchReferenceMedia } from '../media/reference-media.ts';
 import type { ResultStore } from '../media/result-store.ts';
-import type { Events } from '../metrics/events.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { brandToken } from '../brand/brand.ts';
 import { createGuardedClient } from '../outbound/client.ts';
-import type { OwnEndpoint } from '../outbound/guard.ts';
 import { createProviderClient, type ProviderClient } from '../outbound/provider-client.ts';
 import { createCallbackPoster } from '../outbound/webhook.ts';
-import { createSecretBox } from '../outbound/secrets.ts';
 import { openPayments } from '../payments/open-payments.ts';
 import { createPreviewProvider } from '../providers/preview/preview-provider.ts';
-import { createProviders, type ProvidersDeps } from '../providers/registry.ts';
-import { createDatabase } from '../platform/database/database.ts';
+import { createProviders } from '../providers/registry.ts';
 import { listProviderSwitches } from '../providers/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../tasks/tasks.ts';
-import { connectTemporal } from '../temporal/connect.ts';
-import { createEngine } from '../temporal/engine.ts';
-import { createLiveCatalogue } from '../models/live-catalogue.ts';
 import { createOwedCallbacks } from '../callbacks/owed-callbacks.ts';
 import { createRequestParser, ownEndpoints, type Settings } from '../config/settings.ts';
-import { currentTracing } from './tracing.ts';
+import { type Core, openCore } from './core.ts';
+import type { SecretReader } from '../models/catalogue/providers.ts';
 import { reportModels } from '../models/report-models.ts';
 import { watchWorkflows } from '../providers/workflow-checks.ts';
 
@@ -47,78 +40,40 @@ export function openWorkerDependencies(
   metrics: Metrics,
   media: ResultStore,
 ): WorkerDependencies {
+  const { workerQueues } = settings;
   const readSecret = secretReader(dirname(settings.catalogueFile ?? ''));
-  const followsUpstreams = settings.workerQueues.includes('generation-remote');
   // `reconcile`, on the queue `tasks`, stops jobs at upstreams. Workers of the other queues need no secrets of theirs.
-  const callsUpstreams = followsUpstreams || settings.workerQueues.includes('tasks');
-  const events = metrics.eventsOf(() => catalogue.current());
-  const catalogue = createLiveCatalogue({
-    path: settings.catalogueFile,
-    publicUrl: settings.publicUrl,
-    ...(callsUpstreams && { readSecret }),
-    log,
-    part: 'worker',
-    events,
-  });
-  const db = createDatabase({
-    url: settings.databaseUrl,
-    poolSize: settings.databasePoolSize,
-    onIdleError: (error) => log.warn({ err: error }, 'database connection broke'),
-  });
-  metrics.databases.set('worker', db.usage);
-  const reports = reportModels({ catalogue, workerQueues: settings.workerQueues, db });
-  const temporal = connectTemporal(settings.temporal, { interceptors: currentTracing()?.client });
-  const own = ownEndpoints(settings);
-  const imageClient = createGuardedClient({
-    allow: settings.imageAllow,
-    own,
-    userAgent: brandToken(settings.brand.name),
-  });
-  const callbacks = openCallbacks(settings, own, log);
-  const models = () => catalogue.current().models;
-  const workflows = followsUpstreams
-    ? watchWorkflows({ catalogue: catalogue.current, readSecret, own, db, log })
-    : undefined;
-  const box = createSecretBox(settings.secret, settings.secretPrevious);
+  const callsUpstreams = workerQueues.includes('generation-remote') || workerQueues.includes('tasks');
+  const core = openCore(settings, log, metrics, { part: 'worker', ...(callsUpstreams && { readSecret }) });
+  const { db, catalogue, events, engine } = core;
   const ffmpeg = openFfmpeg(settings);
-  const readUpload = (url: string, path: string) => {
-    const upload = uploadFromUrl(settings.publicUrl, url);
-    return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
-  };
-  const upstreams = openUpstreams({ settings, own, log, ffmpeg, readSecret, catalogue: catalogue.current, events });
+  const upstreams = openUpstreams(core, ffmpeg, readSecret);
+  const references = openReferences(core, ffmpeg, media);
+  const callbacks = openCallbacks(core, media);
+  const reports = openReports(core, readSecret);
   const deps: ActivityDeps = {
     ...fromSettings(settings),
+    ...generationWatches(core),
     db,
     log,
     get models() {
-      return models();
+      return catalogue.current().models;
     },
     parseTaskRequest: createRequestParser(settings, catalogue.current),
     providers: upstreams.providers,
     testProvider: upstreams.providers.test,
-    startDeadline,
-    attempts: createAttempts({
-      touch: (taskIds) => touchGenerations(db, taskIds),
-      listEnded: (taskIds) => listEndedAmong(db, taskIds),
-      onError: (error) => log.warn({ err: error }, 'attempt heartbeats not recorded'),
-    }),
-    switches: createSwitches({
-      list: () => listProviderSwitches(db),
-      onError: (error) => log.warn({ err: error }, 'provider switches not read'),
-    }),
-    fetchMedia: (job) => fetchReferenceMedia({ client: imageClient, readUpload, ffmpeg, ...job }),
+    fetchMedia: references.fetch,
     media,
     normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
     postCallback: callbacks.post,
-    findCallback: createOwedCallbacks(db, box, media, { models, formatOf: callbackFormatOf }),
-    engine: createEngine(temporal.client, taskQueuesOf(settings.taskQueue)),
+    findCallback: callbacks.find,
+    engine,
     events,
   };
   const close = async () => {
-    catalogue.close();
-    await Promise.all([workflows?.close(), reports.close()]);
-    await Promise.allSettled([imageClient, callbacks, upstreams, temporal, db].map((part) => part.close()));
+    await reports.close();
+    await Promise.allSettled([references, callbacks, upstreams, core].map((part) => part.close()));
   };
   return { deps, close };
 }
@@ -143,10 +98,50 @@ function fromSettings(settings: Settings) {
   };
 }
 
-function openCallbacks({ callbackAllow: allow, brand }: Settings, own: readonly OwnEndpoint[], log: Log) {
+/** A generation watches its deadline, the end of its task, and the operators' switches. */
+function generationWatches({ db, log }: Core) {
+  return {
+    startDeadline,
+    attempts: createAttempts({
+      touch: (taskIds) => touchGenerations(db, taskIds),
+      listEnded: (taskIds) => listEndedAmong(db, taskIds),
+      onError: (error) => log.warn({ err: error }, 'attempt heartbeats not recorded'),
+    }),
+    switches: createSwitches({
+      list: () => listProviderSwitches(db),
+      onError: (error) => log.warn({ err: error }, 'provider switches not read'),
+    }),
+  };
+}
+
+/** Reports which models this worker can generate, and which workflows of ComfyUI cannot run. */
+function openReports({ settings, log, db, catalogue }: Core, readSecret: SecretReader) {
+  const { workerQueues } = settings;
+  const models = reportModels({ catalogue, workerQueues, db });
+  const workflows = workerQueues.includes('generation-remote')
+    ? watchWorkflows({ catalogue: catalogue.current, readSecret, own: ownEndpoints(settings), db, log })
+    : undefined;
+  return { close: async () => void (await Promise.all([workflows?.close(), models.close()])) };
+}
+
+/** Reference media are uploads in our own store, or fetched from the addresses of clients. */
+function openReferences({ settings }: Core, ffmpeg: Ffmpeg, media: ResultStore) {
+  const { imageAllow: allow, brand, publicUrl } = settings;
+  const client = createGuardedClient({ allow, own: ownEndpoints(settings), userAgent: brandToken(brand.name) });
+  const readUpload = (url: string, path: string) => {
+    const upload = uploadFromUrl(publicUrl, url);
+    return upload === undefined ? undefined : media.fetchTo(uploadKey(upload), path);
+  };
+  const fetch: ActivityDeps['fetchMedia'] = (job) => fetchReferenceMedia({ client, readUpload, ffmpeg, ...job });
+  return { fetch, close: () => client.close() };
+}
+
+function openCallbacks({ settings, log, db, box, catalogue }: Core, media: ResultStore) {
+  const { callbackAllow: allow, brand } = settings;
   // A callback without a free slot is rescheduled: waiting here would occupy a slot that all accounts share.
-  const userAgent = brandToken(brand.name);
-  const client = createGuardedClient({ allow, own, userAgent, maxPerHost: 32, maxWaitingPerHost: 0 });
+  const slots = { maxPerHost: 32, maxWaitingPerHost: 0 };
+  const own = ownEndpoints(settings);
+  const client = createGuardedClient({ allow, own, userAgent: brandToken(brand.name), ...slots });
   const post = createCallbackPoster({
     client,
     onUnreachable: ({ deliveryId, error }) => {
@@ -154,25 +149,21 @@ function openCallbacks({ callbackAllow: allow, brand }: Settings, own: readonly 
     },
     dialectHeaders: ({ dialect, ...callback }) => callbackFormatOf(dialect).callbackHeaders(callback),
   });
-  return { post, close: () => client.close() };
+  const models = () => catalogue.current().models;
+  const find = createOwedCallbacks(db, box, media, { models, formatOf: callbackFormatOf });
+  return { post, find, close: () => client.close() };
 }
 
-type UpstreamSources = Pick<ProvidersDeps, 'catalogue' | 'readSecret'> & {
-  readonly settings: Settings;
-  readonly own: readonly OwnEndpoint[];
-  readonly log: Log;
-  readonly ffmpeg: Ffmpeg;
-  readonly events: Events;
-};
-
-function openUpstreams({ settings, own, log, ffmpeg, events, ...sources }: UpstreamSources) {
+function openUpstreams({ settings, log, catalogue, events }: Core, ffmpeg: Ffmpeg, readSecret: SecretReader) {
   const clients: ProviderClient[] = [];
-  const { previewFailures: failures, generationConcurrency: concurrency } = settings;
+  const { previewFailures: failures, generationConcurrency: concurrency, imageAllow: allow } = settings;
+  const own = ownEndpoints(settings);
   const providers = createProviders({
-    ...sources,
+    catalogue: catalogue.current,
+    readSecret,
     preview: createPreviewProvider({ ffmpeg, failures, concurrency }),
     openClient: (upstream) => {
-      const client = createProviderClient({ ...upstream, own, allow: settings.imageAllow });
+      const client = createProviderClient({ ...upstream, own, allow });
       clients.push(client);
       return client;
     },

@@ -1,5 +1,5 @@
 import type { Catalogue } from '../models/catalogue/models.ts';
-import type { EndedJob } from '../providers/provider-jobs.ts';
+import type { EndedJob } from '../providers/job-ends.ts';
 
 /** Stands for names that have left the catalogue, which bounds the number of series; no name of it has parentheses. */
 export const removed = '(removed)';

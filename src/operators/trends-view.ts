@@ -3,7 +3,7 @@ import { maxTasksRead } from './installation.ts';
 import { type JobsInBucket, type readTrends, type TrendPeriod, type TrendRange, trendRanges } from './trends.ts';
 import type { PaidMoney } from '../credits/margin.ts';
 import { currency } from '../models/catalogue/cost.ts';
-import { paidMoneySchema } from '../providers/provider-view.ts';
+import { paidMoneySchema } from '../credits/margin-view.ts';
 import { unixMs } from '../http/fields.ts';
 
 const share = z.number().min(0).max(1).nullable();

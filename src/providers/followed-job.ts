@@ -25,32 +25,6 @@ export type FollowedJob = Pick<FollowOptions, 'onProgress'> & {
   missing: { readonly sinceMs: number; readonly answers: number } | undefined;
 };
 
-/** Adds the job to `followed` until its end, or until the signal is aborted; then it rejects with the signal's reason. */
-export async function follow(followed: Set<FollowedJob>, job: Job, options: FollowOptions): Promise<Ended> {
-  const { ageMs, onProgress, signal } = options;
-  signal.throwIfAborted();
-  return await new Promise((resolve, reject) => {
-    const stop = () => {
-      followed.delete(one);
-      signal.removeEventListener('abort', abort);
-    };
-    const abort = () => {
-      stop();
-      // Our signals are aborted with an error.
-      reject(signal.reason as Error);
-    };
-    const end = (ended: Ended) => {
-      stop();
-      resolve(ended);
-    };
-    const now = performance.now();
-    const state = { isPolled: false, dueAt: now, maxGroup: Infinity, unclearInARow: 0, missing: undefined };
-    const one: FollowedJob = { job, acceptedAt: now - ageMs, onProgress, end, ...state };
-    signal.addEventListener('abort', abort);
-    followed.add(one);
-  });
-}
-
 /** A job may become visible only after this time. */
 const visibleAfterMs = 60_000;
 

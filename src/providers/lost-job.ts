@@ -8,6 +8,14 @@ const visibleWithinMs = 120_000;
 /** The upstream could not be read, or its list may lag. */
 export const retryLookup = { kind: 'later', afterMs: 15_000 } as const satisfies RecoverOutcome;
 
+/** The clocks of the upstream and of our database may differ by this. */
+const clockSkewMs = 60_000;
+
+/** False for a job that existed before the create was sent; its time is in Unix seconds. */
+export function isRecent(createdAt: number, { intendedAt }: Pick<LostCreate, 'intendedAt'>): boolean {
+  return createdAt * 1000 >= intendedAt - clockSkewMs;
+}
+
 /**
  * Finds the job of a lost create among the listed jobs that may be it. It is certain only if exactly one is left that belongs to no
  * other create of ours. An empty list never proves that there is no job.

@@ -4,8 +4,12 @@ import type { NotAccepted, Refused } from './contract.ts';
 import { byRole, clipsOf, fittingImages, picturesOf, tooLarge } from './media-parts.ts';
 import { type FormFile, jpegFile } from './request-bodies.ts';
 
-/** Uploads cost nothing and make no job, so one without a clear answer is sent again. */
-export const uploadTries = 3;
+/** `unknown`: the answer to the upload proves nothing. */
+export type Upload<Stored> =
+  | { readonly stored: Stored }
+  | NotAccepted
+  | Refused
+  | { readonly kind: 'unknown'; readonly detail: string };
 
 /**
  * Sends reference media to an upstream that stores them before a job is created, and returns its references to them. Pictures have at
@@ -14,7 +18,7 @@ export const uploadTries = 3;
 export async function uploadMedia<Stored>(
   media: ReferenceMedia,
   { maxImageBytes, maxClipBytes }: { readonly maxImageBytes: number; readonly maxClipBytes: number },
-  store: (file: FormFile) => Promise<{ readonly stored: Stored } | NotAccepted | Refused>,
+  store: (file: FormFile) => Promise<Upload<Stored>>,
 ): Promise<MediaByRole<Stored> | NotAccepted | Refused> {
   const jpegs = await fittingImages(picturesOf(media), maxImageBytes);
   const files = [
@@ -28,9 +32,24 @@ export async function uploadMedia<Stored>(
   const stored: Stored[] = [];
   for (const read of files) {
     const file = await read();
-    const outcome = 'kind' in file ? file : await store(file);
+    const outcome = 'kind' in file ? file : await untilClear(() => store(file));
     if ('kind' in outcome) return outcome;
     stored.push(outcome.stored);
   }
   return byRole(media, stored);
+}
+
+/** Uploads cost nothing and make no job, so one without a clear answer is sent again. */
+const maxTries = 3;
+
+async function untilClear<Stored>(
+  send: () => Promise<Upload<Stored>>,
+): Promise<Exclude<Upload<Stored>, { kind: 'unknown' }>> {
+  let detail = '';
+  for (let tried = 0; tried < maxTries; tried += 1) {
+    const outcome = await send();
+    if (!('kind' in outcome) || outcome.kind !== 'unknown') return outcome;
+    ({ detail } = outcome);
+  }
+  return { kind: 'not_accepted', reason: 'unreachable', detail };
 }

@@ -2,7 +2,7 @@ import { context, ROOT_CONTEXT } from '@opentelemetry/api';
 import pTimeout from 'p-timeout';
 import { detailOf } from './answers.ts';
 import type { Job, JobStatus, PolledProvider, Warn } from './contract.ts';
-import { applyStatus, backoffMs, type Ended, follow, type FollowedJob, type FollowOptions } from './followed-job.ts';
+import { applyStatus, backoffMs, type Ended, type FollowedJob, type FollowOptions } from './followed-job.ts';
 
 // Polls one upstream for all jobs of one frozen configuration that this worker follows.
 
@@ -98,6 +98,32 @@ export function createPoller({ provider, rate, warn, onPoll }: PollerDeps): Poll
     }
     schedule();
   }
+}
+
+/** Adds the job to `followed` until its end, or until the signal is aborted; then it rejects with the signal's reason. */
+async function follow(followed: Set<FollowedJob>, job: Job, options: FollowOptions): Promise<Ended> {
+  const { ageMs, onProgress, signal } = options;
+  signal.throwIfAborted();
+  return await new Promise((resolve, reject) => {
+    const stop = () => {
+      followed.delete(one);
+      signal.removeEventListener('abort', abort);
+    };
+    const abort = () => {
+      stop();
+      // Our signals are aborted with an error.
+      reject(signal.reason as Error);
+    };
+    const end = (ended: Ended) => {
+      stop();
+      resolve(ended);
+    };
+    const now = performance.now();
+    const state = { isPolled: false, dueAt: now, maxGroup: Infinity, unclearInARow: 0, missing: undefined };
+    const one: FollowedJob = { job, acceptedAt: now - ageMs, onProgress, end, ...state };
+    signal.addEventListener('abort', abort);
+    followed.add(one);
+  });
 }
 
 /** Returns one status for each job, in order. An error or a timeout makes all of them unclear. */

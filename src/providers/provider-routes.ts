@@ -18,8 +18,8 @@ import {
   marginSchema,
   presentBookedCredits,
   presentMargin,
-  providerSchema,
-} from './provider-view.ts';
+} from '../credits/margin-view.ts';
+import { providerSchema } from './provider-view.ts';
 import { refusalHeaders } from '../http/limits/rate-headers.ts';
 import { view } from '../http/view.ts';
 import { strictQuery, textParameter, wholeParameter } from '../http/query.ts';

@@ -9,7 +9,9 @@ import { createGenerateVideo } from '../../activities/generate-video.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
-import { endProviderJob } from '../../src/providers/provider-jobs.ts';
+import { costRule } from '../../src/models/catalogue/cost.ts';
+import { endProviderJob } from '../../src/providers/job-ends.ts';
+import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { activityDeps } from '../support/activity-deps.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -133,6 +135,34 @@ test('a task of 1080p whose upstream delivers 480p is refunded in full, and no s
   assert.equal(task.creditsRefunded, task.creditsCharged);
   assert.equal(upstream.jobs.length, 1);
 });
+
+for (const runs of ['upstream', 'held'] as const) {
+  test(`a job whose provider is paid by the second costs the seconds since its create: ${runs}`, async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
+    const ranFor = (seconds: number) => t.mock.timers.tick(seconds * 1000);
+    const taskId = await accepted();
+    const upstream = createFakeUpstream();
+    const polled: PolledProvider = {
+      ...upstream.provider,
+      status: async (...asked) => {
+        ranFor(10);
+        return await upstream.provider.status(...asked);
+      },
+    };
+    const held = { ...heldProvider({ onRun: () => ranFor(10) }), name: 'paid', runs: 'held' } as const;
+    const provider = runs === 'held' ? held : polled;
+    const cost = costRule.parse({ perJob: '0.5', perGpuSecond: '0.001' });
+    const models = modelsAt([provider.name]);
+    const world = {
+      ...activityDeps(database.db, folder, []),
+      models,
+      providers: providersOf([provider], () => ({ cost })),
+    };
+    await silentActivity({ workflowId: taskId }, () => createGenerateVideo(world)({ taskId, isRemote: true }));
+    const [job] = await listProviderJobs(database.db, taskId);
+    assert.deepEqual([job?.outcome, job?.costMicros, job?.costBasis], ['success', 510_000, 'estimated']);
+  });
+}
 
 test('an attempt that finds the staged video of an earlier one does not download it', async () => {
   const taskId = await accepted();

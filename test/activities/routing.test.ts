@@ -10,12 +10,8 @@ import type { PolledProvider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
-import {
-  endProviderJob,
-  intendReservedJob,
-  recordProviderJob,
-  settleProviderJob,
-} from '../../src/providers/provider-jobs.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { endProviderJob, settleProviderJob } from '../../src/providers/job-ends.ts';
 import { listPools } from '../../src/providers/provider-pools.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
 import { type FakeTerms, providersOf } from '../support/fake-providers.ts';

@@ -5,12 +5,9 @@ import { nextJob } from '../../activities/generation/reserve.ts';
 import { commitIntent, requestFor, submitJob } from '../../activities/generation/submit.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
-import {
-  endProviderJob,
-  intendReservedJob,
-  listProviderJobs,
-  recordProviderJob,
-} from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { endProviderJob } from '../../src/providers/job-ends.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import { findTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { jobRequest } from '../providers/job-request.ts';

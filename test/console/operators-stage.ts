@@ -4,13 +4,8 @@ import { createAccount } from '../../src/accounts/accounts.ts';
 import { recordDeliveryAttempt } from '../../src/callbacks/deliveries.ts';
 import { exchangeOf } from '../../src/callbacks/exchange.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
-import {
-  endProviderJob,
-  intendReservedJob,
-  recordProviderJob,
-  recordUpstreamEnd,
-  succeedProviderJob,
-} from '../../src/providers/provider-jobs.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../src/providers/job-ends.ts';
 import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { startBrowser } from '../support/browser.ts';
 import { cookieFor, lasting, settled } from '../support/console.ts';

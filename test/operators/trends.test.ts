@@ -3,13 +3,8 @@ import { after, before, test } from 'node:test';
 import pg from 'pg';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { trendPeriod } from '../../src/operators/trends.ts';
-import {
-  endProviderJob,
-  intendReservedJob,
-  recordProviderJob,
-  recordUpstreamEnd,
-  succeedProviderJob,
-} from '../../src/providers/provider-jobs.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { endProviderJob, recordUpstreamEnd, succeedProviderJob } from '../../src/providers/job-ends.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import { completeTask, failAndRefund } from '../../src/tasks/tasks.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

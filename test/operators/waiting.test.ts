@@ -3,7 +3,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
 import { recordPoolFailure, setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
-import { intendReservedJob, recordProviderJob } from '../../src/providers/provider-jobs.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import { confirmCharge, recordRetry, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';

@@ -14,7 +14,8 @@ import type { Database, Statement } from '../../src/platform/database/database.t
 import { findEventEndpoint, requestEventRedelivery } from '../../src/callbacks/event-endpoint.ts';
 import { listOwnEvents, redeliverFailedEvents } from '../../src/callbacks/own-deliveries.ts';
 import { listOverdueDeliveries } from '../../src/callbacks/deliveries.ts';
-import { intendProviderJob, listUnsettledJobs } from '../../src/providers/provider-jobs.ts';
+import { intendProviderJob } from '../../src/providers/job-creates.ts';
+import { listUnsettledJobs } from '../../src/providers/job-ends.ts';
 import { reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
 import { listModelTroubles } from '../../src/providers/model-trouble.ts';
 import { builtInCatalogue } from '../../src/models/catalogue-file.ts';

@@ -6,13 +6,9 @@ import { listActions } from '../../src/operators/operator-actions.ts';
 import { bookCredits } from '../../src/credits/credits.ts';
 import { createCodesAs, redeemCode } from '../../src/credits/redemption-codes.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
-import {
-  intendReservedJob,
-  type JobCost,
-  recordProviderJob,
-  recordUpstreamEnd,
-  succeedProviderJob,
-} from '../../src/providers/provider-jobs.ts';
+import type { JobCost } from '../../src/providers/provider-jobs.ts';
+import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { recordUpstreamEnd, succeedProviderJob } from '../../src/providers/job-ends.ts';
 import { recordPoolFailure } from '../../src/providers/provider-pools.ts';
 import { completeTask } from '../../src/tasks/tasks.ts';
 import { type Answer, assertRefused } from '../support/http-client.ts';

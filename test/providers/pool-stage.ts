@@ -1,6 +1,6 @@
 import { after, before, beforeEach } from 'node:test';
 import { createAccount } from '../../src/accounts/accounts.ts';
-import { intendReservedJob } from '../../src/providers/provider-jobs.ts';
+import { intendReservedJob } from '../../src/providers/job-creates.ts';
 import { recordPoolFailure } from '../../src/providers/provider-pools.ts';
 import { type Admission, reserveSlot } from '../../src/providers/slots.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endProviderJob, recordProviderJob } from '../../src/providers/provider-jobs.ts';
+import { recordProviderJob } from '../../src/providers/job-creates.ts';
+import { endProviderJob } from '../../src/providers/job-ends.ts';
 import { closeBreaker, listPools, recordPoolFailure, setProviderSwitchAs } from '../../src/providers/provider-pools.ts';
 import { poolStage, provider } from './pool-stage.ts';
 

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { listClaimedJobs } from '../../src/providers/lost-creates.ts';
-import {
-  endProviderJob,
-  listProviderJobs,
-  recordProviderJob,
-  recordUpstreamEnd,
-  settleProviderJob,
-} from '../../src/providers/provider-jobs.ts';
+import { listClaimedJobs, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { endProviderJob, recordUpstreamEnd, settleProviderJob } from '../../src/providers/job-ends.ts';
 import { closeBreaker, listPools } from '../../src/providers/provider-pools.ts';
 import { type Admission, reserveSlot, sweepSlots } from '../../src/providers/slots.ts';
 import { failAndRefund, touchGenerations } from '../../src/tasks/tasks.ts';

@@ -10,12 +10,12 @@ export function attemptAt(deps: ActivityDeps, task: Task, workFolder: string): A
   return {
     deps,
     task: { ...task, isFirst: false, leftMs: deadlineMs, deadlineMs, providers: undefined },
+    started: { at: 0 },
     form: undefined,
     workFolder,
     signal,
     signalWithoutDeadline: signal,
     media: () => Promise.resolve(noMedia),
     report: () => {},
-    markGenerating: async () => {},
   };
 }

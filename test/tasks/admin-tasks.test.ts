@@ -6,7 +6,7 @@ import { findDelivery, recordDeliveryAttempt } from '../../src/callbacks/deliver
 import { completeTask, startGeneration } from '../../src/tasks/tasks.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { listActions } from '../../src/operators/operator-actions.ts';
-import { intendProviderJob, recordProviderJob } from '../../src/providers/provider-jobs.ts';
+import { intendProviderJob, recordProviderJob } from '../../src/providers/job-creates.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { askWith, createTestOperator, dataOf, type TestOperator } from '../support/operator.ts';
 import { owedCallback } from '../support/owed-callback.ts';

@@ -7,7 +7,8 @@ import {
   startGeneration,
   touchGenerations,
 } from '../../src/tasks/tasks.ts';
-import { intendProviderJob, recordProviderJob, recordUpstreamEnd } from '../../src/providers/provider-jobs.ts';
+import { intendProviderJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { recordUpstreamEnd } from '../../src/providers/job-ends.ts';
 import { listUnfinishedTasks } from '../../src/tasks/task-list.ts';
 import { acceptTask, acceptBatch } from '../../src/tasks/accept-task.ts';
 import type { Database } from '../../src/platform/database/database.ts';

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { completeTask, confirmCharge, failAndRefund, startGeneration } from '../../src/tasks/tasks.ts';
-import {
-  intendProviderJob,
-  listProviderJobs,
-  recordProviderJob,
-  succeedProviderJob,
-} from '../../src/providers/provider-jobs.ts';
+import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
+import { intendProviderJob, recordProviderJob } from '../../src/providers/job-creates.ts';
+import { succeedProviderJob } from '../../src/providers/job-ends.ts';
 import type { Answer } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { plainImage } from '../support/hostile-images.ts';

@@ -7,7 +7,7 @@ import { findLostJob } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { requestBody } from './ark-request.ts';
 import { classifyRefusal, isMissing } from './ark-errors.ts';
-import { arkStates, endOf, isCandidate, isRecent, recordIn, recordsIn } from './ark-records.ts';
+import { arkStates, endOf, isCandidate, isRecentRecord, recordIn, recordsIn } from './ark-records.ts';
 
 /** `config.options` are `paths`, `resultPath`, and `parameters`, which are added to each create. */
 export type ArkProviderDeps = PolledProviderDeps & {
@@ -61,7 +61,7 @@ export function createArkProvider(deps: ArkProviderDeps): PolledProvider {
       const listed = 'read' in list ? list.read : [];
       const candidates = listed.filter((record) => isCandidate(record, lost));
       // A full list of newer jobs may hide others that could be the lost one.
-      const isComplete = listed.length < maxListed || listed.some((record) => !isRecent(record, lost));
+      const isComplete = listed.length < maxListed || listed.some((record) => !isRecentRecord(record, lost));
       return await findLostJob(candidates, lost, isComplete);
     },
     statusOf,

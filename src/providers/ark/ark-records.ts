@@ -3,6 +3,7 @@ import { isObject } from '../../platform/json.ts';
 import { type CostRule, estimateCost } from '../../models/catalogue/cost.ts';
 import type { Cost, Job, JobStatus, JsonObject, JsonValue, LostCreate } from '../contract.ts';
 import type { EndState, RecordRules } from '../job-records.ts';
+import { isRecent } from '../lost-job.ts';
 import { jobFailure } from './ark-errors.ts';
 
 const recordSchema = z.object({ id: z.string(), status: z.string() });
@@ -63,9 +64,6 @@ function costOf(body: JsonObject, { input }: Job, rule: CostRule | undefined): C
   return cost === undefined ? undefined : { ...cost, basis: 'reported' };
 }
 
-/** The clocks of the database and of Ark may differ by this. */
-const clockDifferenceMs = 60_000;
-
 const originSchema = z.object({
   created_at: z.number(),
   safety_identifier: z.string().optional().catch(undefined),
@@ -77,13 +75,13 @@ const originSchema = z.object({
 export function isCandidate(record: ArkRecord, lost: LostCreate): boolean {
   const { input, accountHash } = lost;
   const { data: origin } = originSchema.safeParse(record.body);
-  if (origin?.safety_identifier !== accountHash || !isRecent(record, lost)) return false;
+  if (origin?.safety_identifier !== accountHash || !isRecentRecord(record, lost)) return false;
   const { ratio = input.ratio, duration = input.duration } = origin;
   // The record of a job with an adaptive ratio contains the one that was chosen.
   return duration === input.duration && (input.ratio === 'adaptive' || ratio === input.ratio);
 }
 
-export function isRecent({ body }: ArkRecord, { intendedAt }: LostCreate): boolean {
+export function isRecentRecord({ body }: ArkRecord, lost: LostCreate): boolean {
   const { data: origin } = originSchema.safeParse(body);
-  return origin !== undefined && origin.created_at * 1000 >= intendedAt - clockDifferenceMs;
+  return origin !== undefined && isRecent(origin.created_at, lost);
 }

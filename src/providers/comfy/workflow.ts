@@ -1,7 +1,7 @@
 import { fillPlaceholders } from '../placeholders.ts';
 import { detailOf, readBody, type Reply } from '../answers.ts';
 import type { FrozenConfig, JobRequest, JsonObject, JsonValue, NotAccepted, Refused } from '../contract.ts';
-import { uploadMedia, uploadTries } from '../media-uploads.ts';
+import { type Upload, uploadMedia } from '../media-uploads.ts';
 import type { PolledProviderDeps } from '../polled-provider.ts';
 import type { FormFile } from '../request-bodies.ts';
 import { mediaFor, taskValues } from '../task-values.ts';
@@ -17,7 +17,7 @@ export type WorkflowProviderDeps = PolledProviderDeps & {
 
 const limits = { maxImageBytes: 60_000_000, maxClipBytes: 60_000_000 };
 
-export type Upload = {
+export type Uploading = {
   readonly send: (file: FormFile) => Promise<Reply>;
   /** Returns the graph's reference to the stored file; undefined when the answer has none. */
   readonly reference: (body: JsonObject) => JsonValue | undefined;
@@ -28,10 +28,10 @@ export async function filledWorkflow(
   workflow: JsonObject,
   request: JobRequest,
   config: FrozenConfig,
-  upload: Upload,
+  uploading: Uploading,
 ): Promise<{ readonly graph: JsonValue | undefined } | NotAccepted | Refused> {
   const { used, shape } = await mediaFor(workflow, request);
-  const media = await uploadMedia(used, limits, (file) => stored(file, upload));
+  const media = await uploadMedia(used, limits, (file) => stored(file, uploading));
   if ('kind' in media) return media;
   return { graph: fillPlaceholders(workflow, taskValues(withTexts(request), config, shape, media)) };
 }
@@ -42,18 +42,10 @@ function withTexts(request: JobRequest): JobRequest {
   return { ...request, input: { ...request.input, negativePrompt } };
 }
 
-async function stored(
-  file: FormFile,
-  { send, reference }: Upload,
-): Promise<{ readonly stored: JsonValue } | NotAccepted> {
-  let detail = '';
-  for (let tried = 0; tried < uploadTries; tried += 1) {
-    const reply = await send(file);
-    const answer = readBody(reply, reference);
-    if ('read' in answer) return { stored: answer.read };
-    detail = detailOf(reply);
-  }
-  return { kind: 'not_accepted', reason: 'unreachable', detail };
+async function stored(file: FormFile, { send, reference }: Uploading): Promise<Upload<JsonValue>> {
+  const reply = await send(file);
+  const answer = readBody(reply, reference);
+  return 'read' in answer ? { stored: answer.read } : { kind: 'unknown', detail: detailOf(reply) };
 }
 
 /** Only the name distinguishes a video from a picture: nodes list both under `images`. */

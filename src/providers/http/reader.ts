@@ -1,4 +1,4 @@
-import PQueue from 'p-queue';
+import pLimit from 'p-limit';
 import { type JsonObject, type JsonValue, type Warn } from '../contract.ts';
 import { type Expression, ExpressionError } from './expression.ts';
 
@@ -26,23 +26,29 @@ export type Reader = {
  */
 export function createReaders(warn: Warn, trace: Trace = () => undefined): { creates: Reader; others: Reader } {
   const warned = new Set<string>();
-  const queue = new PQueue({ concurrency: 1 });
-  const readerAt = (priority: number) => createReader({ warn, warned, trace, queue, priority });
-  return { creates: readerAt(1), others: readerAt(0) };
+  const oneAtATime = pLimit(1);
+  const readerWith = (maxInQueue: number) => {
+    const admit = pLimit(maxInQueue);
+    return createReader({ warn, warned, trace, run: (evaluate) => admit(() => oneAtATime(evaluate)) });
+  };
+  // A create waits for one of the others at most.
+  return { creates: readerWith(Infinity), others: readerWith(1) };
 }
+
+/** Runs an evaluation in its turn. */
+type Run = <T>(evaluate: () => Promise<T>) => Promise<T>;
 
 type ReaderDeps = {
   readonly warn: Warn;
   readonly warned: Set<string>;
   readonly trace: Trace;
-  readonly queue: PQueue;
-  readonly priority: number;
+  readonly run: Run;
 };
 
-function createReader({ warn, warned, trace, queue, priority }: ReaderDeps): Reader {
+function createReader({ warn, warned, trace, run }: ReaderDeps): Reader {
   const evaluated = async (field: string, expression: Expression, data: JsonObject) => {
     try {
-      const value = await queue.add(() => expression.evaluate(data), { priority });
+      const value = await run(() => expression.evaluate(data));
       trace(field, { value });
       return { value };
     } catch (error) {

@@ -2,7 +2,7 @@ import { type MediaByRole, noMedia } from '../../tasks/ports.ts';
 import { classifyCreate, type Reply } from '../answers.ts';
 import type { JobRequest, JsonObject, NotAccepted, Refused, RequestBody } from '../contract.ts';
 import { mediaOf } from '../media-parts.ts';
-import { uploadMedia, uploadTries } from '../media-uploads.ts';
+import { type Upload, uploadMedia } from '../media-uploads.ts';
 import { formBody } from '../request-bodies.ts';
 import { answerData, createRules, failureIn } from './answer-meaning.ts';
 import type { ProviderFile } from './file-schema.ts';
@@ -30,23 +30,14 @@ export async function uploadImages(
   );
 }
 
-async function stored(
-  form: RequestBody,
-  uploads: Uploads,
-): Promise<{ readonly stored: string } | NotAccepted | Refused> {
-  const { file, reader, upload, send, known } = uploads;
+async function stored(form: RequestBody, { file, reader, upload, send, known }: Uploads): Promise<Upload<string>> {
   // An upload is answered in the form of a create; what it creates is the image.
   const asCreate = { ...file, create: { ...file.create, id: upload.value, handle: undefined } };
-  let detail = '';
-  for (let tried = 0; tried < uploadTries; tried += 1) {
-    const reply = await send(form);
-    const outcome = classifyCreate(reply, await createRules({ file: asCreate, reader }, reply, known));
-    if (outcome.kind === 'accepted') return { stored: outcome.id };
-    if (outcome.kind !== 'unknown') return outcome;
-    // Some upstreams reject an image with a status of 5xx, which proves enough, because no job was requested.
-    const error = 'answer' in reply ? await failureIn({ file, reader }, answerData(reply, known)) : undefined;
-    if (error !== undefined && error.kind !== 'upstream') return { kind: 'refused', error };
-    ({ detail } = outcome);
-  }
-  return { kind: 'not_accepted', reason: 'unreachable', detail };
+  const reply = await send(form);
+  const outcome = classifyCreate(reply, await createRules({ file: asCreate, reader }, reply, known));
+  if (outcome.kind === 'accepted') return { stored: outcome.id };
+  if (outcome.kind !== 'unknown' || 'error' in reply) return outcome;
+  // Some upstreams reject an image with a status of 5xx, which proves enough, because no job was requested.
+  const error = await failureIn({ file, reader }, answerData(reply, known));
+  return error.kind === 'upstream' ? outcome : { kind: 'refused', error };
 }

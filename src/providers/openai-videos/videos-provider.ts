@@ -12,13 +12,11 @@ import {
 } from '../answers.ts';
 import type { CancelOutcome, UpstreamError, JobStatus, JsonObject, PolledProvider, RequestBody } from '../contract.ts';
 import { createRecordReader, type EndState, outcomeWithoutRecord, type RecordRules } from '../job-records.ts';
-import { findLostJob, retryLookup } from '../lost-job.ts';
+import { findLostJob, isRecent, retryLookup } from '../lost-job.ts';
 import { createPolledProvider, type PolledProviderDeps, timeouts } from '../polled-provider.ts';
 import { createBody, type Dialect, dialectNames, dialects } from './dialects.ts';
 
 const [maxRecordBytes, maxListBytes] = [256 * 1024, 4 * 1024 * 1024];
-/** The clocks of the server and of our database may differ by this. */
-const clockSkewMs = 60_000;
 
 /**
  * Speaks `/videos` below the base URL, in one of the dialects. Jobs have no names of ours there, so a lost one is found only where
@@ -44,9 +42,8 @@ export function createVideosProvider(deps: PolledProviderDeps): PolledProvider {
       const reply = await replyOf(client.call('GET', '/videos?limit=100&order=desc', limits));
       const list = readBody(reply, (body) => listSchema.safeParse(body).data);
       if ('status' in list) return retryLookup;
-      const since = lost.intendedAt - clockSkewMs;
       const { prompt } = lost.input;
-      const candidates = list.read.data.filter((job) => job.prompt === prompt && job.created_at * 1000 >= since);
+      const candidates = list.read.data.filter((job) => job.prompt === prompt && isRecent(job.created_at, lost));
       return await findLostJob(candidates, lost);
     },
     statusOf: async (job, signal) => {

@@ -1,0 +1,125 @@
+import type { Database } from '../platform/database/database.ts';
+import { many, one } from '../platform/database/statement.ts';
+import type { JobCost, JobName } from './provider-jobs.ts';
+import { isReserved, takesSlot } from './provider-pools.ts';
+
+// The intent of a create is committed before it, and the id of its job after it. An intent without an id is a create whose response was
+// lost.
+
+const insertIntent = {
+  name: 'intend-provider-job',
+  text: `
+insert into provider_jobs (task_id, ordinal, provider, job_id, intended_at) values ($1, $2, $3, $4, now())
+on conflict do nothing returning ordinal`,
+};
+
+/** Commits the intent to create a job on our own machine, which needs no slot. Returns false if another attempt committed it first. */
+export async function intendProviderJob(
+  db: Database,
+  { taskId, ordinal, provider, jobId }: JobName & { readonly provider: string; readonly jobId?: string },
+): Promise<boolean> {
+  return (await db.run(insertIntent, [taskId, ordinal, provider, jobId])).length > 0;
+}
+
+const intendReserved = {
+  name: 'intend-reserved-job',
+  text: `
+with known as (insert into provider_configs (hash, config) values ($4, $5) on conflict do nothing)
+update provider_jobs set intended_at = now(), config_hash = $4, job_id = $6,
+  cost_micros = $7, cost_currency = $8, cost_basis = $9
+where task_id = $1 and ordinal = $2 and pool = $3 and ${isReserved}
+returning ordinal`,
+};
+
+export type ReservedJob = JobName & {
+  readonly pool: string;
+  /** SHA-256 of `config`, in hex. */
+  readonly configHash: string;
+  /** The settings that a worker needs to follow the job, as JSON without secrets. */
+  readonly config: string;
+  /** Set if the job runs within the request that creates it. */
+  readonly jobId?: string | undefined;
+  readonly cost?: JobCost | undefined;
+};
+
+/**
+ * Commits the intent to create the job whose slot is reserved. Returns false if another attempt was first or the reservation has
+ * expired; a create then could pay for a second job.
+ */
+export async function intendReservedJob(db: Database, job: ReservedJob): Promise<boolean> {
+  const { taskId, ordinal, pool, configHash, config, jobId, cost } = job;
+  const values = [configHash, config, jobId, cost?.micros, cost?.currency, cost?.basis ?? 'unknown'];
+  return (await db.run(intendReserved, [taskId, ordinal, pool, ...values])).length > 0;
+}
+
+const recordSubmitted = {
+  name: 'record-provider-job',
+  text: `
+update provider_jobs set job_id = $3, handle = coalesce($4::json, handle), submitted_at = coalesce(submitted_at, now()),
+  sent_input = null,
+  settled_at = case when outcome in ('not_created', 'abandoned') and job_id is distinct from $3 then null else settled_at end,
+  outcome = case outcome when 'not_created' then 'abandoned' else outcome end
+where task_id = $1 and ordinal = $2
+returning outcome is distinct from 'abandoned' as "isOpen"`,
+};
+
+/**
+ * Commits the id and handle of the job that the provider created. Returns false if the job was abandoned in the meantime, while its
+ * worker was frozen: it must be stopped, and `reconcile` retries that. An end that another attempt recorded stays.
+ */
+export async function recordProviderJob(
+  db: Database,
+  { taskId, ordinal, jobId, handle }: JobName & { readonly jobId: string; readonly handle?: object | undefined },
+): Promise<boolean> {
+  const values = [taskId, ordinal, jobId, handle === undefined ? undefined : JSON.stringify(handle)];
+  const [row] = await db.run<{ isOpen: boolean }>(recordSubmitted, values);
+  return row?.isOpen === true;
+}
+
+/** Counts a run whose connection broke, and returns the number of lost runs of the job. */
+export const recordLostRun = one<{ readonly lostRuns: number }, [job: JobName]>({
+  name: 'record-lost-run',
+  text: `
+update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordinal = $2 returning lost_runs as "lostRuns"`,
+  values: ({ taskId, ordinal }) => [taskId, ordinal],
+});
+
+/** A worker that was considered dead may send a create for this long, so a look-up that finds no job is repeated until then. */
+export const callSettledAfterMs = 60_000;
+
+/** An index has no room for a whole id. */
+const indexedLength = 1000;
+
+const selectClaimed = many<{ readonly jobId: string }, [provider: string, jobIds: readonly string[]]>({
+  name: 'list-claimed-jobs',
+  text: `
+select job_id as "jobId" from provider_jobs
+where provider = $1 and left(job_id, ${indexedLength}) = any($2::text[]) and job_id = any($3::text[])`,
+  values: (provider, jobIds) => [provider, jobIds.map((id) => id.slice(0, indexedLength)), jobIds],
+});
+
+/** Returns those upstream ids that belong to jobs of ours. */
+export async function listClaimedJobs(
+  db: Database,
+  provider: string,
+  jobIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  return new Set((await selectClaimed(db, provider, jobIds)).map(({ jobId }) => jobId));
+}
+
+type OpenCreate = {
+  readonly pool: string;
+  readonly taskId: string;
+  readonly ordinal: number;
+  readonly intendedAt: number;
+};
+
+/** Counts other creates at the pool without a response, intended within ten minutes of this one. */
+export const countRivals = one<{ readonly rivals: number }, [create: OpenCreate]>({
+  name: 'count-rival-calls',
+  text: `
+select count(*)::int as rivals from provider_jobs
+where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null and ${takesSlot}
+  and abs(extract(epoch from intended_at - to_timestamp($4::float8 / 1000))) < 600`,
+  values: ({ pool, taskId, ordinal, intendedAt }) => [pool, taskId, ordinal, intendedAt],
+});
