@@ -5,7 +5,7 @@ import { problemOf } from '../api/problem.ts';
 import { Banner } from '../ui/banner.tsx';
 import { shellText } from './shell-text.ts';
 
-/** A failing poll means that the page may be out of date. What was never read has an error of its own in its place. */
+/** A failing poll means that the page may be out of date. What was never read shows an error of its own. */
 export function OfflineBanner() {
   const client = useQueryClient();
   const [trouble, setTrouble] = useState<'offline' | 'recovering'>();

@@ -33,9 +33,9 @@ type ErrorProps = { readonly failure: Failure; readonly onRetry?: () => void };
 
 /** An error with its remedy. Parts of a page that fail alike are reported by the uppermost, whose button retries all. */
 export function ErrorBox({ failure, onRetry }: ErrorProps) {
-  const { place, isFirst, retryAll } = useSameFailures(failure.title, onRetry);
+  const { element, isFirst, retryAll } = useSameFailures(failure.title, onRetry);
   return (
-    <div ref={place} class="failure">
+    <div ref={element} class="failure">
       {isFirst ? <Failed failure={failure} onRetry={onRetry && retryAll} /> : <p class="soft">Couldn’t be loaded.</p>}
     </div>
   );
@@ -71,7 +71,7 @@ function Failed({ failure, onRetry }: FailedProps) {
 type Shown = {
   title: string;
   retry: (() => void) | undefined;
-  readonly place: RefObject<HTMLDivElement>;
+  readonly element: RefObject<HTMLDivElement>;
   readonly update: () => void;
 };
 /** Every error that can be retried. */
@@ -79,9 +79,9 @@ const shown: Shown[] = [];
 
 function useSameFailures(title: string, retry: (() => void) | undefined) {
   const [, setCount] = useState(0);
-  const place = useRef<HTMLDivElement>(null);
+  const element = useRef<HTMLDivElement>(null);
   const own = useRef<Shown>();
-  own.current ??= { title, retry, place, update: () => setCount((count) => count + 1) };
+  own.current ??= { title, retry, element, update: () => setCount((count) => count + 1) };
   const box = own.current;
   box.title = title;
   box.retry = retry;
@@ -95,15 +95,15 @@ function useSameFailures(title: string, retry: (() => void) | undefined) {
       for (const { update } of shown) update();
     };
   }, [box, canRetry, title]);
-  const alike = shown.filter((one) => one.title === title).toSorted(byPlace);
+  const alike = shown.filter((one) => one.title === title).toSorted(byPosition);
   return {
-    place,
+    element,
     isFirst: !canRetry || alike.length === 0 || alike[0] === box,
     retryAll: () => alike.forEach((one) => one.retry?.()),
   };
 }
 
-function byPlace({ place: { current: one } }: Shown, { place: { current: other } }: Shown): number {
+function byPosition({ element: { current: one } }: Shown, { element: { current: other } }: Shown): number {
   if (one === null || other === null) return 0;
   return (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_PRECEDING) === 0 ? -1 : 1;
 }
