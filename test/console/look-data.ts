@@ -32,7 +32,7 @@ export type FilledStudio = { readonly accountId: string; readonly succeeded: str
 export async function fillStudio(service: TestService, receiver: string): Promise<FilledStudio> {
   const { db } = service.database;
   const operator = { kind: 'command_line', name: 'ada' } as const;
-  const accountId = await createAccount(db, { name: 'Harbour Films', credits: 60_000 });
+  const accountId = await createAccount(db, { name: 'Harbor Films', credits: 60_000 });
   const keys: string[] = [];
   for (const name of ['production', 'staging']) {
     const created = await createApiKey(db, { accountId, name, scopes });

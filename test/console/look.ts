@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -11,6 +12,7 @@ import { fillStudio } from './look-data.ts';
 
 // `npm run look`: pictures of every page in every window and state, and one sheet for each page, in the folder `look`; and the
 // picture of the README. They are looked at by people; no test compares pixels, since fonts differ from machine to machine.
+// Words choose some of them, and the others stay as they are: `npm run look -- dark narrow failed credits`.
 
 const folder = 'look';
 const states = ['empty', 'filled', 'failed'] as const;
@@ -27,7 +29,8 @@ const decode = `Promise.all([...document.images].map((image) => {
 const loaded = `document.fonts.status === 'loaded'
   && [...document.querySelectorAll('video')].every(({ preload, readyState }) => preload === 'none' || readyState >= 2)`;
 
-await rm(folder, { recursive: true, force: true });
+const words = process.argv.slice(2);
+if (words.length === 0) await rm(folder, { recursive: true, force: true });
 await mkdir(join(folder, 'pages'), { recursive: true });
 // The address stands in examples of requests.
 const service = await startTestService({ PORT: '4655' });
@@ -50,19 +53,28 @@ try {
       task: `/a/${accountId}/tasks/${taskId}`,
     };
   };
-  for (const [window, size] of Object.entries(windows)) {
+  const chosenWindows = chosen(Object.keys(windows));
+  const chosenStates = chosen(states);
+  const pages = ['sign-in', ...Object.keys(pathsOf('filled'))];
+  const chosenPages = chosen(pages);
+  const unknown = words.filter((word) => ![...Object.keys(windows), ...states, ...pages].includes(word));
+  if (unknown.length > 0)
+    throw new Error(`no window, state or page: ${unknown.join(', ')}; pages: ${pages.join(', ')}`);
+  for (const [window, size] of Object.entries(windows).filter(([name]) => chosenWindows.includes(name))) {
     // Phones show no scrollbar beside a page.
     const device = window === 'narrow' ? { isMobile: true, hasTouch: true } : {};
     const options = { ...size, ...device, locale: 'en-US', timezoneId: 'UTC' };
-    const signedOut = await visitor.open(options);
-    await signedOut.page.goto(`${service.baseUrl}/console/sign-in`);
-    await photograph(signedOut.page, 'sign-in', `${window}-filled`);
-    await signedOut.context.close();
+    if (chosenPages.includes('sign-in')) {
+      const signedOut = await visitor.open(options);
+      await signedOut.page.goto(`${service.baseUrl}/console/sign-in`);
+      await photograph(signedOut.page, 'sign-in', `${window}-filled`);
+      await signedOut.context.close();
+    }
     const roles = { [filled.accountId]: 'owner', [empty]: 'owner' } as const;
     const { page, context } = await visitor.signedIn(roles, { ...options, operator: true });
-    for (const state of states) {
+    for (const state of chosenStates) {
       if (state === 'failed') await breakReads(page);
-      for (const [name, path] of Object.entries(pathsOf(state))) {
+      for (const [name, path] of Object.entries(pathsOf(state)).filter(([one]) => chosenPages.includes(one))) {
         await page.goto(`${service.baseUrl}/console${path}`);
         await photograph(page, name, `${window}-${state}`);
       }
@@ -71,11 +83,17 @@ try {
     await context.unrouteAll({ behavior: 'ignoreErrors' });
     await context.close();
   }
-  for (const name of ['sign-in', ...Object.keys(pathsOf('filled'))]) await makeSheet(name);
+  for (const name of chosenPages) await makeSheet(name);
 } finally {
   await visitor.close();
   await receiver.close();
   await service.close();
+}
+
+/** Those that are named, or all of them. */
+function chosen<Name extends string>(names: readonly Name[]): readonly Name[] {
+  const named = names.filter((name) => words.includes(name));
+  return named.length === 0 ? names : named;
 }
 
 async function photograph(page: Page, name: string, variant: string): Promise<void> {
@@ -129,16 +147,18 @@ async function makeSheet(name: string): Promise<void> {
     })),
   );
   const pictures = await Promise.all(
-    cells.map(async ({ file, viewport, row, at }) => ({
-      // From memory: the service has closed libvips' own ways to files.
-      input: await sharp(await readFile(file))
-        .extract({ left: 0, top: 0, ...viewport })
-        .resize({ width, height, fit: 'inside' })
-        .png()
-        .toBuffer(),
-      left: at * (width + gap),
-      top: row * (height + gap),
-    })),
+    cells
+      .filter(({ file }) => existsSync(file))
+      .map(async ({ file, viewport, row, at }) => ({
+        // From memory: the service has closed libvips' own ways to files.
+        input: await sharp(await readFile(file))
+          .extract({ left: 0, top: 0, ...viewport })
+          .resize({ width, height, fit: 'inside' })
+          .png()
+          .toBuffer(),
+        left: at * (width + gap),
+        top: row * (height + gap),
+      })),
   );
   const size = { width: 3 * (width + gap), height: rows.length * (height + gap) };
   await sharp({ create: { ...size, channels: 3, background: '#8a8f98' } })

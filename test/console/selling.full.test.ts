@@ -134,7 +134,7 @@ test('a statement shows each section, opens as a page of its own and is saved as
   await printed.close();
 
   const saved = page.waitForEvent('download');
-  await page.getByRole('link', { name: 'Download CSV' }).click();
+  await page.getByRole('link', { name: 'CSV', exact: true }).click();
   const download = await saved;
   assert.equal(download.suggestedFilename(), `statement-${month}.csv`);
   assert.match(await textOf(await download.createReadStream()), /charge,,videogen-2\.0-fast,standard,1,-165/);

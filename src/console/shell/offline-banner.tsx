@@ -5,7 +5,7 @@ import { problemOf } from '../api/problem.ts';
 import { Banner } from '../ui/banner.tsx';
 import { shellText } from './shell-text.ts';
 
-/** A failing poll means that the page may be out of date. */
+/** A failing poll means that the page may be out of date. What was never read shows an error of its own. */
 export function OfflineBanner() {
   const client = useQueryClient();
   const [trouble, setTrouble] = useState<'offline' | 'recovering'>();
@@ -13,10 +13,11 @@ export function OfflineBanner() {
     const cache = client.getQueryCache();
     return cache.subscribe(({ type, query }) => {
       if (type !== 'updated' || query.getObserversCount() === 0) return;
-      const { fetchStatus } = query.state;
+      const { data, fetchStatus } = query.state;
       const fetchFailureReason: unknown = query.state.fetchFailureReason;
       const { error, status } = problemOf(fetchFailureReason);
       const isFailing = fetchFailureReason !== null;
+      if (isFailing && data === undefined) return;
       if (isFailing && error === 'offline') setTrouble('offline');
       else if (isFailing && status === 503) setTrouble('recovering');
       else if (!isFailing && fetchStatus === 'idle') setTrouble(undefined);

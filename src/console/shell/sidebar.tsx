@@ -1,11 +1,11 @@
 import { BookOpen, ChartColumn, Check, ChevronsUpDown, ShieldCheck } from '../ui/icons.ts';
 import { Link, useLocation } from 'wouter-preact';
 import type { Me } from '../api/contract.ts';
-import { useRead } from '../api/queries.ts';
 import { useAccount } from '../api/session.ts';
 import { docsPath, opsPaths, paths } from '../paths.ts';
 import { Menu } from '../ui/menu.tsx';
 import { number } from '../ui/money.tsx';
+import { useBalance } from '../features/credits/use-balance.ts';
 import { roleWord } from '../features/people/role-text.ts';
 import { accountNav, type NavLink, operatorNav, personalNav } from './nav.ts';
 import { shellText } from './shell-text.ts';
@@ -115,10 +115,10 @@ function Switcher({ me }: { readonly me: Me }) {
 
 function Balance() {
   const { accountId } = useAccount();
-  const { data, isError } = useRead('/api/v1/credits', { limit: 1 }, { everyMs: 15_000 });
+  const balance = useBalance();
   return (
     <Link href={paths.credits(accountId)} class="balance">
-      {shellText.balance} <strong>{data === undefined ? (isError ? '–' : '…') : number(data.balance)}</strong>
+      {shellText.balance} <strong>{balance === undefined ? '…' : balance === null ? '–' : number(balance)}</strong>
     </Link>
   );
 }

@@ -93,8 +93,9 @@ function Names({ names, max }: { readonly names: readonly string[]; readonly max
     <div class="names" aria-hidden="true">
       {names.map((name, index) => {
         const fromEnd = names.length - 1 - index;
+        const isEdge = fromEnd === 0 && every > 1;
         return (
-          <span key={name} class={fromEnd % (2 * every) === 0 ? undefined : 'spare'}>
+          <span key={name} class={isEdge ? 'edge' : fromEnd % (2 * every) === 0 ? undefined : 'spare'}>
             {fromEnd % every === 0 ? name : ''}
           </span>
         );

@@ -1,5 +1,5 @@
 import { CircleAlert, CircleCheck, Info, TriangleAlert } from './icons.ts';
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Failure } from '../api/problem.ts';
 import { CopyButton } from './copy.tsx';
@@ -31,17 +31,26 @@ export function Notice({ tone = 'calm', title, children, isAlert }: NoticeProps)
 
 type ErrorProps = { readonly failure: Failure; readonly onRetry?: () => void };
 
-/** An error with its remedy. Parts of a page that fail alike are reported by the first, whose button retries all. */
+/** An error with its remedy. Parts of a page that fail alike are reported by the uppermost, whose button retries all. */
 export function ErrorBox({ failure, onRetry }: ErrorProps) {
-  const { isFirst, retryAll } = useSameFailures(failure.title, onRetry);
-  if (!isFirst) return <p class="soft">{failure.title}</p>;
+  const { element, isFirst, retryAll } = useSameFailures(failure.title, onRetry);
+  return (
+    <div ref={element} class="failure">
+      {isFirst ? <Failed failure={failure} onRetry={onRetry && retryAll} /> : <p class="soft">Couldn’t be loaded.</p>}
+    </div>
+  );
+}
+
+type FailedProps = { readonly failure: Failure; readonly onRetry: (() => void) | undefined };
+
+function Failed({ failure, onRetry }: FailedProps) {
   return (
     <Notice tone="bad" title={failure.title} isAlert>
       <p>{failure.sentence}</p>
       {(onRetry !== undefined || failure.requestId !== undefined) && (
         <div class="row">
           {onRetry !== undefined && (
-            <Button size="small" onClick={retryAll}>
+            <Button size="small" onClick={onRetry}>
               Try again
             </Button>
           )}
@@ -59,14 +68,20 @@ export function ErrorBox({ failure, onRetry }: ErrorProps) {
   );
 }
 
-type Shown = { title: string; retry: (() => void) | undefined; readonly update: () => void };
-/** Every error that can be retried, in the order of its appearance. */
+type Shown = {
+  title: string;
+  retry: (() => void) | undefined;
+  readonly element: RefObject<HTMLDivElement>;
+  readonly update: () => void;
+};
+/** Every error that can be retried. */
 const shown: Shown[] = [];
 
 function useSameFailures(title: string, retry: (() => void) | undefined) {
   const [, setCount] = useState(0);
+  const element = useRef<HTMLDivElement>(null);
   const own = useRef<Shown>();
-  own.current ??= { title, retry, update: () => setCount((count) => count + 1) };
+  own.current ??= { title, retry, element, update: () => setCount((count) => count + 1) };
   const box = own.current;
   box.title = title;
   box.retry = retry;
@@ -80,9 +95,15 @@ function useSameFailures(title: string, retry: (() => void) | undefined) {
       for (const { update } of shown) update();
     };
   }, [box, canRetry, title]);
-  const alike = shown.filter((one) => one.title === title);
+  const alike = shown.filter((one) => one.title === title).toSorted(byPosition);
   return {
+    element,
     isFirst: !canRetry || alike.length === 0 || alike[0] === box,
     retryAll: () => alike.forEach((one) => one.retry?.()),
   };
+}
+
+function byPosition({ element: { current: one } }: Shown, { element: { current: other } }: Shown): number {
+  if (one === null || other === null) return 0;
+  return (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_PRECEDING) === 0 ? -1 : 1;
 }

@@ -19,11 +19,16 @@ type SelectionProps<Row> = {
   readonly rowKey: (row: Row) => string | number;
 };
 
-/** A column of checkboxes, and a bar that floats over the list while rows are selected, so that no row moves. */
+/**
+ * A column of checkboxes, and a bar that floats over the list while rows are selected, so that no row moves. The column appears with the
+ * first row that can be selected, and then stays.
+ */
 export function useSelection<Row>({ selection, rows = [], rowKey }: SelectionProps<Row>) {
   const [keys, setKeys] = useState<ReadonlySet<string | number>>(new Set());
-  if (selection === undefined) return { columns: [], bar: null };
-  const selectable = rows.filter(selection.canSelect);
+  const hasColumn = useRef(false);
+  const selectable = selection === undefined ? [] : rows.filter(selection.canSelect);
+  hasColumn.current ||= selectable.length > 0;
+  if (selection === undefined || !hasColumn.current) return { columns: [], bar: null };
   const selected = selectable.filter((row) => keys.has(rowKey(row)));
   const clear = () => setKeys(new Set());
   const isAll = selectable.length > 0 && selected.length === selectable.length;

@@ -1,3 +1,4 @@
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import './tabs.css';
 
@@ -8,10 +9,16 @@ export type Tab = {
   readonly isCurrent: boolean;
 };
 
-/** Links in a row, since what they choose stands in the address. */
+/** Links in a row, since what they choose stands in the address. On a narrow screen the row scrolls to the current one. */
 export function Tabs({ label, tabs }: { readonly label: string; readonly tabs: readonly Tab[] }) {
+  const row = useRef<HTMLElement>(null);
+  const current = tabs.find(({ isCurrent }) => isCurrent)?.label;
+  useLayoutEffect(() => {
+    const tab = row.current?.querySelector<HTMLElement>('[aria-current]');
+    if (row.current && tab) row.current.scrollLeft = tab.offsetLeft - (row.current.clientWidth - tab.offsetWidth) / 2;
+  }, [current]);
   return (
-    <nav class="tabs" aria-label={label}>
+    <nav ref={row} class="tabs" aria-label={label}>
       {tabs.map((tab) => (
         <Link key={tab.href} href={tab.href} replace {...(tab.isCurrent && { 'aria-current': 'page' })}>
           {tab.label}

@@ -1,7 +1,7 @@
 import { useSend } from '../../api/queries.ts';
 import { useAccount, useMe } from '../../api/session.ts';
 import { ChangeButton } from '../../ui/change-button.tsx';
-import { CopyButton } from '../../ui/copy.tsx';
+import { CopyId } from '../../ui/copy.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Form, useFields } from '../../ui/form.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -41,8 +41,7 @@ export function RenameCard() {
         </div>
       </Form>
       <p class="account-id">
-        <span class="soft">{text.id}</span> <code>{accountId}</code>
-        <CopyButton text={accountId} label={text.copyId} />
+        <span class="soft">{text.id}</span> <CopyId id={accountId} label={text.copyId} />
       </p>
     </Card>
   );

@@ -109,8 +109,9 @@ function Usage({ days, fromMs, toMs }: UsageProps) {
   );
 }
 
-/** A figure of a tile, or the room for it. */
-export function figure(value: number | undefined) {
+/** A figure of a tile, the room for it, or null for one that cannot be read. */
+export function figure(value: number | null | undefined) {
+  if (value === null) return '–';
   return value === undefined ? <Skeleton width="60%" height="26px" /> : number(value);
 }
 

@@ -121,7 +121,7 @@ function Row({ name, help, figure, note, used, limit = 0 }: RowProps) {
         {name}
         {help !== undefined && <small>{help}</small>}
       </span>
-      {used === undefined ? <span /> : <LimitMeter used={used} limit={limit} />}
+      {used === undefined ? <span class="no-meter" /> : <LimitMeter used={used} limit={limit} />}
       <span class="figure">
         {figure}
         {note !== undefined && note !== false && <small>{note}</small>}

@@ -30,7 +30,7 @@ export function ModelPage({ id }: { readonly id: string }) {
     <DetailPage
       of={{ ...models, data: model }}
       isUnknown={models.data !== undefined && model === undefined}
-      title={accountPages.models.title}
+      title={modelsText.model}
       back={back}
       unknown={{
         icon: Layers,

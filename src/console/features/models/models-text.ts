@@ -25,6 +25,7 @@ export function valueWord(name: string, value: unknown): string {
 }
 
 export const modelsText = {
+  model: 'Model',
   lead: 'The available models, with their prices and inputs.',
   none: 'No models available',
   noneAdvice: 'No worker is available for any model right now. This page updates automatically.',

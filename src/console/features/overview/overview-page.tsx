@@ -38,7 +38,9 @@ export function OverviewPage() {
     >
       <ReadError of={state} />
       {data !== undefined && !(data.steps.hasKey && data.steps.hasTask) && <FirstSteps steps={data.steps} />}
-      {(data !== undefined || state.error === null) && <Figures state={data} days={sums.data?.days} />}
+      {(data !== undefined || state.error === null) && (
+        <Figures state={data} days={sums.data?.days ?? (sums.error === null ? undefined : null)} />
+      )}
       <DayChart days={sums.data?.days ?? []} fromMs={today - 6 * dayMs} count={7} />
       <Recent hasTask={data?.steps.hasTask !== false} />
       {data !== undefined && <Books books={data.books} />}
@@ -46,12 +48,16 @@ export function OverviewPage() {
   );
 }
 
-type FiguresProps = { readonly state: Overview | undefined; readonly days: Overview['days'] | undefined };
+type FiguresProps = {
+  readonly state: Overview | undefined;
+  /** Null when they cannot be read. */
+  readonly days: Overview['days'] | null | undefined;
+};
 
 function Figures({ state, days }: FiguresProps) {
   const { accountId } = useAccount();
   const balance = useBalance();
-  const total = (of: 'tasks' | 'charged' | 'refunded') => figure(days?.reduce((sum, day) => sum + day[of], 0));
+  const total = (of: 'tasks' | 'charged' | 'refunded') => figure(days && days.reduce((sum, day) => sum + day[of], 0));
   const tasks = state?.tasksByState;
   const live = tasks && tasks.waiting + tasks.queuing + tasks.generating;
   return (

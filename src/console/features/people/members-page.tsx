@@ -12,7 +12,7 @@ import { ListPage } from '../../ui/list.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { roleWord, roleWords } from './role-text.ts';
-import { SecurityEvents } from '../security/security-events.tsx';
+import { SecurityEventsCard } from '../security/security-events.tsx';
 import { Invitations } from './invitations.tsx';
 import { InviteButton } from './invite-dialog.tsx';
 import { membersText as text } from './members-text.ts';
@@ -81,7 +81,7 @@ export function MembersPage() {
       <Card title={text.roles}>
         <Facts facts={roles.map((role) => [roleWords[role].word, roleWords[role].can])} />
       </Card>
-      {useIsOwner() && <SecurityEvents path="/api/console/v1/events" />}
+      {useIsOwner() && <SecurityEventsCard path="/api/console/v1/events" />}
     </ListPage>
   );
 }

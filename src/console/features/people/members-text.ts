@@ -3,7 +3,7 @@ export const membersText = {
   lead: (account: string) => `Who can use ${account}, and what each person can do.`,
   nouns: ['member', 'members'],
   none: 'No members',
-  you: 'you',
+  you: 'You',
   disabled: 'disabled',
   columns: { email: 'E-mail', role: 'Role', seen: 'Last seen', joined: 'Joined', actions: 'Actions' },
   never: 'never',

@@ -9,7 +9,7 @@ export const peopleText = {
   empty: 'No people yet',
   emptyAdvice: 'Invited people are listed after they accept their invitation.',
   email: 'E-mail',
-  you: 'you',
+  you: 'You',
   state: 'State',
   active: 'Active',
   disabled: 'Disabled',

@@ -78,9 +78,11 @@ export function PlaygroundPage() {
             onClear={shown.clear}
           />
           <HistoryCard models={models} onChosen={fill} />
-          <Card title={playgroundText.code} isFlush>
-            <CodeBlock samples={requestSamples(request)} />
-          </Card>
+          {model !== undefined && (
+            <Card title={playgroundText.code} isFlush>
+              <CodeBlock samples={requestSamples(request)} />
+            </Card>
+          )}
         </div>
       </div>
     </Page>

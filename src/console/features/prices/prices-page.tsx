@@ -1,7 +1,7 @@
 import type { Account, ModelPrice } from '../../api/contract.ts';
 import { useRead } from '../../api/queries.ts';
 import { DialogButton } from '../../ui/dialog.tsx';
-import { ReadError } from '../../ui/loaded.tsx';
+import { Loaded } from '../../ui/loaded.tsx';
 import { number } from '../../ui/money.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TableCard } from '../../ui/table-card.tsx';
@@ -23,43 +23,51 @@ export function PricesPage() {
 
 /** List prices, or those of one account: what is in force, and what operators have set. */
 export function PriceTables({ account }: Props) {
-  const now = useNow(5_000);
   const query = { accountId: account?.accountId, limit: 1 };
   const prices = useRead('/api/admin/v1/prices', query, { everyMs: 15_000 });
   return (
     <div class="stack loose">
-      <ReadError of={prices} />
-      <TableCard
-        title={pricesText.current}
-        rows={prices.data?.models.flatMap(linesOf)}
-        rowKey={({ model, price }) => `${model} ${price.name}`}
-        expected={2}
-        columns={[
-          { title: pricesText.model, kind: 'head', cell: (line) => <ModelName line={line} /> },
-          { title: pricesText.price, cell: (line) => <PriceName line={line} /> },
-          {
-            title: pricesText.perSecond,
-            kind: 'end',
-            cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerSecond),
-          },
-          {
-            title: pricesText.perVideo,
-            kind: 'end',
-            cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerVideo),
-          },
-          {
-            title: pricesText.announced,
-            cell: ({ price }) => <Announced amounts={amountsAt(price, now).announced} />,
-          },
-          {
-            title: pricesText.actions,
-            kind: 'actions',
-            cell: (line) => <SetButton line={line} account={account} />,
-          },
-        ]}
-      />
+      <Loaded of={prices} waiting={<CurrentPrices account={account} />}>
+        {({ models }) => <CurrentPrices account={account} lines={models.flatMap(linesOf)} />}
+      </Loaded>
       <SetPrices accountId={account?.accountId} />
     </div>
+  );
+}
+
+/** `lines` is undefined while the prices are loaded. */
+function CurrentPrices({ account, lines }: Props & { readonly lines?: readonly PriceLine[] }) {
+  const now = useNow(5_000);
+  return (
+    <TableCard
+      title={pricesText.current}
+      rows={lines}
+      rowKey={({ model, price }) => `${model} ${price.name}`}
+      expected={2}
+      columns={[
+        { title: pricesText.model, kind: 'head', cell: (line) => <ModelName line={line} /> },
+        { title: pricesText.price, cell: (line) => <PriceName line={line} /> },
+        {
+          title: pricesText.perSecond,
+          kind: 'end',
+          cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerSecond),
+        },
+        {
+          title: pricesText.perVideo,
+          kind: 'end',
+          cell: ({ price }) => amount(amountsAt(price, now).current?.creditsPerVideo),
+        },
+        {
+          title: pricesText.announced,
+          cell: ({ price }) => <Announced amounts={amountsAt(price, now).announced} />,
+        },
+        {
+          title: pricesText.actions,
+          kind: 'actions',
+          cell: (line) => <SetButton line={line} account={account} />,
+        },
+      ]}
+    />
   );
 }
 

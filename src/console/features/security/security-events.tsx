@@ -9,32 +9,39 @@ const text = securityText.events;
 
 type EventsProps = { readonly path: '/api/console/v1/events' | '/api/admin/v1/people/events' };
 
+/** The events of an account's people, as a card. */
+export function SecurityEventsCard({ path }: EventsProps) {
+  return (
+    <Card title={text.title} isFlush>
+      <SecurityEvents path={path} />
+    </Card>
+  );
+}
+
 /** Sign-ins, links, roles and ended sessions: of an account's people, or of everyone. */
 export function SecurityEvents({ path }: EventsProps) {
   return (
-    <Card title={text.title} isFlush>
-      <List
-        noun={text.nouns}
-        caption={text.caption}
-        path={path}
-        query={{ limit: 20 }}
-        rows={({ events }) => events}
-        rowKey={({ eventId }) => eventId}
-        empty={{ icon: ScrollText, title: text.none }}
-        columns={[
-          { title: text.columns.event, kind: 'head', cell: ({ kind }) => eventLabel(kind) },
-          {
-            title: text.columns.person,
-            isWide: true,
-            cell: ({ email, actor }) => (actor === null ? (email ?? '–') : text.byActor(email ?? '–', actor)),
-          },
-          {
-            title: text.columns.from,
-            cell: ({ address, userAgent }) => [address, deviceOf(userAgent)].filter(Boolean).join(', ') || '–',
-          },
-          { title: text.columns.time, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
-        ]}
-      />
-    </Card>
+    <List
+      noun={text.nouns}
+      caption={text.caption}
+      path={path}
+      query={{ limit: 20 }}
+      rows={({ events }) => events}
+      rowKey={({ eventId }) => eventId}
+      empty={{ icon: ScrollText, title: text.none }}
+      columns={[
+        { title: text.columns.event, kind: 'head', cell: ({ kind }) => eventLabel(kind) },
+        {
+          title: text.columns.person,
+          isWide: true,
+          cell: ({ email, actor }) => (actor === null ? (email ?? '–') : text.byActor(email ?? '–', actor)),
+        },
+        {
+          title: text.columns.from,
+          cell: ({ address, userAgent }) => [address, deviceOf(userAgent)].filter(Boolean).join(', ') || '–',
+        },
+        { title: text.columns.time, kind: 'end', cell: ({ createTime }) => <Time ms={createTime} /> },
+      ]}
+    />
   );
 }

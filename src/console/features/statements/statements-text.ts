@@ -30,7 +30,7 @@ export const statementsText = {
   notFinal: 'This month isn’t over, so entries may still be added. Days are in UTC.',
   final: 'Days are in UTC.',
   print: 'Print or save as PDF',
-  csv: 'Download CSV',
+  csv: 'CSV',
   more: (lines: number) => `${number(lines)} more in the CSV`,
   furtherEntries: 'Further entries',
 } as const;

@@ -153,7 +153,7 @@ export const tasksText = {
   allModels: 'All models',
   provider: 'Provider',
   allProviders: 'All providers',
-  anyone: 'Created by anyone',
+  anyone: 'Any creator',
   onlyOf: (name: string) => `Show only tasks created by ${name}`,
   keyNamed: (name: string) => `Key ${name}`,
   createdByOne: (id: string) => `Created by ${id}`,
