@@ -36,8 +36,8 @@ async function withPool(
   work: (service: HttpService, db: DatabasePool) => Promise<void>,
 ): Promise<void> {
   const db = createDatabase({ url: database.url, ...options });
-  const acceptTask = createTaskAcceptor(db, { ...defaultQueueLimits, ...options.queue });
-  const service = await startHttpService({ database, db, acceptTask });
+  const acceptInBatch = createTaskAcceptor(db, { ...defaultQueueLimits, ...options.queue });
+  const service = await startHttpService({ database, db, acceptInBatch });
   try {
     await work(service, db);
   } finally {
