@@ -13,17 +13,20 @@ export type S3Settings = {
   readonly pathStyle?: boolean | undefined;
   /** Undefined: from the SDK's chain (variables, files, the machine's role). */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string } | undefined;
+  /** The limit of a connection's start. */
+  readonly connectMs?: number | undefined;
   /** The longest time in which no byte moves. */
   readonly idleMs?: number | undefined;
 };
 
-export function createS3Client({ endpoint, region, pathStyle, credentials, idleMs = 30_000 }: S3Settings): S3Client {
+export function createS3Client(settings: S3Settings): S3Client {
+  const { endpoint, region, pathStyle, credentials, connectMs = 5_000, idleMs = 30_000 } = settings;
   const config: S3ClientConfig = {
     forcePathStyle: pathStyle ?? endpoint !== undefined,
     // Compatible stores support only the checksums that a request must have.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    requestHandler: { connectionTimeout: 5_000, socketTimeout: idleMs },
+    requestHandler: { connectionTimeout: connectMs, socketTimeout: idleMs },
   };
   if (endpoint !== undefined) Object.assign(config, { endpoint, region: 'us-east-1' });
   if (region !== undefined) config.region = region;

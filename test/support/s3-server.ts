@@ -58,7 +58,8 @@ export async function startS3Server({
   return {
     bucket,
     folder,
-    s3: { endpoint, credentials },
+    // A busy machine may take seconds to accept a connection.
+    s3: { endpoint, credentials, connectMs: 60_000 },
     environment: {
       AWS_ENDPOINT_URL_S3: endpoint,
       AWS_ACCESS_KEY_ID: credentials.accessKeyId,
