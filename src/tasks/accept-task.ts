@@ -218,6 +218,9 @@ function refusalOf(task: NewTask, row: Exclude<ExplainedRow, { refusal: null | '
     }
     case 'no_price':
       throw new Error(`no price of ${task.param.model} is in force, not even in the catalogue`);
+    case 'key_inactive':
+    case 'account_suspended':
+    case 'account_not_found':
     default:
       return { kind: row.refusal };
   }

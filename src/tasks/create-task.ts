@@ -114,8 +114,9 @@ function acceptedOrThrow(outcome: CreateOutcome): Accepted | Replayed {
     case 'account_suspended':
       throw new HttpError('account_suspended');
     case 'account_not_found':
-      throw new Error('the account of a key does not exist');
+      break;
   }
+  throw new Error('the account of a caller does not exist');
 }
 
 function spendCapReached({ required, cap }: Extract<CreateOutcome, { kind: 'spend_cap_reached' }>): HttpError {

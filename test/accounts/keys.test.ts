@@ -156,7 +156,10 @@ test('200 the list shows what each key was used for', async () => {
   const other = await keyOf(accountId, ['tasks:write']);
   const { json } = await service().create(key, plainRequest);
   await service().create(other.key, plainRequest);
-  await failAndRefund(service().database.db, String(json.data['taskId']), { failCode: 'timeout', failMsg: 'Too long.' });
+  await failAndRefund(service().database.db, String(json.data['taskId']), {
+    failCode: 'timeout',
+    failMsg: 'Too long.',
+  });
   const uses = (await listed(key)).map(({ name, uses: { tasks, credits } }) => [name, tasks, credits]);
   assert.deepEqual(uses, [
     ['given', 1, 165],

@@ -13,11 +13,12 @@ export function OfflineBanner() {
     const cache = client.getQueryCache();
     return cache.subscribe(({ type, query }) => {
       if (type !== 'updated' || query.getObserversCount() === 0) return;
-      const { data, fetchStatus } = query.state;
+      const { fetchStatus } = query.state;
+      const wasRead = query.state.data !== undefined;
       const fetchFailureReason: unknown = query.state.fetchFailureReason;
       const { error, status } = problemOf(fetchFailureReason);
       const isFailing = fetchFailureReason !== null;
-      if (isFailing && data === undefined) return;
+      if (isFailing && !wasRead) return;
       if (isFailing && error === 'offline') setTrouble('offline');
       else if (isFailing && status === 503) setTrouble('recovering');
       else if (!isFailing && fetchStatus === 'idle') setTrouble(undefined);
