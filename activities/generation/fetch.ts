@@ -1,6 +1,6 @@
 import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../src/outbound/resumable-download.ts';
-import type { GeneratedVideo } from '../../src/providers/contract.ts';
+import { type GeneratedVideo, VideoLost } from '../../src/providers/contract.ts';
 import { succeedProviderJob } from '../../src/providers/job-ends.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { type StagedVideo, storeDelivered, usablePoster } from '../store-result.ts';
@@ -8,7 +8,7 @@ import { incomingKeyOf, mediaKeysOf } from '../task-files.ts';
 import type { Attempt } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { failTask, settleCost, stopJob } from './settle.ts';
+import { failTask, settleCost, settleLost, stopJob } from './settle.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {
@@ -24,7 +24,7 @@ async function fetchFile(
   attempt: Attempt,
   job: JobIn<'succeeded'>,
   limitMs: number,
-): Promise<GeneratedVideo | 'moved' | Stop> {
+): Promise<GeneratedVideo | 'moved' | Exclude<Outcome, { kind: 'video' }>> {
   const { deps, workFolder, signalWithoutDeadline } = attempt;
   const { taskId, provider, upstream, success } = job;
   const limit = AbortSignal.timeout(limitMs);
@@ -39,11 +39,19 @@ async function fetchFile(
     if (signalWithoutDeadline.aborted) return await stopJob(attempt, job);
     if (error instanceof OutboundError && error.kind === 'too_large')
       return await failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+    if (error instanceof VideoLost) return await settleLost(attempt, job, lostVideo);
     if (!limit.aborted) throw error;
     deps.log.error({ taskId, err: error }, 'paid video not fetched');
     return await failTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });
   }
 }
+
+const lostVideo = {
+  why: 'the provider has lost a video',
+  detail: 'the upstream does not have the job any more',
+  isSettled: true,
+  hasCost: true,
+};
 
 /** Moves the upstream's own upload to a key that only we can write to, without transferring its bytes. */
 async function moveUpload(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<'moved' | 'missing' | Stop> {

@@ -115,15 +115,24 @@ async function mayRepeat(
 /** Jobs that may be made again in a task, where the operator allows it. */
 const maxResubmissions = 2;
 
+type Loss = {
+  readonly why: string;
+  readonly detail: string;
+  /** True if nothing is left to be stopped upstream. */
+  readonly isSettled?: boolean;
+  /** True if the cost of the job is recorded, because it ended before it was lost. */
+  readonly hasCost?: boolean;
+};
+
 /** Ends the task whose job is lost, unless the operator allows another job at this provider. */
 export async function settleLost(
   attempt: Attempt,
   job: JobBase,
-  { why, detail, isSettled = false }: { readonly why: string; readonly detail: string; readonly isSettled?: boolean },
-): Promise<Outcome> {
+  { why, detail, isSettled = false, hasCost = false }: Loss,
+): Promise<Exclude<Outcome, { kind: 'video' }>> {
   const { deps } = attempt;
   const { terms, provider } = job.open;
-  const end = { outcome: 'abandoned', detail, cost: 'unknown' } as const;
+  const end = { outcome: 'abandoned', detail, cost: hasCost ? undefined : 'unknown' } as const;
   if (terms.onLostAnswer === 'fail' || job.resubmissions >= maxResubmissions) {
     deps.log.error({ ...logFields(job), detail }, why);
     return await failTask(attempt, job, providerFailures.unavailable, { ...end, isSettled });

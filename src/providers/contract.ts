@@ -155,6 +155,11 @@ type Capabilities = {
  */
 export type GeneratedVideo = { readonly path: string; readonly posterPath?: string };
 
+/** An upstream that has its jobs in memory only has restarted after a job succeeded and before its video was fetched. */
+export class VideoLost extends Error {
+  override readonly name = 'VideoLost';
+}
+
 /** Its jobs run upstream, even while no worker follows them. */
 export type PolledProvider = Capabilities & {
   readonly runs: 'upstream';
@@ -171,7 +176,10 @@ export type PolledProvider = Capabilities & {
   recover(call: LostCreate, signal: AbortSignal): Promise<RecoverOutcome>;
   /** Returns statuses by `jobKey`; a job without one is `unclear`, and so are all of them after an error. */
   status(jobs: readonly Job[], signal: AbortSignal): Promise<ReadonlyMap<string, JobStatus>>;
-  /** Fetches the video of a job that succeeded, and retries until `signal` is aborted, because the video is paid for. */
+  /**
+   * Fetches the video of a job that succeeded, and retries until `signal` is aborted, because the video is paid for. Throws `VideoLost`
+   * if the upstream does not have the job any more.
+   */
   result(job: Job, known: JsonObject | undefined, to: Workspace): Promise<GeneratedVideo>;
   cancel(job: Job, signal: AbortSignal): Promise<CancelOutcome>;
 };

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import timers from 'node:timers/promises';
 import { containerOf } from '../outbound/container.ts';
 import { OutboundError } from '../outbound/outbound-error.ts';
 import { detailOf } from './answers.ts';
-import type { GeneratedVideo, UpstreamClient, Warn, Workspace } from './contract.ts';
+import { type GeneratedVideo, type UpstreamClient, VideoLost, type Warn, type Workspace } from './contract.ts';
 
 const [firstPauseMs, maxPauseMs] = [1_000, 60_000];
 /** A gateway may answer with an empty file or a text instead. After so many of them the upstream itself is the cause. */
@@ -11,7 +11,7 @@ const maxOtherFiles = 5;
 
 /**
  * Downloads the video of a job that succeeded, and retries until the signal is aborted, because the video is paid for; only one that
- * is too large is an error immediately. Each try calls `freshUrl`, because an address may have expired.
+ * is too large or lost is an error immediately. Each try calls `freshUrl`, because an address may have expired.
  */
 export async function downloadResult(
   client: UpstreamClient,
@@ -31,10 +31,10 @@ export async function downloadResult(
       if (!isVideo && otherFiles < maxOtherFiles) throw new Error('the download is no video');
       return { path };
     } catch (error) {
-      if (error instanceof OutboundError && error.kind === 'too_large') throw error;
+      if (error instanceof VideoLost || (error instanceof OutboundError && error.kind === 'too_large')) throw error;
       if (!signal.aborted) warn('result download failed', detailOf({ error }));
       // An aborted pause leads to the check of the signal.
-      await delay(pauseMs, undefined, { signal }).catch(() => undefined);
+      await timers.setTimeout(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 }

@@ -1,4 +1,12 @@
-import type { FrozenConfig, Job, JobStatus, PolledProvider, UpstreamClient, Warn } from './contract.ts';
+import {
+  type FrozenConfig,
+  type Job,
+  type JobStatus,
+  type PolledProvider,
+  type UpstreamClient,
+  VideoLost,
+  type Warn,
+} from './contract.ts';
 import { downloadResult } from './download-result.ts';
 
 /** The dependencies of every provider whose jobs run upstream. */
@@ -14,6 +22,9 @@ export type PolledProviderDeps = {
 
 /** The timeouts of an adapter's requests; that of a create is a setting. */
 export const timeouts = { recoverMs: 30_000, statusMs: 10_000, cancelMs: 15_000 } as const;
+
+/** A job is lost after so many answers in a row; the pauses of `downloadResult` put six seconds between the first and the last. */
+const lostAfterMissing = 3;
 
 /** The part of a provider that differs from kind to kind. */
 export type UpstreamAdapter = Pick<PolledProvider, 'namesJobs' | 'forgetsJobs' | 'submit' | 'recover' | 'cancel'> &
@@ -44,10 +55,14 @@ export function createPolledProvider(
     },
     result: async (job, known, to) => {
       let first = known?.['url'];
+      let missing = 0;
       const freshUrl = async (signal: AbortSignal) => {
-        const url = first ?? urlIn(await statusOf(job, signal));
+        const status = first === undefined ? await statusOf(job, signal) : undefined;
+        const url = status === undefined ? first : urlIn(status);
         first = undefined;
         if (typeof url === 'string') return url;
+        missing = status?.state === 'missing' ? missing + 1 : 0;
+        if (adapter.forgetsJobs && missing >= lostAfterMissing) throw new VideoLost('the upstream has lost the job');
         throw new Error('the job has no video');
       };
       return await downloadResult(client, freshUrl, to, warn);
