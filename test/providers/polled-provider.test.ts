@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { jobOf, jobRequest } from './job-request.ts';
 import { providerDeps } from './provider-client.ts';
 
-/** An upstream whose first link leads nowhere, and that gives these statuses when it is read again. The pauses pass at once. */
+/** An upstream whose first link leads nowhere, and that gives these statuses when it is read again. The pauses pass immediately. */
 async function fetchFrom(t: TestContext, forgetsJobs: boolean, statuses: readonly JobStatus[]) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const stop = new AbortController();
