@@ -32,7 +32,7 @@ export function createCompleteTask(deps: ActivityDeps) {
     });
 }
 
-/** Ends the task in failure and refunds every credit, in one transaction. A final task does not change. */
+/** Ends the task in failure and refunds every credit, in one statement. A final task does not change. */
 export function createRefundCredits(deps: ActivityDeps) {
   return async ({ taskId, failure }: { taskId: string; failure: TaskFailure }): Promise<TaskEnd> => {
     const end = await endCounted(deps, () => failAndRefund(deps.db, taskId, failure));

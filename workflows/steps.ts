@@ -40,7 +40,7 @@ const localBookkeeping = proxyLocalActivities<Bookkeeping>({
 });
 
 /**
- * Runs first on the worker that runs the workflow: one event instead of six. If the database or the worker fails there, Temporal
+ * Runs first on the worker that runs the workflow, which adds one event to the history instead of six. If the database or the worker fails there, Temporal
  * retries the step as an activity, which adds nothing to the history.
  */
 export const bookkeeping: Bookkeeping = {
@@ -108,7 +108,7 @@ export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask
     taskQueue: taskQueuesOf(workflowInfo().taskQueue).remote,
     startToCloseTimeout: 2 * deadlineMs + graceMs,
     scheduleToCloseTimeout: maxQueueMs + 2 * deadlineMs + graceMs,
-    heartbeatTimeout: deadWorkerMs(deadlineMs),
+    heartbeatTimeout: heartbeatTimeoutMs(deadlineMs),
     retry: steadily,
     cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
     priority: { fairnessKey: accountId },
@@ -120,7 +120,7 @@ export function remoteGenerationOf({ accountId, model, deadlineMs }: ChargedTask
  * Heartbeat timeout, after which another worker takes over the jobs of one that died: one minute, two where a generation may take
  * half an hour. Each heartbeat is a write in Temporal, and thousands of generations wait for their upstreams at a time (bench/).
  */
-function deadWorkerMs(deadlineMs: number): number {
+function heartbeatTimeoutMs(deadlineMs: number): number {
   return Math.min(120_000, Math.max(60_000, deadlineMs / 15));
 }
 

@@ -32,13 +32,14 @@ export const statusQuery = defineQuery<TaskState>('status');
 const taskState = defineSearchAttributeKey('TaskState', SearchAttributeType.KEYWORD);
 
 /**
- * One paid task: charge, generate, store, complete; on any failure, timeout or cancellation refund in full; then notify.
- * Money and the callback run where a cancellation cannot reach them.
+ * One paid task: charge, generate, store, complete; on any failure or timeout refund in full; then notify. A cancellation by a client or
+ * operator has ended and refunded the task before it reaches this workflow; one in Temporal's UI refunds here. Money and the callback run
+ * where a cancellation cannot reach them.
  */
 export async function videoTask({ taskId, order }: VideoTaskInput): Promise<TaskEnd> {
   const show = showState();
   const charged = await CancellationScope.nonCancellable(() => bookkeeping.chargeCredits({ taskId, order }));
-  const end = charged.isFinal ? await finalState(taskId) : await runToEnd(taskId, charged);
+  const end = charged.isFinal ? await readFinalState(taskId) : await runToEnd(taskId, charged);
   show(end.state);
   const { accountId } = charged;
   await CancellationScope.nonCancellable(() => notifyClient({ taskId, accountId, ...end }));
@@ -56,7 +57,7 @@ async function runToEnd(taskId: string, charged: ChargedTask): Promise<TaskEnd> 
   }
 }
 
-/** An attempt that was interrupted, with its worker or its provider, is retried before tasks that only wait. */
+/** An attempt that a crash of its worker or provider interrupted is retried ahead of tasks that still wait. */
 async function generate(taskId: string, charged: ChargedTask): Promise<StagedVideo> {
   if (charged.isRemote) return remoteGenerationOf(charged).generateVideo({ taskId, isRemote: true });
   for (const attempt of ['first', 'prioritized'] as const) {
@@ -92,7 +93,7 @@ function isFailCode(type: string | null | undefined): type is FailCode {
 }
 
 /** An operator's reset replays a task that has ended. Refunding a final task changes nothing, so this reads its state back. */
-function finalState(taskId: string): Promise<TaskEnd> {
+function readFinalState(taskId: string): Promise<TaskEnd> {
   const failure = failureOf(undefined);
   return CancellationScope.nonCancellable(() => bookkeeping.refundCredits({ taskId, failure }));
 }

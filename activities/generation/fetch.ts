@@ -8,7 +8,7 @@ import { incomingKeyOf, mediaKeysOf } from '../task-files.ts';
 import type { Attempt } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { failTask, settleCost, settleLost, stopJob } from './settle.ts';
+import { endJobAndTask, settleCost, settleLost, stopJob } from './settle.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {
@@ -38,11 +38,11 @@ async function fetchFile(
   } catch (error) {
     if (signalWithoutDeadline.aborted) return await stopJob(attempt, job);
     if (error instanceof OutboundError && error.kind === 'too_large')
-      return await failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+      return await endJobAndTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
     if (error instanceof VideoLost) return await settleLost(attempt, job, lostVideo);
     if (!limit.aborted) throw error;
     deps.log.error({ taskId, err: error }, 'paid video not fetched');
-    return await failTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });
+    return await endJobAndTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });
   }
 }
 
@@ -64,7 +64,7 @@ async function moveUpload(attempt: Attempt, job: JobIn<'running' | 'succeeded'>)
     // The upstream could replace the file until the move.
     upload = await checkUpload(media, staged);
   }
-  if (upload === 'too_large') return await failTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
+  if (upload === 'too_large') return await endJobAndTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
   return upload === 'fits' ? 'moved' : 'missing';
 }
 

@@ -5,7 +5,7 @@ import { providerFailures } from './failures.ts';
 import { fetchUpload } from './fetch.ts';
 import type { JobIn, Outcome } from './job.ts';
 import { waitForProvider } from './recover.ts';
-import { endAfter, failTask, settleFailure, settleLost, stopJob, withinLimit } from './settle.ts';
+import { endAfter, endJobAndTask, settleFailure, settleLost, stopJob, withinLimit } from './settle.ts';
 
 type FollowedEnd = Ended | { readonly state: 'provider_off' | 'interrupted' };
 
@@ -69,5 +69,5 @@ async function endAtDeadline(attempt: Attempt, job: JobIn<'running'>): Promise<O
   // A job that has failed may be one that an earlier attempt has stopped.
   const hasFailed = status?.state === 'failed';
   const cancel = () => withinLimit((signal) => provider.cancel(upstream, signal)).catch(noResponse);
-  return await failTask(attempt, job, providerFailures.timeout, endAfter(hasFailed ? 'ended' : await cancel()));
+  return await endJobAndTask(attempt, job, providerFailures.timeout, endAfter(hasFailed ? 'ended' : await cancel()));
 }

@@ -10,7 +10,7 @@ import { providerFailures } from './failures.ts';
 import { findStaged } from './fetch.ts';
 import { type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
 import type { NextJob } from './reserve.ts';
-import { endJob, failTask, settleLost } from './settle.ts';
+import { endJob, endJobAndTask, settleLost } from './settle.ts';
 import { recordAccepted, spelledInput } from './submit.ts';
 
 // An attempt that finds an intent continues its job. A create whose response was lost may have made a job, which costs money, so no
@@ -60,11 +60,11 @@ export async function waitForProvider(
     if (!signal.aborted) continue;
     if (!hasDeadlinePassed(attempt)) return interrupted(attempt);
     const end = { outcome: 'abandoned', cost: 'unknown', detail: 'its provider was off, or another upstream' } as const;
-    return await failTask(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
+    return await endJobAndTask(attempt, { taskId, ordinal }, providerFailures.unavailable, end);
   }
 }
 
-/** After this no response is expected any more. */
+/** After this the lookup of a lost create ends without a result. */
 const responseLimitMs = 10 * 60_000;
 const pauseAfterErrorMs = 15_000;
 
@@ -75,7 +75,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   const row = { ordinal, provider: provider.name, pool, intendedAt, ageMs };
   const { accountId, param, deadlineMs } = task;
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
-  const found = await requestLostJob(deps, { provider, imageReference: open.imageReference }, lost, signal);
+  const found = await lookUpLostJob(deps, { provider, imageReference: open.imageReference }, lost, signal);
   if (signal.aborted) return interrupted(attempt);
   switch (found.kind) {
     case 'found':
@@ -102,8 +102,8 @@ type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'd
 
 type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
 
-/** Requests the job of a lost create. A request that fails is repeated later. */
-export async function requestLostJob(
+/** Finds the job of a create whose response was lost; it creates none. A lookup that fails is repeated later. */
+export async function lookUpLostJob(
   deps: ActivityDeps,
   { provider, imageReference }: Recovering,
   { accountId, row, ...request }: LostRequest,
@@ -124,12 +124,13 @@ export async function requestLostJob(
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');
     return { kind: 'later', afterMs: pauseAfterErrorMs } as const;
   });
-  const outcome = decided(found, row.ageMs);
+  const outcome = limitLookUp(found, row.ageMs);
   deps.events.emit({ kind: 'provider_lookup', provider: provider.name, outcome: outcome.kind });
   return outcome;
 }
 
-function decided(found: RecoverOutcome, ageMs: number): RecoverOutcome {
+/** A lookup ends after ten minutes. */
+function limitLookUp(found: RecoverOutcome, ageMs: number): RecoverOutcome {
   if (found.kind === 'found' && !isStorable(found)) return { kind: 'unknown', detail: 'the job has no usable id' };
   if (found.kind === 'later' && ageMs >= responseLimitMs)
     return { kind: 'unknown', detail: 'no response in ten minutes' };

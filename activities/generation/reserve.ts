@@ -109,9 +109,9 @@ async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly P
   const { taskId } = task;
   const { model, input } = task.param;
   const again = repeatedJob(jobs);
-  const spent = new Set(jobs.filter(({ outcome }) => outcome !== 'not_created').map(({ provider }) => provider));
-  if (again !== undefined) spent.delete(again.provider);
-  const routes = routesOf({ model, tiers: await tiersOf(deps, task) }, { taskId, input, spent });
+  const used = new Set(jobs.filter(({ outcome }) => outcome !== 'not_created').map(({ provider }) => provider));
+  if (again !== undefined) used.delete(again.provider);
+  const routes = routesOf({ model, tiers: await tiersOf(deps, task) }, { taskId, input, used });
   return again === undefined
     ? routes
     : routes.map((tier) => tier.filter(({ provider }) => provider === again.provider));

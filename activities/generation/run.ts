@@ -6,7 +6,7 @@ import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './
 import { failureIn, providerFailures } from './failures.ts';
 import { stageVideo } from './fetch.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { coolDown, failTask, settleCost, settleDeclined, settleFailure } from './settle.ts';
+import { coolDown, endJobAndTask, settleCost, settleDeclined, settleFailure } from './settle.ts';
 import { requestFor } from './submit.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
@@ -60,15 +60,15 @@ async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<RunEnd> {
 const ended = { outcome: 'abandoned', isSettled: true } as const;
 
 async function settleInterrupted(attempt: Attempt, job: JobIn<'held'>, error: unknown): Promise<Stop> {
-  if (hasDeadlinePassed(attempt)) return await failTask(attempt, job, providerFailures.timeout, ended);
+  if (hasDeadlinePassed(attempt)) return await endJobAndTask(attempt, job, providerFailures.timeout, ended);
   if (attempt.signal.aborted) {
     const stop = interrupted(attempt);
-    if (stop.kind === 'cancelled') await failTask(attempt, job, providerFailures.cancelled, ended);
+    if (stop.kind === 'cancelled') await endJobAndTask(attempt, job, providerFailures.cancelled, ended);
     return stop;
   }
   const failure = failureIn(error);
   if (failure === undefined) throw error;
-  return await failTask(attempt, job, failure, { outcome: 'fail' });
+  return await endJobAndTask(attempt, job, failure, { outcome: 'fail' });
 }
 
 /** Each lost run may have used the upstream's machine to its end. */
@@ -79,5 +79,5 @@ async function settleLostRun(attempt: Attempt, job: JobIn<'held'>, detail: strin
   const { lostRuns } = await recordLostRun(attempt.deps.db, job);
   // The next attempt runs the same job again, under the same name.
   if (lostRuns < maxLostRuns) return { kind: 'undecided', detail };
-  return await failTask(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
+  return await endJobAndTask(attempt, job, providerFailures.unavailable, { ...ended, detail, cost: 'unknown' });
 }

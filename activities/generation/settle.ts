@@ -35,7 +35,7 @@ export async function endJob(
  * Ends the job with the failure of its task, which the workflow then refunds. Two attempts may be alive, and the later one may have read
  * what the earlier one did to the job: what was committed first counts.
  */
-export async function failTask(
+export async function endJobAndTask(
   { deps }: Pick<Attempt, 'deps'>,
   job: JobRow,
   failure: TaskFailure,
@@ -70,7 +70,7 @@ export async function settleDeclined(
   const isPrompt = error.kind === 'content' && mediaUrlsOf(input).length === 0;
   const failure = failureFor(isPrompt ? { ...error, about: 'prompt' } : error, input);
   const end = { detail: error.detail, cost: 'free' } as const;
-  if (failure !== undefined) return await failTask(attempt, job, failure, { outcome: 'fail', ...end });
+  if (failure !== undefined) return await endJobAndTask(attempt, job, failure, { outcome: 'fail', ...end });
   await endJob(deps, job, { outcome: 'refused', ...end });
   return { kind: 'next' };
 }
@@ -97,7 +97,7 @@ export async function settleFailure(
   }
   const rejection = failureFor(error, task.param.input);
   const failure = rejection ?? (failedJobs === 'billed' ? providerFailures.failed : undefined);
-  if (failure !== undefined) return await failTask(attempt, job, failure, end);
+  if (failure !== undefined) return await endJobAndTask(attempt, job, failure, end);
   await endJob(deps, job, end);
   return { kind: 'next' };
 }
@@ -135,7 +135,7 @@ export async function settleLost(
   const end = { outcome: 'abandoned', detail, cost: hasCost ? undefined : 'unknown' } as const;
   if (terms.onLostAnswer === 'fail' || job.resubmissions >= maxResubmissions) {
     deps.log.error({ ...logFields(job), detail }, why);
-    return await failTask(attempt, job, providerFailures.unavailable, { ...end, isSettled });
+    return await endJobAndTask(attempt, job, providerFailures.unavailable, { ...end, isSettled });
   }
   deps.log.warn({ ...logFields(job), detail, why }, 'job resubmitted');
   deps.events.emit({ kind: 'provider_resubmission', provider: provider.name });
@@ -149,7 +149,7 @@ export async function stopJob(attempt: Attempt, job: JobIn<'running' | 'succeede
   if (!isCancelled(attempt)) return interrupted(attempt);
   const outcome = await withinLimit((signal) => job.provider.cancel(job.upstream, signal)).catch(() => undefined);
   // `reconcile` stops the job if the provider does not respond.
-  if (outcome !== undefined) await failTask(attempt, job, providerFailures.cancelled, endAfter(outcome));
+  if (outcome !== undefined) await endJobAndTask(attempt, job, providerFailures.cancelled, endAfter(outcome));
   return { kind: 'cancelled' };
 }
 

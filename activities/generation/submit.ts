@@ -16,10 +16,10 @@ import { referenceFolderOf, incomingKeyOf } from '../task-files.ts';
 import { type Attempt, interrupted, markGenerating } from './attempt.ts';
 import { failureIn } from './failures.ts';
 import { type JobBase, type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
-import { coolDown, failTask, logFields, settleDeclined } from './settle.ts';
+import { coolDown, endJobAndTask, logFields, settleDeclined } from './settle.ts';
 
-// The intent of a create is committed before it, and its outcome after it. Only a response that proves that no job exists lets
-// another provider get the task.
+// The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
+// no job exists lets another provider get the task.
 
 /** Commits the intent and sends the create; a job that lives in its request is run by the next step. */
 export async function submitJob(attempt: Attempt, job: JobIn<'reserved'>): Promise<Outcome> {
@@ -42,7 +42,7 @@ async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<St
   } catch (error) {
     const invalid = failureIn(error);
     if (invalid === undefined || job.pool === undefined) throw error;
-    return await failTask(attempt, job, invalid, { outcome: 'not_created' });
+    return await endJobAndTask(attempt, job, invalid, { outcome: 'not_created' });
   }
 }
 
@@ -57,7 +57,7 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
     .submit(request, signal)
     .catch((error: unknown) => ({ kind: 'unknown', invalid: failureIn(error), detail: detailOf({ error }) }) as const);
   if ('invalid' in created && created.invalid !== undefined)
-    return await failTask(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
+    return await endJobAndTask(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
   deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(created) });
   if (created.kind === 'accepted')
     return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }));

@@ -22,10 +22,10 @@ export function refuseInput({ model, tiers }: Routed, input: TaskInput): readonl
  */
 export function routesOf(
   { model, tiers }: Routed,
-  task: { readonly taskId: string; readonly input: TaskInput; readonly spent: ReadonlySet<string> },
+  task: { readonly taskId: string; readonly input: TaskInput; readonly used: ReadonlySet<string> },
 ): readonly (readonly TierEntry[])[] {
   const isOpen = (entry: TierEntry) =>
-    !task.spent.has(entry.provider) && refusalsOf(entry, model, task.input).length === 0;
+    !task.used.has(entry.provider) && refusalsOf(entry, model, task.input).length === 0;
   return tiers.map((tier) => byWeight(task.taskId, tier.filter(isOpen))).filter((tier) => tier.length > 0);
 }
 

@@ -182,7 +182,7 @@ describe('a field that only some entries pass on', () => {
   assert.ok(model !== undefined);
   const routesFor = (given: object) => {
     const request = withDefaults({ prompt: 'x', ...given }, model.input);
-    return routesOf(model, { taskId: 't', input: request, spent: new Set() })
+    return routesOf(model, { taskId: 't', input: request, used: new Set() })
       .flat()
       .map(({ provider }) => provider);
   };

@@ -15,8 +15,8 @@ function entry(provider: string, fields: Partial<TierEntry> = {}): TierEntry {
 const onlyFive = { rules: effectiveRules([{ durations: [5] }]) };
 const onlyEight = { rules: effectiveRules([{ durations: [8] }]) };
 
-function orderOf(taskId: string, entries: readonly TierEntry[], spent: readonly string[] = []): readonly string[] {
-  const routes = routesOf({ model: 'm', tiers: [entries] }, { taskId, input, spent: new Set(spent) });
+function orderOf(taskId: string, entries: readonly TierEntry[], used: readonly string[] = []): readonly string[] {
+  const routes = routesOf({ model: 'm', tiers: [entries] }, { taskId, input, used: new Set(used) });
   return routes.flat().map(({ provider }) => provider);
 }
 
@@ -29,22 +29,22 @@ test('within a tier each provider comes first as often as its weight says', () =
   assert.ok(Math.abs(share('a') - 0.6) < 0.03 && Math.abs(share('b') - 0.3) < 0.03, `${share('a')} ${share('b')}`);
 });
 
-test('the order is the same every time, and a provider that is spent leaves the order of the others as it is', () => {
+test('the order is the same every time, and a provider that was used leaves the order of the others as it is', () => {
   const entries = ['a', 'b', 'c', 'd'].map((name, index) => entry(name, { weight: index + 1 }));
   for (const taskId of taskIds.slice(0, 200)) {
     const all = orderOf(taskId, entries);
     assert.deepEqual(orderOf(taskId, entries.toReversed()), all);
-    const spent = all[1] ?? '';
+    const used = all[1] ?? '';
     assert.deepEqual(
-      orderOf(taskId, entries, [spent]),
-      all.filter((name) => name !== spent),
+      orderOf(taskId, entries, [used]),
+      all.filter((name) => name !== used),
     );
   }
 });
 
 test('tiers keep their order, without entries that do not take the input and without tiers that are empty', () => {
   const tiers = [[entry('a', onlyEight)], [entry('b'), entry('c', onlyEight)], [entry('d', onlyFive)]];
-  const routes = routesOf({ model: 'm', tiers }, { taskId: 't', input, spent: new Set() });
+  const routes = routesOf({ model: 'm', tiers }, { taskId: 't', input, used: new Set() });
   assert.deepEqual(
     routes.map((tier) => tier.map(({ provider }) => provider)),
     [['b'], ['d']],
