@@ -295,7 +295,7 @@ describe('download', () => {
     }
   });
 
-  test('a video that stands still, or takes longer than it may, is cut off; so is one that nobody wants any more', async (t) => {
+  test('a download without progress, beyond its limit, or canceled by the caller ends', async (t) => {
     const slow: Step = (response) => void response.writeHead(200, { 'content-length': '100' }).write('f');
     const store = await scripted(slow);
     const { url } = await scripted(withVideo(`${store.url}/video.mp4`));

@@ -11,7 +11,7 @@ import { createTestAccount, createTestEnvironment } from '../support/service.ts'
 import { waitFor } from '../support/wait-for.ts';
 
 test('two APIs that are restarted one after the other behind a proxy that polls /readyz refuse no create', (t) =>
-  // The delay of each shutdown is long enough, whatever a poll of the proxy takes.
+  // The delay of each shutdown ends when the proxy has left the process, so no poll can be too late.
   restartUnderLoad(t, delayEnded, async (ports) => {
     const addressOf = (port: number) => `http://127.0.0.1:${port}`;
     const proxy = await startReadinessProxy(ports.map(addressOf));

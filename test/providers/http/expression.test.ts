@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import type { JsonObject, JsonValue } from '../../../src/providers/contract.ts';
 import { compileExpression, type Expression, ExpressionError } from '../../../src/providers/http/expression.ts';
 import { createReaders, type Reader } from '../../../src/providers/http/reader.ts';
@@ -35,6 +35,9 @@ describe('the expressions of a file', () => {
   const slow = compileExpression('( $f := function($n) { $n = 0 ? 0 : $f($n - 1) }; $f(150) )');
   const quick = compileExpression('id');
 
+  /** No evaluation exceeds its limit, however slow the machine is. */
+  const freeze = (t: TestContext) => t.mock.timers.enable({ apis: ['Date'] });
+
   /** The order in which twenty slow evaluations, and a quick one that is requested after them, end. */
   async function orderOf(first: Reader, last: Reader): Promise<readonly (JsonValue | undefined)[]> {
     const ended: (JsonValue | undefined)[] = [];
@@ -44,17 +47,20 @@ describe('the expressions of a file', () => {
     return ended;
   }
 
-  test('follow each other, and none takes from the steps of another', async () => {
+  test('follow each other, and none takes from the steps of another', async (t) => {
+    freeze(t);
     const { others } = createReaders(() => assert.fail('an evaluation failed'));
     assert.deepEqual(await orderOf(others, others), [...Array.from({ length: 20 }, () => 0), 'quick']);
   });
 
-  test('of a create come before those of polls that wait', async () => {
+  test('of a create come before those of polls that wait', async (t) => {
+    freeze(t);
     const { creates, others } = createReaders(() => assert.fail('an evaluation failed'));
     assert.equal((await orderOf(others, creates)).indexOf('quick'), 1);
   });
 
-  test('are not delayed by those of another file', async () => {
+  test('are not delayed by those of another file', async (t) => {
+    freeze(t);
     const [{ others: busy }, { others: idle }] = [createReaders(() => {}), createReaders(() => {})];
     assert.equal((await orderOf(busy, idle)).indexOf('quick'), 0);
   });
