@@ -61,8 +61,8 @@ async function reserveJob(
   ordinal: number,
 ): Promise<NextJob | Stop> {
   const { taskId, accountId } = task;
-  const last = jobs.at(-1);
-  if (last?.outcome === 'abandoned' && deps.providers.ofJob(last)?.terms.onLostAnswer !== 'resubmit')
+  const made = lastMade(jobs);
+  if (made?.outcome === 'abandoned' && deps.providers.ofJob(made)?.terms.onLostAnswer !== 'resubmit')
     return noProvider(providerFailures.unavailable, 'a job was created after its request was abandoned');
   if (jobs.length >= maxJobs) return noProvider(providerFailures.unavailable, `${maxJobs} requests created no job`);
   let pauseMs = Infinity;
@@ -88,7 +88,7 @@ async function reserveJob(
     if (isFull) break;
   }
   if (pauseMs < Infinity) return { kind: 'waits', why: 'no slot at any provider', pauseMs };
-  return noProvider(failureAfter(last, task), 'no provider is left');
+  return noProvider(failureAfter(jobs.at(-1), task), 'no provider is left');
 }
 
 function noProvider(failure: TaskFailure, detail: string): Stop {
@@ -117,12 +117,18 @@ async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly P
     : routes.map((tier) => tier.filter(({ provider }) => provider === again.provider));
 }
 
-/** The job after which its provider makes one more. A refused output stays the reason while creates of that job are not accepted. */
+/**
+ * The job after which its provider makes one more: a lost or refused one. It stays so while the next create is not accepted, because
+ * another provider might be paid for a second job.
+ */
 function repeatedJob(jobs: readonly ProviderJob[]): ProviderJob | undefined {
-  const last = jobs.at(-1);
-  if (last?.outcome === 'abandoned') return last;
-  const made = jobs.findLast(({ outcome }) => outcome !== 'not_created');
-  return made?.isRepeatable === true ? made : undefined;
+  const made = lastMade(jobs);
+  return made?.outcome === 'abandoned' || made?.isRepeatable === true ? made : undefined;
+}
+
+/** The last job that may exist, or undefined if none was created. */
+function lastMade(jobs: readonly ProviderJob[]): ProviderJob | undefined {
+  return jobs.findLast(({ outcome }) => outcome !== 'not_created');
 }
 
 /** The current order counts, so that an operator can move waiting tasks to another provider; a task of a removed model has its own. */

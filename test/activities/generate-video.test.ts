@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createGenerateVideo } from '../../activities/generate-video.ts';
-import { type PolledProvider, VideoLost } from '../../src/providers/contract.ts';
+import type { PolledProvider } from '../../src/providers/contract.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { costRule } from '../../src/models/catalogue/cost.ts';
@@ -203,18 +203,9 @@ for (const decided of ['timeout', undefined] as const) {
 for (const onLostAnswer of ['fail', 'resubmit'] as const) {
   test(`a video that the upstream lost after its job succeeded: ${onLostAnswer}`, async () => {
     const taskId = await accepted();
-    const upstream = createFakeUpstream();
+    const upstream = createFakeUpstream({ lostVideos: 1 });
     const cost = costRule.parse({ perJob: 0.5, currency: 'USD' });
-    let fetches = 0;
-    const provider: PolledProvider = {
-      ...upstream.provider,
-      result: async (...request) => {
-        fetches += 1;
-        if (fetches === 1) throw new VideoLost('the upstream has lost the job');
-        return upstream.provider.result(...request);
-      },
-    };
-    const providers = providersOf([provider], () => ({ onLostAnswer, cost }));
+    const providers = providersOf([upstream.provider], () => ({ onLostAnswer, cost }));
     const world = { ...activityDeps(database.db, folder, [upstream]), providers };
     const generating = silentActivity({ workflowId: taskId }, () => createGenerateVideo(world)({ taskId }));
     if (onLostAnswer === 'fail') {

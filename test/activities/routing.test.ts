@@ -143,6 +143,22 @@ test('if the operator allows it, a lost job is made again at the same provider, 
   );
 });
 
+test('a lost job is made again at the same provider also if that one accepts no job at first', async () => {
+  let requests = 0;
+  const busyOnce: FakeOptions = {
+    lostVideos: 1,
+    declines: () => {
+      requests += 1;
+      return requests === 2 ? { kind: 'not_accepted', reason: 'unreachable', detail: 'it restarts' } : undefined;
+    },
+  };
+  const [first, second] = [upstreamOf('first', busyOnce), upstreamOf('second')];
+  const terms = { onLostAnswer: 'resubmit' } as const;
+  const { end, calls } = await played({ upstreams: [first, second], terms, betweenAttempts: passTime });
+  assert.deepEqual([end, calls], ['success', ['first abandoned', 'first not_created', 'first success']]);
+  assert.equal(second.asked.length, 0);
+});
+
 test('a job that arrives after its request was abandoned is the last one, unless the operator allows another', async () => {
   for (const onLostAnswer of ['fail', 'resubmit'] as const) {
     renameProviders();

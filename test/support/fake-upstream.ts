@@ -1,11 +1,12 @@
 import { TaskError } from '../../src/platform/errors.ts';
-import type {
-  UpstreamError,
-  GeneratedVideo,
-  JobStatus,
-  PolledProvider,
-  RecoverOutcome,
-  SubmitOutcome,
+import {
+  type UpstreamError,
+  type GeneratedVideo,
+  type JobStatus,
+  type PolledProvider,
+  type RecoverOutcome,
+  type SubmitOutcome,
+  VideoLost,
 } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 
@@ -51,13 +52,15 @@ export type FakeOptions = {
   readonly images?: PolledProvider['images'];
   /** It loses every job that it has accepted, as by a restart. */
   readonly forgets?: boolean;
+  /** It loses the videos of so many jobs, the first ones, after they have succeeded. */
+  readonly lostVideos?: number;
 };
 
 /** Short intervals, so that tests do not wait. */
 const traits = { maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100 } as const;
 
 export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
-  const { name = 'fake', instant = true, progress, hasPosters = true, fault } = options;
+  const { name = 'fake', instant = true, progress, hasPosters = true, fault, lostVideos = 0 } = options;
   const jobs: FakeJob[] = [];
   const asked: string[] = [];
   const jobOf = (jobKey: string) => jobs.find((job) => job.jobKey === jobKey);
@@ -97,7 +100,9 @@ export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
     status: async (asking) => new Map(asking.map(({ jobKey }) => [jobKey, statusOf(jobOf(jobKey))])),
     result: async ({ jobKey }, _known, { workFolder, signal }) => {
       signal.throwIfAborted();
-      if (jobOf(jobKey)?.state !== 'done') throw new TaskError('internal', 'There is no video.');
+      const job = jobOf(jobKey);
+      if (job !== undefined && jobs.indexOf(job) < lostVideos) throw new VideoLost('the upstream has lost the job');
+      if (job?.state !== 'done') throw new TaskError('internal', 'There is no video.');
       return delivered(workFolder);
     },
     cancel: async ({ jobKey }) => {

@@ -145,6 +145,23 @@ describe('a process that dies anywhere, before a call or before it receives the 
     });
   });
 
+  test('leaves a task whose video was lost upstream refunded, and no second job anywhere', async () => {
+    const story = { fewest: 10, upstream: { lostVideos: 1 } };
+    await throughEveryWindow(story, async ({ task, upstream, spare, entries, files }) => {
+      assert.equal(task.failure?.failCode, 'provider_unavailable');
+      assert.deepEqual([entries, files], [['charge', 'refund'], []]);
+      assert.deepEqual([upstream.jobs.length, spare.jobs.length], [1, 0]);
+    });
+  });
+
+  test('leaves a task whose first video was lost on an own server with a second job there, and never a third', async () => {
+    const story: Story = { fewest: 20, upstream: { lostVideos: 1 }, terms: { onLostAnswer: 'resubmit' } };
+    await throughEveryWindow(story, async ({ task, upstream, spare, entries }) => {
+      assert.deepEqual([task.state, entries], ['success', ['charge']]);
+      assert.deepEqual([upstream.jobs.length, spare.jobs.length], [2, 0]);
+    });
+  });
+
   test('leaves a task that is not finished in time refunded as timeout, its job stopped, and no other provider tried', async () => {
     const slow: FakeOptions = { instant: false };
     await throughEveryWindow({ fewest: 10, upstream: slow, isLate: true }, async ({ task, upstream, ...rest }) => {
