@@ -6,17 +6,17 @@ import type { CallbackAnswer } from '../src/outbound/webhook.ts';
 import { type MadeAttempt, recordDeliveryAttempt } from '../src/callbacks/deliveries.ts';
 import type { ActivityDeps } from './deps.ts';
 
-export type CallbackAttempt =
+export type AttemptOutcome =
   | { readonly kind: 'delivered' | 'rejected' }
   /** Nothing was sent, because the delivery has ended or is not owed. */
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly retryAfterMs: number | undefined };
 
-type SentAttempt = Exclude<CallbackAttempt, { kind: 'ended' }>;
+type SentAttempt = Exclude<AttemptOutcome, { kind: 'ended' }>;
 
-export type CallbackOrder = {
-  /** The id of the delivery, which is that of its task for a callback. The name is part of histories. */
-  readonly taskId: string;
+export type SendCallbackInput = {
+  /** The id of the task for its callback, and that of the event for an event. */
+  readonly deliveryId: string;
   /** After the last attempt the delivery has failed. */
   readonly isLast: boolean;
   /** The scheduled pause after this attempt; undefined after the last one. */
@@ -29,8 +29,8 @@ export type CallbackOrder = {
  * that has ended is not sent again, so a repeated or reset workflow sends nothing twice.
  */
 export function createSendCallback(deps: ActivityDeps) {
-  return async ({ taskId, isLast, nextPauseMs }: CallbackOrder): Promise<CallbackAttempt> => {
-    const delivery = await deps.findCallback(taskId);
+  return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<AttemptOutcome> => {
+    const delivery = await deps.findCallback(deliveryId);
     if (delivery?.state !== 'pending') return { kind: 'ended' };
     const signal = Context.current().cancellationSignal;
     const attempt = await deps.postCallback({ ...delivery, signal }).catch(retryWhenBusy);
@@ -39,7 +39,7 @@ export function createSendCallback(deps: ActivityDeps) {
     await recordDeliveryAttempt(deps.db, {
       delivery,
       attempt,
-      verdict: newDeliveryState(attempt, outcome, isLast ? undefined : nextPauseMs),
+      newState: newDeliveryState(attempt, outcome, isLast ? undefined : nextPauseMs),
     });
     return outcome;
   };
@@ -72,7 +72,7 @@ function newDeliveryState(
   { startedAt, retryAfterMs }: CallbackAnswer,
   { kind }: SentAttempt,
   nextPauseMs: number | undefined,
-): MadeAttempt['verdict'] {
+): MadeAttempt['newState'] {
   const latestEnd = startedAt + callbackTimeoutMs;
   if (kind !== 'failed' || nextPauseMs === undefined) return { state: kind, dueAt: latestEnd };
   return { state: 'pending', dueAt: latestEnd + callbackPauseMs(nextPauseMs, retryAfterMs) };

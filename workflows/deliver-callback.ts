@@ -9,18 +9,18 @@ import {
   startChild,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { CallbackAttempt } from '../activities/send-callback.ts';
+import type { AttemptOutcome } from '../activities/send-callback.ts';
 import { callbackWorkflowId } from '../src/temporal/task-queues.ts';
 import { callbackPauseMs, callbackPausesMs } from '../src/callbacks/callback.ts';
 import { type Owed, owedDeliveries } from '../src/tasks/task-event.ts';
 import { callbacksOf } from './steps.ts';
 
 export type DeliverCallbackInput = {
-  /** The id of the delivery, which is that of its task for a callback. The name is part of histories. */
-  readonly taskId: string;
+  /** The id of the task for its callback, and that of the event for an event. */
+  readonly deliveryId: string;
   readonly accountId: string;
   /** The outcome of the first attempt, when the workflow of the task has made it. */
-  readonly firstAttempt?: CallbackAttempt | undefined;
+  readonly firstAttempt?: AttemptOutcome | undefined;
 };
 
 /** Sends immediately and begins the schedule anew, also during a pause of the delivery. */
@@ -33,21 +33,21 @@ type TaskToNotify = Owed & { readonly taskId: string; readonly accountId: string
  * of a schedule becomes a workflow of its own, because the task does not wait for it.
  */
 export async function notifyClient({ taskId, accountId, ...owed }: TaskToNotify): Promise<void> {
-  await Promise.all(owedDeliveries(taskId, owed).map((deliveryId) => notifyOnce({ taskId: deliveryId, accountId })));
+  await Promise.all(owedDeliveries(taskId, owed).map((deliveryId) => notifyOnce({ deliveryId, accountId })));
 }
 
-async function notifyOnce({ taskId, accountId }: DeliverCallbackInput): Promise<void> {
-  const firstAttempt = await attemptFromTask(taskId, accountId);
+async function notifyOnce({ deliveryId, accountId }: DeliverCallbackInput): Promise<void> {
+  const firstAttempt = await makeFirstAttempt(deliveryId, accountId);
   if (firstAttempt === undefined || firstAttempt.kind === 'failed') {
-    await startDelivery({ taskId, accountId, firstAttempt });
+    await startDelivery({ deliveryId, accountId, firstAttempt });
   }
 }
 
 /** Undefined when its outcome is unknown: there was no free slot, no worker in time, or one that died during the attempt. */
-async function attemptFromTask(taskId: string, accountId: string): Promise<CallbackAttempt | undefined> {
+async function makeFirstAttempt(deliveryId: string, accountId: string): Promise<AttemptOutcome | undefined> {
   const { sendCallback } = callbacksOf(accountId, 'fromTask');
   try {
-    return await sendCallback({ taskId, isLast: false, nextPauseMs: callbackPausesMs[1] });
+    return await sendCallback({ deliveryId, isLast: false, nextPauseMs: callbackPausesMs[1] });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     return undefined;
@@ -59,13 +59,13 @@ async function attemptFromTask(taskId: string, accountId: string): Promise<Callb
  * does; one that already runs (after a reset, or started by reconcile) is left alone.
  */
 async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
-  const { taskId } = delivery;
+  const { deliveryId } = delivery;
   try {
     await startChild(deliverCallback, {
-      workflowId: callbackWorkflowId(taskId),
+      workflowId: callbackWorkflowId(deliveryId),
       args: [delivery],
       parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: `delivery ${taskId}`,
+      staticSummary: `delivery ${deliveryId}`,
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
@@ -76,7 +76,7 @@ async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
 export async function deliverCallback({
   firstAttempt,
   ...delivery
-}: DeliverCallbackInput): Promise<CallbackAttempt['kind']> {
+}: DeliverCallbackInput): Promise<AttemptOutcome['kind']> {
   const redeliveries = countRedeliveries();
   for (let made = firstAttempt; ; made = undefined) {
     // A redelivery that started this workflow came after the attempt that the task's workflow has made, so that attempt does not count for it.
@@ -89,15 +89,15 @@ export async function deliverCallback({
 
 /** Makes the attempts of one schedule, without the first if it was `made`. `redelivered`: it was interrupted by a redelivery. */
 async function followSchedule(
-  { taskId, accountId }: DeliverCallbackInput,
-  made: CallbackAttempt | undefined,
+  { deliveryId, accountId }: DeliverCallbackInput,
+  made: AttemptOutcome | undefined,
   isRedelivered: () => boolean,
-): Promise<CallbackAttempt['kind'] | 'redelivered'> {
+): Promise<AttemptOutcome['kind'] | 'redelivered'> {
   const { sendCallback } = callbacksOf(accountId, 'scheduled');
   for (let index = 0; ; index += 1) {
     const nextPauseMs = callbackPausesMs[index + 1];
     const isLast = nextPauseMs === undefined;
-    const attempt = (index === 0 ? made : undefined) ?? (await sendCallback({ taskId, isLast, nextPauseMs }));
+    const attempt = (index === 0 ? made : undefined) ?? (await sendCallback({ deliveryId, isLast, nextPauseMs }));
     if (isRedelivered()) return 'redelivered';
     if (attempt.kind !== 'failed') return attempt.kind;
     if (isLast) return 'failed';

@@ -68,7 +68,7 @@ export const findDelivery = maybeOne<Delivery, [deliveryId: string]>({
 /** SQL that makes a delivery pending again. */
 export const pendingAgain = `state = 'pending', redeliveries = redeliveries + 1, finished_at = null, due_at = now()`;
 
-const reopen = maybeOne<Delivery, [taskId: string]>({
+const reopen = maybeOne<Delivery, [deliveryId: string]>({
   name: 'request-redelivery',
   text: `update callback_deliveries set ${pendingAgain} where id = $1 returning ${deliveryColumns}`,
 });
@@ -192,7 +192,7 @@ export type MadeAttempt = {
   readonly delivery: Pick<Delivery, 'deliveryId' | 'redeliveries'>;
   readonly attempt: Omit<RecordedAttempt, 'attempt'>;
   /** The delivery's new state, and for a pending one the latest start of the next attempt. */
-  readonly verdict: Pick<Delivery, 'state' | 'dueAt'>;
+  readonly newState: Pick<Delivery, 'state' | 'dueAt'>;
 };
 
 const insertAttempt = none<[made: MadeAttempt]>({
@@ -210,9 +210,9 @@ with made as materialized (
 update callback_deliveries set state = $8, due_at = to_timestamp($9::float8 / 1000),
   finished_at = case when $8 = 'pending' then null else now() end
 where id = $1 and redeliveries = $2 and state = 'pending'`,
-  values: ({ delivery: { deliveryId, redeliveries }, attempt, verdict }) => {
+  values: ({ delivery: { deliveryId, redeliveries }, attempt, newState }) => {
     const { startedAt, durationMs, status, error, responseHead, exchange } = attempt;
-    const { state, dueAt } = verdict;
+    const { state, dueAt } = newState;
     return [deliveryId, redeliveries, startedAt, durationMs, status, error, responseHead, state, dueAt, exchange];
   },
 });

@@ -92,7 +92,7 @@ function deliveryOptions(queues: TaskQueues, { deliveryId, accountId }: Delivery
   return {
     workflowId: callbackWorkflowId(deliveryId),
     taskQueue: queues.main,
-    args: [{ taskId: deliveryId, accountId }] satisfies [unknown],
+    args: [{ deliveryId, accountId }] satisfies [unknown],
     typedSearchAttributes: [{ key: searchAttributes.accountId, value: accountId }],
     staticSummary: `delivery ${deliveryId}`,
   };

@@ -44,7 +44,7 @@ async function endedTask(...attempts: readonly Partial<RecordedAttempt>[]): Prom
     await recordDeliveryAttempt(service.database.db, {
       delivery: { deliveryId: taskId, redeliveries: 0 },
       attempt: { ...plain, responseHead: Buffer.from('it broke'), ...attempt },
-      verdict: { state: 'pending', dueAt: 4_000_000_000_000 },
+      newState: { state: 'pending', dueAt: 4_000_000_000_000 },
     });
   }
   return taskId;

@@ -38,7 +38,7 @@ async function note(
   const made = {
     delivery: { deliveryId: taskId, redeliveries: 0 },
     attempt: { ...plain, status: undefined, error: undefined, ...attempt },
-    verdict: { state, dueAt },
+    newState: { state, dueAt },
   };
   await recordDeliveryAttempt(service.database.db, made);
 }

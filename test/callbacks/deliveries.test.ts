@@ -40,7 +40,7 @@ async function found(taskId: string): Promise<Delivery> {
 const attempt = { startedAt: 1, durationMs: 2, status: 500, error: undefined, responseHead: Buffer.from('no') };
 const inAnHour = () => Date.now() + 3_600_000;
 const note = (delivery: Delivery, state: Delivery['state'], dueAt = inAnHour()) =>
-  recordDeliveryAttempt(database.db, { delivery, attempt, verdict: { state, dueAt } });
+  recordDeliveryAttempt(database.db, { delivery, attempt, newState: { state, dueAt } });
 const overdue = async (minAgeMs: number) =>
   (await listOverdueDeliveries(database.db, { minAgeMs, limit: 1_000 })).map(({ deliveryId }) => deliveryId);
 
@@ -86,7 +86,7 @@ test('each attempt is stored with all its bytes, and sets the state and the time
   ] as const) {
     const delivery = await newDelivery();
     const made = { startedAt: 1_790_000_000_123, durationMs: 77, ...outcome };
-    await recordDeliveryAttempt(database.db, { delivery, attempt: made, verdict: { state, dueAt } });
+    await recordDeliveryAttempt(database.db, { delivery, attempt: made, newState: { state, dueAt } });
     const ended = await found(delivery.deliveryId);
     assert.deepEqual([ended.state, ended.dueAt, ended.finishedAt !== undefined], [state, dueAt, state !== 'pending']);
     assert.deepEqual(await listDeliveryAttempts(database.db, delivery.deliveryId), [{ attempt: 1, ...made }]);

@@ -66,8 +66,8 @@ async function fail(deliveryId: string): Promise<void> {
     error: undefined,
     responseHead: undefined,
   };
-  const verdict = { state: 'failed', dueAt: 1_790_000_000_000 } as const;
-  await recordDeliveryAttempt(service.database.db, { delivery: { deliveryId, redeliveries: 0 }, attempt, verdict });
+  const newState = { state: 'failed', dueAt: 1_790_000_000_000 } as const;
+  await recordDeliveryAttempt(service.database.db, { delivery: { deliveryId, redeliveries: 0 }, attempt, newState });
 }
 
 test('200 an endpoint is set, replaced, shown and removed', async () => {

@@ -31,7 +31,7 @@ test('200 callbacks that failed are listed over all accounts, and redelivering o
     await recordDeliveryAttempt(db, {
       delivery: { deliveryId: taskId, redeliveries: 0 },
       attempt,
-      verdict: { state, dueAt: 0 },
+      newState: { state, dueAt: 0 },
     });
     if (state !== 'delivered') ids.unshift(taskId);
   }

@@ -64,7 +64,7 @@ for (const { title, endsFirst } of [
       },
     });
     const attempt = (taskId: string) =>
-      silentActivity({ workflowId: taskId }, () => sendCallback({ taskId, isLast: false, nextPauseMs: 5_000 }));
+      silentActivity({ workflowId: taskId }, () => sendCallback({ deliveryId: taskId, isLast: false, nextPauseMs: 5_000 }));
     const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
     const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
     const end = () => failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
@@ -104,7 +104,7 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
       return Promise.resolve({ ...response, status: 500, startedAt: Date.now(), durationMs: 1 });
     },
   });
-  const lastAttempt = () => silentActivity({ workflowId: taskId }, () => sendCallback({ taskId, isLast: true }));
+  const lastAttempt = () => silentActivity({ workflowId: taskId }, () => sendCallback({ deliveryId: taskId, isLast: true }));
   assert.equal((await lastAttempt()).kind, 'failed');
   assert.equal((await lastAttempt()).kind, 'ended');
   assert.equal(posted.length, 1);

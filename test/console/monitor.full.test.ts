@@ -102,7 +102,7 @@ test(
           responseHead: Buffer.from(isPublic ? 'it broke' : 'of a private network'),
           exchange: exchangeOf(sent, { headers, isPublic }),
         },
-        verdict: { state: 'pending', dueAt: Date.now() + 300_000 },
+        newState: { state: 'pending', dueAt: Date.now() + 300_000 },
       });
     }
     const { page, errors, open } = await visitor.signedIn({ [accountId]: 'viewer' }, phone);

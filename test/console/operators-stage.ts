@@ -139,7 +139,7 @@ export async function seed({ database: { db } }: HttpService): Promise<Seeded> {
       responseHead: Buffer.from('<h1>Internal error</h1>'),
       exchange: exchangeOf({ headers: {}, body: '{}' }, { headers: { server: 'nginx' }, isPublic: true }),
     },
-    verdict: { state: 'failed', dueAt: Date.now() },
+    newState: { state: 'failed', dueAt: Date.now() },
   });
   const rejected = await accept('Something that a model refuses');
   await failAndRefund(db, rejected, { failCode: 'content_rejected', failMsg: 'The model refused the prompt.' });

@@ -186,7 +186,7 @@ test(
     await recordDeliveryAttempt(stage.service.database.db, {
       delivery: { deliveryId: taskEventId(taskId), redeliveries: 0 },
       attempt: { startedAt: Date.now(), durationMs: 12, status: 500, error: undefined, responseHead: undefined },
-      verdict: { state: 'pending', dueAt: Date.now() + 3_600_000 },
+      newState: { state: 'pending', dueAt: Date.now() + 3_600_000 },
     });
     await page.reload();
     const row = page.getByRole('row', { name: /^task\.failed/ });

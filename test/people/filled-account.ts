@@ -53,7 +53,7 @@ export async function fillOther(service: HttpService): Promise<Other> {
   await recordDeliveryAttempt(db, {
     delivery: { deliveryId: succeeded, redeliveries: 0 },
     attempt: { startedAt: 1, durationMs: 1, status: 500, error: undefined, responseHead: Buffer.from(mark) },
-    verdict: { state: 'pending', dueAt: 0 },
+    newState: { state: 'pending', dueAt: 0 },
   });
   const requestId = randomUUID();
   await insertRequests(

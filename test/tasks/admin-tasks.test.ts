@@ -149,7 +149,7 @@ test('200 everything that is known of a task: its books, its jobs, and what the 
     { startedAt: 2_000, durationMs: 34, status: undefined, error: 'blocked', responseHead: undefined },
   ];
   for (const attempt of attempts)
-    await recordDeliveryAttempt(db, { delivery, attempt, verdict: { state: 'pending', dueAt: 3_000 } });
+    await recordDeliveryAttempt(db, { delivery, attempt, newState: { state: 'pending', dueAt: 3_000 } });
   // The service holds its answers against the schema of the endpoint.
   const detail = (await dataOf(operator.ask('GET', `${admin}/tasks/show`, { query: { taskId } }))) as Detail;
   const { task, ledger, callback, operator: part } = detail;
@@ -195,7 +195,7 @@ test('200 the account sees the same task and callback without what only operator
   await recordDeliveryAttempt(db, {
     delivery: { deliveryId: taskId, redeliveries: 0 },
     attempt: { ...attempt, startedAt: 1_000 },
-    verdict: { state: 'pending', dueAt: 3_000 },
+    newState: { state: 'pending', dueAt: 3_000 },
   });
   const shown = await dataOf(operator.ask('GET', `${admin}/tasks/show`, { query: { taskId } }));
   assert.match(JSON.stringify(shown), /secret-upstream.*secret-kind|secret-kind.*secret-upstream/s);

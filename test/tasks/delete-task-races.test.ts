@@ -84,7 +84,7 @@ for (const who of people) {
             error: undefined,
             responseHead: Buffer.from('a secret'),
           },
-          verdict: { state: 'pending', dueAt: 1 },
+          newState: { state: 'pending', dueAt: 1 },
         },
       ),
     );

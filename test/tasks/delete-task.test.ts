@@ -82,7 +82,7 @@ async function finished(headers?: Record<string, string>, imageUrls?: readonly s
     await recordDeliveryAttempt(db, {
       delivery: { deliveryId, redeliveries: 0 },
       attempt: { startedAt: 1, durationMs: 1, status: 500, error: undefined, responseHead: Buffer.from(secret) },
-      verdict: { state: 'failed', dueAt: 1 },
+      newState: { state: 'failed', dueAt: 1 },
     });
   }
   return taskId;

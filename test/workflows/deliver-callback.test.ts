@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { CallbackAttempt, CallbackOrder } from '../../activities/send-callback.ts';
+import type { AttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
 import { callbackPausesMs } from '../../src/callbacks/callback.ts';
 import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { startTimeSkipping } from '../support/time-skipping.ts';
@@ -17,14 +17,14 @@ after(() => environment?.teardown());
 
 const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
 const [second, minute, hour] = [1, 60, 3_600] as const;
-const delivery = { taskId: '019abc12-3456-7def-8901-234567890abc', accountId: 'alice' };
+const delivery = { deliveryId: '019abc12-3456-7def-8901-234567890abc', accountId: 'alice' };
 
 /** The played activity: what the n-th attempt comes to, n counting from 1. It may ask for a redelivery meanwhile. */
-type Receiver = (attempt: number, redeliver: () => Promise<void>) => CallbackAttempt | Promise<CallbackAttempt>;
+type Receiver = (attempt: number, redeliver: () => Promise<void>) => AttemptOutcome | Promise<AttemptOutcome>;
 
 type Delivering = {
   readonly environment: TestWorkflowEnvironment;
-  readonly orders: readonly CallbackOrder[];
+  readonly inputs: readonly SendCallbackInput[];
   /** The history of the workflow, as `stepsOf` reads it. */
   readonly steps: () => Promise<readonly Step[]>;
   readonly result: () => Promise<string>;
@@ -54,15 +54,15 @@ function attemptsAfter(...pauses: readonly number[]): readonly Step[] {
 async function withDelivery(
   receiver: Receiver,
   use: (delivering: Delivering) => Promise<void>,
-  firstAttempt?: CallbackAttempt,
+  firstAttempt?: AttemptOutcome,
 ): Promise<void> {
   assert.ok(environment);
   const { client, nativeConnection: connection } = environment;
   const queues = taskQueuesOf(`test-${randomUUID()}`);
   const workflowId = randomUUID();
   const redeliver = () => client.workflow.getHandle(workflowId).signal('redeliver');
-  const orders: CallbackOrder[] = [];
-  const sendCallback = async (order: CallbackOrder) => await receiver(orders.push(order), redeliver);
+  const inputs: SendCallbackInput[] = [];
+  const sendCallback = async (input: SendCallbackInput) => await receiver(inputs.push(input), redeliver);
   const workers = await Promise.all([
     Worker.create({ connection, taskQueue: queues.main, workflowBundle }),
     Worker.create({ connection, taskQueue: queues.callbacks, activities: { sendCallback } }),
@@ -73,7 +73,7 @@ async function withDelivery(
     const handle = await client.workflow.start('deliverCallback', start);
     await use({
       environment,
-      orders,
+      inputs,
       steps: () => stepsOf(handle),
       result: async () => String(await handle.result()),
       redeliver,
@@ -84,13 +84,13 @@ async function withDelivery(
   }
 }
 
-const failed = (retryAfterMs?: number): CallbackAttempt => ({ kind: 'failed', retryAfterMs });
-const delivered: CallbackAttempt = { kind: 'delivered' };
+const failed = (retryAfterMs?: number): AttemptOutcome => ({ kind: 'failed', retryAfterMs });
+const delivered: AttemptOutcome = { kind: 'delivered' };
 
 test('a receiver that never succeeds gets ten attempts in three days, then the delivery has failed', options, () =>
   withDelivery(
     () => failed(),
-    async ({ result, steps, orders }) => {
+    async ({ result, steps, inputs }) => {
       assert.equal(await result(), 'failed');
       const pauses = [
         5 * second,
@@ -105,7 +105,7 @@ test('a receiver that never succeeds gets ten attempts in three days, then the d
       ];
       assert.deepEqual(await steps(), attemptsAfter(...pauses));
       assert.deepEqual(
-        orders.map(({ isLast, nextPauseMs }) => [isLast, nextPauseMs]),
+        inputs.map(({ isLast, nextPauseMs }) => [isLast, nextPauseMs]),
         callbackPausesMs.map((_, index) => [index === 9, callbackPausesMs[index + 1]]),
       );
     },
@@ -115,13 +115,13 @@ test('a receiver that never succeeds gets ten attempts in three days, then the d
 test("an attempt of the task's own is the first of the ten, and its Retry-After is obeyed", options, () =>
   withDelivery(
     () => failed(),
-    async ({ result, steps, orders }) => {
+    async ({ result, steps, inputs }) => {
       assert.equal(await result(), 'failed');
       const [pause, ...later] = await steps();
       assert.equal(pause, 40 * minute);
       assert.deepEqual(later.slice(0, 4), attemptsAfter(5 * minute, 30 * minute).slice(0, 4));
       assert.deepEqual(
-        orders.map(({ isLast }) => isLast),
+        inputs.map(({ isLast }) => isLast),
         callbackPausesMs.slice(1).map((_, index) => index === 8),
       );
     },
@@ -192,9 +192,9 @@ test('Retry-After is obeyed when it is longer than the schedule, for one pause, 
 test('a redelivery that is requested in a pause is sent immediately and restarts the schedule', options, () =>
   withDelivery(
     (attempt) => (attempt < 6 ? failed() : delivered),
-    async ({ environment: { sleep }, result, steps, redeliver, orders }) => {
+    async ({ environment: { sleep }, result, steps, redeliver, inputs }) => {
       await sleep('1 hour');
-      assert.equal(orders.length, 4, 'the fifth attempt is due in two hours');
+      assert.equal(inputs.length, 4, 'the fifth attempt is due in two hours');
       await redeliver();
       assert.equal(await result(), 'delivered');
       const before = attemptsAfter(5, 5 * minute, 30 * minute);
@@ -209,9 +209,9 @@ test('a redelivery that is requested during an attempt is not lost with its succ
       if (attempt === 1) await redeliver();
       return delivered;
     },
-    async ({ result, orders }) => {
+    async ({ result, inputs }) => {
       assert.equal(await result(), 'delivered');
-      assert.equal(orders.length, 2);
+      assert.equal(inputs.length, 2);
     },
   ),
 );

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { CallbackAttempt, CallbackOrder } from '../../activities/send-callback.ts';
+import type { AttemptOutcome, SendCallbackInput } from '../../activities/send-callback.ts';
 import { type Owed, owedDeliveries, taskEventId } from '../../src/tasks/task-event.ts';
 import { callbackWorkflowId, taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { startTimeSkipping } from '../support/time-skipping.ts';
@@ -30,7 +30,7 @@ async function startEnvironment(): Promise<TestWorkflowEnvironment | undefined> 
 type Notified = {
   readonly taskId: string;
   /** Records every attempt, by the task's workflow or by its own. */
-  readonly orders: readonly CallbackOrder[];
+  readonly inputs: readonly SendCallbackInput[];
   /** Pauses that the task's own workflow made. */
   readonly taskPauses: number;
   /** The limit of the attempt by the task's own workflow, and whether it was exceeded. */
@@ -42,7 +42,7 @@ type Notified = {
 
 /** Runs a task to the end of its workflow and of the delivery. Without `receiver` no worker serves callbacks until the task has ended. */
 async function notified(
-  receiver?: (attempt: number) => CallbackAttempt,
+  receiver?: (attempt: number) => AttemptOutcome,
   environment: TestWorkflowEnvironment | undefined = shared,
   owed: Owed = { hasCallback: true },
 ): Promise<Notified> {
@@ -50,8 +50,8 @@ async function notified(
   const { client, nativeConnection: connection } = environment;
   const queues = taskQueuesOf(`test-${randomUUID()}`);
   const taskId = randomUUID();
-  const orders: CallbackOrder[] = [];
-  const sendCallback = (order: CallbackOrder) => Promise.resolve((receiver ?? delivered)(orders.push(order)));
+  const inputs: SendCallbackInput[] = [];
+  const sendCallback = (input: SendCallbackInput) => Promise.resolve((receiver ?? delivered)(inputs.push(input)));
   const workflowBundle = { codePath: fileURLToPath(import.meta.resolve('#workflow-bundle')) };
   const activities = {
     chargeCredits: () =>
@@ -85,7 +85,7 @@ async function notified(
       if (error instanceof WorkflowNotFoundError) return undefined;
       throw error;
     });
-    return { taskId, orders, taskPauses, limitSeconds, isTimedOut, ownWorkflow };
+    return { taskId, inputs, taskPauses, limitSeconds, isTimedOut, ownWorkflow };
   } finally {
     for (const worker of workers) worker.shutdown();
     await Promise.all(runs);
@@ -107,24 +107,24 @@ function msOf(duration: { readonly seconds?: unknown } | null | undefined): numb
   return Number(duration?.seconds) * 1_000;
 }
 
-const delivered = (): CallbackAttempt => ({ kind: 'delivered' });
-const pauses = (orders: readonly CallbackOrder[]) => orders.map(({ nextPauseMs }) => nextPauseMs);
+const delivered = (): AttemptOutcome => ({ kind: 'delivered' });
+const pauses = (inputs: readonly SendCallbackInput[]) => inputs.map(({ nextPauseMs }) => nextPauseMs);
 
 test('a callback that is answered at the first attempt needs no workflow of its own', options, async () => {
-  const { orders, ownWorkflow } = await notified(delivered);
-  assert.deepEqual([pauses(orders), ownWorkflow], [[5_000], undefined]);
+  const { inputs, ownWorkflow } = await notified(delivered);
+  assert.deepEqual([pauses(inputs), ownWorkflow], [[5_000], undefined]);
 });
 
 test('410 at the first attempt ends the delivery as well', options, async () => {
-  const { orders, ownWorkflow } = await notified(() => ({ kind: 'rejected' }));
-  assert.deepEqual([orders.length, ownWorkflow], [1, undefined]);
+  const { inputs, ownWorkflow } = await notified(() => ({ kind: 'rejected' }));
+  assert.deepEqual([inputs.length, ownWorkflow], [1, undefined]);
 });
 
 test('after a failed first attempt the schedule continues without the task', options, async () => {
-  const { orders, taskPauses, ownWorkflow } = await notified((attempt) =>
+  const { inputs, taskPauses, ownWorkflow } = await notified((attempt) =>
     attempt < 3 ? { kind: 'failed', retryAfterMs: undefined } : delivered(),
   );
-  assert.deepEqual([pauses(orders), ownWorkflow], [[5_000, 300_000, 1_800_000], 'delivered']);
+  assert.deepEqual([pauses(inputs), ownWorkflow], [[5_000, 300_000, 1_800_000], 'delivered']);
   assert.equal(taskPauses, 0);
 });
 
@@ -132,11 +132,11 @@ test(
   'an attempt without a free slot does not count: the schedule begins in a workflow of its own',
   options,
   async () => {
-    const { orders, ownWorkflow } = await notified((attempt) => {
+    const { inputs, ownWorkflow } = await notified((attempt) => {
       if (attempt === 1) throw ApplicationFailure.create({ type: 'busy', message: 'no free slot' });
       return delivered();
     });
-    assert.deepEqual([pauses(orders), ownWorkflow], [[5_000, 5_000], 'delivered']);
+    assert.deepEqual([pauses(inputs), ownWorkflow], [[5_000, 5_000], 'delivered']);
   },
 );
 
@@ -144,8 +144,8 @@ test('a task waits a minute at most for a worker that makes the attempt', option
   // An activity that was never taken leaves the clock of its server locked for the tests behind it.
   const own = await startEnvironment();
   try {
-    const { orders, limitSeconds, isTimedOut, ownWorkflow } = await notified(undefined, own);
-    assert.deepEqual([pauses(orders), ownWorkflow], [[5_000], 'delivered']);
+    const { inputs, limitSeconds, isTimedOut, ownWorkflow } = await notified(undefined, own);
+    assert.deepEqual([pauses(inputs), ownWorkflow], [[5_000], 'delivered']);
     assert.deepEqual([limitSeconds, isTimedOut], [60, true]);
   } finally {
     await own?.teardown();
@@ -157,21 +157,21 @@ test(
   options,
   async () => {
     const owed = { hasCallback: true, hasEvent: true };
-    const { taskId, orders, taskPauses, ownWorkflow } = await notified(delivered, shared, owed);
-    assert.deepEqual(orders.map((order) => order.taskId).toSorted(), [taskId, taskEventId(taskId)].toSorted());
+    const { taskId, inputs, taskPauses, ownWorkflow } = await notified(delivered, shared, owed);
+    assert.deepEqual(inputs.map(({ deliveryId }) => deliveryId).toSorted(), [taskId, taskEventId(taskId)].toSorted());
     assert.deepEqual([taskPauses, ownWorkflow], [0, undefined]);
   },
 );
 
 test('an event that fails at the first attempt continues in a workflow of its own', options, async () => {
-  const { taskId, orders, ownWorkflow } = await notified(
+  const { taskId, inputs, ownWorkflow } = await notified(
     (attempt) => (attempt < 2 ? { kind: 'failed', retryAfterMs: undefined } : delivered()),
     shared,
     { hasCallback: false, hasEvent: true },
   );
   assert.deepEqual(
-    orders.map((order) => order.taskId),
+    inputs.map(({ deliveryId }) => deliveryId),
     [taskEventId(taskId), taskEventId(taskId)],
   );
-  assert.deepEqual([pauses(orders), ownWorkflow], [[5_000, 300_000], 'delivered']);
+  assert.deepEqual([pauses(inputs), ownWorkflow], [[5_000, 300_000], 'delivered']);
 });
