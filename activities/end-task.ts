@@ -46,7 +46,7 @@ async function endCounted({ events }: ActivityDeps, endTask: () => Promise<Ended
   const startedAt = performance.now();
   const { task, changed, hasCallback, hasEvent } = await endTask();
   if (changed) {
-    events.emit({ kind: 'stage_ended', stage: 'settle', durationMs: performance.now() - startedAt });
+    events.emit({ kind: 'stage_ended', stage: 'end', durationMs: performance.now() - startedAt });
     events.emit({ kind: 'task_ended', task });
   }
   return { state: task.state, failCode: task.failure?.failCode, hasCallback, ...(hasEvent && { hasEvent }) };

@@ -3,7 +3,7 @@ import { listOverdueDeliveries, type OverdueDelivery } from '../src/callbacks/de
 import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 import { settleProviderJobs } from './settle-provider-jobs.ts';
-import { settleTasks } from './settle-tasks.ts';
+import { reconcileTasks } from './reconcile-tasks.ts';
 
 /** A callback overdue by no more than this is left to the workflow that owes it. */
 const callbackGraceMs = 60_000;
@@ -11,7 +11,7 @@ const callbackGraceMs = 60_000;
 /** The steps of `reconcile`; each is idempotent and driven from the database. */
 export function createReconcileActivities(deps: ActivityDeps) {
   return {
-    settleTasks: () => settleTasks(deps),
+    reconcileTasks: () => reconcileTasks(deps),
     settleProviderJobs: () => settleProviderJobs(deps),
     startOwedCallbacks: () => startOwedCallbacks(deps),
     startClosings: () => startClosings(deps),

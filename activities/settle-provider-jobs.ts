@@ -9,7 +9,7 @@ import type { ActivityDeps } from './deps.ts';
 import { forEachRow } from './for-each-row.ts';
 import { lookUpLostJob } from './generation/recover.ts';
 import { jobKeyOf } from './generation/reserve.ts';
-import { requestLimitMs, settleCost, withinLimit } from './generation/settle.ts';
+import { requestLimitMs, recordCost, withinLimit } from './generation/settle.ts';
 
 /** A generation that is being cancelled stops its own job within this time. */
 const stopGraceMs = 30_000;
@@ -61,7 +61,7 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
   const status = await statusOf(provider, found);
   switch (status.state) {
     case 'succeeded':
-      await settleCost({ deps, task }, { taskId, ordinal, open, submittedAt: row.submittedAt }, status.cost);
+      await recordCost({ deps, task }, { taskId, ordinal, open, submittedAt: row.submittedAt }, status.cost);
       deps.log.warn(
         { taskId, provider: row.provider, jobId: row.jobId },
         'video finished after the refund; not delivered',

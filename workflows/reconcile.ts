@@ -7,7 +7,7 @@ const common = {
 } as const;
 
 /** Tasks that wait for money or for their start: retried within the run. */
-const { settleTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
+const { reconcileTasks, startOwedCallbacks } = proxyActivities<MainActivities>({
   ...common,
   startToCloseTimeout: '5m',
   scheduleToCloseTimeout: '6m',
@@ -24,7 +24,7 @@ const { settleProviderJobs, startClosings } = proxyActivities<MainActivities>({
 
 /** Every minute: what a crash, an operator or the passing of time left undone. No step waits for another. */
 export async function reconcile(): Promise<{ started: number; refunded: number; callbacks: number }> {
-  const steps = [settleTasks(), startOwedCallbacks(), settleProviderJobs(), startClosings()] as const;
+  const steps = [reconcileTasks(), startOwedCallbacks(), settleProviderJobs(), startClosings()] as const;
   await Promise.allSettled(steps);
   const [tasks, callbacks] = await Promise.all(steps);
   return { started: tasks.started, refunded: tasks.refunded, callbacks: callbacks.started };

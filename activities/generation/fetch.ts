@@ -8,15 +8,15 @@ import { incomingKeyOf, mediaKeysOf } from '../task-files.ts';
 import type { Attempt } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { endJobAndTask, settleCost, settleLost, stopJob } from './settle.ts';
+import { endJobAndTask, recordCost, settleLost, stopJob } from './settle.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {
   const { upstreamEndedAt, success } = job;
-  if (upstreamEndedAt === undefined) await settleCost(attempt, job, success.cost);
+  if (upstreamEndedAt === undefined) await recordCost(attempt, job, success.cost);
   const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
   const fetched = await fetchFile(attempt, job, Math.max(0, attempt.task.deadlineMs - spentMs));
-  if (fetched === 'moved') return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
+  if (fetched === 'moved') return await succeedJob(attempt, { key: mediaKeysOf(job.taskId).staged });
   return 'kind' in fetched ? fetched : await stageVideo(attempt, fetched);
 }
 
@@ -81,16 +81,16 @@ export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promi
   const { deps, task, form } = attempt;
   const { staged, stagedPoster } = mediaKeysOf(task.taskId);
   const result = form === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
-  if (result !== undefined) return await settleStaged(attempt, { key: staged, posterKey: stagedPoster, result });
+  if (result !== undefined) return await succeedJob(attempt, { key: staged, posterKey: stagedPoster, result });
   const poster = await usablePoster(video.posterPath);
   await Promise.all([
     deps.media.put(staged, video.path),
     poster === undefined ? undefined : deps.media.put(stagedPoster, poster),
   ]);
-  return await settleStaged(attempt, { key: staged, ...(poster !== undefined && { posterKey: stagedPoster }) });
+  return await succeedJob(attempt, { key: staged, ...(poster !== undefined && { posterKey: stagedPoster }) });
 }
 
-async function settleStaged({ deps, task, form }: Attempt, staged: StagedVideo): Promise<Outcome> {
+async function succeedJob({ deps, task, form }: Attempt, staged: StagedVideo): Promise<Outcome> {
   const ended = await succeedProviderJob(deps.db, task.taskId);
   if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
   return { kind: 'video', staged: form === undefined ? staged : { ...staged, form } };
@@ -102,8 +102,8 @@ export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Prom
   const upload = await moveUpload(attempt, job);
   if (upload === 'missing') return undefined;
   if (upload !== 'moved') return upload;
-  await settleCost(attempt, job, undefined);
-  return await settleStaged(attempt, { key: mediaKeysOf(job.taskId).staged });
+  await recordCost(attempt, job, undefined);
+  return await succeedJob(attempt, { key: mediaKeysOf(job.taskId).staged });
 }
 
 /** Returns the video that an earlier attempt staged before its response was lost, so that nothing is generated twice. */
@@ -113,5 +113,5 @@ export async function findStaged(attempt: Attempt): Promise<Outcome | undefined>
   const isStored = async (key: string) => (await deps.media.sizeOf(key)) !== undefined;
   if (!(await isStored(staged)) && !(await isStored(video))) return undefined;
   const hasPoster = (await isStored(stagedPoster)) || (await isStored(poster));
-  return await settleStaged(attempt, { key: staged, ...(hasPoster && { posterKey: stagedPoster }) });
+  return await succeedJob(attempt, { key: staged, ...(hasPoster && { posterKey: stagedPoster }) });
 }

@@ -6,7 +6,7 @@ import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './
 import { failureIn, providerFailures } from './failures.ts';
 import { stageVideo } from './fetch.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { coolDown, endJobAndTask, settleCost, settleDeclined, settleFailure } from './settle.ts';
+import { coolDown, endJobAndTask, recordCost, settleDeclined, settleFailure } from './settle.ts';
 import { requestFor } from './submit.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
@@ -23,7 +23,7 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
     case 'video':
       await markGenerating(attempt, Date.now() - submittedAt);
       if (pool !== undefined) {
-        await settleCost(attempt, { ...job, submittedAt }, end.cost);
+        await recordCost(attempt, { ...job, submittedAt }, end.cost);
         await closeBreaker(deps.db, pool);
       }
       return await stageVideo(attempt, end.video);

@@ -88,7 +88,7 @@ export async function settleFailure(
   const { failedJobs } = job.open.terms;
   deps.log.info({ ...logFields(job), error }, 'provider job failed');
   const isFree = failedJobs === 'free' && cost === undefined;
-  if (!isFree) await settleCost(attempt, job, cost);
+  if (!isFree) await recordCost(attempt, job, cost);
   const end = { outcome: 'fail', detail: error.detail, cost: isFree ? 'free' : undefined } as const;
   if (isFree && (await mayRepeat(attempt, job, error))) {
     deps.log.info(logFields(job), 'job repeated after its output was refused');
@@ -171,7 +171,7 @@ export async function withinLimit<T>(send: (signal: AbortSignal) => Promise<T>):
 }
 
 /** Releases the slot. The upstream's own figure replaces the estimate. */
-export async function settleCost(
+export async function recordCost(
   { deps, task }: { readonly deps: ActivityDeps; readonly task: Pick<Task, 'param'> },
   { taskId, ordinal, open, submittedAt = Date.now() }: SubmittedJob,
   reported: Cost | undefined,

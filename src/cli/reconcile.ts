@@ -33,18 +33,18 @@ type Options = { readonly report?: true; readonly restored?: true; readonly sinc
 async function reconcile(context: Context, { report: only, restored, since }: Options): Promise<Answer> {
   if (only && restored) throw new CommandError('--report and --restored exclude each other');
   const sinceMs = since ?? Date.now() - hourMs;
-  const settled = only ? undefined : await (restored ? settleRestored : settleNow)(context);
+  const done = only ? undefined : await (restored ? reconcileRestored : reconcileNow)(context);
   const found = await report(context.db, sinceMs);
-  return { json: { ...settled?.json, ...found.json }, lines: [...(settled?.lines ?? []), ...found.lines] };
+  return { json: { ...done?.json, ...found.json }, lines: [...(done?.lines ?? []), ...found.lines] };
 }
 
 /** Runs the workflow of the schedule, on a worker. */
-async function settleNow(context: Context): Promise<Answer> {
+async function reconcileNow(context: Context): Promise<Answer> {
   const { runReconcile } = await import('../temporal/schedules.ts');
   const { started, refunded, callbacks } = await withTemporal(context, runReconcile);
   return {
     json: { started, refunded, callbacks },
-    lines: [`Settled: ${started} tasks started, ${refunded} refunded, ${callbacks} callbacks started.`],
+    lines: [`Reconciled: ${started} tasks started, ${refunded} refunded, ${callbacks} callbacks started.`],
   };
 }
 
@@ -60,7 +60,7 @@ const concurrency = 8;
  * Refunds the unfinished tasks of an older database rather than making them again, because their jobs may have been made, and paid for,
  * since the backup. Ends workflows of tasks that were accepted after it. Safe to repeat.
  */
-async function settleRestored(context: Context): Promise<Answer> {
+async function reconcileRestored(context: Context): Promise<Answer> {
   const { db } = context;
   await withTemporal(context, refuseBesideWorkers);
   const limit = pLimit(concurrency);

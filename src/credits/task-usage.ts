@@ -126,7 +126,7 @@ group by model, bucket order by model, bucket`,
 });
 
 /** A transaction that ended a task may still be committing for this long. */
-const settledAfter = `interval '1 minute'`;
+const committedAfter = `interval '1 minute'`;
 
 /**
  * Adds the next tasks to the sums and returns their number. The cursor moves in the same statement, and its lock orders
@@ -140,7 +140,7 @@ with since as materialized (
 ), page as materialized (
   select account_id, ${dayOf} as day, model, key_id, user_id, state, ${countsOf}, ${bucketOf} as bucket, completed_at, id
   from tasks
-  where completed_at is not null and completed_at < now() - ${settledAfter}
+  where completed_at is not null and completed_at < now() - ${committedAfter}
     and (completed_at, id) > ((select usage_counted_at from since), (select usage_counted_id from since))
   order by completed_at, id limit $1
 ), moved as (

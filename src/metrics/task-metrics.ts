@@ -12,7 +12,7 @@ const findings = [
   'failed',
 ] as const;
 
-const settledOutcomes = ['started', 'refunded'] as const;
+const reconciledOutcomes = ['started', 'refunded'] as const;
 const uncertainOutcomes = ['none', 'refunded', 'too_late'] as const;
 
 export type TaskMetricEvent =
@@ -20,9 +20,9 @@ export type TaskMetricEvent =
   | { readonly kind: 'task_ended'; readonly task: Pick<Task, 'param' | 'state' | 'failure' | 'creditsRefunded'> }
   | { readonly kind: 'stage_ended'; readonly stage: TaskStage; readonly durationMs: number }
   /** A create returned 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`). */
-  | { readonly kind: 'uncertain_create_settled'; readonly outcome: (typeof uncertainOutcomes)[number] }
+  | { readonly kind: 'uncertain_create_resolved'; readonly outcome: (typeof uncertainOutcomes)[number] }
   /** `reconcile` ended or started a task that its workflow did not. */
-  | { readonly kind: 'task_settled'; readonly outcome: (typeof settledOutcomes)[number] }
+  | { readonly kind: 'task_reconciled'; readonly outcome: (typeof reconciledOutcomes)[number] }
   /** `reconcile`, housekeeping or the audit found something else; `failed`: it could not be corrected, and the next run retries. */
   | { readonly kind: 'reconcile_finding'; readonly finding: (typeof findings)[number] };
 
@@ -39,7 +39,7 @@ export const taskMetrics: readonly EventMetric[] = [
     help: 'Duration of finished stages of tasks',
     labels: ['stage'],
     process: 'both',
-    actWhen: '`accept`, `queue_wait`, `generation`, `store` or `settle` grows',
+    actWhen: '`accept`, `queue_wait`, `generation`, `store` or `end` grows',
     buckets: stageBuckets,
     // The clocks of two machines may differ a little.
     on: on('stage_ended', ({ stage, durationMs }) => [{ stage }, Math.max(0, durationMs) / 1000]),
@@ -78,23 +78,23 @@ export const taskMetrics: readonly EventMetric[] = [
   },
   {
     type: 'counter',
-    name: 'videogen_uncertain_creates_settled_total',
+    name: 'videogen_uncertain_creates_resolved_total',
     help: 'Creates with an uncertain commit that returned 503, by outcome',
     labels: ['outcome'],
     process: 'API',
     actWhen: 'grows: the database fails during creates. `too_late`: a client was charged after "nothing is charged"',
     zeros: uncertainOutcomes.map((outcome) => ({ outcome })),
-    on: on('uncertain_create_settled', ({ outcome }) => [{ outcome }, 1]),
+    on: on('uncertain_create_resolved', ({ outcome }) => [{ outcome }, 1]),
   },
   {
     type: 'counter',
-    name: 'videogen_tasks_settled_total',
+    name: 'videogen_tasks_reconciled_total',
     help: 'Tasks that reconcile started or refunded instead of their workflow',
     labels: ['outcome'],
     process: 'worker',
     actWhen: '`refunded` grows: workflows disappear or break',
-    zeros: settledOutcomes.map((outcome) => ({ outcome })),
-    on: on('task_settled', ({ outcome }) => [{ outcome }, 1]),
+    zeros: reconciledOutcomes.map((outcome) => ({ outcome })),
+    on: on('task_reconciled', ({ outcome }) => [{ outcome }, 1]),
   },
   {
     type: 'counter',

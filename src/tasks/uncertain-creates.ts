@@ -35,9 +35,9 @@ export type UncertainCreates = ReturnType<typeof createUncertainCreates>;
  */
 export function createUncertainCreates(deps: UncertainCreateDeps) {
   const uncertain = new Map<string, UncertainCreate & { readonly since: number }>();
-  let settling: Promise<void> | undefined;
+  let resolving: Promise<void> | undefined;
 
-  async function settleAll(): Promise<void> {
+  async function resolveAll(): Promise<void> {
     while (uncertain.size > 0) {
       await delay(pollEveryMs, undefined, { ref: false });
       for (const task of uncertain.values()) {
@@ -45,23 +45,23 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
         if (outcome === undefined) break;
         if (outcome === 'none' && Date.now() - task.since < (deps.conclusiveMs ?? defaultConclusiveMs)) continue;
         uncertain.delete(task.taskId);
-        deps.events.emit({ kind: 'uncertain_create_settled', outcome });
+        deps.events.emit({ kind: 'uncertain_create_resolved', outcome });
         if (outcome !== 'none') deps.log.warn({ ...task, outcome }, 'uncertain create found');
       }
     }
-    settling = undefined;
+    resolving = undefined;
   }
 
   return {
     add: (task: UncertainCreate): void => {
       if (uncertain.size >= maxUncertain) deps.log.error(task, 'uncertain create not checked; too many are waiting');
       else uncertain.set(task.taskId, { ...task, since: Date.now() });
-      settling ??= settleAll();
+      resolving ??= resolveAll();
     },
-    /** Settles all creates for at most `limitMs`; logs the rest. */
+    /** Resolves all creates for at most `limitMs`; logs the rest. */
     drain: async (limitMs: number): Promise<void> => {
-      await Promise.race([settling, delay(limitMs, undefined, { ref: false })]);
-      for (const task of uncertain.values()) deps.log.error(task, 'uncertain create not settled before shutdown');
+      await Promise.race([resolving, delay(limitMs, undefined, { ref: false })]);
+      for (const task of uncertain.values()) deps.log.error(task, 'uncertain create not resolved before shutdown');
       uncertain.clear();
     },
   };

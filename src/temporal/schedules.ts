@@ -118,7 +118,7 @@ export async function triggerSchedule(client: Client, queues: TaskQueues, name: 
 const runLimitMs = 9 * 60_000;
 
 /**
- * Runs `reconcile` beside its schedule, also while that is paused, and returns its result. Concurrent runs settle everything
+ * Runs `reconcile` beside its schedule, also while that is paused, and returns its result. Concurrent runs do everything
  * once. Rejects if no worker has completed it after nine minutes.
  */
 export async function runReconcile(client: Client, queues: TaskQueues): Promise<Awaited<ReturnType<typeof reconcile>>> {

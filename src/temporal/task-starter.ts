@@ -22,7 +22,7 @@ export type StarterLimits = {
 
 /**
  * Starts workflows after the response of createTask, a few at a time. While Temporal is unavailable these are retried, and all others
- * wait behind them. A start that Temporal rejects is not retried: `reconcile` settles it within the minute.
+ * wait behind them. A start that Temporal rejects is not retried: `reconcile` does it within the minute.
  */
 export function createTaskStarter<Task = TaskToStart>(
   startTask: (task: Task) => Promise<unknown>,

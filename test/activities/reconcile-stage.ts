@@ -91,7 +91,7 @@ export function worldOf(): ActivityDeps {
 export const activities = (world = worldOf()) => createReconcileActivities(world);
 export const run = <T>(work: () => Promise<T>) => silentActivity({ workflowId: 'reconcile' }, work);
 
-/** Accepts a task that is old enough to be settled, with this workflow if one is given. */
+/** Accepts a task that is old enough to be reconciled, with this workflow if one is given. */
 export async function accepted(workflow?: WorkflowDescription | Error, callBackUrl?: string): Promise<string> {
   const taskId = await acceptTestTask(database.db, accountId, taskParam('reconciled', {}, callBackUrl));
   await execute(`update tasks set created_at = created_at - interval '11 s' where id = '${taskId}'`);

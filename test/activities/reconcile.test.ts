@@ -28,10 +28,10 @@ test('tasks without a workflow are started in order of arrival, except those of 
     taskIds.push(await acceptTestTask(database.db, accountId, taskParam('waiting')));
   }
   await execute(`update tasks set created_at = created_at + interval '1 hour' where state = 'waiting'`);
-  assert.equal((await run(activities().settleTasks)).started, 0);
+  assert.equal((await run(activities().reconcileTasks)).started, 0);
   await execute(`update tasks set created_at = created_at - interval '1 hour 11 s' where state = 'waiting'`);
-  const settled = await run(activities().settleTasks);
-  assert.deepEqual(settled, { started: 450, refunded: 0, failed: 0 });
+  const counts = await run(activities().reconcileTasks);
+  assert.deepEqual(counts, { started: 450, refunded: 0, failed: 0 });
   assert.deepEqual(
     calls,
     taskIds.map((taskId) => `start ${taskId}`),
@@ -50,16 +50,16 @@ test('a run that dies in the middle of many tasks is continued by the next one, 
     return world.engine.startTask(task);
   };
   const dying = interruptedDeps({ ...world, engine: { ...world.engine, startTask } }, undefined, dead);
-  await assert.rejects(run(activities(dying.deps).settleTasks), Killed);
+  await assert.rejects(run(activities(dying.deps).reconcileTasks), Killed);
   calls.length = 0;
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.deepEqual(
     calls,
     taskIds.slice(200).map((taskId) => `start ${taskId}`),
     'the next run begins with the unfinished page',
   );
   calls.length = 0;
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.equal(calls.length, 450, 'a complete run begins at the first task');
 });
 
@@ -87,7 +87,7 @@ test('a task that cannot be described blocks no other', async () => {
   const good = await accepted(terminated);
   const bad = await accepted(new Error('describe failed'));
   const alsoGood = await accepted(terminated);
-  assert.deepEqual(await run(activities().settleTasks), { started: 0, refunded: 2, failed: 1 });
+  assert.deepEqual(await run(activities().reconcileTasks), { started: 0, refunded: 2, failed: 1 });
   assert.deepEqual(
     [await failCodeOf(good), await failCodeOf(bad), await failCodeOf(alsoGood)],
     ['terminated', undefined, 'terminated'],
@@ -103,10 +103,10 @@ for (const [what, workflow, failCode] of [
       for (const when of ['before', 'after'] as const) {
         const taskId = await accepted(workflow(), 'http://receiver.test/');
         const dying = interruptedDeps(worldOf(), { call, when });
-        await run(activities(dying.deps).settleTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
+        await run(activities(dying.deps).reconcileTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
         hasDied = dying.calls.length > call;
         if (calls.includes(`terminate ${taskId}`)) workflows.set(taskId, terminated);
-        await run(activities().settleTasks);
+        await run(activities().reconcileTasks);
         assert.equal(await failCodeOf(taskId), failCode);
         assert.equal(calls.includes(`terminate ${taskId}`), failCode === 'internal');
         const kinds = (await listTaskEntries(database.db, taskId)).map(({ kind }) => kind);

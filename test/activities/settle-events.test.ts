@@ -65,9 +65,9 @@ test('a run that dies anywhere at an ended workflow leaves one callback and one 
       const taskId = await accepted(terminated, 'http://own.test/');
       calls.length = 0;
       const dying = interruptedDeps(worldOf(), { call, when });
-      await run(activities(dying.deps).settleTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
+      await run(activities(dying.deps).reconcileTasks).catch((error: unknown) => assert.ok(error instanceof Killed));
       hasDied = dying.calls.length > call;
-      await run(activities().settleTasks);
+      await run(activities().reconcileTasks);
       await execute(overdue);
       await run(activities().startOwedCallbacks);
       assert.deepEqual(await countOf(taskId), [null, 'task.failed']);

@@ -17,7 +17,7 @@ test('200 /metrics speaks to Prometheus in its own format, without a key, on the
   const answer = await service.send('GET', '/metrics');
   assert.equal(answer.status, 200);
   assert.match(String(answer.headers['content-type']), /^text\/plain; version=0\.0\.4/);
-  assert.match(answer.bytes.toString(), /^# TYPE videogen_tasks_settled_total counter$/m);
+  assert.match(answer.bytes.toString(), /^# TYPE videogen_tasks_reconciled_total counter$/m);
 });
 
 for (const header of ['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via']) {

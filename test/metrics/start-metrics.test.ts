@@ -16,10 +16,10 @@ test('METRICS_PORT serves the metrics of this process, that it lives and whether
   const part = await startMetricsServer({ host, metricsPort }, log, metrics);
   const send = createHttpClient(`http://${host}:${metricsPort}`);
   try {
-    metrics.eventsOf(builtInCatalogue).emit({ kind: 'task_settled', outcome: 'started' });
+    metrics.eventsOf(builtInCatalogue).emit({ kind: 'task_reconciled', outcome: 'started' });
     // Also through a proxy: the operator decides who reaches the port.
     const answer = await send('GET', '/metrics', { headers: { 'x-forwarded-for': '203.0.113.1' } });
-    assert.match(answer.bytes.toString(), /^videogen_tasks_settled_total\{outcome="started"\} 1$/m);
+    assert.match(answer.bytes.toString(), /^videogen_tasks_reconciled_total\{outcome="started"\} 1$/m);
     assert.deepEqual((await send('GET', '/healthz')).json, { code: 200, msg: 'success', data: {} });
     assertRefused(await send('GET', '/readyz'), 503, /not ready/, { reasons: ['starting'] });
     let reasons: readonly string[] = ['Temporal has no namespace x'];

@@ -51,9 +51,9 @@ test('every stage of a task is measured, and its end and credits are counted onc
       new RegExp(`^videogen_task_stage_duration_seconds_count\\{stage="${stage}"\\} (\\d+)$`, 'm').exec(text)?.[1],
     );
   const counts = Object.fromEntries(
-    ['accept', 'queue_wait', 'generation', 'store', 'settle'].map((one) => [one, count(one)]),
+    ['accept', 'queue_wait', 'generation', 'store', 'end'].map((one) => [one, count(one)]),
   );
-  assert.deepEqual(counts, { accept: 2, queue_wait: 2, generation: 1, store: 1, settle: 2 });
+  assert.deepEqual(counts, { accept: 2, queue_wait: 2, generation: 1, store: 1, end: 2 });
   const model = 'model="videogen-2.0-fast"';
   for (const line of [
     `videogen_credits_charged_total{${model}} 330`,

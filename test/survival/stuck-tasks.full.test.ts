@@ -131,7 +131,7 @@ async function withTask(
       settings,
       startWorker: () => startWorker(),
       reconcile: async () => {
-        await silentActivity({ workflowId: 'reconcile' }, () => createReconcileActivities(deps).settleTasks());
+        await silentActivity({ workflowId: 'reconcile' }, () => createReconcileActivities(deps).reconcileTasks());
       },
       describe: () => engine.describeTask(taskId),
       task: async () => (await findTask(db, taskId)) ?? assert.fail(),

@@ -41,7 +41,7 @@ after(async () => {
 
 function watching(options: Partial<UncertainCreateDeps>): UncertainCreates {
   const db = { ...database.db, run: unreliable(database.db.run) };
-  const events = eventsInto('uncertain_create_settled', ({ outcome }) => outcomes.push(outcome));
+  const events = eventsInto('uncertain_create_resolved', ({ outcome }) => outcomes.push(outcome));
   return createUncertainCreates({ db, log, events, ...options });
 }
 
@@ -122,5 +122,5 @@ test('draining is bounded while the database is unavailable, and names what is l
   stopped.add({ taskId, accountId: uuidv7() });
   await stopped.drain(50);
   isUnavailable = false;
-  assert.match(lines.join(''), new RegExp(`${taskId}.*uncertain create not settled before shutdown`));
+  assert.match(lines.join(''), new RegExp(`${taskId}.*uncertain create not resolved before shutdown`));
 });

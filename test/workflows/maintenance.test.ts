@@ -94,7 +94,7 @@ test('a step of reconcile that fails keeps no other from its turn, and fails the
     if (name === 'settleProviderJobs') throw new Error('no');
     return { started: 0, refunded: 0 };
   };
-  const names = ['settleTasks', 'startOwedCallbacks', 'settleProviderJobs', 'startClosings'];
+  const names = ['reconcileTasks', 'startOwedCallbacks', 'settleProviderJobs', 'startClosings'];
   const activities = Object.fromEntries(names.map((name) => [name, step(name)]));
   await assert.rejects(runWorkflow('reconcile', [], activities), WorkflowFailedError);
   assert.deepEqual(done.toSorted(), names.toSorted());

@@ -25,7 +25,7 @@ import {
 test('a task that waits behind others for 23 hours is not refunded', async () => {
   const taskId = await accepted(running);
   await execute(`update tasks set created_at = now() - interval '23 hours' where id = '${taskId}'`);
-  assert.equal((await run(activities().settleTasks)).refunded, 0);
+  assert.equal((await run(activities().reconcileTasks)).refunded, 0);
 });
 
 for (const [what, workflow, failCode] of [
@@ -39,7 +39,7 @@ for (const [what, workflow, failCode] of [
 ] satisfies [string, WorkflowDescription, FailCode][]) {
   test(`the task of a workflow that ${what} is refunded as ${failCode} and called back`, async () => {
     const taskId = await accepted(workflow, 'http://receiver.test/');
-    assert.equal((await run(activities().settleTasks)).refunded, 1);
+    assert.equal((await run(activities().reconcileTasks)).refunded, 1);
     assert.equal(await failCodeOf(taskId), failCode);
     const ends = workflow.status === 'running' ? [`terminate ${taskId}`] : [];
     assert.deepEqual(calls, [`deliver ${taskId}`, ...ends]);
@@ -55,23 +55,23 @@ for (const [what, workflow] of [
 ] satisfies [string, () => WorkflowDescription][]) {
   test(`a task whose code ${what} is counted as stuck and not refunded`, async () => {
     const taskId = await accepted(workflow());
-    assert.equal((await run(activities().settleTasks)).refunded, 0);
+    assert.equal((await run(activities().reconcileTasks)).refunded, 0);
     assert.deepEqual([await failCodeOf(taskId), calls, await countStuckTasks(database.db)], [undefined, [], 1]);
   });
 }
 
 test('a task whose code continues is no longer counted as stuck', async () => {
   const taskId = await accepted(failing(5, 1));
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.equal(await countStuckTasks(database.db), 1);
   workflows.set(taskId, running);
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.equal(await countStuckTasks(database.db), 0);
 });
 
 test('a refunded task is no longer counted as stuck', async () => {
   await accepted(failing(12, 1));
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.equal(await countStuckTasks(database.db), 0);
 });
 
@@ -83,22 +83,22 @@ test('the refund with its true reason precedes the termination, which is retried
     failCode = await failCodeOf(id);
     throw new Error('Temporal is unavailable');
   };
-  await run(activities({ ...world, engine: { ...world.engine, terminateTask } }).settleTasks);
+  await run(activities({ ...world, engine: { ...world.engine, terminateTask } }).reconcileTasks);
   assert.deepEqual([failCode, await failCodeOf(taskId), calls], ['internal', 'internal', []]);
   workflows.set(taskId, { ...running, status: 'terminated' });
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.deepEqual([calls, await failCodeOf(taskId)], [[`terminate ${taskId}`], 'internal']);
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.deepEqual(calls, [`terminate ${taskId}`], 'it is terminated once');
 });
 
 test('a workflow that still runs ten minutes after the cancellation of its task is terminated', async () => {
   const taskId = await accepted(running);
   await failAndRefund(database.db, taskId, failure('cancelled'), { terminatesAfterMs: cancelGraceMs });
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.deepEqual(calls, []);
   await execute(`update workflow_terminations set due_at = due_at - interval '10 minutes'`);
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.deepEqual(calls, [`terminate ${taskId}`]);
 });
 
@@ -109,8 +109,8 @@ test('a task that ends while it is described stays as it ended, and is not count
     await completeTask(database.db, id, madeUpResult);
     return world.engine.describeTask(id);
   };
-  const settled = await run(activities({ ...world, engine: { ...world.engine, describeTask } }).settleTasks);
-  assert.deepEqual([settled.refunded, calls, await failCodeOf(taskId)], [0, [], undefined]);
+  const counts = await run(activities({ ...world, engine: { ...world.engine, describeTask } }).reconcileTasks);
+  assert.deepEqual([counts.refunded, calls, await failCodeOf(taskId)], [0, [], undefined]);
 });
 
 test('a generation two minutes past its deadline is refunded, one that stores its video is not', async () => {
@@ -118,7 +118,7 @@ test('a generation two minutes past its deadline is refunded, one that stores it
   const [late, early, isStoring] = [await accepted(running), await accepted(running), await accepted(storing)];
   for (const taskId of [late, early, isStoring]) await startGeneration(database.db, taskId);
   await Promise.all([runsFor(late, 185), runsFor(early, 175), runsFor(isStoring, 185)]);
-  assert.equal((await run(activities().settleTasks)).refunded, 1);
+  assert.equal((await run(activities().reconcileTasks)).refunded, 1);
   assert.deepEqual([await failCodeOf(late), calls], ['timeout', [`terminate ${late}`]]);
 });
 
@@ -129,7 +129,7 @@ test('an interrupted generation that waits in the queue is not refunded, however
   await execute(`update tasks set created_at = now() - interval '23 hours',
     generation_started_at = now() - interval '23 hours', attempt_started_at = attempt_started_at - interval '22 hours',
     attempt_seen_at = attempt_seen_at - interval '22 hours' where id = '${taskId}'`);
-  assert.equal((await run(activities().settleTasks)).refunded, 0);
+  assert.equal((await run(activities().reconcileTasks)).refunded, 0);
 });
 
 test('a task that has waited for a day in total is refunded, in the queue or while its video is stored', async () => {
@@ -142,7 +142,7 @@ test('a task that has waited for a day in total is refunded, in the queue or whi
   await execute(`update tasks set created_at = now() - interval '1445 minutes',
     attempt_started_at = attempt_started_at - interval '10 minutes',
     attempt_seen_at = attempt_seen_at - interval '10 minutes' where state in ('queuing', 'generating')`);
-  assert.equal((await run(activities().settleTasks)).refunded, 2);
+  assert.equal((await run(activities().reconcileTasks)).refunded, 2);
   assert.deepEqual([await failCodeOf(queued), await failCodeOf(isStoring)], ['timeout', 'timeout']);
 });
 
@@ -153,7 +153,7 @@ test('after a day without Temporal a waiting task is refunded, not started, and 
     `update tasks set created_at = now() - interval '1500 minutes' where state in ('waiting', 'generating')`,
   );
   workflows.set(waiting, { status: 'missing', codeFailure: undefined, pendingActivities: [] });
-  assert.deepEqual(await run(activities().settleTasks), { started: 0, refunded: 1, failed: 0 });
+  assert.deepEqual(await run(activities().reconcileTasks), { started: 0, refunded: 1, failed: 0 });
   assert.deepEqual([await failCodeOf(waiting), await failCodeOf(generating)], ['timeout', undefined]);
   assert.deepEqual(calls, []);
 });
@@ -165,7 +165,7 @@ test('the deadline of a task is that of its acceptance, not that of the current 
   await execute(`update tasks set deadline_ms = 3600000 where id = '${taskId}'`);
   const world = worldOf();
   for (const models of [world.models, new Map<string, CatalogueModel>()]) {
-    assert.equal((await run(activities({ ...world, models }).settleTasks)).refunded, 0);
+    assert.equal((await run(activities({ ...world, models }).reconcileTasks)).refunded, 0);
   }
 });
 
@@ -174,7 +174,7 @@ test('a task whose payload key is missing is not refunded, however long it has f
   const { codeFailure } = failing(60, 30);
   const taskId = await accepted({ ...running, codeFailure: codeFailure && { ...codeFailure, message } });
   const others = await accepted(failing(60, 30));
-  await run(activities().settleTasks);
+  await run(activities().reconcileTasks);
   assert.equal(await failCodeOf(taskId), undefined);
   assert.equal(await failCodeOf(others), 'internal');
 });

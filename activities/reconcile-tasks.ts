@@ -24,30 +24,30 @@ const deadlineGraceMs = 2 * 60_000;
 /** Limits the time without generation: in queues, or while the video is stored. */
 const maxWaitMs = 24 * 60 * 60_000;
 
-type Settled = { started: number; refunded: number; failed: number };
+type Reconciled = { started: number; refunded: number; failed: number };
 
 /**
  * Starts accepted tasks that have no workflow, in order of arrival. Refunds those whose workflow has ended, is stuck or is long
  * overdue, and starts their callbacks and events. Then ends the workflows that still run although their task is final.
  */
-export async function settleTasks(deps: ActivityDeps): Promise<Settled> {
-  const settled = { started: 0, refunded: 0 };
+export async function reconcileTasks(deps: ActivityDeps): Promise<Reconciled> {
+  const counts = { started: 0, refunded: 0 };
   const { failed } = await forEachRow<UnfinishedTask>(deps, {
-    name: 'settle-tasks',
+    name: 'reconcile-tasks',
     page: ({ after, limit }) => listUnfinishedTasks(deps.db, { minAgeMs: startGraceMs, after: after?.taskId, limit }),
     work: async (task) => {
-      const outcome = await settleTask(deps, task);
+      const outcome = await reconcileTask(deps, task);
       if (outcome === 'left') return;
-      settled[outcome] += 1;
-      deps.events.emit({ kind: 'task_settled', outcome });
+      counts[outcome] += 1;
+      deps.events.emit({ kind: 'task_reconciled', outcome });
     },
   });
   await markReconciled(deps.db);
   await terminateWorkflows(deps);
-  return { ...settled, failed };
+  return { ...counts, failed };
 }
 
-async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'started' | 'refunded' | 'left'> {
+async function reconcileTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'started' | 'refunded' | 'left'> {
   const { taskId } = task;
   const hasWaited = hasWaitedTooLong(task);
   // A workflow that exists already, also one that has ended, is not started again; nor is a task begun that is refunded next.
@@ -66,7 +66,7 @@ async function settleTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'st
   );
   if (!ended.changed) return 'left';
   deps.events.emit({ kind: 'task_ended', task: ended.task });
-  deps.log.warn({ taskId, ...workflow, failCode: failure.failCode }, 'task settled by reconcile');
+  deps.log.warn({ taskId, ...workflow, failCode: failure.failCode }, 'task refunded by reconcile');
   for (const deliveryId of owedDeliveries(taskId, ended))
     await deps.engine.startDelivery({ deliveryId, accountId: task.accountId });
   return 'refunded';
