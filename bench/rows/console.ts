@@ -11,6 +11,7 @@ import { type Row, showMs, times } from '../row.ts';
 import { startReceiver } from '../receiver.ts';
 import { benchService } from '../service.ts';
 import { median } from '../statistics.ts';
+import { frameRow } from './first-frame.ts';
 
 /** A phone of the middle class, and its line. */
 const slowdown = 4;
@@ -21,7 +22,7 @@ const shiftTarget = 0.02;
 /** Idle for so long, a page has painted what it will. */
 const restMs = 1_500;
 
-/** What a person feels of the console: the largest paint of each page with a cold cache, what moves, and the slowest answer to a click or key. */
+/** What a person feels of the console: the largest paint of each page with a cold cache, what moves, the first frame of a video, and the slowest answer to a click or key. */
 export async function* consoleRows(bench: Bench, { note }: Telling): Rows {
   if (findChromium() === undefined) {
     note('No Chromium is on this machine, so the console was not measured.');
@@ -51,6 +52,11 @@ export async function* consoleRows(bench: Bench, { note }: Telling): Rows {
       'sign-in': { url: `${baseUrl}/console/sign-in`, options: {} },
       ...Object.fromEntries(pages.map(([name, url]) => [name, { url, options: { storageState } }])),
     });
+    yield await frameRow(visitor, {
+      url: `${base}/tasks/${succeeded}`,
+      options: { storageState },
+      floorOf: (video) => `${floor.url}?video=${encodeURIComponent(video)}`,
+    });
     yield await answerRow(visitor, base, { storageState });
   } finally {
     await visitor?.close();
@@ -58,10 +64,12 @@ export async function* consoleRows(bench: Bench, { note }: Telling): Rows {
   }
 }
 
-/** A page of one heading: what the browser, the driver and the line cost by themselves. */
+/** A page of one heading, or of the `video` in its query: what the browser, the driver and the line cost by themselves. */
 async function startFloor() {
-  const server = createServer((_request, response) => {
-    response.setHeader('content-type', 'text/html').end('<!doctype html><title>Floor</title><h1>One heading</h1>');
+  const server = createServer(({ url = '/' }, response) => {
+    const video = new URL(url, 'http://localhost').searchParams.get('video');
+    const content = video === null ? '<h1>One heading</h1>' : `<video controls preload="metadata" src="${video}">`;
+    response.setHeader('content-type', 'text/html').end(`<!doctype html><title>Floor</title>${content}`);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo; // what a server that listens on TCP answers

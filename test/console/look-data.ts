@@ -1,6 +1,8 @@
 import { createAccount, limitAccountAs } from '../../src/accounts/accounts.ts';
 import { scopes } from '../../src/accounts/api-key.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
+import { sharePath, shareVideo } from '../../src/gallery/share-links.ts';
+import { createInvitation, pathOfLink } from '../../src/people/one-time-links.ts';
 import { setPriceAs } from '../../src/credits/prices.ts';
 import type { Database } from '../../src/platform/database/database.ts';
 import { createdTask, waitForRecord } from '../support/api.ts';
@@ -26,7 +28,15 @@ const ratios = ['16:9', '9:16', '1:1'] as const;
 const failing = ['[[reject]] A prompt that the model refuses', '[[crash]] A job that the model loses'] as const;
 const ended = 42;
 
-export type FilledStudio = { readonly accountId: string; readonly succeeded: string; readonly failed: string };
+export type FilledStudio = {
+  readonly accountId: string;
+  /** Ids of tasks. */
+  readonly succeeded: string;
+  readonly failed: string;
+  /** Paths of an open invitation and of a shared video. */
+  readonly invitation: string;
+  readonly shared: string;
+};
 
 /** `receiver` answers the callbacks whose body contains "reject" with 410, and the others with 204. */
 export async function fillStudio(service: TestService, receiver: string): Promise<FilledStudio> {
@@ -71,7 +81,19 @@ export async function fillStudio(service: TestService, receiver: string): Promis
     reason: 'The provider costs more.',
   });
   await limitAccountAs(db, operator, { accountId, maxUnfinishedTasks: 500 });
-  return { accountId, succeeded: newest('success'), failed: newest('fail') };
+  const [succeeded, failed] = [newest('success'), newest('fail')];
+  return { accountId, succeeded, failed, ...(await createLinks(db, accountId, succeeded)) };
+}
+
+async function createLinks(db: Database, accountId: string, taskId: string) {
+  const origin = { address: '203.0.113.7', userAgent: 'Chromium' };
+  const invitee = { email: 'grace@example.com', accountId, role: 'member', isOperator: false } as const;
+  const invitation = await createInvitation(db, { actor: 'ada@example.com', origin }, invitee);
+  const by = { kind: 'key', keyId: 'production' } as const;
+  const link = { taskId, title: 'A boat at dusk', showsAccount: true, expiresAt: Date.now() + 86_400_000 };
+  const shared = await shareVideo(db, { accountId, by, origin }, link);
+  if (shared.kind !== 'shared') throw new Error(`the video was not shared: ${shared.kind}`);
+  return { invitation: pathOfLink(invitation), shared: sharePath + shared.token };
 }
 
 /** Spreads the tasks, and what belongs to them, over the last two weeks by their order. */

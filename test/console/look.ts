@@ -33,7 +33,7 @@ const words = process.argv.slice(2);
 if (words.length === 0) await rm(folder, { recursive: true, force: true });
 await mkdir(join(folder, 'pages'), { recursive: true });
 // The address stands in examples of requests.
-const service = await startTestService({ PORT: '4655' });
+const service = await startTestService({ PORT: '4655', SIGN_UP: 'open' });
 const receiver = await startCallbackReceiver({ answer: ({ body }) => (body.includes('reject') ? 410 : 204) });
 const visitor = await startVisitor(service);
 try {
@@ -53,9 +53,20 @@ try {
       task: `/a/${accountId}/tasks/${taskId}`,
     };
   };
+  /** Pages that need no session. */
+  const openPages: Readonly<Record<string, string>> = {
+    'sign-in': '/console/sign-in',
+    'sign-up': '/console/sign-up',
+    setup: '/console/setup#used',
+    invite: filled.invitation,
+    reset: '/console/reset#used',
+    share: filled.shared,
+    'share-expired': '/s/expired',
+  };
+  const statement = `/console/a/${filled.accountId}/statements/${new Date().toISOString().slice(0, 7)}.html`;
   const chosenWindows = chosen(Object.keys(windows));
   const chosenStates = chosen(states);
-  const pages = ['sign-in', ...Object.keys(pathsOf('filled'))];
+  const pages = [...Object.keys(openPages), 'statement', ...Object.keys(pathsOf('filled'))];
   const chosenPages = chosen(pages);
   const unknown = words.filter((word) => ![...Object.keys(windows), ...states, ...pages].includes(word));
   if (unknown.length > 0)
@@ -64,14 +75,18 @@ try {
     // Phones show no scrollbar beside a page.
     const device = window === 'narrow' ? { isMobile: true, hasTouch: true } : {};
     const options = { ...size, ...device, locale: 'en-US', timezoneId: 'UTC' };
-    if (chosenPages.includes('sign-in')) {
-      const signedOut = await visitor.open(options);
-      await signedOut.page.goto(`${service.baseUrl}/console/sign-in`);
-      await photograph(signedOut.page, 'sign-in', `${window}-filled`);
-      await signedOut.context.close();
+    const signedOut = await visitor.open(options);
+    for (const [name, path] of Object.entries(openPages).filter(([one]) => chosenPages.includes(one))) {
+      await signedOut.page.goto(service.baseUrl + path);
+      await photograph(signedOut.page, name, `${window}-filled`);
     }
+    await signedOut.context.close();
     const roles = { [filled.accountId]: 'owner', [empty]: 'owner' } as const;
     const { page, context } = await visitor.signedIn(roles, { ...options, operator: true });
+    if (chosenPages.includes('statement')) {
+      await page.goto(service.baseUrl + statement);
+      await photograph(page, 'statement', `${window}-filled`);
+    }
     for (const state of chosenStates) {
       if (state === 'failed') await breakReads(page);
       for (const [name, path] of Object.entries(pathsOf(state)).filter(([one]) => chosenPages.includes(one))) {
@@ -133,10 +148,12 @@ function pictureOf(name: string, variant: string): string {
   return join(folder, 'pages', `${name}-${variant}.png`);
 }
 
-/** A row for each state, a column for each window. */
+/** A row for each state that was seen, a column for each window. */
 async function makeSheet(name: string): Promise<void> {
   const { width, height, gap } = column;
-  const rows = name === 'sign-in' ? (['filled'] as const) : states;
+  const rows = states.filter((state) =>
+    Object.keys(windows).some((window) => existsSync(pictureOf(name, `${window}-${state}`))),
+  );
   // Of a long page as much as one sees of it first.
   const cells = rows.flatMap((state, row) =>
     Object.entries(windows).map(([window, { viewport }], at) => ({
