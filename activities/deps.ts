@@ -17,7 +17,7 @@ import type { StartDeadline } from './deadline.ts';
 import type { Switches } from './switches.ts';
 
 /** A callback or event that is owed; its body and secrets are read when it is sent. */
-export type OwedCallback = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
+export type OwedDelivery = Pick<Delivery, 'state' | 'redeliveries'> & Omit<CallbackPost, 'signal'>;
 
 /** The dependencies of the activities; the worker wires them (src/main/worker-dependencies.ts). */
 export type ActivityDeps = {
@@ -44,8 +44,8 @@ export type ActivityDeps = {
   readonly marksVideos: boolean;
   /** The name of the service, which marks of videos contain. */
   readonly serviceName: string;
-  /** Returns undefined while the task runs, or when it was created without a callback. */
-  readonly findCallback: (deliveryId: string) => Promise<OwedCallback | undefined>;
+  /** Returns undefined if there is none, as while the task runs, without `callBackUrl`, or for a closed account. */
+  readonly findOwedDelivery: (deliveryId: string) => Promise<OwedDelivery | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
   readonly engine: Omit<Engine, 'redeliver' | 'retryNow' | 'testProvider'>;
   /** Undefined while credits are not for sale. */

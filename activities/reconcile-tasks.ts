@@ -50,7 +50,7 @@ export async function reconcileTasks(deps: ActivityDeps): Promise<Reconciled> {
 async function reconcileTask(deps: ActivityDeps, task: UnfinishedTask): Promise<'started' | 'refunded' | 'left'> {
   const { taskId } = task;
   const hasWaited = hasWaitedTooLong(task);
-  // A workflow that exists already, also one that has ended, is not started again; nor is a task begun that is refunded next.
+  // `startTask` does not start a workflow that exists already, even if it has ended. A task that is about to be refunded is not started.
   if (task.state === 'waiting' && !hasWaited && (await deps.engine.startTask(task))) return 'started';
   const workflow = await deps.engine.describeTask(taskId);
   if (workflow.codeFailure !== undefined || task.isStuck) await reportStuck(deps, task, workflow.codeFailure);

@@ -30,7 +30,7 @@ export type SendCallbackInput = {
  */
 export function createSendCallback(deps: ActivityDeps) {
   return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<AttemptOutcome> => {
-    const delivery = await deps.findCallback(deliveryId);
+    const delivery = await deps.findOwedDelivery(deliveryId);
     if (delivery?.state !== 'pending') return { kind: 'ended' };
     const signal = Context.current().cancellationSignal;
     const attempt = await deps.postCallback({ ...delivery, signal }).catch(retryWhenBusy);

@@ -4,7 +4,7 @@ import getRawBody from 'raw-body';
 import { v7 as uuidv7 } from 'uuid';
 import { z } from 'zod';
 import { connectTemporal } from '../src/temporal/connect.ts';
-import { createTaskStarter } from '../src/temporal/task-starter.ts';
+import { createBackgroundCalls } from '../src/temporal/background-calls.ts';
 import type { bareTask } from './floor-workflow.ts';
 
 // A process of its own: what HTTP and PostgreSQL cost when there is nothing to do. No router, no key, no log; the same pool
@@ -20,7 +20,7 @@ const select = { name: 'select', text: 'select id, body from floor_rows where id
 const json = z.record(z.string(), z.unknown());
 
 const { TEMPORAL_ADDRESS: temporal } = process.env;
-const starter = temporal === undefined ? undefined : createTaskStarter<string>(startOn(temporal), () => {});
+const starts = temporal === undefined ? undefined : createBackgroundCalls<string>(startOn(temporal), () => {});
 
 function startOn(address: string): (taskId: string) => Promise<unknown> {
   const { client } = connectTemporal({ connection: { address }, namespace: 'default' }, { retries: false });
@@ -41,7 +41,7 @@ app.use(async (ctx) => {
 async function insertBody(request: Parameters<typeof getRawBody>[0]): Promise<unknown[]> {
   const body = json.parse(JSON.parse(await getRawBody(request, { encoding: 'utf8', limit: 262_144 })));
   const { rows } = await pool.query<Record<string, unknown>>({ ...insert, values: [JSON.stringify(body)] });
-  starter?.start(uuidv7());
+  starts?.call(uuidv7());
   return rows;
 }
 

@@ -55,8 +55,8 @@ async function makeFirstAttempt(deliveryId: string, accountId: string): Promise<
 }
 
 /**
- * Starts the delivery as a workflow that outlives the task. It must have started before the parent returns, else it never
- * does; one that already runs (after a reset, or started by reconcile) is left alone.
+ * Starts the delivery as a workflow that outlives the task. The child must have started before its parent completes, or it
+ * never starts. One that already runs (after a reset, or started by reconcile) is left alone.
  */
 async function startDelivery(delivery: DeliverCallbackInput): Promise<void> {
   const { deliveryId } = delivery;

@@ -125,7 +125,7 @@ function heartbeatTimeoutMs(deadlineMs: number): number {
 }
 
 /**
- * Retries of an attempt at a callback. A failed delivery is a result, not an error: these are for our own errors, such as no free slot
+ * Retries of an attempt at a callback. A failed attempt is a result, not an error: these are for our own errors, such as no free slot
  * or a dead worker. The attempt that a task makes itself is not retried, and has a short limit.
  */
 const callbackAttempts = {

@@ -8,7 +8,7 @@ import { incomingKeyOf, mediaKeysOf } from '../task-files.ts';
 import type { Attempt } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { endJobAndTask, recordCost, settleLost, stopJob } from './settle.ts';
+import { endJobAndTask, recordCost, endLostJob, stopJob } from './settle.ts';
 
 /** Fetches a video that is paid for, for as long again as the task's deadline, and stages it in our own store. */
 export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Promise<Outcome> {
@@ -39,7 +39,7 @@ async function fetchFile(
     if (signalWithoutDeadline.aborted) return await stopJob(attempt, job);
     if (error instanceof OutboundError && error.kind === 'too_large')
       return await endJobAndTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
-    if (error instanceof VideoLost) return await settleLost(attempt, job, lostVideo);
+    if (error instanceof VideoLost) return await endLostJob(attempt, job, lostVideo);
     if (!limit.aborted) throw error;
     deps.log.error({ taskId, err: error }, 'paid video not fetched');
     return await endJobAndTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });

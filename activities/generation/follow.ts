@@ -5,7 +5,7 @@ import { providerFailures } from './failures.ts';
 import { fetchUpload } from './fetch.ts';
 import type { JobIn, Outcome } from './job.ts';
 import { waitForProvider } from './recover.ts';
-import { endAfter, endJobAndTask, settleFailure, settleLost, stopJob, withinLimit } from './settle.ts';
+import { endAfter, endJobAndTask, endFailedJob, endLostJob, stopJob, withinLimit } from './settle.ts';
 
 type FollowedEnd = Ended | { readonly state: 'provider_off' | 'interrupted' };
 
@@ -17,9 +17,9 @@ export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promis
       case 'succeeded':
         return { kind: 'job', job: { ...job, state: 'succeeded', success: ended } };
       case 'failed':
-        return await settleFailure(attempt, job, ended);
+        return await endFailedJob(attempt, job, ended);
       case 'lost':
-        return (await fetchUpload(attempt, job)) ?? (await settleLost(attempt, job, missingJob));
+        return (await fetchUpload(attempt, job)) ?? (await endLostJob(attempt, job, missingJob));
       case 'interrupted':
         return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJob(attempt, job);
       case 'provider_off': {

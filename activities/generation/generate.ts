@@ -13,7 +13,7 @@ import { submitJob } from './submit.ts';
 //
 // | state of the job | step    | leads to                                                           |
 // | ---------------- | ------- | ------------------------------------------------------------------ |
-// | reserved         | submit  | held, running, or the task's rows: unanswered, or the next job     |
+// | reserved         | submit  | held, running, unanswered, or the next job     |
 // | held             | run     | the video, or the next job                                         |
 // | unanswered       | recover | running, the next job, or a pause                                  |
 // | running          | follow  | succeeded, or the next job                                         |

@@ -1,7 +1,7 @@
 import type { TierEntry } from '../../src/models/catalogue/models.ts';
 import type { TaskFailure } from '../../src/tasks/task.ts';
 import type {
-  HeldProvider,
+  RunProvider,
   Job as UpstreamJob,
   JobStatus,
   JsonObject,
@@ -30,7 +30,7 @@ type JobStates = {
   /** A slot is taken, and nothing was sent yet. */
   readonly reserved: { readonly entry: TierEntry };
   /** Its intent is committed; it lives in its request, and ends with it. */
-  readonly held: { readonly provider: HeldProvider };
+  readonly held: { readonly provider: RunProvider };
   /** Its intent is committed; whether its create reached the upstream is unknown. */
   readonly unanswered: { readonly provider: PolledProvider } & Pick<ProviderJob, 'intendedAt' | 'ageMs'>;
   readonly running: UpstreamRun;

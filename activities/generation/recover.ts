@@ -10,7 +10,7 @@ import { providerFailures } from './failures.ts';
 import { findStaged } from './fetch.ts';
 import { type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
 import type { NextJob } from './reserve.ts';
-import { endJob, endJobAndTask, settleLost } from './settle.ts';
+import { endJob, endJobAndTask, endLostJob } from './settle.ts';
 import { recordAccepted, spelledInput } from './submit.ts';
 
 // An attempt that finds an intent continues its job. A create whose response was lost may have made a job, which costs money, so no
@@ -91,7 +91,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
     case 'unknown':
       break;
   }
-  return await settleLost(attempt, job, { why: 'the response of the provider was lost', detail: found.detail });
+  return await endLostJob(attempt, job, { why: 'the response of the provider was lost', detail: found.detail });
 }
 
 /** A create by its request and its row. */

@@ -62,7 +62,7 @@ async function reserveJob(
 ): Promise<NextJob | Stop> {
   const { taskId, accountId } = task;
   const made = lastMade(jobs);
-  if (made?.outcome === 'abandoned' && deps.providers.ofJob(made)?.terms.onLostAnswer !== 'resubmit')
+  if (made?.outcome === 'abandoned' && deps.providers.ofJob(made)?.terms.onLostJob !== 'resubmit')
     return noProvider(providerFailures.unavailable, 'a job was created after its request was abandoned');
   if (jobs.length >= maxJobs) return noProvider(providerFailures.unavailable, `${maxJobs} requests created no job`);
   let pauseMs = Infinity;

@@ -6,7 +6,7 @@ import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './
 import { failureIn, providerFailures } from './failures.ts';
 import { stageVideo } from './fetch.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
-import { coolDown, endJobAndTask, recordCost, settleDeclined, settleFailure } from './settle.ts';
+import { coolDown, endJobAndTask, recordCost, endDeclinedJob, endFailedJob } from './settle.ts';
 import { requestFor } from './submit.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
@@ -16,7 +16,7 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
   if (provider.runs === 'here') await markGenerating(attempt);
   const submittedAt = Date.now();
   const end = await runToEnd(attempt, job);
-  if (end.kind === 'interrupted') return await settleInterrupted(attempt, job, end.error);
+  if (end.kind === 'interrupted') return await endInterruptedRun(attempt, job, end.error);
   if (pool !== undefined)
     deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(end) });
   switch (end.kind) {
@@ -28,14 +28,14 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
       }
       return await stageVideo(attempt, end.video);
     case 'failed':
-      return await settleFailure(attempt, { ...job, submittedAt }, end);
+      return await endFailedJob(attempt, { ...job, submittedAt }, end);
     case 'not_accepted':
     case 'refused':
-      return await settleDeclined(attempt, job, end);
+      return await endDeclinedJob(attempt, job, end);
     case 'lost':
       break;
   }
-  return await settleLostRun(attempt, job, end.detail);
+  return await endLostRun(attempt, job, end.detail);
 }
 
 type RunEnd = HeldEnd | { readonly kind: 'interrupted'; readonly error: unknown };
@@ -59,7 +59,7 @@ async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<RunEnd> {
 /** The job has ended with its request, so nothing must be stopped. */
 const ended = { outcome: 'abandoned', isSettled: true } as const;
 
-async function settleInterrupted(attempt: Attempt, job: JobIn<'held'>, error: unknown): Promise<Stop> {
+async function endInterruptedRun(attempt: Attempt, job: JobIn<'held'>, error: unknown): Promise<Stop> {
   if (hasDeadlinePassed(attempt)) return await endJobAndTask(attempt, job, providerFailures.timeout, ended);
   if (attempt.signal.aborted) {
     const stop = interrupted(attempt);
@@ -74,7 +74,7 @@ async function settleInterrupted(attempt: Attempt, job: JobIn<'held'>, error: un
 /** Each lost run may have used the upstream's machine to its end. */
 const maxLostRuns = 3;
 
-async function settleLostRun(attempt: Attempt, job: JobIn<'held'>, detail: string): Promise<Stop> {
+async function endLostRun(attempt: Attempt, job: JobIn<'held'>, detail: string): Promise<Stop> {
   await coolDown(attempt.deps, job, { reason: 'unknown' });
   const { lostRuns } = await recordLostRun(attempt.deps.db, job);
   // The next attempt runs the same job again, under the same name.

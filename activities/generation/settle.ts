@@ -48,7 +48,7 @@ export async function endJobAndTask(
 }
 
 /** The upstream has certainly made no job: another provider may get the task, unless the task itself was refused. */
-export async function settleDeclined(
+export async function endDeclinedJob(
   attempt: Attempt,
   job: JobBase,
   declined: NotAccepted | Refused,
@@ -79,7 +79,7 @@ export async function settleDeclined(
  * Ends the task whose job has failed upstream, unless failures there are free and another provider may succeed, or the operator allows
  * one more job after a refusal of the finished video.
  */
-export async function settleFailure(
+export async function endFailedJob(
   attempt: Attempt,
   job: JobBase & SubmittedJob,
   { error, cost }: { readonly error: UpstreamError; readonly cost?: Cost },
@@ -125,7 +125,7 @@ type Loss = {
 };
 
 /** Ends the task whose job is lost, unless the operator allows another job at this provider. */
-export async function settleLost(
+export async function endLostJob(
   attempt: Attempt,
   job: JobBase,
   { why, detail, isSettled = false, hasCost = false }: Loss,
@@ -133,7 +133,7 @@ export async function settleLost(
   const { deps } = attempt;
   const { terms, provider } = job.open;
   const end = { outcome: 'abandoned', detail, cost: hasCost ? undefined : 'unknown' } as const;
-  if (terms.onLostAnswer === 'fail' || job.resubmissions >= maxResubmissions) {
+  if (terms.onLostJob === 'fail' || job.resubmissions >= maxResubmissions) {
     deps.log.error({ ...logFields(job), detail }, why);
     return await endJobAndTask(attempt, job, providerFailures.unavailable, { ...end, isSettled });
   }

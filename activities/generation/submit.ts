@@ -16,7 +16,7 @@ import { referenceFolderOf, incomingKeyOf } from '../task-files.ts';
 import { type Attempt, interrupted, markGenerating } from './attempt.ts';
 import { failureIn } from './failures.ts';
 import { type JobBase, type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
-import { coolDown, endJobAndTask, logFields, settleDeclined } from './settle.ts';
+import { coolDown, endJobAndTask, logFields, endDeclinedJob } from './settle.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
 // no job exists lets another provider get the task.
@@ -61,7 +61,7 @@ async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: Pol
   deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(created) });
   if (created.kind === 'accepted')
     return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }));
-  if (created.kind !== 'unknown') return await settleDeclined(attempt, job, created);
+  if (created.kind !== 'unknown') return await endDeclinedJob(attempt, job, created);
   deps.log.warn({ ...logFields(job), detail: created.detail }, 'response to a create lost');
   if (!signal.aborted) await coolDown(deps, job, { reason: 'unknown' });
   return { kind: 'next' };

@@ -179,8 +179,8 @@ const redeliver = defineEndpoint({
   scope: 'tasks:write',
   summary: 'Redeliver a callback',
   description:
-    'Sends the callback now, in any state, and retries for three days until the receiver answers 2xx or 410. The ' +
-    '`webhook-id` stays the same; the body is the current record.',
+    'Sends the callback of an ended task now, whatever the state of its delivery, and retries for three days or until the receiver responds with 2xx ' +
+    'or 410. The `webhook-id` stays the same; the body is the current record.',
   body: z.strictObject({ taskId: opaqueId }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),
   failures: ['task_not_found', 'task_not_finished', 'content_deleted'],

@@ -107,8 +107,8 @@ export type OverdueDelivery = Pick<Delivery, 'deliveryId' | 'accountId' | 'taskI
 };
 
 /**
- * Lists deliveries whose next attempt is overdue by `minAgeMs`, longest first. Nothing else starts an event that is about no task, so
- * it is listed as soon as it is due.
+ * Lists deliveries whose next attempt is overdue by `minAgeMs`, longest first. An event that is about no task is
+ * started only from this list, so it is listed as soon as it is due.
  */
 export const listOverdueDeliveries = many<
   OverdueDelivery,

@@ -1,4 +1,4 @@
-import type { OwedCallback } from '../../activities/deps.ts';
+import type { OwedDelivery } from '../../activities/deps.ts';
 import type { DialectAdapter } from '../ingress/dialect.ts';
 import type { ModelCatalogue } from '../models/model.ts';
 import { taskRecord } from '../tasks/task-record.ts';
@@ -13,18 +13,18 @@ import { eventBody } from './event.ts';
 import { findTask } from '../tasks/tasks.ts';
 import { callbackSecretsOf } from './account-secrets.ts';
 
-export type OwedCallbackSources = {
+export type OwedDeliverySources = {
   readonly models: () => ModelCatalogue;
   readonly formatOf: (dialect: string) => Pick<DialectAdapter, 'callbackBody'>;
 };
 
 /** Finds a callback or an event that is owed. A closed account is owed none. Links are signed, and secrets read, for each attempt. */
-export function createOwedCallbacks(
+export function createOwedDeliveries(
   db: Database,
   box: SecretBox,
   store: ResultStore,
-  { models, formatOf }: OwedCallbackSources,
-): (deliveryId: string) => Promise<OwedCallback | undefined> {
+  { models, formatOf }: OwedDeliverySources,
+): (deliveryId: string) => Promise<OwedDelivery | undefined> {
   const dataOf = (task: Task) => taskRecord(task, 0, resultLinks(store, task));
   return async (deliveryId) => {
     const delivery = await findDelivery(db, deliveryId);

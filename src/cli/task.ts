@@ -67,7 +67,7 @@ async function cancel({ db, config }: Context, taskId: string, { reason }: { rea
   const json = { taskId, changed, state, failCode: task.failure?.failCode ?? null, creditsRefunded };
   if (!changed) return { json, lines: [`Task ${taskId} has already ended in ${state}; nothing changed.`] };
   const refunded = `Task ${taskId} is cancelled: ${creditsRefunded} credits refunded.`;
-  const later = 'Temporal is unavailable; the video is discarded when its generation ends.';
+  const later = 'Temporal is unavailable; the workers stop the generation within seconds.';
   return { json, lines: (await stopGeneration(config, taskId)) ? [refunded] : [refunded, later] };
 }
 
@@ -161,7 +161,7 @@ function section(title: string, header: readonly string[], rows: readonly (reado
   return rows.length === 0 ? [] : ['', title, ...table(header, rows)];
 }
 
-/** The refund is committed; this only saves the work of generating. `reconcile` sends the callback. */
+/** The refund is committed; this only saves the work of generating. The workflow sends the callback, or `reconcile` if none runs. */
 async function stopGeneration(config: Config, taskId: string): Promise<boolean> {
   const target = await temporalOf(config);
   if (target === undefined) return true;

@@ -32,7 +32,7 @@ import { createTaskAcceptor } from '../tasks/task-acceptor.ts';
 import { owedDeliveries } from '../tasks/task-event.ts';
 import { createUncertainCreates } from '../tasks/uncertain-creates.ts';
 import { createTaskProgress } from '../temporal/task-progress.ts';
-import { createTaskStarter } from '../temporal/task-starter.ts';
+import { createBackgroundCalls } from '../temporal/background-calls.ts';
 import { type Core, openCore } from './core.ts';
 import { currentTracing } from './tracing.ts';
 
@@ -91,7 +91,7 @@ export async function openApiDependencies(
   return {
     deps,
     drain: async (limitMs) => {
-      await Promise.all([uncertainCreates, ...calls.starters].map((part) => part.drain(limitMs)));
+      await Promise.all([uncertainCreates, ...calls.background].map((part) => part.drain(limitMs)));
       await deps.keyTouches.drain();
       await deps.requestLog.drain();
     },
@@ -160,14 +160,14 @@ export function mailBoxOf({ secret, secretPrevious }: Settings): SecretBox {
 
 /** Calls to Temporal, made after the response to a client. */
 function createEngineCalls(engine: Engine, log: Log) {
-  const starters: { readonly drain: (limitMs: number) => Promise<void> }[] = [];
-  const later = <Task extends object>(call: (task: Task) => Promise<unknown>, onDeferred: string) => {
-    const starter = createTaskStarter<Task>(call, (err, task) => {
-      const fields: object = { err, ...task };
+  const background: { readonly drain: (limitMs: number) => Promise<void> }[] = [];
+  const later = <Input extends object>(send: (input: Input) => Promise<unknown>, onDeferred: string) => {
+    const calls = createBackgroundCalls<Input>(send, (err, input) => {
+      const fields: object = { err, ...input };
       log.warn(fields, onDeferred);
     });
-    starters.push(starter);
-    return starter.start;
+    background.push(calls);
+    return calls.call;
   };
   const testProvider: HttpDeps['testProvider'] = (provider) =>
     engine.testProvider(provider).catch((err: unknown) => {
@@ -176,12 +176,12 @@ function createEngineCalls(engine: Engine, log: Log) {
     });
   const ports = {
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
-    stopTask: later((task: TaskToStop) => stopTask(engine, task), 'workflow cancellation deferred'),
+    stopTask: later((task: TaskToStop) => stopTask(engine, task), 'workflow not canceled yet; retried while Temporal is unavailable'),
     retryTask: later(({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId), 'task retry deferred'),
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
     testProvider,
   };
-  return { ports, starters };
+  return { ports, background };
 }
 
 /** The workflow stops the generation and sends callback and event, which are started here for a task that has no workflow. */

@@ -24,7 +24,7 @@ import { createPreviewProvider } from '../providers/preview/preview-provider.ts'
 import { createProviders } from '../providers/registry.ts';
 import { listProviderSwitches } from '../providers/provider-pools.ts';
 import { listEndedAmong, touchGenerations } from '../tasks/tasks.ts';
-import { createOwedCallbacks } from '../callbacks/owed-callbacks.ts';
+import { createOwedDeliveries } from '../callbacks/owed-callbacks.ts';
 import { createRequestParser, ownEndpoints, type Settings } from '../config/settings.ts';
 import { type Core, openCore } from './core.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
@@ -67,7 +67,7 @@ export function openWorkerDependencies(
     normalizeVideo: createVideoNormaliser(ffmpeg),
     inspectVideo: createVideoInspector(ffmpeg),
     postCallback: callbacks.post,
-    findCallback: callbacks.find,
+    findOwedDelivery: callbacks.find,
     engine,
     events,
   };
@@ -150,7 +150,7 @@ function openCallbacks({ settings, log, db, box, catalogue }: Core, media: Resul
     dialectHeaders: ({ dialect, ...callback }) => callbackFormatOf(dialect).callbackHeaders(callback),
   });
   const models = () => catalogue.current().models;
-  const find = createOwedCallbacks(db, box, media, { models, formatOf: callbackFormatOf });
+  const find = createOwedDeliveries(db, box, media, { models, formatOf: callbackFormatOf });
   return { post, find, close: () => client.close() };
 }
 

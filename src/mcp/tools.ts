@@ -85,7 +85,7 @@ const generateVideo: Tool = {
   name: 'generate_video',
   title: 'Generate a video',
   description:
-    'Starts a video. It uses credits; get_price returns how many before. They come back if the task fails or is cancelled. It takes a ' +
+    'Starts a video. It costs credits; get_price returns how many. They are refunded if the task fails or is canceled. It takes a ' +
     'minute or more: wait with `wait_seconds`, then call get_video until `state` is `success` or `fail`. An identical call within a ' +
     'minute returns the same task and uses no credits; for another video from the same input, pass another `idempotency_key`.',
   annotations: { ...writes, openWorldHint: true, idempotentHint: false },

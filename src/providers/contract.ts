@@ -27,7 +27,7 @@ export type FrozenConfig = {
 /** Frozen with a job: the configuration of its upstream, and the terms for its failure, loss and cost. */
 export type JobTerms = FrozenConfig & {
   readonly failedJobs: 'free' | 'billed';
-  readonly onLostAnswer: 'fail' | 'resubmit';
+  readonly onLostJob: 'fail' | 'resubmit';
   readonly onRefusedOutput?: 'resubmit' | undefined;
   readonly cost?: CostRule | undefined;
 };
@@ -170,9 +170,9 @@ export type PolledProvider = Capabilities & {
   readonly minPollMs: number;
   /** The limit of each worker process. */
   readonly maxPollsPerSecond: number;
-  /** Sends one create request, once. Any error but a `TaskError` of an image counts as `unknown`. */
+  /** Sends one create request, once. Any error except a `TaskError` about an image is treated as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
-  /** Reads only, or repeats a create under its own name. An error means `later`. */
+  /** Finds the job of a lost create. Read-only: it never creates one. An error means `later`. */
   recover(call: LostCreate, signal: AbortSignal): Promise<RecoverOutcome>;
   /** Returns statuses by `jobKey`; a job without one is `unclear`, and so are all of them after an error. */
   status(jobs: readonly Job[], signal: AbortSignal): Promise<ReadonlyMap<string, JobStatus>>;
@@ -193,7 +193,7 @@ export type RunWorkspace = Workspace & {
 };
 
 /** Its job exists only during `run`: `here` on this machine's CPU, `held` in a connection to the upstream. */
-export type HeldProvider = Capabilities & {
+export type RunProvider = Capabilities & {
   readonly runs: 'here' | 'held';
   /**
    * Called again with the same `jobKey` after a crash. `report` receives the progress, 0 to 100. Throws a `TaskError` for an error
@@ -212,7 +212,7 @@ export type HeldEnd =
   | NotAccepted
   | Refused;
 
-export type Provider = PolledProvider | HeldProvider;
+export type Provider = PolledProvider | RunProvider;
 
 /** Writes an event and its detail to the log. */
 export type Warn = (event: string, detail: string) => void;

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Catalogue, TierEntry } from '../models/catalogue/models.ts';
 import type { SecretReader } from '../models/catalogue/providers.ts';
 import { type Adapter, adapterOf, type DeclaredSettings } from './adapters.ts';
-import type { FrozenConfig, HeldProvider, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
+import type { FrozenConfig, RunProvider, JobTerms, Provider, UpstreamClient, Warn } from './contract.ts';
 import { createPoller, createPollRate, type Poller, type PollerDeps, type PollRate } from './poller.ts';
 import { type ProviderEvent, reportDownloads } from './provider-events.ts';
 import type { ProviderTest } from '../tasks/ports.ts';
@@ -35,7 +35,7 @@ export type TestProvider = (entry: TierEntry, signal: AbortSignal) => Promise<Pr
 
 export type ProvidersDeps = {
   readonly catalogue: () => Catalogue;
-  readonly preview: HeldProvider;
+  readonly preview: RunProvider;
   readonly readSecret: SecretReader;
   /** Opens a client for one upstream, which creates the credentials for each request. */
   readonly openClient: (upstream: {
@@ -55,7 +55,7 @@ const maxOpen = 2_000;
 export function createProviders(deps: ProvidersDeps): Providers & { readonly test: TestProvider } {
   const opened = new LRUCache<string, Opened>({ max: maxOpen });
   const rates = new Map<string, PollRate>();
-  const preview = openProvider(deps.preview, { ...deps.preview.config, failedJobs: 'free', onLostAnswer: 'resubmit' });
+  const preview = openProvider(deps.preview, { ...deps.preview.config, failedJobs: 'free', onLostJob: 'resubmit' });
   const settingsOf = (name: string) => deps.catalogue().providers.get(name);
 
   function open(name: string, settings: DeclaredSettings, terms: JobTerms): Opened | undefined {
@@ -75,10 +75,10 @@ export function createProviders(deps: ProvidersDeps): Providers & { readonly tes
     const settings = settingsOf(name);
     if (settings === undefined) return undefined;
     if (settings.kind === 'preview') return preview;
-    const { kind, baseUrl, failedJobs, onLostAnswer } = settings;
+    const { kind, baseUrl, failedJobs, onLostJob } = settings;
     const options = adapterOf(kind).options(entry, settings, deps.catalogue().files);
     const config = { kind, baseUrl, upstreamModel, options };
-    return open(name, settings, { ...config, failedJobs, onLostAnswer, cost, onRefusedOutput });
+    return open(name, settings, { ...config, failedJobs, onLostJob, cost, onRefusedOutput });
   }
 
   return {
@@ -163,7 +163,7 @@ const frozenSchema = z.looseObject({
   upstreamModel: z.string(),
   options: z.record(z.string(), z.json()),
   failedJobs: z.enum(['free', 'billed']),
-  onLostAnswer: z.enum(['fail', 'resubmit']),
+  onLostJob: z.enum(['fail', 'resubmit']),
 });
 
 function isSameOrigin(a: string, b: string): boolean {

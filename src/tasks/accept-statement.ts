@@ -58,7 +58,7 @@ const keyIsActive = `coalesce((select revoked_at is null and (expires_at is null
 
 // Each account is locked once and read in its latest version, because every further read of a changed row costs as much as the first.
 // `(select $1::uuid[])` keeps the length of the array out of the plan, so one plan serves all batches. The clock is read when all locks
-// are held, so that a create which waited for a lock is not judged by an earlier time.
+// are held, so that a create that waited for a lock is checked against the current time.
 const judged = ({ lock, capped }: { readonly lock: string; readonly capped: 'skip' | 'include' }) => `
 request as (
   select position, task_id, ${valueOf('account_id')} as account_id, ${valueOf('key_id')} as key_id,

@@ -18,9 +18,9 @@ import { type Database, isDeadlock, type Statement, violatedUniqueConstraint } f
 const maxTries = 5;
 
 /**
- * Accepts one task alone. One statement writes its price, charge, row and ledger entry, and its commit is the acceptance;
- * another, which only reads, explains a refusal. Only `accepted` means a charge. A repeated call with the same `taskId` returns
- * `replayed`.
+ * Accepts one task alone: reads whether it can be accepted, then writes its price, charge, row and ledger entry in one statement, whose
+ * commit is the acceptance. Both are repeated if another request was faster. Only `accepted` means a charge. A repeated call with the
+ * same `taskId` returns `replayed`.
  */
 export async function acceptTask(db: Transactions, task: NewTask): Promise<CreateOutcome> {
   for (let tries = 1; tries <= maxTries; tries += 1) {

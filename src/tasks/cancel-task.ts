@@ -5,8 +5,9 @@ import type { Database } from '../platform/database/database.ts';
 import type { TaskFailure } from './task.ts';
 import { cancelGraceMs, type EndedTask, failAndRefund } from './tasks.ts';
 
-// A cancellation is committed with its refund, in one statement, and the generation is stopped after the commit. A stop that is lost costs
-// work and no credits, because `reconcile` terminates a workflow that still runs after the grace time.
+// A cancellation is committed with its refund, in one statement, and the generation is stopped after the commit. If the request to stop it is
+// lost, the worker finds the ended task within seconds (`activities/attempts.ts`), and `reconcile` terminates a workflow that still runs after
+// the grace time.
 
 const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was cancelled.' };
 

@@ -20,7 +20,7 @@ export async function moderateCreate(
   const images = mediaUrlsOf(input).filter(({ kind }) => kind === 'image');
   const verdict = await moderator.check({ model, prompt: input.prompt, imageUrls: images.map(({ url }) => url) });
   if (verdict.kind === 'allowed') return undefined;
-  // A hook may judge the same content differently. Another attempt at this create may have been accepted meanwhile, and stays so.
+  // A hook may return another verdict for the same content. If another attempt at this create was accepted in the meantime, its task is returned.
   const earlier = await foreseeOutcome(db, task);
   if (earlier?.kind === 'replayed') return earlier;
   if (verdict.kind === 'unchecked') throw new HttpError('moderation_unavailable');

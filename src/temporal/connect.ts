@@ -28,7 +28,7 @@ const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconn
 
 /**
  * A client that connects on its first call. Every caller sets a deadline: the SDK's retries would otherwise hide an outage for up to 40 s.
- * With `retries` off a call fails immediately, so that the task starter decides about retries.
+ * With `retries` off a call fails immediately, so that the caller decides about retries.
  */
 export function connectTemporal(
   { connection: options, namespace, payloadKeys }: TemporalTarget,

@@ -200,21 +200,21 @@ for (const decided of ['timeout', undefined] as const) {
   });
 }
 
-for (const onLostAnswer of ['fail', 'resubmit'] as const) {
-  test(`a video that the upstream lost after its job succeeded: ${onLostAnswer}`, async () => {
+for (const onLostJob of ['fail', 'resubmit'] as const) {
+  test(`a video that the upstream lost after its job succeeded: ${onLostJob}`, async () => {
     const taskId = await accepted();
     const upstream = createFakeUpstream({ lostVideos: 1 });
     const cost = costRule.parse({ perJob: 0.5, currency: 'USD' });
-    const providers = providersOf([upstream.provider], () => ({ onLostAnswer, cost }));
+    const providers = providersOf([upstream.provider], () => ({ onLostJob, cost }));
     const world = { ...activityDeps(database.db, folder, [upstream]), providers };
     const generating = silentActivity({ workflowId: taskId }, () => createGenerateVideo(world)({ taskId }));
-    if (onLostAnswer === 'fail') {
+    if (onLostJob === 'fail') {
       const isRefund = (error: unknown) =>
         error instanceof ApplicationFailure && error.type === 'provider_unavailable' && error.nonRetryable === true;
       await assert.rejects(generating, isRefund);
     } else await generating;
     const jobs = (await listProviderJobs(database.db, taskId)).map((job) => [job.outcome, job.costMicros]);
     const lost = ['abandoned', 500_000];
-    assert.deepEqual(jobs, onLostAnswer === 'fail' ? [lost] : [lost, ['success', 500_000]]);
+    assert.deepEqual(jobs, onLostJob === 'fail' ? [lost] : [lost, ['success', 500_000]]);
   });
 }

@@ -15,7 +15,7 @@ import { type FakeTerms, heldProvider, modelsAt, providersOf } from '../support/
 import { createFakeUpstream, type FakeOptions, type FakeUpstream } from '../support/fake-upstream.ts';
 import { type PlayedTask, playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
-import type { HeldProvider } from '../../src/providers/contract.ts';
+import type { RunProvider } from '../../src/providers/contract.ts';
 
 // Generations at fake upstreams with a real database, for a test file in a process of its own. Each test has its own providers.
 
@@ -45,7 +45,7 @@ export const upstreamOf = (name: string, options: FakeOptions = {}) =>
   createFakeUpstream({ name: `${name}-${tests}`, ...options });
 
 /** A provider whose jobs live in a connection. */
-export const connectedProvider = (run: HeldProvider['run']): HeldProvider => ({
+export const connectedProvider = (run: RunProvider['run']): RunProvider => ({
   ...heldProvider({ onRun: () => {} }),
   name: `held-${tests}`,
   runs: 'held',

@@ -125,7 +125,7 @@ test('if the operator allows it, a lost job is made again at the same provider, 
   const [first, second] = [upstreamOf('first', lost), upstreamOf('second')];
   const story = {
     upstreams: [first, second],
-    terms: { onLostAnswer: 'resubmit' },
+    terms: { onLostJob: 'resubmit' },
     limit: 1,
     betweenAttempts: passTime,
   } as const;
@@ -153,14 +153,14 @@ test('a lost job is made again at the same provider also if that one accepts no 
     },
   };
   const [first, second] = [upstreamOf('first', busyOnce), upstreamOf('second')];
-  const terms = { onLostAnswer: 'resubmit' } as const;
+  const terms = { onLostJob: 'resubmit' } as const;
   const { end, calls } = await played({ upstreams: [first, second], terms, betweenAttempts: passTime });
   assert.deepEqual([end, calls], ['success', ['first abandoned', 'first not_created', 'first success']]);
   assert.equal(second.asked.length, 0);
 });
 
 test('a job that arrives after its request was abandoned is the last one, unless the operator allows another', async () => {
-  for (const onLostAnswer of ['fail', 'resubmit'] as const) {
+  for (const onLostJob of ['fail', 'resubmit'] as const) {
     renameProviders();
     const upstream = upstreamOf('late');
     const [pool, provider] = [`${upstream.provider.name}/model`, upstream.provider.name];
@@ -172,10 +172,10 @@ test('a job that arrives after its request was abandoned is the last one, unless
     // The response arrives late, at a worker that Temporal has replaced, which stops the job.
     assert.equal(await recordProviderJob(database.db, { ...row, jobId: 'late' }), false);
     await settleProviderJob(database.db, { ...row, outcome: 'abandoned' });
-    const world = worldOf({ upstreams: [upstream], terms: { onLostAnswer } });
+    const world = worldOf({ upstreams: [upstream], terms: { onLostJob } });
     await playTask({ next: () => world }, { taskId, betweenAttempts: noop });
     const task = await findTask(database.db, taskId);
-    const [end, requests] = onLostAnswer === 'fail' ? ['provider_unavailable', 0] : ['success', 1];
+    const [end, requests] = onLostJob === 'fail' ? ['provider_unavailable', 0] : ['success', 1];
     assert.deepEqual([task?.failure?.failCode ?? task?.state, upstream.asked.length], [end, requests]);
   }
 });
@@ -243,8 +243,8 @@ test('the second job of a refused video waits for its provider, and does not go 
   assert.deepEqual([end, calls], ['success', ['first fail', 'first not_created', 'first success']]);
 });
 
-for (const onLostAnswer of ['fail', 'resubmit'] as const) {
-  test(`a video that an upstream uploaded before it lost the job is delivered without a second job: ${onLostAnswer}`, async () => {
+for (const onLostJob of ['fail', 'resubmit'] as const) {
+  test(`a video that an upstream uploaded before it lost the job is delivered without a second job: ${onLostJob}`, async () => {
     const upstream = upstreamOf('uploads');
     const uploading = (deps: ActivityDeps): PolledProvider => ({
       ...upstream.provider,
@@ -258,7 +258,7 @@ for (const onLostAnswer of ['fail', 'resubmit'] as const) {
       },
     });
     const change = (deps: ActivityDeps): ActivityDeps => {
-      const providers = providersOf([uploading(deps)], () => ({ onLostAnswer }));
+      const providers = providersOf([uploading(deps)], () => ({ onLostJob }));
       const lost = (open: OpenProvider | undefined) =>
         open && { ...open, follow: async () => ({ state: 'lost' }) as const };
       return {

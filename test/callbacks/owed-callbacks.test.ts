@@ -13,7 +13,7 @@ import { webhookId } from '../../src/callbacks/callback.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
-import { createOwedCallbacks } from '../../src/callbacks/owed-callbacks.ts';
+import { createOwedDeliveries } from '../../src/callbacks/owed-callbacks.ts';
 import { createSecretBox } from '../../src/outbound/secrets.ts';
 import { closeAccountAs } from '../../src/accounts/account-closure.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
@@ -48,7 +48,7 @@ for (const { title, endsFirst } of [
     const posted: string[] = [];
     const sendCallback = createSendCallback({
       ...activityDeps(db, folder, []),
-      findCallback: createOwedCallbacks(db, createSecretBox('s'.repeat(32)), store, {
+      findOwedDelivery: createOwedDeliveries(db, createSecretBox('s'.repeat(32)), store, {
         models: () => models,
         formatOf: callbackFormatOf,
       }),
@@ -87,7 +87,7 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
   const posted: string[] = [];
   const sendCallback = createSendCallback({
     ...activityDeps(db, folder, []),
-    findCallback: createOwedCallbacks(
+    findOwedDelivery: createOwedDeliveries(
       db,
       createSecretBox('s'.repeat(32)),
       createFolderStore(folder, { publicUrl: 'http://media.test' }),
@@ -122,7 +122,7 @@ test('the body of a callback has fresh links to the video and its last frame, an
   await completeTask(db, taskId, { ...madeUpMeasures, ...keys });
   const store = createFolderStore(folder, { publicUrl: 'http://media.test' });
   const { models } = builtInCatalogue();
-  const find = createOwedCallbacks(db, createSecretBox('s'.repeat(32)), store, {
+  const find = createOwedDeliveries(db, createSecretBox('s'.repeat(32)), store, {
     models: () => models,
     formatOf: callbackFormatOf,
   });
@@ -142,7 +142,7 @@ test('an event has its type, its time and the record or the figures, and is sign
   const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
   await failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
   const box = createSecretBox('s'.repeat(32));
-  const find = createOwedCallbacks(db, box, createFolderStore(folder, { publicUrl: 'http://media.test' }), {
+  const find = createOwedDeliveries(db, box, createFolderStore(folder, { publicUrl: 'http://media.test' }), {
     models: () => builtInCatalogue().models,
     formatOf: callbackFormatOf,
   });
@@ -176,7 +176,7 @@ test('a worker that dies after it sent an event sends it again with the same web
   const posted: string[] = [];
   const deps: ActivityDeps = {
     ...activityDeps(db, folder, []),
-    findCallback: createOwedCallbacks(
+    findOwedDelivery: createOwedDeliveries(
       db,
       createSecretBox('s'.repeat(32)),
       createFolderStore(folder, { publicUrl: 'http://media.test' }),

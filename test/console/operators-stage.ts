@@ -28,8 +28,8 @@ export type OperatorsStage = {
 const catalogue = `
 creditValue: { micros: 5000 }
 providers:
-  studio-gpu: { kind: openai-videos, dialect: generic, baseUrl: 'http://gpu1:8000/v1', limit: 4, onLostAnswer: resubmit, failedJobs: free }
-  backup-gpu: { kind: openai-videos, dialect: generic, baseUrl: 'http://gpu2:8000/v1', limit: 2, onLostAnswer: resubmit, failedJobs: free }
+  studio-gpu: { kind: openai-videos, dialect: generic, baseUrl: 'http://gpu1:8000/v1', limit: 4, onLostJob: resubmit, failedJobs: free }
+  backup-gpu: { kind: openai-videos, dialect: generic, baseUrl: 'http://gpu2:8000/v1', limit: 2, onLostJob: resubmit, failedJobs: free }
 models:
   - model: videogen-2.0
     title: Videogen 2.0

@@ -46,7 +46,7 @@ test('without a file there are the built-in models', () => {
 const faulty = `
 creditValue: { micros: -1, curency: usd }
 providers:
-  ark: { kind: ark, baseUrl: 'https://u:p@x', key: sk-live-1, limitt: 3, onLostAnswer: resubmit, cost: { perSecond: 1e-9 } }
+  ark: { kind: ark, baseUrl: 'https://u:p@x', key: sk-live-1, limitt: 3, onLostJob: resubmit, cost: { perSecond: 1e-9 } }
   b: { kind: openai-video, baseUrl: 'http://x' }
   preview: { kind: own, baseUrl: http://x }
   c: { kind: openai-videos, dialect: vlm-omni, baseUrl: http://x, key: { env: VIDEOGEN_SECRET } }
@@ -76,7 +76,7 @@ creditValue.micros: must be at least 0
 creditValue.curency: unknown field, did you mean currency?
 providers.ark.baseUrl: must be an http or https URL without user, password, query or fragment
 providers.ark.key: must be { env: NAME } or { file: PATH }; the secret itself does not belong in this file
-providers.ark.onLostAnswer: must be fail
+providers.ark.onLostJob: must be fail
 providers.ark.cost.perSecond: must be a decimal number from 0 to 999999.999999, such as 0.2419
 providers.ark.limitt: unknown field, did you mean limit?
 providers.b.kind: must be one of own, ark, openai-videos, comfyui, comfy-v2, cog, http; did you mean openai-videos?

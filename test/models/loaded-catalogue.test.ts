@@ -17,7 +17,7 @@ let operator: TestOperator;
 
 const catalogueOf = (credits: number) => `
 providers:
-  studio: { kind: openai-videos, dialect: generic, baseUrl: 'http://gpu1:8000/v1', key: { env: SECRET_STUDIO_KEY }, limit: 4, onLostAnswer: resubmit, failedJobs: free }
+  studio: { kind: openai-videos, dialect: generic, baseUrl: 'http://gpu1:8000/v1', key: { env: SECRET_STUDIO_KEY }, limit: 4, onLostJob: resubmit, failedJobs: free }
 models:
   - model: film
     title: Film

@@ -42,7 +42,7 @@ export function activityDeps(db: Database, folder: string, upstreams: readonly F
     marksVideos: false,
     serviceName: 'Videogen',
     postCallback: noPart,
-    findCallback: noPart,
+    findOwedDelivery: noPart,
     engine: {
       startTask: noPart,
       describeTask: noPart,

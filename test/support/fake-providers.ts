@@ -1,12 +1,12 @@
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import { noRules } from '../../src/models/catalogue/rules.ts';
 import { defaultModels } from '../../src/models/model.ts';
-import type { HeldProvider, Provider } from '../../src/providers/contract.ts';
+import type { RunProvider, Provider } from '../../src/providers/contract.ts';
 import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { JobTerms } from '../../src/providers/contract.ts';
 import { openProvider, type Providers } from '../../src/providers/registry.ts';
 
-export type FakeTerms = Partial<Pick<JobTerms, 'failedJobs' | 'onLostAnswer' | 'onRefusedOutput' | 'cost'>>;
+export type FakeTerms = Partial<Pick<JobTerms, 'failedJobs' | 'onLostJob' | 'onRefusedOutput' | 'cost'>>;
 
 /** Providers that need no catalogue; every job stays with the provider of its name. */
 export function providersOf(
@@ -18,7 +18,7 @@ export function providersOf(
       const terms = {
         ...provider.config,
         failedJobs: 'billed',
-        onLostAnswer: 'fail',
+        onLostJob: 'fail',
         ...termsOf(provider.name),
       } as const;
       return [provider.name, openProvider(provider, terms)];
@@ -28,7 +28,7 @@ export function providersOf(
 }
 
 /** A FAKE that renders nothing: its job is a ready-made clip, and ends with its call. */
-export function heldProvider({ onRun }: { readonly onRun: () => void }): HeldProvider {
+export function heldProvider({ onRun }: { readonly onRun: () => void }): RunProvider {
   return {
     name: 'preview',
     config: { kind: 'preview', baseUrl: '', upstreamModel: '', options: {} },

@@ -155,7 +155,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
   });
 
   test('leaves a task whose first video was lost on an own server with a second job there, and never a third', async () => {
-    const story: Story = { fewest: 20, upstream: { lostVideos: 1 }, terms: { onLostAnswer: 'resubmit' } };
+    const story: Story = { fewest: 20, upstream: { lostVideos: 1 }, terms: { onLostJob: 'resubmit' } };
     await throughEveryWindow(story, async ({ task, upstream, spare, entries }) => {
       assert.deepEqual([task.state, entries], ['success', ['charge']]);
       assert.deepEqual([upstream.jobs.length, spare.jobs.length], [2, 0]);

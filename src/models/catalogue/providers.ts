@@ -68,22 +68,23 @@ export const onRefusedOutput = z.enum(['fail', 'resubmit']).meta({
     '`failedJobs: free`.',
 });
 
-type Defaults = { readonly limit: number; readonly onLostAnswer: 'fail' | 'resubmit' };
+type Defaults = { readonly limit: number; readonly onLostJob: 'fail' | 'resubmit' };
 
 // If it is unknown whether a create made a job, another one on the operator's own machines costs computing time only. Elsewhere it may be
 // billed twice, so the task is refunded unless the operator decides otherwise.
-const hosted: Defaults = { limit: 20, onLostAnswer: 'fail' };
-const ownServer: Defaults = { limit: 1, onLostAnswer: 'resubmit' };
-const oneAtATime: Defaults = { limit: 1, onLostAnswer: 'fail' };
+const hosted: Defaults = { limit: 20, onLostJob: 'fail' };
+const ownServer: Defaults = { limit: 1, onLostJob: 'resubmit' };
+const oneAtATime: Defaults = { limit: 1, onLostJob: 'fail' };
 
-function common({ limit, onLostAnswer }: Defaults) {
+function common({ limit, onLostJob }: Defaults) {
   return {
     baseUrl: operatorUrl,
     key: secretRef.optional(),
     limit: jobLimit.default(limit),
     timeouts: z.strictObject({ submitSeconds: z.int().min(1).max(600).default(60) }).prefault({}),
-    onLostAnswer: z.enum(['fail', 'resubmit']).default(onLostAnswer).meta({
-      description: 'If it is unknown whether a job was created: fail and refund the task, or create another job.',
+    onLostJob: z.enum(['fail', 'resubmit']).default(onLostJob).meta({
+      description:
+        'If a job cannot be found, or it is unknown whether it was created: fail and refund the task, or create another job.',
     }),
     failedJobs: z
       .enum(['free', 'billed'])
@@ -121,7 +122,7 @@ export const providerSchema = z.discriminatedUnion('kind', [
     ...common(hosted),
     ...polled,
     // Every job there is billed, so a second one for the same task is never made.
-    onLostAnswer: z.literal('fail').default('fail'),
+    onLostJob: z.literal('fail').default('fail'),
     imageReference: imageReference.default('@Image{n}').meta(imageReferenceMeta),
     paths: z
       .strictObject({
@@ -143,7 +144,12 @@ export const providerSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({ kind: z.literal('comfyui'), ...common(ownServer), ...polled }),
   z.strictObject({ kind: z.literal('comfy-v2'), ...common(oneAtATime), ...polled }),
-  z.strictObject({ kind: z.literal('cog'), ...common(ownServer) }),
+  z.strictObject({
+    kind: z.literal('cog'),
+    ...common(ownServer),
+    // Its jobs exist only in connections, so a broken one is always run again.
+    onLostJob: z.literal('resubmit').default('resubmit'),
+  }),
   z.strictObject({
     kind: z.literal('http'),
     ...common(hosted),

@@ -6,7 +6,7 @@ import { classifyCreate, type CreateRules, detailOf, type Reply, replyOf, shownT
 import type {
   FrozenConfig,
   HeldEnd,
-  HeldProvider,
+  RunProvider,
   JobRequest,
   JsonObject,
   Refused,
@@ -52,7 +52,7 @@ export function createCogProvider({
   client,
   warn,
   startCheckMs = defaultStartCheckMs,
-}: CogProviderDeps): HeldProvider {
+}: CogProviderDeps): RunProvider {
   return {
     name,
     config,

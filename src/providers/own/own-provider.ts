@@ -18,7 +18,7 @@ type Named = { readonly jobKey: string };
 /** The bounds of requests and answers that docs/providers/own.md promises. */
 const [maxImageBytes, maxAnswerBytes] = [60_000_000, 64 * 1024];
 
-/** Speaks the protocol of docs/providers/own.md. We name each job and a repeated PUT makes no second one, so no job is ever lost. */
+/** Speaks the protocol of docs/providers/own.md. We name each job and a repeated PUT makes no second one, so a lost response never leads to a second job. */
 export function createOwnProvider(deps: OwnProviderDeps): PolledProvider {
   const { config, client, uploads = false, submitTimeoutMs, warn } = deps;
   const records = createRecordReader(recordRules, warn);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../../tasks/ports.ts';
 import { TaskError } from '../../platform/errors.ts';
-import type { GeneratedVideo, HeldProvider, JobRequest, Workspace } from '../contract.ts';
+import type { GeneratedVideo, RunProvider, JobRequest, Workspace } from '../contract.ts';
 import { renderFilm } from './render-film.ts';
 
 export type PreviewDeps = {
@@ -23,7 +23,7 @@ type Report = (progress: number) => void;
  * Renders a film on this machine from the prompt's words, the frames and images, and a hash of the request. No AI model is
  * involved. The same request gives the same film, so a job has no state and can always be run again.
  */
-export function createPreviewProvider(deps: PreviewDeps): HeldProvider {
+export function createPreviewProvider(deps: PreviewDeps): RunProvider {
   const limited = pLimit(deps.concurrency ?? Infinity);
   return {
     name: 'preview',

@@ -24,7 +24,7 @@ test('hosted upstreams take twenty jobs and never a second one for a task; own s
   const kinds = ['own', 'ark', 'openai-videos', 'comfyui', 'comfy-v2', 'cog', 'http'];
   const defaults = kinds.map((kind) => {
     const settings = schema.parse({ kind, baseUrl, ...(kind === 'http' && { file: 'builtin:kie' }) });
-    return [kind, settings.limit, settings.onLostAnswer, settings.failedJobs, settings.timeouts.submitSeconds];
+    return [kind, settings.limit, settings.onLostJob, settings.failedJobs, settings.timeouts.submitSeconds];
   });
   assert.deepEqual(defaults, [
     ['own', 1, 'resubmit', 'billed', 60],
@@ -38,7 +38,7 @@ test('hosted upstreams take twenty jobs and never a second one for a task; own s
 });
 
 test('Ark, which bills every job, cannot be told to make a second one', () => {
-  assert.deepEqual(faultsOf({ kind: 'ark', onLostAnswer: 'resubmit' }), ['onLostAnswer: must be fail']);
+  assert.deepEqual(faultsOf({ kind: 'ark', onLostJob: 'resubmit' }), ['onLostJob: must be fail']);
 });
 
 test('a refused video is made once more only where failed jobs are free, at a provider or at an entry', () => {

@@ -5,7 +5,7 @@ import type { Ffmpeg, ReferenceImage } from '../../../src/tasks/ports.ts';
 import { createFfmpeg } from '../../../src/media/ffmpeg.ts';
 import { sharp } from '../../../src/media/image-library.ts';
 import { probeVideo } from '../../../src/media/probe-video.ts';
-import type { GeneratedVideo, HeldProvider, JobRequest } from '../../../src/providers/contract.ts';
+import type { GeneratedVideo, RunProvider, JobRequest } from '../../../src/providers/contract.ts';
 import { jobRequest } from '../job-request.ts';
 
 /** The pinned ffmpeg of the service, which the test runner fetched. */
@@ -38,7 +38,7 @@ export function generationRequest(workFolder: string, changes: Partial<TaskInput
 
 /** The film that the provider makes of a request. */
 export async function filmed(
-  provider: HeldProvider,
+  provider: RunProvider,
   request: FilmRequest,
   report: (progress: number) => void,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { ServiceError } from '@temporalio/client';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTaskStarter } from '../../src/temporal/task-starter.ts';
+import { createBackgroundCalls } from '../../src/temporal/background-calls.ts';
 import { waitFor } from '../support/wait-for.ts';
 
 /** The error of the client while Temporal is unreachable. */
@@ -14,12 +14,12 @@ function unavailable(): ServiceError {
 const limits = { probePauseMs: 1 };
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
-test('while Temporal is unavailable eight tasks are retried, the others wait untried, and all start afterwards', async () => {
+test('while Temporal is unavailable eight calls are retried, the others wait untried, and all are made afterwards', async () => {
   let isUnavailable = true;
   let tries = 0;
   const begun: number[] = [];
   const failed: number[] = [];
-  const starter = createTaskStarter<number>(
+  const calls = createBackgroundCalls<number>(
     async (task) => {
       tries += 1;
       if (isUnavailable) throw unavailable();
@@ -28,7 +28,7 @@ test('while Temporal is unavailable eight tasks are retried, the others wait unt
     (_error, task) => failed.push(task),
     limits,
   );
-  for (const task of numbers(200)) starter.start(task);
+  for (const task of numbers(200)) calls.call(task);
   await waitFor('repeated tries', () => (tries >= 35 ? true : undefined));
   assert.deepEqual([...failed], numbers(8), 'each reported once');
   isUnavailable = false;
@@ -45,24 +45,24 @@ test('while Temporal is unavailable eight tasks are retried, the others wait unt
   assert.equal(failed.length, 8, 'only tasks that were tried are reported');
 });
 
-test('a start that Temporal refuses is not retried and delays no other start', async () => {
+test('a call that Temporal rejects is not retried and delays no other one', async () => {
   const begun: number[] = [];
   const failed: number[] = [];
-  const starter = createTaskStarter<number>(
+  const calls = createBackgroundCalls<number>(
     async (task) => {
       if (task % 2 === 0) throw new Error('3 INVALID_ARGUMENT');
       begun.push(task);
     },
     (_error, task) => failed.push(task),
   );
-  for (const task of numbers(100)) starter.start(task);
-  await starter.drain(180_000);
+  for (const task of numbers(100)) calls.call(task);
+  await calls.drain(180_000);
   assert.deepEqual([begun.length, failed.length], [50, 50]);
 });
 
-test('a process that drains while Temporal is unavailable tries each waiting task once more and then ends', async () => {
+test('a process that drains while Temporal is unavailable tries each waiting call once more and then ends', async () => {
   const tried = new Map<number, number>();
-  const starter = createTaskStarter<number>(
+  const calls = createBackgroundCalls<number>(
     async (task) => {
       tried.set(task, (tried.get(task) ?? 0) + 1);
       throw unavailable();
@@ -70,31 +70,31 @@ test('a process that drains while Temporal is unavailable tries each waiting tas
     () => {},
     limits,
   );
-  for (const task of numbers(50)) starter.start(task);
+  for (const task of numbers(50)) calls.call(task);
   const earlier = new Map(tried);
   let isDrained = false;
   // Its limit is far beyond the wait.
-  void starter.drain(60 * 60_000).then(() => (isDrained = true));
+  void calls.drain(60 * 60_000).then(() => (isDrained = true));
   await waitFor('the end of the drain', () => (isDrained ? true : undefined));
   for (const task of numbers(50)) assert.ok((tried.get(task) ?? 0) - (earlier.get(task) ?? 0) <= 1, `task ${task}`);
   assert.equal(tried.size, 50);
 });
 
-test('what does not fit into memory is left to reconcile', async () => {
+test('calls that do not fit into memory are dropped', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
   let begun = 0;
-  const starter = createTaskStarter<number>(
+  const calls = createBackgroundCalls<number>(
     async () => {
       await held;
       begun += 1;
     },
     () => {},
   );
-  for (const task of numbers(10_100)) starter.start(task);
+  for (const task of numbers(10_100)) calls.call(task);
   release();
-  await starter.drain(180_000);
+  await calls.drain(180_000);
   assert.equal(begun, 10_008, 'ten thousand waiting and those that were running');
 });

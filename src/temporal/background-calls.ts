@@ -1,0 +1,62 @@
+import { context } from '@opentelemetry/api';
+import { setTimeout as delay } from 'node:timers/promises';
+import pLimit from 'p-limit';
+import pTimeout from 'p-timeout';
+import { isUnavailable } from './connect.ts';
+
+export type BackgroundCalls<Input> = {
+  /** Takes the input of a call and returns immediately; never throws. */
+  readonly call: (input: Input) => void;
+  /** Waits until every call was tried, for `limitMs` at most. */
+  readonly drain: (limitMs: number) => Promise<void>;
+};
+
+const concurrency = 8;
+/** Calls that wait in memory. More than these are dropped. */
+const maxWaiting = 10_000;
+export type BackgroundLimits = {
+  /** Between two attempts while Temporal is unavailable. */
+  readonly probePauseMs: number;
+};
+
+/**
+ * Makes calls to Temporal after the response to a client, at most eight at the same time. While Temporal is unavailable, these eight are
+ * retried, and later ones wait behind them. A call that Temporal rejects is not retried. What is lost here, `reconcile` does from the
+ * database: it starts tasks and deliveries, and ends the workflows of cancelled tasks. Only `retryNow` has no other chance.
+ */
+export function createBackgroundCalls<Input>(
+  send: (input: Input) => Promise<unknown>,
+  onError: (error: unknown, input: Input) => void,
+  { probePauseMs }: BackgroundLimits = { probePauseMs: 500 },
+): BackgroundCalls<Input> {
+  const limit = pLimit(concurrency);
+  let isDraining = false;
+
+  async function sendOrRetry(input: Input): Promise<void> {
+    for (let hasFailed = false; ; hasFailed = true) {
+      try {
+        await send(input);
+        return;
+      } catch (error) {
+        if (!hasFailed) onError(error, input);
+        if (isDraining || !isUnavailable(error)) return;
+        await delay(probePauseMs);
+      }
+    }
+  }
+
+  const pending = new Set<Promise<void>>();
+  return {
+    call: (input) => {
+      if (pending.size >= concurrency + maxWaiting) return;
+      // A call belongs to the trace of its own request.
+      const bound = context.bind(context.active(), () => sendOrRetry(input));
+      const sent = limit(bound).finally(() => pending.delete(sent));
+      pending.add(sent);
+    },
+    drain: async (limitMs) => {
+      isDraining = true;
+      await pTimeout(Promise.all(pending), { milliseconds: limitMs, fallback: () => undefined });
+    },
+  };
+}
