@@ -13,13 +13,13 @@ import { submitJob } from './submit.ts';
 //
 // | state of the job | step    | leads to                                                           |
 // | ---------------- | ------- | ------------------------------------------------------------------ |
-// | reserved         | submit  | held, running, unanswered, or the next job     |
-// | held             | run     | the video, or the next job                                         |
+// | reserved         | submit  | in_request, running, unanswered, or the next job                   |
+// | in_request       | run     | the video, or the next job                                         |
 // | unanswered       | recover | running, the next job, or a pause                                  |
 // | running          | follow  | succeeded, or the next job                                         |
 // | succeeded        | fetch   | the video                                                          |
 //
-// A held job lives in the request that creates it, and an unanswered one is a create whose response was lost. Every step commits its
+// A job in_request lives in the request that creates it, and an unanswered one is a create whose response was lost. Every step commits its
 // result, or ends the task or this attempt (`settle.ts`). The next attempt, also after a crash, resumes the job from its row.
 
 /** The state machine of a job. */
@@ -27,7 +27,7 @@ function step(attempt: Attempt, job: Job): Promise<Outcome> {
   switch (job.state) {
     case 'reserved':
       return untilDeadline(attempt, () => submitJob(attempt, job));
-    case 'held':
+    case 'in_request':
       return runJob(attempt, job);
     case 'unanswered':
       return untilDeadline(attempt, () => recoverJob(attempt, job));

@@ -30,7 +30,7 @@ type JobStates = {
   /** A slot is taken, and nothing was sent yet. */
   readonly reserved: { readonly entry: TierEntry };
   /** Its intent is committed; it lives in its request, and ends with it. */
-  readonly held: { readonly provider: RunProvider };
+  readonly in_request: { readonly provider: RunProvider };
   /** Its intent is committed; whether its create reached the upstream is unknown. */
   readonly unanswered: { readonly provider: PolledProvider } & Pick<ProviderJob, 'intendedAt' | 'ageMs'>;
   readonly running: UpstreamRun;
@@ -56,7 +56,7 @@ export type Job = JobIn<keyof JobStates>;
 /** The result of a step. An exception is an error of our own, such as an unavailable database, and is retried. */
 export type Outcome =
   | { readonly kind: 'job'; readonly job: Job }
-  /** The task's rows determine the next step: this job leads to no video, or its response was lost. */
+  /** This job will produce no video, or its response was lost. The task's rows determine the next step. */
   | { readonly kind: 'next' }
   | { readonly kind: 'video'; readonly staged: StagedVideo }
   | Stop;

@@ -27,7 +27,7 @@ export async function resumeJob(attempt: Attempt, resumed: Extract<NextJob, { ki
   const { provider } = open;
   const { ordinal, pool, jobId: id, handle, intendedAt, ageMs, submittedAt, upstreamEndedAt } = row;
   const job = { taskId: task.taskId, ordinal, jobKey, pool, open, resubmissions };
-  if (provider.runs !== 'upstream') return { kind: 'job', job: { ...job, state: 'held', provider } };
+  if (provider.runs !== 'upstream') return { kind: 'job', job: { ...job, state: 'in_request', provider } };
   if (id === undefined) return { kind: 'job', job: { ...job, state: 'unanswered', provider, intendedAt, ageMs } };
   // The attempt that recorded the job may have died before this.
   await markGenerating(attempt);

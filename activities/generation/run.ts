@@ -10,7 +10,7 @@ import { coolDown, endJobAndTask, recordCost, endDeclinedJob, endFailedJob } fro
 import { requestFor } from './submit.ts';
 
 /** Runs a job that lives in the attempt and ends with it: on this machine, or in a connection to the upstream. */
-export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outcome> {
+export async function runJob(attempt: Attempt, job: JobIn<'in_request'>): Promise<Outcome> {
   const { deps } = attempt;
   const { pool, provider } = job;
   if (provider.runs === 'here') await markGenerating(attempt);
@@ -40,7 +40,7 @@ export async function runJob(attempt: Attempt, job: JobIn<'held'>): Promise<Outc
 
 type RunEnd = HeldEnd | { readonly kind: 'interrupted'; readonly error: unknown };
 
-async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<RunEnd> {
+async function runToEnd(attempt: Attempt, job: JobIn<'in_request'>): Promise<RunEnd> {
   const { deps, signal, report, workFolder } = attempt;
   const begunAt = performance.now();
   const onStarted = () => {
@@ -59,7 +59,7 @@ async function runToEnd(attempt: Attempt, job: JobIn<'held'>): Promise<RunEnd> {
 /** The job has ended with its request, so nothing must be stopped. */
 const ended = { outcome: 'abandoned', isSettled: true } as const;
 
-async function endInterruptedRun(attempt: Attempt, job: JobIn<'held'>, error: unknown): Promise<Stop> {
+async function endInterruptedRun(attempt: Attempt, job: JobIn<'in_request'>, error: unknown): Promise<Stop> {
   if (hasDeadlinePassed(attempt)) return await endJobAndTask(attempt, job, providerFailures.timeout, ended);
   if (attempt.signal.aborted) {
     const stop = interrupted(attempt);
@@ -74,7 +74,7 @@ async function endInterruptedRun(attempt: Attempt, job: JobIn<'held'>, error: un
 /** Each lost run may have used the upstream's machine to its end. */
 const maxLostRuns = 3;
 
-async function endLostRun(attempt: Attempt, job: JobIn<'held'>, detail: string): Promise<Stop> {
+async function endLostRun(attempt: Attempt, job: JobIn<'in_request'>, detail: string): Promise<Stop> {
   await coolDown(attempt.deps, job, { reason: 'unknown' });
   const { lostRuns } = await recordLostRun(attempt.deps.db, job);
   // The next attempt runs the same job again, under the same name.

@@ -27,7 +27,7 @@ export async function submitJob(attempt: Attempt, job: JobIn<'reserved'>): Promi
   const invalid = await checkImages(attempt, job);
   if (invalid !== undefined) return invalid;
   if (provider.runs === 'upstream') return await createJob(attempt, job, provider);
-  return (await commitIntent(attempt, job)) ?? { kind: 'job', job: { ...job, state: 'held', provider } };
+  return (await commitIntent(attempt, job)) ?? { kind: 'job', job: { ...job, state: 'in_request', provider } };
 }
 
 /** An invalid image ends the task before anything is sent, and releases the slot. */

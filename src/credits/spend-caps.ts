@@ -34,11 +34,6 @@ const startOf = (period: string, at: string) =>
 const periodStart = startOf('spend_caps.period', 'now()');
 const nextStart = `case period when 'total' then null else date_trunc(period, now(), 'UTC') + ('1 ' || period)::interval end`;
 
-/** SQL: the subjects of a task's caps. A rotated key shares the caps of the one before it. */
-function subjectsOf(task: { readonly account: string; readonly user: string; readonly key: string }): string {
-  return `(${task.account}, ${task.user}, (select spend_subject from api_keys where id = ${task.key}))`;
-}
-
 /** The columns of `spend_caps` as the fields of a `SpendCap`. */
 export const capColumns = `spend_caps.subject_kind as subject, period, credits,
   case when period_start < ${periodStart} then 0 else spent end as spent, ${nextStart} as "resetsAt",
@@ -61,13 +56,15 @@ export type Spending = {
 };
 
 const spendingValues = ({ accountId, keyId, userId, credits }: Spending) => [accountId, userId, keyId, credits];
-const ofSpending = `account_id = $1 and subject_id in ${subjectsOf({ account: '$1', user: '$2::uuid', key: '$3::uuid' })}`;
+/** SQL: the caps of a task. A rotated key shares those of the key before it. A refund restores them by the trigger `refunds_restore_caps`. */
+const ofSpending =
+  'account_id = $1 and subject_id in ($1, $2::uuid, (select spend_subject from api_keys where id = $3::uuid))';
 
 const currentPeriod = `greatest(spend_caps.period_start, ${periodStart})`;
 
 /**
- * Returns a cap that a charge would exceed, and marks it as reached; a trigger records the event of the first mark. The caller holds the
- * account's lock.
+ * Returns a cap that a charge would exceed, and marks it as reached: the response is `spend_cap_reached`. A trigger records the event of
+ * the first mark. The caller holds the account's lock.
  */
 export const markExceededCap = maybeOne<SpendCap, [spending: Spending]>({
   name: 'mark-exceeded-cap',
@@ -98,18 +95,6 @@ update spend_caps set period_start = ${currentPeriod}, spent = ${spentAfter},
 where ${ofSpending}`,
   values: spendingValues,
 });
-
-/**
- * SQL that takes the refund of the task `ended` off the caps that counted its charge, after the account is locked. A cap that has room
- * again can be reached again.
- */
-export const restoreCaps = `cap as (
-  update spend_caps set spent = greatest(0, spent - ended.credits_charged),
-    reached_in = case when spent - ended.credits_charged >= credits then reached_in end
-  from ended, account
-  where spend_caps.account_id = ended.account_id and ended.created_at >= period_start
-    and subject_id in ${subjectsOf({ account: 'ended.account_id', user: 'ended.user_id', key: 'ended.key_id' })}
-)`;
 
 // A former member may still have caps, which can be removed.
 const findSubject = maybeOne<{ readonly subjectId: string | undefined }, [accountId: string, subject: CapSubject]>({

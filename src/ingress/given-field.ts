@@ -58,10 +58,14 @@ function typeOf(reference: unknown): string {
 
 /** Two spellings of one field are refused, because only one of them could be followed. */
 export function conflictsOf(fields: readonly GivenField[]): readonly FieldError[] {
-  return fields.flatMap(({ ours, theirs }, index) => {
-    const first = fields.slice(0, index).find((field) => field.ours === ours);
-    if (first === undefined) return [];
-    const other = first.theirs === theirs ? 'its first value' : first.theirs;
+  const given = new Map<string, string>();
+  return fields.flatMap(({ ours, theirs }) => {
+    const first = given.get(ours);
+    if (first === undefined) {
+      given.set(ours, theirs);
+      return [];
+    }
+    const other = first === theirs ? 'its first value' : first;
     return [{ path: theirs, message: `means the same as ${other}; give one of them` }];
   });
 }

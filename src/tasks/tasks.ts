@@ -1,7 +1,6 @@
 import type { Task, TaskFailure, TaskResult } from './task.ts';
 import type { Database } from '../platform/database/database.ts';
 import { eventOfEnd, taskEventIdOf } from './task-event.ts';
-import { restoreCaps } from '../credits/spend-caps.ts';
 import { isReserved } from '../providers/provider-pools.ts';
 import { maybeOne, none } from '../platform/database/statement.ts';
 import { isFinished, isUnfinished } from './task-states.ts';
@@ -205,7 +204,7 @@ with ended as (
   select id, $3, now() + $4::float8 * interval '1 millisecond' from ended where $4::float8 is not null
 ), no_longer_waiting as (
   delete from slot_waits using ended where task_id = ended.id
-), ${restoreCaps}, ${createDeliveries}
+), ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,
   values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
 });

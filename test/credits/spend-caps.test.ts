@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
-import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
+import { createAccount, findAccount, lockAccount } from '../../src/accounts/accounts.ts';
 import { createAccountKey, rotateAccountKey } from '../../src/accounts/keys.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
-import { type CapChange, type CapSubject, listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
+import { type CapChange, type CapSubject, listSpendCaps, setCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { acceptWithRetry } from '../../src/tasks/accept-with-retry.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { settledOrBlocked } from '../support/held-statement.ts';
 import { listedTerms, requestOf, taskParam } from '../support/tasks.ts';
 
 const price = 132;
@@ -71,6 +72,22 @@ test('a refund restores the cap of its period, once', async () => {
   await Promise.all([fail(), fail(), fail()]);
   assert.deepEqual(await spentOf(client), [['key', 'total', 0]]);
   assert.equal((await accept(taskOf(client))).kind, 'accepted');
+});
+
+test('a refund that waits while a cap is set is taken off it', async () => {
+  const client = await newKey(await newAccount());
+  const { accountId } = client;
+  const first = await createTaskAcceptor(database.db)(taskOf(client));
+  assert.ok(first.kind === 'accepted');
+  let refunded: Promise<unknown> = Promise.resolve();
+  await database.db.transaction(async (run) => {
+    await lockAccount({ run }, accountId);
+    assert.ok(await setCaps({ run }, accountId, { kind: 'account', id: accountId }, { total: 10 * price }));
+    refunded = failAndRefund(database.db, first.taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
+    await settledOrBlocked(database.db, refunded);
+  });
+  await refunded;
+  assert.deepEqual(await spentOf(client), [['account', 'total', 0]]);
 });
 
 test('creates and refunds at the same time leave exactly what was charged and not refunded', async () => {

@@ -38,8 +38,7 @@ const maxFormFields = 200;
 
 /** Counts the boundaries, without parsing what is between them. */
 function refuseManyFields(body: Buffer, contentType: string): void {
-  const [, boundary] = /;\s*boundary="?([^";]+)/i.exec(contentType) ?? [];
-  if (boundary === undefined) return;
+  const boundary = boundaryOf(contentType);
   let position = -1;
   // The last boundary ends the form.
   for (let count = 0; count <= maxFormFields + 1; count += 1) {
@@ -47,6 +46,17 @@ function refuseManyFields(body: Buffer, contentType: string): void {
     if (position === -1) return;
   }
   throw invalidRequest([{ path: '', message: `the form must have at most ${maxFormFields} fields` }]);
+}
+
+/**
+ * Returns the boundary, which has the characters of RFC 2046. Of two boundaries, or an escaped one, the parser might use another than is
+ * counted here.
+ */
+function boundaryOf(contentType: string): string {
+  const [first, ...others] = contentType.matchAll(/;\s*boundary=(?:"([\w'()+,./:=? -]+)"|([\w'()+,./:=?-]+))?/gi);
+  const boundary = first?.[1] ?? first?.[2];
+  if (boundary === undefined || others.length > 0) throw new HttpError('malformed_form');
+  return boundary;
 }
 
 function fieldsOf(entries: readonly (readonly [name: string, value: unknown])[]): Fields {

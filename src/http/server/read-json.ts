@@ -14,6 +14,7 @@ export async function readJson(ctx: Context, maxBytes = maxBodyBytes): Promise<R
   const body = await readBytes(ctx.req, maxBytes);
   const text = orInvalid(() => utf8.decode(body));
   if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; send a JSON object' });
+  refuseManyValues(text);
   const value = orInvalid((): unknown => JSON.parse(text));
   if (!isObject(value)) throw new HttpError('body_not_object');
   refuseUnsafeJson(text);
@@ -110,6 +111,35 @@ function orInvalid<T>(parse: () => T): T {
   } catch {
     throw new HttpError('invalid_json');
   }
+}
+
+/** More than any request has. Millions of values fit into a body with files, and would keep the process busy for seconds. */
+const maxJsonValues = 10_000;
+
+/** Counts the commas outside of strings, without parsing. */
+function refuseManyValues(text: string): void {
+  let values = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') at = endOfString(text, at);
+    else if (character === ',') values += 1;
+    if (values > maxJsonValues)
+      throw invalidRequest([{ path: '', message: `the body must have at most ${maxJsonValues} values` }]);
+  }
+}
+
+/** Returns the position of the quote that ends a string, or the end of a text that breaks off. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end === -1 ? text.length : end;
+}
+
+/** A quote after an odd number of backslashes is part of its string. */
+function isEscaped(text: string, position: number): boolean {
+  let first = position;
+  while (text[first - 1] === '\\') first -= 1;
+  return (position - first) % 2 === 1;
 }
 
 export const maxJsonDepth = 32;

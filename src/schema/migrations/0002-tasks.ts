@@ -96,6 +96,19 @@ begin
 end $$;
 create trigger final_tasks_never_change before update on tasks
   for each row when (old.${isFinished}) execute function refuse_change_of_final_task();
+-- A refund is taken off the caps that counted the charge. It runs after the statement that refunds, which then holds the account's lock and
+-- sees a cap that was set while it waited for that lock. A cap that has room again can be reached again.
+create function restore_caps() returns trigger language plpgsql as $$
+begin
+  update spend_caps set spent = greatest(0, spent - new.credits_refunded),
+    reached_in = case when spent - new.credits_refunded >= credits then reached_in end
+  where account_id = new.account_id and new.created_at >= period_start
+    and subject_id in (new.account_id, new.user_id, (select spend_subject from api_keys where id = new.key_id));
+  return null;
+end $$;
+create trigger refunds_restore_caps after update of credits_refunded on tasks
+  for each row when (new.credits_refunded > old.credits_refunded) execute function restore_caps();
+
 create trigger tasks_are_never_deleted before delete or truncate on tasks for each statement execute function refuse_change();
 
 -- Workflows to be terminated because their task is final: written with the refund, deleted afterwards. Almost always empty.

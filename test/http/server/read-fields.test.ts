@@ -126,3 +126,35 @@ test('422 a form with more fields than any API has, however large it is', async 
     assert.match(answer.bytes.toString(), /the form must have at most 200 fields/);
   }
 });
+
+const manyParts = '--x\r\nContent-Disposition: form-data; name="a[]"\r\n\r\n1\r\n'.repeat(1_000);
+for (const type of [
+  'multipart/form-data; a="; boundary=y"; boundary=x',
+  'multipart/form-data; boundary=y; boundary=x',
+  'multipart/form-data; boundary="\\x"',
+]) {
+  test(`400 a form whose boundary could be read in two ways: ${type}`, async () => {
+    const answer = await send(`${manyParts}--x--\r\n`, type);
+    assert.equal(answer.status, 400, answer.bytes.toString());
+    assert.match(answer.bytes.toString(), /"malformed_form"/);
+  });
+}
+
+for (const [name, body] of [
+  ['fields', `{${Array.from({ length: 1_000_000 }, (_, index) => `"${index}":0`).join()}}`],
+  ['values of a list', `{"model":"${model}","prompt":"a boat","frame_images":[${'0,'.repeat(7_000_000)}0]}`],
+  ['values after a string with quotes', `{"a\\"":"\\\\","b":[${'0,'.repeat(10_000)}0]}`],
+] as const) {
+  test(`422 a JSON body with more ${name} than any API has`, async () => {
+    const answer = await send(body, 'application/json');
+    assert.equal(answer.status, 422, answer.bytes.toString());
+    assert.match(answer.bytes.toString(), /the body must have at most 10000 values/);
+  });
+}
+
+test('commas in strings do not count as values', async () => {
+  const prompt = `a boat, ${'"quoted", and \\, '.repeat(200)}`;
+  const answer = await send(JSON.stringify({ model, prompt, input_reference: ','.repeat(200_000) }), 'application/json');
+  assert.match(answer.bytes.toString(), /input_reference/, 'only the address is refused');
+  assert.doesNotMatch(answer.bytes.toString(), /at most 10000 values/);
+});
