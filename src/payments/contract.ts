@@ -86,8 +86,8 @@ export type PaymentProvider = {
   readCheckout(checkoutId: string): Promise<Payment | undefined>;
   /** Lists checkouts that were created since and are finished, newest first. */
   listFinishedCheckouts(sinceMs: number): AsyncIterable<Payment>;
-  /** Lists the refunds and disputes of a payment in this currency. */
-  readReversals(paymentId: string, currency: string): Promise<readonly Reversal[]>;
+  /** Lists the refunds and disputes of a payment in this currency. Undefined if the provider does not have the payment. */
+  readReversals(paymentId: string, currency: string): Promise<readonly Reversal[] | undefined>;
   /** Lists payments of which refunds or disputes were created since; some more than once. */
   listReversedPayments(sinceMs: number): AsyncIterable<string>;
   /** Checks the signature of an event and its age. Throws `InvalidEvent`. */

@@ -79,7 +79,7 @@ async function clearUngranted(deps: PaymentDeps, checkoutId: string): Promise<vo
 async function isReturned({ provider }: PaymentDeps, payment: Payment): Promise<boolean> {
   const { paymentId, currency, minorUnits, state } = payment;
   if (state !== 'paid' || paymentId === undefined) return false;
-  const reversals = await provider.readReversals(paymentId, currency);
+  const reversals = (await provider.readReversals(paymentId, currency)) ?? [];
   const taken = reversals.filter(({ isTaken }) => isTaken);
   return taken.reduce((sum, one) => sum + (one.minorUnits ?? minorUnits), 0) >= minorUnits;
 }

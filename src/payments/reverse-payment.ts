@@ -24,6 +24,7 @@ export async function reversePayment(
     const topUp = await findTopUpByPayment(db, paymentId);
     if (topUp === undefined) return { kind: 'unknown_payment' };
     const reversals = await provider.readReversals(paymentId, topUp.currency);
+    if (reversals === undefined) return { kind: 'unknown_payment' };
     const booked = await bookReversals(db, topUp, reversals);
     if (booked !== undefined) return { kind: 'applied', topUp, booked };
   }

@@ -188,12 +188,19 @@ export function createStripeRecords() {
       record('charge.dispute.created', dispute);
       return dispute;
     },
-    closeDispute: (disputeId: string, status: 'won' | 'lost') => {
+    /** The money of a dispute that was won returns immediately, or later by `reinstate`. */
+    closeDispute: (disputeId: string, status: 'won' | 'lost', { isReinstatedLater = false } = {}) => {
       const dispute = found(disputes.get(disputeId), 'dispute');
       const isInquiry = dispute.status === 'warning_needs_response';
       dispute.status = isInquiry ? 'warning_closed' : status;
-      if (!isInquiry && status === 'won') dispute.moved.push(dispute.amount);
+      if (!isInquiry && status === 'won' && !isReinstatedLater) dispute.moved.push(dispute.amount);
       record('charge.dispute.closed', dispute);
+    },
+    /** The money of a dispute that was won returns. */
+    reinstate: (disputeId: string) => {
+      const dispute = found(disputes.get(disputeId), 'dispute');
+      dispute.moved.push(dispute.amount);
+      record('charge.dispute.funds_reinstated', dispute);
     },
     /** The money that has left us again, of all refunds and disputes of a payment. */
     takenOf: (intentId: string): number => {

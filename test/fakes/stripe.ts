@@ -131,6 +131,11 @@ function replyTo(call: Call, records: StripeRecords, prices: ReadonlyMap<string,
     '/v1/disputes': () => [...records.disputes.values()].map((row) => [row, presentDispute(row)] as const),
   }[path];
   if (rowsOf === undefined) return { status: 404, body: failure('invalid_request_error', 'Unrecognized request URL') };
+  const intent = params.get('payment_intent');
+  if (intent !== null && !records.intents.has(intent)) {
+    const body = failure('invalid_request_error', `No such payment_intent: '${intent}'`, 'resource_missing');
+    return { status: 404, body };
+  }
   return listOf(path, rowsOf(), params);
 }
 

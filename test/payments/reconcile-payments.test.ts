@@ -164,6 +164,34 @@ test('records beyond one page of Stripe are read', async () => {
   assert.deepEqual(await stage.amountsOf(accountId), [credits]);
 });
 
+test('money that returns after a dispute was closed as won is booked by reconciliation if its event never arrives', async () => {
+  const accountId = await stage.newAccount();
+  const { paymentId } = await stage.buy(accountId);
+  const dispute = records().dispute(paymentId, 999);
+  records().closeDispute(dispute.id, 'won', { isReinstatedLater: true });
+  await stage.deliver();
+  assert.equal(await stage.balanceOf(accountId), 0);
+  records().reinstate(dispute.id);
+  // The dispute is older than what is listed.
+  await reconcilePayments(stage.deps, Date.now() + 60_000);
+  assert.equal(await stage.balanceOf(accountId), credits);
+  await stage.deliver();
+});
+
+test('a payment of another Stripe account stops neither a run nor the reversals of other payments', async () => {
+  const [accountId, other] = [await stage.newAccount(), await stage.newAccount()];
+  const missing = await stage.buy(other);
+  records().dispute(missing.paymentId, 999);
+  await stage.deliver();
+  const { paymentId } = await stage.buy(accountId);
+  records().intents.delete(missing.paymentId);
+  records().refund(paymentId, 999);
+  const reconciledAt = (await readMaintenance(stage.database.db)).paymentsReconciledAt;
+  assert.equal((await run()).failed, 0);
+  assert.deepEqual([await stage.balanceOf(accountId), await stage.balanceOf(other)], [0, 0]);
+  assert.ok((await readMaintenance(stage.database.db)).paymentsReconciledAt > reconciledAt);
+});
+
 async function age(topUpId: string, span: string, change = ''): Promise<void> {
   const text = `update top_ups set created_at = now() - interval '${span}'${change} where id = $1`;
   await stage.database.db.run({ name: `age ${text}`, text, plannedAnew: true }, [topUpId]);

@@ -22,7 +22,7 @@ const credit = defineEndpoint({
   route: 'GET /api/v1/chat/credit',
   scope: 'credits:read',
   summary: 'Get the balance as a number',
-  data: z.int().nonnegative(),
+  data: z.int().meta({ description: 'Below zero after a returned payment whose credits were spent.' }),
   failures: ['dialect_required'],
   handler: async ({ caller, dialect }, { db }) => {
     requireKie(dialect);

@@ -82,7 +82,8 @@ export function reversalOfDispute(dispute: Stripe.Dispute, currency: string): Re
     // An amount in another currency cannot be compared with the payment.
     minorUnits: dispute.currency === currency ? dispute.amount : undefined,
     isTaken: moved < 0,
-    isFinal: closedDisputes.includes(dispute.status),
+    // The money may return some time after the dispute is won.
+    isFinal: closedDisputes.includes(dispute.status) && !(dispute.status === 'won' && moved < 0),
   };
 }
 

@@ -68,8 +68,14 @@ export function createStripeProvider(settings: StripeSettings): PaymentProvider 
       const refunds = pagesOf((page) => call((stripe) => stripe.refunds.list({ payment_intent, ...page })));
       const disputes = pagesOf((page) => call((stripe) => stripe.disputes.list({ payment_intent, ...page })));
       const reversals = [];
-      for await (const dispute of disputes) reversals.push(reversalOfDispute(dispute, currency.toLowerCase()));
-      for await (const refund of refunds) reversals.push(reversalOfRefund(refund));
+      try {
+        for await (const dispute of disputes) reversals.push(reversalOfDispute(dispute, currency.toLowerCase()));
+        for await (const refund of refunds) reversals.push(reversalOfRefund(refund));
+      } catch (error) {
+        // A payment of another Stripe account or mode, as after a change of the key.
+        if (error instanceof PaymentsUnavailable && isMissing(error.cause)) return undefined;
+        throw error;
+      }
       // Stripe lists the newest first; the ledger has the order of the events.
       return reversals.toReversed();
     },
