@@ -21,7 +21,13 @@ export function notFound(noun: string, id: string | number): CommandError {
 
 export function printAnswer({ json, lines }: Answer, asJson: boolean): void {
   if (asJson) process.stdout.write(`${JSON.stringify(json)}\n`);
-  else if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+  else if (lines.length > 0) process.stdout.write(`${printable(lines.join('\n'))}\n`);
+}
+
+/** Prompts and messages of upstreams could contain control sequences for the operator's terminal. */
+export function printable(text: string): string {
+  const escaped = (control: string) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  return text.replaceAll(/\p{Cc}/gu, (control) => (control === '\n' ? control : escaped(control)));
 }
 
 export function listed<Row>(name: string, rows: readonly Row[], line: (row: Row) => string): Answer {

@@ -143,6 +143,8 @@ function taskLines(task: Task, { ledger, providerJobs, delivery, attempts }: Det
     timeOf(intendedAt),
     timeOf(endedAt),
   ]);
+  // The provider's own message, which the client does not get.
+  const details = providerJobs.flatMap(({ ordinal, detail }) => (detail === undefined ? [] : `Job ${ordinal}: ${detail}`));
   const tries = attempts.map(({ attempt, status, error, startedAt }) => [
     `#${attempt}`,
     String(status ?? error ?? '-'),
@@ -152,6 +154,7 @@ function taskLines(task: Task, { ledger, providerJobs, delivery, attempts }: Det
     ...table([], facts),
     ...section('Ledger', ['ENTRY', 'KIND', 'AMOUNT', 'BALANCE', 'TIME'], entries),
     ...section('Provider jobs', ['JOB', 'PROVIDER', 'UPSTREAM ID', 'OUTCOME', 'SENT', 'ENDED'], jobs),
+    ...details,
     ...(delivery === undefined ? [] : ['', `Callback to ${delivery.url}: ${delivery.state}`]),
     ...(tries.length === 0 ? [] : table(['ATTEMPT', 'RESPONSE', 'TIME'], tries)),
   ];

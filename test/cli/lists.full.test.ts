@@ -59,7 +59,14 @@ test('tasks are listed by account and state, cancelled with their refund, and th
   const cancelled = await json('task', 'cancel', taskId, '--reason', 'a slip');
   assert.deepEqual([cancelled['changed'], cancelled['state'], cancelled['failCode']], [true, 'fail', 'cancelled']);
   assert.match(await text('task', 'list'), new RegExp(`Z  cancelled  .*  0     ${accountId}  a paper boat\n$`));
+  const job = {
+    name: 'insert-declined-job',
+    text: `insert into provider_jobs (task_id, ordinal, provider, intended_at, ended_at, outcome, detail)
+values ($1, 1, 'gpu', now(), now(), 'not_created', 'HTTP 503: no GPU is free')`,
+  };
+  await environment.database.db.run(job, [taskId]);
   const shown = await text('task', 'show', taskId);
+  assert.match(shown, /^Job 1: HTTP 503: no GPU is free$/m);
   assert.match(shown, /^Cost     0 credits \(132 charged, 132 refunded\)$/m);
   assert.match(shown, /^#\d+ +refund +132 +1000 /m);
   assert.deepEqual(await json('balance', accountId), { accountId, name: 'Studio', balance: 1000 });
