@@ -44,6 +44,14 @@ const list = defineEndpoint({
 
 const roleField = oneOf(roles);
 
+// Whoever has the link can become the person. So an owner gets it only where nothing else can deliver it.
+const memberInvitationSchema = newLinkSchema
+  .extend({
+    url: z.string().nullable().meta({ description: 'Null if it was sent by e-mail. It is not shown again.' }),
+    isMailed: z.boolean().meta({ description: 'The link was sent by e-mail. If false, send it to the person yourself.' }),
+  })
+  .meta({ id: 'MemberInvitation' });
+
 const invite = defineEndpoint({
   operationId: 'inviteMember',
   route: 'POST /api/console/v1/members/invite',
@@ -52,13 +60,14 @@ const invite = defineEndpoint({
   summary: 'Invite a person into the account',
   description: 'Replaces the open invitation to the same e-mail, if there is one.',
   body: z.strictObject({ email: emailField, role: roleField }),
-  data: newLinkSchema,
+  data: memberInvitationSchema,
   failures: ['account_closed', 'already_member', 'too_many_invitations'],
   handler: async ({ input, ctx, ...person }, { db, mails, console: { publicUrl } }) => {
     const link = await inviteMember(db, byOf(ctx, person), input, mails);
     if (link === 'too_many_invitations') throw new HttpError(link, { data: { limit: maxInvitations } });
     if (link === 'already_member') throw new HttpError(link);
-    return presentNewLink(publicUrl, link);
+    const shown = presentNewLink(publicUrl, link);
+    return { ...shown, url: link.isMailed ? null : shown.url };
   },
 });
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { type Role, roles } from '../../../people/role.ts';
 import { ActionDialog } from '../../ui/action-dialog.tsx';
-import { DialogButton } from '../../ui/dialog.tsx';
+import { DialogButton, InfoDialog } from '../../ui/dialog.tsx';
 import { CheckField, Field, Segmented, TextField } from '../../ui/field.tsx';
 import { useFields } from '../../ui/form.tsx';
 import { UserPlus } from '../../ui/icons.ts';
@@ -48,11 +48,17 @@ function InviteDialog({ account, isOperator = false, onClose }: InviteProps & { 
           ? { email, isOperator: makesOperator, ...(accountId !== '' && { accountId, role }) }
           : { email, role }
       }
-      result={({ url, isMailed }) => (
-        <ShownOnce title={peopleText.invitationTitle(email)} what="link" text={url} onClose={onClose}>
-          {isMailed ? peopleText.mailed : peopleText.invitationAdvice}
-        </ShownOnce>
-      )}
+      result={({ url, isMailed }) =>
+        url === null ? (
+          <InfoDialog title={peopleText.invitationTitle(email)} onClose={onClose}>
+            <p>{peopleText.invitationSent(email)}</p>
+          </InfoDialog>
+        ) : (
+          <ShownOnce title={peopleText.invitationTitle(email)} what="link" text={url} onClose={onClose}>
+            {isMailed ? peopleText.mailed : peopleText.invitationAdvice}
+          </ShownOnce>
+        )
+      }
       onClose={onClose}
     >
       <p class="soft">{peopleText.inviteHelp}</p>

@@ -31,9 +31,10 @@ export const peopleText = {
   inviteTitle: 'Invite a person',
   inviteTo: (account: string) => `Invite a person to ${account}`,
   inviteHelp:
-    'You get a link to share. It works once, for 48 hours. If the service has a mail server, the link is also sent by e-mail.',
+    'The person gets a link by e-mail, or from you if the service has no mail server. It works once, for 48 hours.',
   createLink: 'Create link',
   invitationTitle: (email: string) => `Invitation for ${email}`,
+  invitationSent: (email: string) => `The link was sent to ${email}. It works once, for 48 hours.`,
   invitationAdvice: 'Send it to the person yourself. Anyone who has the link can join.',
   mailed: 'It is also sent by e-mail. Anyone who has the link can use it.',
   account: 'Account',
