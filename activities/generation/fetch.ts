@@ -39,7 +39,10 @@ async function fetchFile(
     if (signalWithoutDeadline.aborted) return await stopJob(attempt, job);
     if (error instanceof OutboundError && error.kind === 'too_large')
       return await endJobAndTask(attempt, job, providerFailures.tooLarge, { outcome: 'fail' });
-    if (error instanceof VideoLost) return await endLostJob(attempt, job, lostVideo);
+    if (error instanceof VideoLost) {
+      const lost = provider.uploads === true ? await moveUpload(attempt, job) : 'missing';
+      return lost === 'missing' ? await endLostJob(attempt, job, lostVideo) : lost;
+    }
     if (!limit.aborted) throw error;
     deps.log.error({ taskId, err: error }, 'paid video not fetched');
     return await endJobAndTask(attempt, job, providerFailures.timeout, { outcome: 'fail' });

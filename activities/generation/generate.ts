@@ -51,7 +51,8 @@ export async function generate(
     if (outcome.kind === 'next') outcome = await nextJob(deps, task, await listProviderJobs(deps.db, task.taskId));
     else if (outcome.kind === 'resumed') outcome = await resumeJob(attempt, outcome);
     else if (outcome.kind === 'job') outcome = await step(attempt, outcome.job);
-    else return outcome;
+    // A task whose deadline has passed waits for no further job.
+    else return outcome.kind === 'waits' && hasDeadlinePassed(attempt) ? interrupted(attempt) : outcome;
   }
 }
 

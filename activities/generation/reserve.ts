@@ -110,7 +110,9 @@ async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly P
   const { model, input } = task.param;
   const again = repeatedJob(jobs);
   const used = new Set(jobs.filter(({ outcome }) => outcome !== 'not_created').map(({ provider }) => provider));
-  if (again !== undefined) used.delete(again.provider);
+  const hasRefused = ({ provider, outcome, ordinal }: ProviderJob) =>
+    outcome === 'refused' && provider === again?.provider && ordinal > again.ordinal;
+  if (again !== undefined && !jobs.some(hasRefused)) used.delete(again.provider);
   const routes = routesOf({ model, tiers: await tiersOf(deps, task) }, { taskId, input, used });
   return again === undefined
     ? routes
@@ -118,17 +120,19 @@ async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly P
 }
 
 /**
- * The job after which its provider makes one more: a lost or refused one. It stays so while the next create is not accepted, because
- * another provider might be paid for a second job.
+ * The job after which its provider makes one more: a lost one, or one whose video was refused. It stays so while the next create is not
+ * accepted. After a lost job also a refused create leads to no other provider, because that one might be paid for a second job; a refused
+ * video has cost nothing.
  */
 function repeatedJob(jobs: readonly ProviderJob[]): ProviderJob | undefined {
   const made = lastMade(jobs);
-  return made?.outcome === 'abandoned' || made?.isRepeatable === true ? made : undefined;
+  if (made?.outcome === 'abandoned') return made;
+  return made?.isRepeatable === true && jobs.at(-1)?.outcome !== 'refused' ? made : undefined;
 }
 
 /** The last job that may exist, or undefined if none was created. */
 function lastMade(jobs: readonly ProviderJob[]): ProviderJob | undefined {
-  return jobs.findLast(({ outcome }) => outcome !== 'not_created');
+  return jobs.findLast(({ outcome }) => outcome !== 'not_created' && outcome !== 'refused');
 }
 
 /** The current order counts, so that an operator can move waiting tasks to another provider; a task of a removed model has its own. */

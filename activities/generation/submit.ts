@@ -1,6 +1,8 @@
 import { estimateCost } from '../../src/models/catalogue/cost.ts';
 import { refuseImageSize } from '../../src/models/catalogue/rules.ts';
 import { extname } from 'node:path';
+import timers from 'node:timers/promises';
+import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { TaskError } from '../../src/platform/errors.ts';
 import { type MediaLinks, type MediaRole, noMedia } from '../../src/tasks/ports.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
@@ -148,11 +150,30 @@ export async function recordAccepted(attempt: Attempt, job: JobIn<'running'>): P
   const { id: jobId } = upstream;
   // A handle that was recorded before stays if the provider returns none now.
   const handle = Object.keys(upstream.handle).length > 0 ? upstream.handle : undefined;
-  if (!(await recordProviderJob(deps.db, { taskId, ordinal, jobId, handle }))) {
+  const submitted = { taskId, ordinal, jobId, handle, isNamed: provider.namesJobs };
+  const recorded = await whenAvailable(attempt, () => recordProviderJob(deps.db, submitted));
+  if (recorded === 'repeated')
+    return { kind: 'undecided', detail: `job ${jobId} was found by another attempt, which has sent its request again` };
+  if (recorded === 'abandoned') {
     await provider.cancel(upstream, signalWithoutDeadline);
     return { kind: 'undecided', detail: `job ${jobId} was stopped, because its request had been abandoned` };
   }
   if (pool !== undefined) await closeBreaker(deps.db, pool);
   await markGenerating(attempt);
   return { kind: 'job', job };
+}
+
+/** Between two attempts to record a job in a database that is unavailable. */
+const recordPauseMs = 1_000;
+
+/** Waits for the database, because the id of a job that is paid for is known to this attempt only. */
+async function whenAvailable<Value>({ signalWithoutDeadline: signal }: Attempt, record: () => Promise<Value>): Promise<Value> {
+  for (;;) {
+    try {
+      return await record();
+    } catch (error) {
+      if (!(error instanceof DatabaseUnavailable) || signal.aborted) throw error;
+      await timers.setTimeout(recordPauseMs, undefined, { signal }).catch(() => undefined);
+    }
+  }
 }

@@ -40,7 +40,7 @@ export const showLimits = defineEndpoint({
   scope: 'credits:read',
   summary: 'Get the limits of the account, and what is left',
   description:
-    'Lists every limit that may refuse a request of the account besides its balance. The rest of `reads` is that of the caller, in the process that answered.',
+    'Lists every limit that may refuse a request of the account besides its balance. `reads.remaining` is for this caller and the API process that responded.',
   data: limitsSchema,
   handler: async ({ caller }, { db, createRate, reads, retentionMs, promptRetentionMs }) => {
     const { accountId } = caller;

@@ -24,8 +24,8 @@ export const showStatus = defineEndpoint({
   operationId: 'getStatus',
   route: 'GET /api/v1/status',
   scope: 'credits:read',
-  summary: 'Get what the account should know now',
-  description: 'The balance with its threshold, and the models that are in trouble now.',
+  summary: "Get the account's status",
+  description: 'The balance with its threshold, and the models with problems.',
   data: z
     .strictObject({
       balance: creditBalance,

@@ -38,11 +38,11 @@ const byRate = { addedHeaders: rateRefusalHeaders };
 /** Every error of the API. Codes are part of the contract. */
 export const errorCatalogue = {
   malformed_request: apiError(400, 'malformed HTTP request'),
-  body_unreadable: apiError(400, 'the body was cut off'),
+  body_unreadable: apiError(400, 'the request body ended early'),
   malformed_form: apiError(400, 'the body is not a well-formed multipart/form-data form'),
   invalid_json: apiError(400, 'the body is not JSON in UTF-8'),
   body_not_object: apiError(400, 'the body must be a JSON object'),
-  duplicate_json_key: apiError(400, 'a key of the JSON body is given twice; give it once'),
+  duplicate_json_key: apiError(400, 'the JSON body repeats a key; give each key once'),
   event_invalid: apiError(400, 'the event is not signed by the payment provider, or was signed too long ago'),
   variant_not_offered: apiError(400, 'this variant is not offered; the variants are video and thumbnail'),
   unauthorized: apiError(401, 'a valid API key is required: Authorization: Bearer <API_KEY>', {
@@ -53,7 +53,7 @@ export const errorCatalogue = {
       'Set-Cookie': 'Deletes the cookie; only in responses to a POST, or to `getMe` without `Videogen-Background: 1`.',
     },
   }),
-  sign_in_failed: apiError(401, 'the e-mail or the password is wrong'),
+  sign_in_failed: apiError(401, 'sign-in failed'),
   insufficient_credits: apiError(402, 'the balance is too low', {
     data: z.strictObject({ required: credits, balance: z.int() }),
   }),
@@ -69,7 +69,7 @@ export const errorCatalogue = {
   }),
   model_not_allowed: apiError(403, 'the API key may not use this model'),
   scope_missing: apiError(403, 'the API key lacks the required scope'),
-  read_only_view: apiError(403, 'you view this account as its owner sees it; changes are not possible'),
+  read_only_view: apiError(403, 'this is a read-only view of the account; changes are not possible'),
   owner_required: apiError(403, 'only owners of the account may do this'),
   reauthentication_required: apiError(403, 'confirm your identity, then try again'),
   password_sign_in_off: apiError(403, 'password sign-in is disabled'),
@@ -95,7 +95,7 @@ export const errorCatalogue = {
   code_invalid: apiError(404, 'the code is unknown, used, expired or withdrawn'),
   code_batch_not_found: apiError(404, 'batch of codes not found'),
   price_not_found: apiError(404, 'price not found'),
-  payments_disabled: apiError(404, 'credits are not for sale here'),
+  payments_disabled: apiError(404, 'this service does not sell credits'),
   package_not_found: apiError(404, 'package not found'),
   share_link_not_found: apiError(404, 'share link not found; it was revoked, or has expired'),
   session_not_found: apiError(404, 'session not found'),
@@ -118,7 +118,7 @@ export const errorCatalogue = {
   too_many_invitations: apiError(409, 'too many invitations are open; withdraw one first', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
-  too_many_passkeys: apiError(409, 'the person has too many passkeys; remove one first', {
+  too_many_passkeys: apiError(409, 'you have too many passkeys; remove one first', {
     data: z.strictObject({ limit: z.int().positive() }),
   }),
   too_many_keys: apiError(409, 'the account has too many active keys; revoke one first', {
@@ -140,7 +140,7 @@ export const errorCatalogue = {
   balance_out_of_range: apiError(409, 'the balance would fall below zero or exceed its maximum', {
     data: z.strictObject({ balance: z.int() }),
   }),
-  price_in_force: apiError(409, 'the price is in force or about to be; set a new price instead'),
+  price_in_force: apiError(409, 'the price is active or starts within seconds; set a new price instead'),
   account_closed: apiError(409, 'the account is closed'),
   media_deleted: apiError(410, 'the file was deleted'),
   content_deleted: apiError(410, 'the content of the task was deleted'),
@@ -182,7 +182,7 @@ export const errorCatalogue = {
     headers: { 'Retry-After': '3600' },
   }),
   headers_too_large: apiError(431, `the headers are larger than ${maxHeaderBytes / 1024} KiB`),
-  internal: apiError(500, 'internal error'),
+  internal: apiError(500, 'internal error; give the X-Request-Id to the operator'),
   not_offered: apiError(501, 'this operation is not offered'),
   model_unavailable: apiError(503, 'the model is unavailable; nothing was charged', retrySoon),
   moderation_unavailable: apiError(503, 'the content could not be checked; nothing was charged', retrySoon),
@@ -262,7 +262,8 @@ export function invalidRequest(errors: readonly FieldError[], hint?: string): Ht
 export function toHttpError(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof PasswordsBusy) return new HttpError('too_many_sign_ins');
-  if (error instanceof ProofOutdated) return new HttpError('sign_in_failed');
+  if (error instanceof ProofOutdated)
+    return new HttpError('sign_in_failed', { msg: 'this sign-in is no longer valid; sign in again' });
   if (error instanceof AccountClosed) return new HttpError('account_closed', { msg: error.message });
   if (error instanceof ContentDeleted) return new HttpError('content_deleted', { msg: error.message });
   if (error instanceof TooManyTags) {

@@ -21,7 +21,8 @@ export const healthMetrics: readonly EventMetric[] = [
     help: 'Whether the database responds, accepts writes and has the schema of this release, as of the last check',
     labels: ['of'],
     process: 'both',
-    actWhen: '0: unavailable, read-only, or a migration is missing',
+    actWhen:
+      '0 for 2 minutes: unavailable, read-only, or a migration is missing ([runbook](runbooks.md#videogendatabasedown))',
     on: on('database_checked', ({ part, isUp }) => [{ of: part }, isUp ? 1 : 0]),
   },
   {
@@ -30,7 +31,7 @@ export const healthMetrics: readonly EventMetric[] = [
     help: 'Whether Temporal responds and has the namespace, as of the last check',
     labels: ['of'],
     process: 'worker',
-    actWhen: '0: unavailable, or the namespace is missing',
+    actWhen: '0 for 2 minutes: unavailable, or the namespace is missing ([runbook](runbooks.md#videogentemporaldown))',
     on: on('temporal_checked', ({ part, isUp }) => [{ of: part }, isUp ? 1 : 0]),
   },
   {
@@ -39,7 +40,7 @@ export const healthMetrics: readonly EventMetric[] = [
     help: 'Whether the last check of this worker found or created the schedule for this task queue',
     labels: ['queue', 'schedule'],
     process: 'worker',
-    actWhen: '0',
+    actWhen: '0 for 3 minutes ([runbook](runbooks.md#videogenschedulemissing))',
     on: on('schedule_checked', ({ queue, schedule, isPresent }) => [{ queue, schedule }, isPresent ? 1 : 0]),
   },
   {
@@ -48,7 +49,7 @@ export const healthMetrics: readonly EventMetric[] = [
     help: 'Whether the file on disk is invalid and the previous catalogue stays in force',
     labels: ['of'],
     process: 'both',
-    actWhen: '1: the changed catalogue is invalid',
+    actWhen: '1 for 5 minutes: the changed catalogue is invalid ([runbook](runbooks.md#videogencataloguestale))',
     on: on('catalogue_read', ({ part, isRefused }) => [{ of: part }, isRefused ? 1 : 0]),
   },
   {

@@ -9,7 +9,7 @@ export const buildInfo = {
   help: 'Always 1; revision names the sources that this build was made from',
   labels: ['version', 'node', 'revision'],
   process: 'both',
-  actWhen: 'several revisions run for long',
+  actWhen: 'several revisions run for 2 hours ([runbook](runbooks.md#videogenbuildsmixed))',
 } as const satisfies DescribedMetric;
 
 /** Exports the build of this process, and Node's own metrics of memory, processor time and the event loop. Call it once. */

@@ -19,7 +19,9 @@ export const providerMetrics: readonly EventMetric[] = [
     labels: ['provider', 'outcome'],
     process: 'worker',
     actWhen:
-      '`operator`: key or account rejected. `unknown`: responses lost. `busy`, `overloaded`, `unreachable`, `refused`: no jobs taken',
+      '`operator` grows: key or account rejected ([runbook](runbooks.md#videogenproviderkeyrefused)). ' +
+      '`unknown` is above 3 in 30 minutes: responses lost ([runbook](runbooks.md#videogenprovideranswerslost)). ' +
+      '`busy`, `overloaded`, `unreachable`, `refused`: no jobs taken',
     on: on('provider_call', ({ provider, outcome }, names) => [{ provider: names.provider(provider), outcome }, 1]),
   },
   {
@@ -46,7 +48,9 @@ export const providerMetrics: readonly EventMetric[] = [
     help: 'Requests for a job and jobs that have ended, by outcome',
     labels: ['provider', 'model', 'outcome'],
     process: 'worker',
-    actWhen: '`fail`, `abandoned` or `late_success` (paid after the refund) grows',
+    actWhen:
+      '`fail` is above 50 % of at least 5 jobs in an hour ([runbook](runbooks.md#videogenproviderjobsfail)). ' +
+      '`abandoned` or `late_success` (paid after the refund) grows',
     on: onUpstreamJob((job, names) => [{ ...names.job(job), outcome: job.outcome }, 1]),
   },
   {
@@ -78,7 +82,7 @@ export const providerMetrics: readonly EventMetric[] = [
     help: 'Downloads of videos; interrupted: it resumes, failed: it restarts',
     labels: ['provider', 'outcome'],
     process: 'worker',
-    actWhen: '`failed` or `interrupted` grows',
+    actWhen: '`failed` is above 3 in 30 minutes ([runbook](runbooks.md#videogendownloadsfail)). `interrupted` grows',
     on: on('provider_download', ({ provider, outcome }, names) => [{ provider: names.provider(provider), outcome }, 1]),
   },
   {

@@ -40,7 +40,8 @@ export const requestMetrics: readonly EventMetric[] = [
     help: 'Finished requests by route pattern; status aborted: the client disconnected before the response',
     labels: ['route', 'method', 'status'],
     process: 'API',
-    actWhen: 'the share of 5xx grows. Status `aborted`: the client disconnected',
+    actWhen:
+      '5xx are above 1 % for 5 minutes ([runbook](runbooks.md#videogenrequestsfail)). Status `aborted`: the client disconnected',
     on: on('request_finished', ({ route, method, status }) => [{ route, method, status }, 1]),
   },
   {
@@ -49,7 +50,8 @@ export const requestMetrics: readonly EventMetric[] = [
     help: 'Duration of requests, except long polls',
     labels: ['route', 'method'],
     process: 'API',
-    actWhen: 'createTask is slow',
+    actWhen:
+      'the 99th percentile of createTask is above 1 s for 10 minutes ([runbook](runbooks.md#videogencreatesslow))',
     buckets: requestBuckets,
     on: on('request_finished', ({ route, method, durationSeconds }) =>
       durationSeconds === undefined ? undefined : [{ route, method }, durationSeconds],
@@ -70,7 +72,9 @@ export const requestMetrics: readonly EventMetric[] = [
     help: 'Checks of content before a charge; error: no usable answer in time, so onError decided',
     labels: ['outcome'],
     process: 'API',
-    actWhen: '`error` grows: the endpoint gives no answer in time, and creates are refused or accepted unchecked',
+    actWhen:
+      '`error` is above 4, and above 5 %, in 15 minutes: creates are refused or accepted unchecked ' +
+      '([runbook](runbooks.md#videogenmoderationfails))',
     zeros: checkOutcomes.map((outcome) => ({ outcome })),
     on: on('content_checked', ({ outcome }) => [{ outcome }, 1]),
   },
@@ -89,7 +93,9 @@ export const requestMetrics: readonly EventMetric[] = [
     help: "Attempts at callbacks by the receiver's response; unreachable: none",
     labels: ['outcome'],
     process: 'worker',
-    actWhen: 'most receivers are `unreachable`: check your network',
+    actWhen:
+      '`unreachable` is above 50 % of at least 10 attempts in 15 minutes: check your network ' +
+      '([runbook](runbooks.md#videogencallbacksunreachable))',
     zeros: callbackOutcomes.map((outcome) => ({ outcome })),
     on: on('callback_attempted', ({ status }) => [{ outcome: callbackOutcomeOf(status) }, 1]),
   },
@@ -109,7 +115,8 @@ export const requestMetrics: readonly EventMetric[] = [
     labels: ['outcome'],
     process: 'both',
     actWhen:
-      '`granted_late` grows: events of the payment provider do not arrive. `not_granted`: a customer paid for nothing',
+      '`granted_late` grows: events of the payment provider do not arrive ([runbook](runbooks.md#videogenpaymenteventsmissing)). ' +
+      '`not_granted` grows: a customer paid and got no credits ([runbook](runbooks.md#videogenpaymentnotgranted))',
     zeros: paymentOutcomes.map((outcome) => ({ outcome })),
     on: on('payment_settled', ({ outcome }) => [{ outcome }, 1]),
   },

@@ -50,7 +50,8 @@ export const taskMetrics: readonly EventMetric[] = [
     help: 'Tasks that this process ended, by their final state; fail_code is empty for success',
     labels: ['model', 'state', 'fail_code'],
     process: 'both',
-    actWhen: "failures that are not the client's grow",
+    actWhen:
+      "failures that are not the client's are above 20 % of at least 5 tasks in 30 minutes ([runbook](runbooks.md#videogentasksfail))",
     on: on('task_ended', ({ task: { param, state, failure } }, names) => [
       { model: names.model(param.model), state, fail_code: failure?.failCode ?? '' },
       1,
@@ -82,7 +83,9 @@ export const taskMetrics: readonly EventMetric[] = [
     help: 'Creates with an uncertain commit that returned 503, by outcome',
     labels: ['outcome'],
     process: 'API',
-    actWhen: 'grows: the database fails during creates. `too_late`: a client was charged after "nothing is charged"',
+    actWhen:
+      'above 3 in 15 minutes: the database fails during creates ([runbook](runbooks.md#videogencreatesuncertain)). ' +
+      '`too_late` grows: a client was charged after "nothing is charged" ([runbook](runbooks.md#videogenuncertaincreatecharged))',
     zeros: uncertainOutcomes.map((outcome) => ({ outcome })),
     on: on('uncertain_create_resolved', ({ outcome }) => [{ outcome }, 1]),
   },
@@ -92,7 +95,7 @@ export const taskMetrics: readonly EventMetric[] = [
     help: 'Tasks that reconcile started or refunded instead of their workflow',
     labels: ['outcome'],
     process: 'worker',
-    actWhen: '`refunded` grows: workflows disappear or break',
+    actWhen: '`refunded` grows: workflows disappear or break ([runbook](runbooks.md#videogentasksvanish))',
     zeros: reconciledOutcomes.map((outcome) => ({ outcome })),
     on: on('task_reconciled', ({ outcome }) => [{ outcome }, 1]),
   },
@@ -102,7 +105,7 @@ export const taskMetrics: readonly EventMetric[] = [
     help: 'What reconcile corrected, by kind; failed: what it could not correct, and retries',
     labels: ['finding'],
     process: 'worker',
-    actWhen: '`failed` grows run after run',
+    actWhen: '`failed` grows for 30 minutes ([runbook](runbooks.md#videogenreconcilefails))',
     zeros: findings.map((finding) => ({ finding })),
     on: on('reconcile_finding', ({ finding }) => [{ finding }, 1]),
   },

@@ -32,7 +32,7 @@ const linkError = `must be an http or https URL of at most ${maxAnnouncementLink
 const set = defineEndpoint({
   operationId: 'adminSetAnnouncement',
   route: 'POST /api/admin/v1/announcement',
-  summary: 'Announce something to everyone in the console',
+  summary: 'Publish an announcement in the console',
   description: 'Replaces the announcement before it. Open pages of the console show it within a minute.',
   body: z.strictObject({
     text: plainText(maxAnnouncementLength),

@@ -14,10 +14,10 @@ const range = oneOf(trendRanges).default('day').meta({
 const trends = defineEndpoint({
   operationId: 'adminTrends',
   route: 'GET /api/admin/v1/trends',
-  summary: 'Get figures over time',
+  summary: 'Get metrics over time',
   description:
     `Covers at most the newest ${maxTasksRead} tasks. Tasks count when they end, and their jobs with them; only \`created\` counts when ` +
-    'they are accepted. Cancelled tasks, and those whose content was rejected, count neither as succeeded nor as failed.',
+    'they are accepted. Canceled tasks, and those whose content was rejected, count neither as succeeded nor as failed.',
   query: strictQuery({ range }),
   data: trendsSchema,
   handler: async ({ query }, { db, catalogue, now }) => {

@@ -38,7 +38,7 @@ export async function checkPassword(ctx: Context, deps: HttpDeps, { email, passw
   if (user === undefined || checkedHash === undefined || !isMatch || user.isDisabled) {
     // People type passwords into the e-mail field, so an unknown e-mail is not recorded.
     await recordEvent(db, { kind: 'sign_in_failed', userId: user?.userId, email: user?.email, origin });
-    throw new HttpError('sign_in_failed');
+    throw new HttpError('sign_in_failed', { msg: 'the e-mail or the password is incorrect' });
   }
   await succeedTry(db, tryId);
   return { user, checkedHash };

@@ -89,11 +89,11 @@ const accept = defineEndpoint({
   scope: 'none',
   summary: 'Accept a one-time link',
   description:
-    'Signs the person in. A set-up link makes the first operator, who also owns the first account. A link of a sign-up opens an ' +
+    'Signs the person in. A setup link makes the first operator, who also owns the first account. A link of a sign-up opens an ' +
     'account. For an invitation to an existing user, `password` must be their current password.',
   body: z.strictObject({
     token: tokenField,
-    email: emailField.nullish().meta({ description: 'Only for a set-up link.' }),
+    email: emailField.nullish().meta({ description: 'Only for a setup link.' }),
     password: passwordField,
     accountName: plainText(maxAccountNameLength)
       .nullish()

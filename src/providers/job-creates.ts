@@ -1,7 +1,7 @@
 import type { Database } from '../platform/database/database.ts';
 import { many, one } from '../platform/database/statement.ts';
 import type { JobCost, JobName } from './provider-jobs.ts';
-import { isReserved, takesSlot } from './provider-pools.ts';
+import { isReserved } from './provider-pools.ts';
 
 // The intent of a create is committed before it, and the id of its job after it. An intent without an id is a create whose response was
 // lost.
@@ -55,25 +55,37 @@ export async function intendReservedJob(db: Database, job: ReservedJob): Promise
 const recordSubmitted = {
   name: 'record-provider-job',
   text: `
-update provider_jobs set job_id = $3, handle = coalesce($4::json, handle), submitted_at = coalesce(submitted_at, now()),
+update provider_jobs created set job_id = $3, handle = coalesce($4::json, handle), submitted_at = coalesce(submitted_at, now()),
   sent_input = null,
   settled_at = case when outcome in ('not_created', 'abandoned') and job_id is distinct from $3 then null else settled_at end,
   outcome = case outcome when 'not_created' then 'abandoned' else outcome end
-where task_id = $1 and ordinal = $2
+where task_id = $1 and ordinal = $2 and not ($5 and outcome = 'not_created' and exists (
+  select from provider_jobs later
+  where later.task_id = $1 and later.ordinal > $2 and later.provider = created.provider and later.intended_at is not null
+    and (later.job_id is null or later.job_id = $3) and (later.outcome is null or later.outcome = 'success')))
 returning outcome is distinct from 'abandoned' as "isOpen"`,
 };
 
+export type SubmittedJob = JobName & {
+  readonly jobId: string;
+  readonly handle?: object | undefined;
+  /** True if our name for the job makes it the same as that of a repeated create. */
+  readonly isNamed?: boolean;
+};
+
 /**
- * Commits the id and handle of the job that the provider created. Returns false if the job was abandoned in the meantime, while its
- * worker was frozen: it must be stopped, and `reconcile` retries that. An end that another attempt recorded stays.
+ * Commits the id and handle of the job that the provider created. `abandoned`: the job was abandoned in the meantime, while its worker was
+ * frozen. It must be stopped, and `reconcile` retries that. `repeated`: the create was sent again under the same name, so the job belongs
+ * to that later row and must not be stopped. An end that another attempt recorded stays.
  */
 export async function recordProviderJob(
   db: Database,
-  { taskId, ordinal, jobId, handle }: JobName & { readonly jobId: string; readonly handle?: object | undefined },
-): Promise<boolean> {
-  const values = [taskId, ordinal, jobId, handle === undefined ? undefined : JSON.stringify(handle)];
+  { taskId, ordinal, jobId, handle, isNamed = false }: SubmittedJob,
+): Promise<'recorded' | 'abandoned' | 'repeated'> {
+  const values = [taskId, ordinal, jobId, handle === undefined ? undefined : JSON.stringify(handle), isNamed];
   const [row] = await db.run<{ isOpen: boolean }>(recordSubmitted, values);
-  return row?.isOpen === true;
+  if (row === undefined) return 'repeated';
+  return row.isOpen ? 'recorded' : 'abandoned';
 }
 
 /** Counts a run whose connection broke, and returns the number of lost runs of the job. */
@@ -114,12 +126,16 @@ type OpenCreate = {
   readonly intendedAt: number;
 };
 
-/** Counts other creates at the pool without a response, intended within ten minutes of this one. */
+/**
+ * Counts other creates at the pool without a response, intended within ten minutes of this one. One that was given up counts, too: its job
+ * may exist, and nothing else claims it.
+ */
 export const countRivals = one<{ readonly rivals: number }, [create: OpenCreate]>({
   name: 'count-rival-calls',
   text: `
 select count(*)::int as rivals from provider_jobs
-where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null and ${takesSlot}
+where pool = $1 and (task_id, ordinal) <> ($2, $3) and job_id is null
+  and intended_at is not null and (outcome is null or outcome = 'abandoned')
   and abs(extract(epoch from intended_at - to_timestamp($4::float8 / 1000))) < 600`,
   values: ({ pool, taskId, ordinal, intendedAt }) => [pool, taskId, ordinal, intendedAt],
 });

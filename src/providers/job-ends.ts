@@ -61,12 +61,15 @@ returning ${endedColumns}`,
   },
 });
 
-/** Ends the task's open job in success; a task has at most one open job. */
+/**
+ * Ends the task's open job in success; a task has at most one open job. One that may still run upstream stays open: the video is that of an
+ * earlier job, and `reconcile` stops this one.
+ */
 export const succeedProviderJob = maybeOne<EndedJob, [taskId: string]>({
   name: 'succeed-provider-job',
   text: `
 update provider_jobs set outcome = 'success', ended_at = now()
-where task_id = $1 and job_id is not null and outcome is null
+where task_id = $1 and job_id is not null and outcome is null and (upstream_ended_at is not null or pool is null)
 returning ${endedColumns}`,
 });
 

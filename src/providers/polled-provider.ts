@@ -60,8 +60,8 @@ export function createPolledProvider(
         const status = first === undefined ? await statusOf(job, signal) : undefined;
         const url = status === undefined ? first : urlIn(status);
         first = undefined;
-        if (typeof url === 'string') return url;
         missing = status?.state === 'missing' ? missing + 1 : 0;
+        if (typeof url === 'string') return url;
         if (adapter.forgetsJobs && missing >= lostAfterMissing) throw new VideoLost('the upstream has lost the job');
         throw new Error('the job has no video');
       };

@@ -24,8 +24,9 @@ export const createTask = defineEndpoint({
   summary: 'Create a task',
   description:
     'Creates a task and charges it. The response means that the task was accepted, not that it has ended. Failed tasks are refunded in ' +
-    'full. Send an `Idempotency-Key` to repeat a request safely. Unknown fields are rejected. With `Prefer: wait=N` and the scope ' +
-    '`tasks:read`, the response is held and contains the record.',
+    'full. Send an `Idempotency-Key` to repeat a request safely. After a 503 `acceptance_unknown` the task may exist and be charged: ' +
+    'repeat the request with the same key. Unknown fields are rejected. With `Prefer: wait=N` and the scope `tasks:read`, the response ' +
+    'is held and contains the record.',
   headers: preferHeader.extend(idempotencyKeyHeader.shape),
   body: anyJson,
   data: z.union([created, taskRecordSchema, kieCreatedSchema, kieRecordSchema]),

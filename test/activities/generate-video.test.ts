@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
 import { createGenerateVideo } from '../../activities/generate-video.ts';
+import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
 import type { TaskInput } from '../../src/tasks/task-input.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
@@ -116,6 +117,23 @@ test('videos of upstreams are marked with the name of our model where the settin
     );
     assert.deepEqual([form?.lastFrame, form?.mark], [true, mark]);
   }
+});
+
+test('the id of a job is recorded also if the database is unavailable when the upstream accepts it', async () => {
+  const taskId = await accepted();
+  const upstream = createFakeUpstream();
+  let failures = 1;
+  const run: typeof database.db.run = async (statement, values) => {
+    if (statement.name === 'record-provider-job' && failures > 0) {
+      failures -= 1;
+      throw new DatabaseUnavailable(true, new Error('the server has closed the connection'));
+    }
+    return await database.db.run(statement, values);
+  };
+  const world = { ...activityDeps(database.db, folder, [upstream]), db: { ...database.db, run } };
+  const betweenAttempts = async () => assert.fail('the attempt waits for the database');
+  assert.equal(await playTask({ next: () => world }, { taskId, betweenAttempts }), 'success');
+  assert.deepEqual([upstream.jobs.length, failures], [1, 0]);
 });
 
 test('a task of 1080p whose upstream delivers 480p is refunded in full, and no second job is bought', async () => {

@@ -1,27 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { validate, version } from 'uuid';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { incomingKeyOf } from '../../activities/task-files.ts';
 import type { CatalogueModel } from '../../src/models/catalogue/models.ts';
 import type { PolledProvider } from '../../src/providers/contract.ts';
-import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts';
 import type { OpenProvider } from '../../src/providers/registry.ts';
-import { reserveSlot } from '../../src/providers/slots.ts';
-import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob, settleProviderJob } from '../../src/providers/job-ends.ts';
-import { listPools } from '../../src/providers/provider-pools.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
-import { type FakeTerms, providersOf } from '../support/fake-providers.ts';
+import type { FakeTerms } from '../support/fake-providers.ts';
 import { playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import type { FakeOptions } from '../support/fake-upstream.ts';
 import {
   accountId,
   database,
-  folder,
   noop,
   passTime,
   played,
@@ -120,66 +110,6 @@ test('a lost job is searched by the prompt that the provider received, in its sp
   assert.deepEqual(prompts, ['a fox like <img1>', 'a fox like <img1>']);
 });
 
-test('if the operator allows it, a lost job is made again at the same provider, twice at most, under new names', async () => {
-  const lost: FakeOptions = { losesAnswers: true, recover: () => ({ kind: 'unknown', detail: 'no list' }) };
-  const [first, second] = [upstreamOf('first', lost), upstreamOf('second')];
-  const story = {
-    upstreams: [first, second],
-    terms: { onLostJob: 'resubmit' },
-    limit: 1,
-    betweenAttempts: passTime,
-  } as const;
-  const { end, calls, taskId } = await played(story);
-  assert.deepEqual(calls, ['first abandoned', 'first abandoned', 'first abandoned']);
-  assert.deepEqual([end, second.asked.length], ['provider_unavailable', 0]);
-  const names = first.jobs.map(({ jobKey }) => jobKey);
-  assert.deepEqual([names[0], new Set(names).size], [taskId, 3]);
-  for (const name of names.slice(1)) assert.deepEqual([validate(name), version(name)], [true, 5]);
-  const pools = (await listPools(database.db)).filter(({ provider }) => provider === first.provider.name);
-  assert.deepEqual(
-    pools.map(({ occupying }) => occupying),
-    [1],
-    'the last is left to reconcile, the others released their slots',
-  );
-});
-
-test('a lost job is made again at the same provider also if that one accepts no job at first', async () => {
-  let requests = 0;
-  const busyOnce: FakeOptions = {
-    lostVideos: 1,
-    declines: () => {
-      requests += 1;
-      return requests === 2 ? { kind: 'not_accepted', reason: 'unreachable', detail: 'it restarts' } : undefined;
-    },
-  };
-  const [first, second] = [upstreamOf('first', busyOnce), upstreamOf('second')];
-  const terms = { onLostJob: 'resubmit' } as const;
-  const { end, calls } = await played({ upstreams: [first, second], terms, betweenAttempts: passTime });
-  assert.deepEqual([end, calls], ['success', ['first abandoned', 'first not_created', 'first success']]);
-  assert.equal(second.asked.length, 0);
-});
-
-test('a job that arrives after its request was abandoned is the last one, unless the operator allows another', async () => {
-  for (const onLostJob of ['fail', 'resubmit'] as const) {
-    renameProviders();
-    const upstream = upstreamOf('late');
-    const [pool, provider] = [`${upstream.provider.name}/model`, upstream.provider.name];
-    const taskId = await acceptTestTask(database.db, accountId, taskParam('late'));
-    const row = { taskId, ordinal: 1 };
-    await reserveSlot(database.db, { ...row, accountId, pool, provider, limit: 1 });
-    await intendReservedJob(database.db, { ...row, pool, configHash: 'b'.repeat(64), config: '{}' });
-    await endProviderJob(database.db, { ...row, outcome: 'not_created' });
-    // The response arrives late, at a worker that Temporal has replaced, which stops the job.
-    assert.equal(await recordProviderJob(database.db, { ...row, jobId: 'late' }), false);
-    await settleProviderJob(database.db, { ...row, outcome: 'abandoned' });
-    const world = worldOf({ upstreams: [upstream], terms: { onLostJob } });
-    await playTask({ next: () => world }, { taskId, betweenAttempts: noop });
-    const task = await findTask(database.db, taskId);
-    const [end, requests] = onLostJob === 'fail' ? ['provider_unavailable', 0] : ['success', 1];
-    assert.deepEqual([task?.failure?.failCode ?? task?.state, upstream.asked.length], [end, requests]);
-  }
-});
-
 test('a failed job leads to the next provider only where failures are free', async () => {
   for (const failedJobs of ['free', 'billed'] as const) {
     renameProviders();
@@ -242,34 +172,6 @@ test('the second job of a refused video waits for its provider, and does not go 
   const { end, calls } = await played({ upstreams, terms, betweenAttempts: passTime });
   assert.deepEqual([end, calls], ['success', ['first fail', 'first not_created', 'first success']]);
 });
-
-for (const onLostJob of ['fail', 'resubmit'] as const) {
-  test(`a video that an upstream uploaded before it lost the job is delivered without a second job: ${onLostJob}`, async () => {
-    const upstream = upstreamOf('uploads');
-    const uploading = (deps: ActivityDeps): PolledProvider => ({
-      ...upstream.provider,
-      uploads: true,
-      submit: async (request, signal) => {
-        const clip = join(folder, `clip-${request.taskId}`);
-        await mkdir(clip);
-        const { path } = await copyInstantClip(clip);
-        await deps.media.put(incomingKeyOf(request.taskId, request.jobKey), path);
-        return await upstream.provider.submit(request, signal);
-      },
-    });
-    const change = (deps: ActivityDeps): ActivityDeps => {
-      const providers = providersOf([uploading(deps)], () => ({ onLostJob }));
-      const lost = (open: OpenProvider | undefined) =>
-        open && { ...open, follow: async () => ({ state: 'lost' }) as const };
-      return {
-        ...deps,
-        providers: { ofEntry: (entry) => lost(providers.ofEntry(entry)), ofJob: (job) => lost(providers.ofJob(job)) },
-      };
-    };
-    const { end, calls } = await played({ upstreams: [upstream], change });
-    assert.deepEqual([end, calls], ['success', ['uploads success']]);
-  });
-}
 
 /** Adds a cost to the entries of the catalogue. */
 function priced(cost: CatalogueModel['tiers'][number][number]['cost']) {

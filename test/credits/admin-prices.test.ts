@@ -207,9 +207,9 @@ test('409 a price that counts is not withdrawn, nor one that will in a moment', 
   const accountId = await newAccountId();
   await insertDecidedPrice(service.database.db, { model, accountId, creditsPerSecond: 10, fromMs: 5_000 });
   const [inForce] = (await pricesOf({ accountId })).prices;
-  assertRefused(await withdraw(inForce?.priceId), 409, /is in force or about to be/);
+  assertRefused(await withdraw(inForce?.priceId), 409, /is active or starts within seconds/);
   const { priceId } = await dataOf(set({ accountId }));
-  assertRefused(await withdraw(priceId), 409, /is in force or about to be/);
+  assertRefused(await withdraw(priceId), 409, /is active or starts within seconds/);
 });
 
 test('422 what is no price: fractions, nothing, too much, the past, no reason, an unknown model with the one that was meant', async () => {

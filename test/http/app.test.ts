@@ -179,7 +179,7 @@ test('414 an address that is too long', async () => {
 test('500 a crash is answered blandly; the request id leads to its line in the log', async () => {
   fault = new TypeError('secret detail of our own');
   const answer = await service.send('GET', '/api/v1/jobs/recordInfo?taskId=x', { headers: authorized() });
-  assertRefused(answer, 500, /^internal error$/);
+  assertRefused(answer, 500, /^internal error; give the X-Request-Id to the operator$/);
   const line = await lineOf(answer, 'request crashed');
   assert.match(JSON.stringify(line['error']), /secret detail of our own.*app\.test\./);
 });

@@ -74,7 +74,7 @@ test('404 without a payment provider nothing is for sale, and its events are ref
   const { accountId, person } = await newMember(unpaid);
   const offered = await dataOf(person.ask('GET', listPackages, { accountId }));
   assert.deepEqual(offered, { provider: null, isTest: false, packages: [] });
-  assertRefused(await buy(person, accountId), 404, /^credits are not for sale here$/);
+  assertRefused(await buy(person, accountId), 404, /^this service does not sell credits$/);
   const headers = { 'content-type': 'application/json' };
   assertRefused(await unpaid.send('POST', '/hooks/stripe', { headers, body: '{}' }), 404, /^credits are not for sale/);
 });

@@ -1832,7 +1832,7 @@ export type Reads = {
         | 'terminated'
         | 'internal'
         | undefined;
-      /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+      /** Failed tasks that the client canceled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
       readonly model?: string | undefined;
       /** The key or person that created the task. */
@@ -2375,7 +2375,7 @@ export type Reads = {
         | 'terminated'
         | 'internal'
         | undefined;
-      /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+      /** Failed tasks that the client canceled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
       readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
       readonly accountId?: string | undefined;
       /** Tasks with a job at this provider. */
@@ -2807,7 +2807,7 @@ export type Sends = {
   readonly '/api/console/v1/links/accept': {
     readonly body: {
       readonly token: string;
-      /** Only for a set-up link. */
+      /** Only for a setup link. */
       readonly email?: string | null | undefined;
       readonly password: string;
       /** The name of the account that a sign-up opens. */

@@ -27,7 +27,7 @@ const create = defineEndpoint({
   refusesSuspended: true,
   takesInlineFiles: true,
   summary: 'Create a task',
-  description: 'Options may stand in the text, as in `--ratio 16:9 --dur 5`. `execution_expires_after` is ignored.',
+  description: 'Options can be part of the text, as in `--ratio 16:9 --dur 5`. `execution_expires_after` is ignored.',
   headers: idempotencyKeyHeader,
   body: createSchema,
   data: z.strictObject({ id: z.string() }),

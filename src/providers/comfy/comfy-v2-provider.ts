@@ -33,7 +33,9 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
   const findByName = async (jobKey: string, signal: AbortSignal) => {
     const reply = await call('GET', `/jobs?limit=${maxListed}`, signal);
     const list = readBody(reply, (body) => listSchema.safeParse(body).data);
-    return 'status' in list ? list : { record: list.read.jobs.find(({ metadata }) => metadata === jobKey) };
+    if ('status' in list) return list;
+    const { jobs } = list.read;
+    return { record: jobs.find(({ metadata }) => metadata === jobKey), isComplete: jobs.length < maxListed };
   };
   return createPolledProvider(deps, {
     namesJobs: true,
@@ -57,7 +59,9 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
     recover: async ({ jobKey }, signal) => {
       const found = await findByName(jobKey, signal);
       if ('status' in found) return retryLookup;
-      return found.record === undefined ? { kind: 'not_created' } : { kind: 'found', id: found.record.id };
+      if (found.record !== undefined) return { kind: 'found', id: found.record.id };
+      // Older jobs may be missing from a full list.
+      return found.isComplete ? { kind: 'not_created' } : { kind: 'unknown', detail: `not among the newest ${maxListed}` };
     },
     statusOf: async (job, signal) => records.statusOf(await call('GET', `/jobs/${job.id}`, signal), job),
     cancel: async (job, signal) => records.cancelOutcomeOf(await call('POST', `/jobs/${job.id}/cancel`, signal), job),

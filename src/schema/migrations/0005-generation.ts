@@ -51,6 +51,9 @@ create table provider_jobs (
 );
 -- An index entry cannot hold a job id of 4 kB.
 create index provider_jobs_by_id on provider_jobs (provider, left(job_id, 1000)) where job_id is not null;
+-- Creates whose response was lost, and whose job may exist.
+create index provider_jobs_unanswered on provider_jobs (pool, intended_at)
+  where job_id is null and intended_at is not null and (outcome is null or outcome = 'abandoned');
 -- Jobs that may still run upstream.
 create index provider_jobs_unsettled on provider_jobs (intended_at, task_id, ordinal)
   where settled_at is null and (outcome is null or outcome = 'abandoned');
