@@ -110,9 +110,7 @@ async function candidates(deps: ActivityDeps, task: RoutedTask, jobs: readonly P
   const { model, input } = task.param;
   const again = repeatedJob(jobs);
   const used = new Set(jobs.filter(({ outcome }) => outcome !== 'not_created').map(({ provider }) => provider));
-  const hasRefused = ({ provider, outcome, ordinal }: ProviderJob) =>
-    outcome === 'refused' && provider === again?.provider && ordinal > again.ordinal;
-  if (again !== undefined && !jobs.some(hasRefused)) used.delete(again.provider);
+  if (again !== undefined && !isRefusedAfter(jobs, again)) used.delete(again.provider);
   const routes = routesOf({ model, tiers: await tiersOf(deps, task) }, { taskId, input, used });
   return again === undefined
     ? routes
@@ -128,6 +126,10 @@ function repeatedJob(jobs: readonly ProviderJob[]): ProviderJob | undefined {
   const made = lastMade(jobs);
   if (made?.outcome === 'abandoned') return made;
   return made?.isRepeatable === true && jobs.at(-1)?.outcome !== 'refused' ? made : undefined;
+}
+
+function isRefusedAfter(jobs: readonly ProviderJob[], { provider, ordinal }: ProviderJob): boolean {
+  return jobs.some((job) => job.outcome === 'refused' && job.provider === provider && job.ordinal > ordinal);
 }
 
 /** The last job that may exist, or undefined if none was created. */

@@ -66,7 +66,7 @@ where task_id = $1 and ordinal = $2 and not ($5 and outcome = 'not_created' and 
 returning outcome is distinct from 'abandoned' as "isOpen"`,
 };
 
-export type SubmittedJob = JobName & {
+type SubmittedJob = JobName & {
   readonly jobId: string;
   readonly handle?: object | undefined;
   /** True if our name for the job makes it the same as that of a repeated create. */

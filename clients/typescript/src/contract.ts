@@ -546,7 +546,7 @@ export type TaskQuery = {
     | 'terminated'
     | 'internal'
     | undefined;
-  /** Failed tasks that the client cancelled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
+  /** Failed tasks that the client canceled (`cancelled`), whose prompt or image was rejected (`rejected`), or that failed for any other reason (`failed`). */
   readonly outcome?: 'cancelled' | 'rejected' | 'failed' | undefined;
   readonly model?: string | undefined;
   /** The key or person that created the task. */
