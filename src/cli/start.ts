@@ -95,7 +95,7 @@ export async function firstKeyOf(service: Service, signal: AbortSignal): Promise
 
 /** Creates the link by which the first operator signs up. Returns undefined if one has signed up, or when `signal` aborts. */
 function createSetupUrl(service: Service, signal: AbortSignal): Promise<string | undefined> {
-  return onDatabase(service, signal, 'create the set-up link', async (db) => {
+  return onDatabase(service, signal, 'create the setup link', async (db) => {
     const link = await createSetupLink(db);
     return link && addressOfLink(service.settings.publicUrl, link);
   });

@@ -16,7 +16,7 @@ export const lifetimeSeconds = { setup: 1800, invite: 48 * hours, reset: 48 * ho
 
 type LinkGrant = {
   readonly purpose: LinkPurpose;
-  /** Undefined for a set-up link: the person enters an address. */
+  /** Undefined for a setup link: the person enters an address. */
   readonly email?: string | undefined;
   readonly accountId?: string | undefined;
   readonly role?: Role | undefined;
@@ -100,7 +100,7 @@ export type Link = Omit<LinkGrant, 'request'> & {
   readonly expiresAt: number;
 };
 
-// A set-up link expires as soon as the installation has an operator.
+// A setup link expires as soon as the installation has an operator.
 export const isOpen = `used_at is null and withdrawn_at is null and expires_at > now()
   and (purpose <> 'setup' or not exists (select from users where is_operator and disabled_at is null))`;
 

@@ -33,7 +33,7 @@ async function linkAt(url: unknown, purpose: string) {
   return findLink(database.db, token);
 }
 
-test('the set-up link is created while there is no operator', async () => {
+test('the setup link is created while there is no operator', async () => {
   const { json } = await run('setup-link');
   assert.equal((await linkAt(json['url'], 'setup'))?.isOperator, true);
   await createUser(database.db, { email: 'ada@example.com', passwordHash: 'x', isOperator: true });

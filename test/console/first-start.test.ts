@@ -36,7 +36,7 @@ async function linkToSetUp(): Promise<string> {
   return addressOfLink(service.baseUrl, link);
 }
 
-test('/ leads to the sign-in, which says where the set-up link is', { skip }, async () => {
+test('/ leads to the sign-in, which says where the setup link is', { skip }, async () => {
   const files = new Set<string>();
   page.on('response', (response) => {
     const { pathname } = new URL(response.url());

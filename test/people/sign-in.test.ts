@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => service.close());
 
-test('the set-up link of a first start makes an operator who owns the first account, once', async () => {
+test('the setup link of a first start makes an operator who owns the first account, once', async () => {
   const own = await startHttpService();
   try {
     const { accountId } = await own.newAccount(500);

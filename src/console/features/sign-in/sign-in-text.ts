@@ -21,7 +21,7 @@ export const signInText = {
   needsSetUp: {
     title: 'Set up this service',
     lead: 'This service has no operator yet.',
-    notice: 'Open the set-up link',
+    notice: 'Open the setup link',
     where:
       'It was printed in the terminal when the service started, and expires after 30 minutes. Restart the service to print a new one.',
     canSignIn: 'Sign in with a password',
