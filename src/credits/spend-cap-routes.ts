@@ -51,7 +51,8 @@ const set = defineEndpoint({
   description:
     'Limits what a key (`keyId`), a member (`userId`) or, without either, the whole account may spend by day, month (UTC) and in total. ' +
     'Null removes a cap; an absent period stays as it is. What was spent in the period so far counts. A create that would exceed a cap ' +
-    'is refused with `spend_cap_reached`, and a refund restores the cap. A rotated key shares the caps of the key before it.',
+    'is refused with `spend_cap_reached`, and a refund restores the cap. A rotated key shares the caps of the key before it. ' +
+    'A key with `keys:write` can change every cap, including its own.',
   body: z.strictObject({ keyId: opaqueId.nullish(), userId: opaqueId.nullish(), ...capFields }),
   data: listed,
   failures: ['cap_subject_not_found', 'account_closed'],
