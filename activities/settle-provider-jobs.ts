@@ -81,7 +81,10 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
 }
 
 function abandoned({ log }: ActivityDeps, { taskId, ordinal, provider }: UnsettledJob): Settled {
-  log.error({ taskId, ordinal, provider }, 'provider job of a failed task not found; it may still run upstream and cost money');
+  log.error(
+    { taskId, ordinal, provider },
+    'provider job of a failed task not found; it may still run upstream and cost money',
+  );
   return { outcome: 'abandoned', cost: 'unknown' };
 }
 

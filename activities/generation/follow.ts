@@ -19,7 +19,10 @@ export async function followJob(attempt: Attempt, job: JobIn<'running'>): Promis
       case 'failed':
         return await endFailedJob(attempt, job, ended);
       case 'lost':
-        return (await fetchUpload(attempt, job)) ?? (await endLostJob(attempt, job, { ...missingJob, hasCost: job.upstreamEndedAt !== undefined }));
+        return (
+          (await fetchUpload(attempt, job)) ??
+          (await endLostJob(attempt, job, { ...missingJob, hasCost: job.upstreamEndedAt !== undefined }))
+        );
       case 'interrupted':
         return hasDeadlinePassed(attempt) ? await endAtDeadline(attempt, job) : await stopJob(attempt, job);
       case 'provider_off': {

@@ -167,7 +167,10 @@ export async function recordAccepted(attempt: Attempt, job: JobIn<'running'>): P
 const recordPauseMs = 1_000;
 
 /** Waits for the database, because the id of a job that is paid for is known to this attempt only. */
-async function whenAvailable<Value>({ signalWithoutDeadline: signal }: Attempt, record: () => Promise<Value>): Promise<Value> {
+async function whenAvailable<Value>(
+  { signalWithoutDeadline: signal }: Attempt,
+  record: () => Promise<Value>,
+): Promise<Value> {
   for (;;) {
     try {
       return await record();

@@ -144,7 +144,9 @@ function taskLines(task: Task, { ledger, providerJobs, delivery, attempts }: Det
     timeOf(endedAt),
   ]);
   // The provider's own message, which the client does not get.
-  const details = providerJobs.flatMap(({ ordinal, detail }) => (detail === undefined ? [] : `Job ${ordinal}: ${detail}`));
+  const details = providerJobs.flatMap(({ ordinal, detail }) =>
+    detail === undefined ? [] : `Job ${ordinal}: ${detail}`,
+  );
   const tries = attempts.map(({ attempt, status, error, startedAt }) => [
     `#${attempt}`,
     String(status ?? error ?? '-'),

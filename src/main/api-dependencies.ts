@@ -176,7 +176,10 @@ function createEngineCalls(engine: Engine, log: Log) {
     });
   const ports = {
     startTask: later(engine.startTask, 'workflow start deferred; reconcile will start it'),
-    stopTask: later((task: TaskToStop) => stopTask(engine, task), 'workflow not canceled yet; retried while Temporal is unavailable'),
+    stopTask: later(
+      (task: TaskToStop) => stopTask(engine, task),
+      'workflow not canceled yet; retried while Temporal is unavailable',
+    ),
     retryTask: later(({ taskId }: { readonly taskId: string }) => engine.retryNow(taskId), 'task retry deferred'),
     redeliver: later(engine.redeliver, 'callback redelivery deferred to reconcile'),
     testProvider,

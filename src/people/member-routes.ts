@@ -48,7 +48,9 @@ const roleField = oneOf(roles);
 const memberInvitationSchema = newLinkSchema
   .extend({
     url: z.string().nullable().meta({ description: 'Null if it was sent by e-mail. It is not shown again.' }),
-    isMailed: z.boolean().meta({ description: 'The link was sent by e-mail. If false, send it to the person yourself.' }),
+    isMailed: z
+      .boolean()
+      .meta({ description: 'The link was sent by e-mail. If false, send it to the person yourself.' }),
   })
   .meta({ id: 'MemberInvitation' });
 

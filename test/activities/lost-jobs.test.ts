@@ -10,7 +10,12 @@ import { copyInstantClip } from '../../src/providers/preview/preview-provider.ts
 import type { OpenProvider } from '../../src/providers/registry.ts';
 import { reserveSlot } from '../../src/providers/slots.ts';
 import { countRivals, intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
-import { endProviderJob, recordUpstreamEnd, settleProviderJob, succeedProviderJob } from '../../src/providers/job-ends.ts';
+import {
+  endProviderJob,
+  recordUpstreamEnd,
+  settleProviderJob,
+  succeedProviderJob,
+} from '../../src/providers/job-ends.ts';
 import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
 import { listPools } from '../../src/providers/provider-pools.ts';
 import { findTask } from '../../src/tasks/tasks.ts';
@@ -94,7 +99,8 @@ async function intended(taskId: string, ordinal: number, provider: string) {
   return row;
 }
 
-const outcomesOf = async (taskId: string) => (await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome);
+const outcomesOf = async (taskId: string) =>
+  (await listProviderJobs(database.db, taskId)).map(({ outcome }) => outcome);
 
 test('a late response to a create that was sent again under the same name belongs to the repeated create', async () => {
   const { db } = database;

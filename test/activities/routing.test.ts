@@ -9,16 +9,7 @@ import type { FakeTerms } from '../support/fake-providers.ts';
 import { playTask } from '../support/play-task.ts';
 import { acceptTestTask, taskParam } from '../support/tasks.ts';
 import type { FakeOptions } from '../support/fake-upstream.ts';
-import {
-  accountId,
-  database,
-  noop,
-  passTime,
-  played,
-  renameProviders,
-  upstreamOf,
-  worldOf,
-} from './routing-stage.ts';
+import { accountId, database, noop, passTime, played, renameProviders, upstreamOf, worldOf } from './routing-stage.ts';
 
 // The choice of the next provider, and the end of a task, after each outcome of a job.
 

@@ -64,7 +64,9 @@ for (const { title, endsFirst } of [
       },
     });
     const attempt = (taskId: string) =>
-      silentActivity({ workflowId: taskId }, () => sendCallback({ deliveryId: taskId, isLast: false, nextPauseMs: 5_000 }));
+      silentActivity({ workflowId: taskId }, () =>
+        sendCallback({ deliveryId: taskId, isLast: false, nextPauseMs: 5_000 }),
+      );
     const accountId = await createAccount(db, { name: 'test', credits: 1_000 });
     const taskId = await acceptTestTask(db, accountId, taskParam('a boat', {}, 'http://receiver.test/'));
     const end = () => failAndRefund(db, taskId, { failCode: 'cancelled', failMsg: 'Cancelled.' });
@@ -104,7 +106,8 @@ test('a delivery that has ended sends nothing, and a repeated workflow has nothi
       return Promise.resolve({ ...response, status: 500, startedAt: Date.now(), durationMs: 1 });
     },
   });
-  const lastAttempt = () => silentActivity({ workflowId: taskId }, () => sendCallback({ deliveryId: taskId, isLast: true }));
+  const lastAttempt = () =>
+    silentActivity({ workflowId: taskId }, () => sendCallback({ deliveryId: taskId, isLast: true }));
   assert.equal((await lastAttempt()).kind, 'failed');
   assert.equal((await lastAttempt()).kind, 'ended');
   assert.equal(posted.length, 1);
@@ -193,7 +196,7 @@ test('a worker that dies after it sent an event sends it again with the same web
       return Promise.resolve({ ...response, status: 204, startedAt: Date.now(), durationMs: 1 });
     },
   };
-  const order = { taskId: taskEventId(taskId), isLast: false, nextPauseMs: 5_000 };
+  const order = { deliveryId: taskEventId(taskId), isLast: false, nextPauseMs: 5_000 };
   const attempt = (using: ActivityDeps) =>
     silentActivity({ workflowId: taskId }, () => createSendCallback(using)(order));
   const dying = interruptedDeps(deps, { call: 0, when: 'before' });

@@ -105,7 +105,13 @@ test('a statement that commits long after its client was told 503 is found: abse
 test('a task with which a repeat was answered is not refunded; a repeat after the refund is a new task', async () => {
   for (const isRefundedFirst of [false, true]) {
     const accountId = await createAccount(database.db, { name: 'repeated', credits: 1_000 });
-    const first = { accountId, ...requestOf(taskParam('repeated')), ...listedTerms, taskId: uuidv7(), attempt: 'first' } as const;
+    const first = {
+      accountId,
+      ...requestOf(taskParam('repeated')),
+      ...listedTerms,
+      taskId: uuidv7(),
+      attempt: 'first',
+    } as const;
     assert.equal((await acceptAttempt(database.db, first)).kind, 'accepted');
     const repeat = () => acceptAttempt(database.db, { ...first, taskId: uuidv7(), attempt: 'repeat' });
     const answered = isRefundedFirst ? undefined : await repeat();

@@ -991,11 +991,11 @@ export type Member = {
   readonly lastUseTime: number | null;
 };
 
-export type NewLink = {
+export type MemberInvitation = {
   readonly linkId: string;
-  /** It is not shown again. */
-  readonly url: string;
-  /** The link is also sent by e-mail. If false, send it to the person yourself. */
+  /** Null if it was sent by e-mail. It is not shown again. */
+  readonly url: string | null;
+  /** The link was sent by e-mail. If false, send it to the person yourself. */
   readonly isMailed: boolean;
   readonly expireTime: number;
 };
@@ -1668,6 +1668,15 @@ export type Person = {
     readonly createTime: number;
     readonly lastSignInTime: number | null;
   };
+};
+
+export type NewLink = {
+  readonly linkId: string;
+  /** It is not shown again. */
+  readonly url: string;
+  /** The link is also sent by e-mail. If false, send it to the person yourself. */
+  readonly isMailed: boolean;
+  readonly expireTime: number;
 };
 
 export type SignUp = {
@@ -2912,7 +2921,7 @@ export type Sends = {
       readonly email: string;
       readonly role: 'owner' | 'member' | 'viewer';
     };
-    readonly answer: NewLink;
+    readonly answer: MemberInvitation;
   };
   readonly '/api/console/v1/members/role': {
     readonly body: {

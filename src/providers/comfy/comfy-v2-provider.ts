@@ -61,7 +61,9 @@ export function createComfyV2Provider(deps: WorkflowProviderDeps): PolledProvide
       if ('status' in found) return retryLookup;
       if (found.record !== undefined) return { kind: 'found', id: found.record.id };
       // Older jobs may be missing from a full list.
-      return found.isComplete ? { kind: 'not_created' } : { kind: 'unknown', detail: `not among the newest ${maxListed}` };
+      return found.isComplete
+        ? { kind: 'not_created' }
+        : { kind: 'unknown', detail: `not among the newest ${maxListed}` };
     },
     statusOf: async (job, signal) => records.statusOf(await call('GET', `/jobs/${job.id}`, signal), job),
     cancel: async (job, signal) => records.cancelOutcomeOf(await call('POST', `/jobs/${job.id}/cancel`, signal), job),

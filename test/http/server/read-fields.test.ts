@@ -154,7 +154,10 @@ for (const [name, body] of [
 
 test('commas in strings do not count as values', async () => {
   const prompt = `a boat, ${'"quoted", and \\, '.repeat(200)}`;
-  const answer = await send(JSON.stringify({ model, prompt, input_reference: ','.repeat(200_000) }), 'application/json');
+  const answer = await send(
+    JSON.stringify({ model, prompt, input_reference: ','.repeat(200_000) }),
+    'application/json',
+  );
   assert.match(answer.bytes.toString(), /input_reference/, 'only the address is refused');
   assert.doesNotMatch(answer.bytes.toString(), /at most 10000 values/);
 });
