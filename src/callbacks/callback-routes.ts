@@ -179,7 +179,7 @@ const redeliver = defineEndpoint({
   scope: 'tasks:write',
   summary: 'Redeliver a callback',
   description:
-    'Sends the callback of an ended task now, whatever the state of its delivery, and retries for three days or until the receiver responds with 2xx ' +
+    'Sends the callback of an ended task now, in any state of its delivery, and retries for three days or until the receiver responds with 2xx ' +
     'or 410. The `webhook-id` stays the same; the body is the current record.',
   body: z.strictObject({ taskId: opaqueId }),
   data: z.strictObject({ taskId: z.string(), webhookId: z.string() }),

@@ -92,7 +92,7 @@ const redeliver = defineEndpoint({
   scope: 'tasks:write',
   summary: 'Redeliver an event',
   description:
-    'Sends the event now, whatever the state of its delivery, to the current event endpoint, and retries for three days or until the receiver responds with 2xx or 410. ' +
+    'Sends the event now, in any state of its delivery, to the current event endpoint, and retries for three days or until the receiver responds with 2xx or 410. ' +
     'The `webhook-id` stays the same; the record of a task is the current one.',
   body: z.strictObject({ eventId: opaqueId }),
   data: z.strictObject({ eventId: z.string(), webhookId: z.string() }),

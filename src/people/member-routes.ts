@@ -44,7 +44,7 @@ const list = defineEndpoint({
 
 const roleField = oneOf(roles);
 
-// Whoever has the link can become the person. So an owner gets it only where nothing else can deliver it.
+// The link lets any person become the invited one. So an owner gets it only where nothing else can deliver it.
 const memberInvitationSchema = newLinkSchema
   .extend({
     url: z.string().nullable().meta({ description: 'Null if it was sent by e-mail. It is not shown again.' }),

@@ -127,7 +127,7 @@ type OpenCreate = {
 };
 
 /**
- * Counts other creates at the pool without a response, intended within ten minutes of this one. One that was given up counts, too: its job
+ * Counts other creates at the pool without a response, intended within ten minutes of this one. One that was abandoned counts, too: its job
  * may exist, and nothing else claims it.
  */
 export const countRivals = one<{ readonly rivals: number }, [create: OpenCreate]>({

@@ -76,7 +76,11 @@ test('404 without a payment provider nothing is for sale, and its events are ref
   assert.deepEqual(offered, { provider: null, isTest: false, packages: [] });
   assertRefused(await buy(person, accountId), 404, /^this service does not sell credits$/);
   const headers = { 'content-type': 'application/json' };
-  assertRefused(await unpaid.send('POST', '/hooks/stripe', { headers, body: '{}' }), 404, /^credits are not for sale/);
+  assertRefused(
+    await unpaid.send('POST', '/hooks/stripe', { headers, body: '{}' }),
+    404,
+    /^this service does not sell credits/,
+  );
 });
 
 test('200 an owner buys a package: checkout, payment, event, credits and receipt', async () => {

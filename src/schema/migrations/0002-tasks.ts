@@ -99,7 +99,7 @@ end $$;
 create trigger final_tasks_never_change before update on tasks
   for each row when (old.${isFinished}) execute function refuse_change_of_final_task();
 -- A refund is taken off the caps that counted the charge. It runs after the statement that refunds, which then holds the account's lock and
--- sees a cap that was set while it waited for that lock. A cap that has room again can be reached again.
+-- finds a cap that was set while it waited for that lock. A cap that has room again can be reached again.
 create function restore_caps() returns trigger language plpgsql as $$
 begin
   update spend_caps set spent = greatest(0, spent - new.credits_refunded),
