@@ -44,7 +44,7 @@ export type ActivityDeps = {
   readonly marksVideos: boolean;
   /** The name of the service, which marks of videos contain. */
   readonly serviceName: string;
-  /** Returns undefined if there is none, as while the task runs, without `callBackUrl`, or for a closed account. */
+  /** Returns undefined if none is owed: while the task runs, without `callBackUrl`, or for a closed account. */
   readonly findOwedDelivery: (deliveryId: string) => Promise<OwedDelivery | undefined>;
   readonly postCallback: (post: CallbackPost) => Promise<CallbackAnswer>;
   readonly engine: Omit<Engine, 'redeliver' | 'retryNow' | 'testProvider'>;

@@ -2,7 +2,6 @@ import { lockAccount } from '../accounts/accounts.ts';
 import { maybeOne } from '../platform/database/statement.ts';
 import { rateLeft } from '../platform/rate-limit.ts';
 import type { TaskState } from './task.ts';
-import { isUnfinished } from './task-states.ts';
 import {
   acceptCappedTask,
   acceptTasks,
@@ -75,21 +74,14 @@ async function acceptAlone(db: Pick<Database, 'run'>, task: NewTask): Promise<Ac
 const repeatWindow = "interval '1 minute'";
 
 // A first attempt that a repeat has overtaken finds the repeat's task: its id is later than that of the first attempt, because ids are
-// made at the arrival of a request. Other tasks with the same request are creates of their own. The task is marked, so that it is not
-// refunded for its uncertain first response (`uncertain-creates.ts`); one that was refunded meanwhile is not returned.
+// made at the arrival of a request. Other tasks with the same request are creates of their own.
 const findOtherAttempt = maybeOne<Omit<Replayed, 'kind'>, [task: NewTask]>({
   name: 'find-other-attempt',
   text: `
-with found as (
-  select id, credits_charged, state from tasks
-  where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
-    and state <> 'fail' and created_at > now() - ${repeatWindow} and ($5 or (is_repeat and id > $6))
-  order by created_at desc, id desc limit 1
-), marked as (
-  update tasks set repeat_answered = true from found where tasks.id = found.id and tasks.${isUnfinished} returning tasks.id
-)
-select id as "taskId", credits_charged as "creditsCharged", state from found
-where state = 'success' or exists (select from marked)`,
+select id as "taskId", credits_charged as "creditsCharged", state from tasks
+where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
+  and state <> 'fail' and created_at > now() - ${repeatWindow} and ($5 or (is_repeat and id > $6))
+order by created_at desc, id desc limit 1`,
   values: ({ taskId, accountId, by, requestSha256, attempt }) => [
     accountId,
     by?.kind === 'key' ? by.keyId : undefined,
@@ -115,7 +107,7 @@ export function acceptAttempt(db: Pick<Database, 'transaction'>, task: NewTask):
 
 /**
  * Returns the outcome of a create that needs no charge: it repeats an accepted one, or is refused. Undefined if the task can be accepted
- * now; spend caps are not considered, because they are exact only under the account's lock. Takes no lock of the account.
+ * now; spend caps are not considered, because they are exact only under the account's lock. Takes no lock and changes nothing.
  */
 export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): Promise<CreateOutcome | undefined> {
   if (task.attempt !== undefined && task.idempotencyKey === undefined) {

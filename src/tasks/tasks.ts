@@ -184,19 +184,13 @@ export async function completeTask(db: Database, taskId: string, result: TaskRes
   return endedTask(db, taskId, await succeed(db, taskId, JSON.stringify(result)));
 }
 
-type FailOptions = {
-  readonly terminatesAfterMs?: number;
-  /** Leaves a task unchanged with which a repeat of its create was answered. */
-  readonly unlessRepeatAnswered?: true;
-};
-
-const fail = maybeOne<EndedNow, [taskId: string, failure: TaskFailure, options: FailOptions]>({
+const fail = maybeOne<EndedNow, [taskId: string, failure: TaskFailure, terminatesAfterMs: number | undefined]>({
   name: 'end-task-in-fail',
   text: `
 with ended as (
   update tasks set state = 'fail', fail_code = $2, fail_msg = $3, credits_refunded = credits_charged,
     completed_at = now(), updated_at = now()
-  where id = $1 and ${isUnfinished} and not ($5 and repeat_answered)
+  where id = $1 and ${isUnfinished}
   returning *
 ), account as (
   update accounts set balance = balance + ended.credits_charged, unfinished_tasks = unfinished_tasks - 1
@@ -212,13 +206,7 @@ with ended as (
   delete from slot_waits using ended where task_id = ended.id
 ), ${createDeliveries}
 select ${taskColumns}, ${hasNewEvent} from ended`,
-  values: (taskId, { failCode, failMsg }, { terminatesAfterMs, unlessRepeatAnswered = false }) => [
-    taskId,
-    failCode,
-    failMsg,
-    terminatesAfterMs,
-    unlessRepeatAnswered,
-  ],
+  values: (taskId, { failCode, failMsg }, terminatesAfterMs) => [taskId, failCode, failMsg, terminatesAfterMs],
 });
 
 /** The workflow of a cancelled task is terminated if it still runs after this time. */
@@ -232,9 +220,9 @@ export async function failAndRefund(
   db: Database,
   taskId: string,
   failure: TaskFailure,
-  options: FailOptions = {},
+  { terminatesAfterMs }: { readonly terminatesAfterMs?: number } = {},
 ): Promise<EndedTask> {
-  return endedTask(db, taskId, await fail(db, taskId, failure, options));
+  return endedTask(db, taskId, await fail(db, taskId, failure, terminatesAfterMs));
 }
 
 const findEnded = maybeOne<EndedNow, [taskId: string]>({

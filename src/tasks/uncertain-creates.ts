@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { isFinal, type TaskFailure } from './task.ts';
+import type { TaskFailure } from './task.ts';
 import type { Events } from '../metrics/events.ts';
 import type { Database } from '../platform/database/database.ts';
-import { maybeOne } from '../platform/database/statement.ts';
-import { cancelGraceMs, failAndRefund } from './tasks.ts';
+import { cancelGraceMs, findTask, failAndRefund } from './tasks.ts';
 
 type UncertainCreate = { readonly taskId: string; readonly accountId: string };
-/** `none`: there is no task, or a repeat of the create was answered with it. `too_late`: it had already succeeded, and stays charged. */
+/** `too_late`: the task had already succeeded, and stays charged. */
 type RefundOutcome = 'none' | 'refunded' | 'too_late';
 
 export type UncertainCreateDeps = {
@@ -68,21 +67,13 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
   };
 }
 
-const findCreated = maybeOne<{ readonly isAnswered: boolean }, [taskId: string]>({
-  name: 'find-uncertain-create',
-  text: 'select repeat_answered as "isAnswered" from tasks where id = $1',
-});
-
 /** The first final state wins: a task that has succeeded stays charged. */
 async function refundIfCreated(
   { db, events }: UncertainCreateDeps,
   { taskId }: UncertainCreate,
 ): Promise<RefundOutcome> {
-  const created = await findCreated(db, taskId);
-  if (created === undefined || created.isAnswered) return 'none';
-  const options = { terminatesAfterMs: cancelGraceMs, unlessRepeatAnswered: true } as const;
-  const { task, changed } = await failAndRefund(db, taskId, requestFailed, options);
+  if ((await findTask(db, taskId)) === undefined) return 'none';
+  const { task, changed } = await failAndRefund(db, taskId, requestFailed, { terminatesAfterMs: cancelGraceMs });
   if (changed) events.emit({ kind: 'task_ended', task });
-  if (!isFinal(task.state)) return 'none';
   return task.state === 'fail' ? 'refunded' : 'too_late';
 }

@@ -13,7 +13,7 @@ import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { listedTerms, madeUpResult, taskParam, requestOf } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
-import { acceptAttempt, acceptTask } from '../../src/tasks/accept-task.ts';
+import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { type Database, DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
@@ -100,29 +100,6 @@ test('a statement that commits long after its client was told 503 is found: abse
   await patient.drain(180_000);
   assert.deepEqual(outcomes.splice(0), ['refunded']);
   assert.equal((await findTask(database.db, task.taskId))?.failure?.failCode, 'cancelled');
-});
-
-test('a task with which a repeat was answered is not refunded; a repeat after the refund is a new task', async () => {
-  for (const isRefundedFirst of [false, true]) {
-    const accountId = await createAccount(database.db, { name: 'repeated', credits: 1_000 });
-    const first = {
-      accountId,
-      ...requestOf(taskParam('repeated')),
-      ...listedTerms,
-      taskId: uuidv7(),
-      attempt: 'first',
-    } as const;
-    assert.equal((await acceptAttempt(database.db, first)).kind, 'accepted');
-    const repeat = () => acceptAttempt(database.db, { ...first, taskId: uuidv7(), attempt: 'repeat' });
-    const answered = isRefundedFirst ? undefined : await repeat();
-    uncertainCreates.add(first);
-    await uncertainCreates.drain(180_000);
-    assert.deepEqual(outcomes.splice(0), [isRefundedFirst ? 'refunded' : 'none']);
-    const answer = answered ?? (await repeat());
-    assert.equal(answer.kind, isRefundedFirst ? 'accepted' : 'replayed');
-    assert.equal((await findTask(database.db, first.taskId))?.state, isRefundedFirst ? 'fail' : 'waiting');
-    assert.equal(await balanceOf(accountId), 1_000 - 132);
-  }
 });
 
 test('a task that has succeeded meanwhile stays delivered and charged; one that never was is forgotten', async () => {

@@ -38,8 +38,6 @@ create table tasks (
   idempotency_key text,
   -- Created by a request that its client marked as a repeat.
   is_repeat boolean not null default false,
-  -- A repeat of its create was answered with it, so it is not refunded although the first response was uncertain.
-  repeat_answered boolean not null default false,
   request_sha256 bytea not null check (length(request_sha256) = 32),
   -- The catalogue's terms at acceptance, and since the workflow began the model's tiers.
   deadline_ms integer not null check (deadline_ms > 0),
