@@ -36,7 +36,7 @@ export type ActivityDeps = {
   readonly fetchMedia: (fetch: MediaFetch) => Promise<ReferenceMedia>;
   readonly media: Pick<
     ResultStore,
-    'put' | 'fetchTo' | 'move' | 'sizeOf' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
+    'put' | 'fetchTo' | 'move' | 'sizeOf' | 'list' | 'delete' | 'deleteFolder' | 'link' | 'uploadLink'
   >;
   readonly normalizeVideo: VideoNormaliser;
   readonly inspectVideo: VideoInspector;

@@ -4,7 +4,7 @@ import { TaskError } from '../src/platform/errors.ts';
 import { recordLateSuccess } from '../src/providers/job-ends.ts';
 import { withActivityFailures } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
-import { mediaKeysOf } from './task-files.ts';
+import { resultKeysOf } from './task-files.ts';
 
 /** The final state of a task, also when another process has ended it. */
 export type TaskEnd = {
@@ -54,7 +54,7 @@ async function endCounted({ events }: ActivityDeps, endTask: () => Promise<Ended
 
 /** A result that an operator wrote into the history must not show, or delete, another task's video. */
 function requireOwn(taskId: string, result: TaskResult | null | undefined): void {
-  const { video, poster, lastFrame } = mediaKeysOf(taskId);
+  const { video, poster, lastFrame } = resultKeysOf(taskId, String(result?.sha256));
   const isOwnFrame = result?.lastFrameKey === undefined || result.lastFrameKey === lastFrame;
   if (result?.videoKey === video && result.posterKey === poster && isOwnFrame) return;
   const cause = new Error(`not the keys of task ${taskId}: ${JSON.stringify(result)}`);

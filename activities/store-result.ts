@@ -15,31 +15,31 @@ import type { GeneratedVideo } from '../src/providers/contract.ts';
 import { withRetryRecorded } from './activity-failure.ts';
 import type { ActivityDeps } from './deps.ts';
 import { keepAliveMs } from './heartbeats.ts';
-import { mediaKeysOf } from './task-files.ts';
+import { findStoredVideo, resultKeysOf, stagingKeysOf } from './task-files.ts';
 import { withWorkFolder } from './work-folder.ts';
 
-/** The keys of the generated video, and of the poster delivered with it, in our own store. */
+/** A generated video that is in our own store. */
 export type StagedVideo = {
-  readonly key: string;
-  readonly posterKey?: string;
   /** Without it the file is stored as it is, or refused. */
   readonly form?: VideoForm;
-  /** Set if both are already stored under their final keys. */
+  /** Set if the video is already stored under its final key. */
   readonly result?: TaskResult;
 };
 
 /**
  * Converts the staged video if necessary, checks that it plays and has the resolution, measures it, makes its poster if it has none and
- * its last frame if the model needs it, and moves all to their final keys. The keys are the same on every retry, so a retry overwrites its own work.
+ * its last frame if the model needs it, and stores all under their final keys.
  */
 export function createStoreResult(deps: ActivityDeps) {
-  return ({ taskId, staged }: { taskId: string; staged: StagedVideo }): Promise<TaskResult> =>
+  return ({ taskId, form }: StoreOrder): Promise<TaskResult> =>
     withRetryRecorded(deps, taskId, () =>
       withHeartbeats(() =>
-        withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, taskId, staged, folder)),
+        withWorkFolder(deps.workFolder, `${taskId}-result`, (folder) => store(deps, { taskId, form }, folder)),
       ),
     );
 }
+
+type StoreOrder = { readonly taskId: string; readonly form?: VideoForm | undefined };
 
 const maxTimeouts = 3;
 const timeoutsSchema = z.object({ timeouts: z.int().nonnegative() });
@@ -66,42 +66,45 @@ async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function store(deps: ActivityDeps, taskId: string, staged: StagedVideo, folder: string): Promise<TaskResult> {
-  requireOwn(taskId, staged);
+async function store(deps: ActivityDeps, { taskId, form }: StoreOrder, folder: string): Promise<TaskResult> {
   const startedAt = performance.now();
   const { media } = deps;
-  const { video: videoKey, poster: posterKey, lastFrame: lastFrameKey } = mediaKeysOf(taskId);
-  const [videoPath, posterPath] = [join(folder, 'video.mp4'), join(folder, 'poster.jpg')];
+  const staging = stagingKeysOf(taskId);
+  const [videoPath, deliveredPath] = [join(folder, 'video.mp4'), join(folder, 'delivered.jpg')];
   const signal = Context.current().cancellationSignal;
-  const posterKeys = staged.posterKey === undefined ? [] : [staged.posterKey, posterKey];
-  const [hasVideo, hasPoster] = await Promise.all([
-    fetchFirst(media, [staged.key, videoKey], videoPath),
-    fetchFirst(media, posterKeys, join(folder, 'delivered.jpg')),
-  ]);
-  if (!hasVideo) throw new TaskError('result_invalid', 'The generated video was lost before it could be stored.');
-  const { form } = staged;
+  const hasPoster = await fetchVideoAndPoster(media, taskId, { videoPath, posterPath: deliveredPath });
   const normalization = { videoPath, targetPath: join(folder, 'normalized.mp4'), signal };
   const convertedPath = form === undefined ? videoPath : await deps.normalizeVideo({ ...normalization, form });
   const markedPath = join(folder, 'marked.mp4');
   const fittingPath = await marked(deps, taskId, { form, videoPath, convertedPath, markedPath });
-  const deliveredPoster = hasPoster ? join(folder, 'delivered.jpg') : undefined;
+  const deliveredPoster = hasPoster ? deliveredPath : undefined;
+  const posterPath = join(folder, 'poster.jpg');
   const lastFramePath = form?.lastFrame === true ? join(folder, 'last-frame.jpg') : undefined;
   const inspection = { videoPath: fittingPath, deliveredPoster, posterPath, lastFramePath, signal };
   const { measured, isPosterMade } = await deps.inspectVideo(inspection);
   if (form !== undefined) requireResolution(measured, form);
-  // It replaces the original, so that a retry finds a video that fits.
-  if (fittingPath !== videoPath) await media.put(staged.key, fittingPath);
-  if (isPosterMade) await media.put(posterKey, posterPath);
+  const { video: videoKey, poster: posterKey, lastFrame: lastFrameKey } = resultKeysOf(taskId, measured.sha256);
+  await media.put(posterKey, isPosterMade ? posterPath : deliveredPath);
   if (lastFramePath !== undefined) await media.put(lastFrameKey, lastFramePath);
-  const isDelivered = staged.posterKey !== undefined && !isPosterMade;
-  await media.move([
-    ...(isDelivered ? [{ from: staged.posterKey, to: posterKey }] : []),
-    { from: staged.key, to: videoKey },
-  ]);
-  // The delivered poster was invalid.
-  if (staged.posterKey !== undefined && isPosterMade) await media.delete(staged.posterKey);
+  await media.put(videoKey, fittingPath);
+  // The next attempt needs either of them, if the response of this one is lost.
+  await Promise.all([media.delete(staging.video), media.delete(staging.poster)]);
   deps.events.emit({ kind: 'stage_ended', stage: 'store', durationMs: performance.now() - startedAt });
   return { videoKey, posterKey, ...(lastFramePath !== undefined && { lastFrameKey }), ...measured };
+}
+
+/** Returns whether there is a poster. Throws if there is no video, neither staged nor stored by an earlier attempt. */
+async function fetchVideoAndPoster(
+  media: ActivityDeps['media'],
+  taskId: string,
+  { videoPath, posterPath }: { readonly videoPath: string; readonly posterPath: string },
+): Promise<boolean> {
+  const staging = stagingKeysOf(taskId);
+  if (await media.fetchTo(staging.video, videoPath)) return await media.fetchTo(staging.poster, posterPath);
+  const stored = await findStoredVideo(media, taskId);
+  if (stored !== undefined && (await media.fetchTo(stored.videoKey, videoPath)))
+    return await media.fetchTo(stored.posterKey, posterPath);
+  throw new TaskError('result_invalid', 'The generated video was lost before it could be stored.');
 }
 
 type Marking = {
@@ -136,10 +139,10 @@ export async function storeDelivered(
   const poster = await usablePoster(posterPath);
   if (poster === undefined) return undefined;
   const startedAt = performance.now();
-  const { video: videoKey, poster: posterKey } = mediaKeysOf(taskId);
   try {
     const measured = await measureWhole(path, poster);
     if (measured === undefined) return undefined;
+    const { video: videoKey, poster: posterKey } = resultKeysOf(taskId, measured.sha256);
     await Promise.all([media.put(videoKey, path), media.put(posterKey, poster)]);
     events.emit({ kind: 'stage_ended', stage: 'store', durationMs: performance.now() - startedAt });
     return { videoKey, posterKey, ...measured };
@@ -158,27 +161,9 @@ export async function usablePoster(path: string | undefined): Promise<string | u
   return file?.isFile() === true && file.size <= maxPosterBytes ? path : undefined;
 }
 
-/**
- * The keys come from a history, into which an operator may write anything. Another task's video must not be moved, and an unknown
- * key must not be retried for a day.
- */
-function requireOwn(taskId: string, staged: StagedVideo | null | undefined): void {
-  const own = mediaKeysOf(taskId);
-  const isOwnPoster = staged?.posterKey === undefined || staged.posterKey === own.stagedPoster;
-  if (staged?.key === own.staged && isOwnPoster) return;
-  const cause = new Error(`not the staging keys of task ${taskId}: ${JSON.stringify(staged)}`);
-  throw new TaskError('result_invalid', 'The generated video is not that of this task.', { cause });
-}
-
 /** A client that paid for 1080p must not get 720p. */
 function requireResolution({ widthPx, heightPx }: VideoFacts, { resolution }: VideoForm): void {
   if (!isBelow(resolution, { widthPx, heightPx })) return;
   const message = `The generated video has ${widthPx} × ${heightPx} pixels, fewer than the ${resolution} of the request.`;
   throw new TaskError('result_invalid', message);
-}
-
-/** The second key is the final one, to which an attempt whose response was lost has moved the file. */
-async function fetchFirst(media: ActivityDeps['media'], keys: readonly string[], filePath: string): Promise<boolean> {
-  for (const key of keys) if (await media.fetchTo(key, filePath)) return true;
-  return false;
 }

@@ -48,8 +48,8 @@ export async function videoTask({ taskId, order }: VideoTaskInput): Promise<Task
 
 async function runToEnd(taskId: string, charged: ChargedTask): Promise<TaskEnd> {
   try {
-    const staged = await generate(taskId, charged);
-    const result = staged.result ?? (await storing.storeResult({ taskId, staged }));
+    const { form, result: stored } = await generate(taskId, charged);
+    const result = stored ?? (await storing.storeResult({ taskId, form }));
     return await CancellationScope.nonCancellable(() => bookkeeping.completeTask({ taskId, result }));
   } catch (error) {
     const failure = failureOf(error);

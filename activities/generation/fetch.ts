@@ -2,9 +2,10 @@ import { OutboundError } from '../../src/outbound/outbound-error.ts';
 import { maxVideoBytes } from '../../src/outbound/resumable-download.ts';
 import { type GeneratedVideo, VideoLost } from '../../src/providers/contract.ts';
 import { succeedProviderJob } from '../../src/providers/job-ends.ts';
+import type { TaskResult } from '../../src/tasks/task.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { type StagedVideo, storeDelivered, usablePoster } from '../store-result.ts';
-import { incomingKeyOf, mediaKeysOf } from '../task-files.ts';
+import { storeDelivered, usablePoster } from '../store-result.ts';
+import { findStoredVideo, incomingKeyOf, stagingKeysOf } from '../task-files.ts';
 import type { Attempt } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import type { JobIn, Outcome, Stop } from './job.ts';
@@ -16,7 +17,7 @@ export async function fetchVideo(attempt: Attempt, job: JobIn<'succeeded'>): Pro
   if (upstreamEndedAt === undefined) await recordCost(attempt, job, success.cost);
   const spentMs = upstreamEndedAt === undefined ? 0 : Date.now() - upstreamEndedAt;
   const fetched = await fetchFile(attempt, job, Math.max(0, attempt.task.deadlineMs - spentMs));
-  if (fetched === 'moved') return await succeedJob(attempt, { key: mediaKeysOf(job.taskId).staged });
+  if (fetched === 'moved') return await succeedJob(attempt);
   return 'kind' in fetched ? fetched : await stageVideo(attempt, fetched);
 }
 
@@ -60,7 +61,7 @@ const lostVideo = {
 async function moveUpload(attempt: Attempt, job: JobIn<'running' | 'succeeded'>): Promise<'moved' | 'missing' | Stop> {
   const { media } = attempt.deps;
   const incoming = incomingKeyOf(job.taskId, job.jobKey);
-  const { staged } = mediaKeysOf(job.taskId);
+  const { video: staged } = stagingKeysOf(job.taskId);
   let upload = await checkUpload(media, incoming);
   if (upload !== 'too_large') {
     await media.move([{ from: incoming, to: staged }]);
@@ -82,21 +83,22 @@ async function checkUpload(media: ActivityDeps['media'], key: string): Promise<'
 /** Puts a video into our own store, under its staging key or its final one. */
 export async function stageVideo(attempt: Attempt, video: GeneratedVideo): Promise<Outcome> {
   const { deps, task, form } = attempt;
-  const { staged, stagedPoster } = mediaKeysOf(task.taskId);
+  const staging = stagingKeysOf(task.taskId);
   const result = form === undefined ? await storeDelivered(deps, task.taskId, video) : undefined;
-  if (result !== undefined) return await succeedJob(attempt, { key: staged, posterKey: stagedPoster, result });
+  if (result !== undefined) return await succeedJob(attempt, result);
   const poster = await usablePoster(video.posterPath);
   await Promise.all([
-    deps.media.put(staged, video.path),
-    poster === undefined ? undefined : deps.media.put(stagedPoster, poster),
+    deps.media.put(staging.video, video.path),
+    poster === undefined ? undefined : deps.media.put(staging.poster, poster),
   ]);
-  return await succeedJob(attempt, { key: staged, ...(poster !== undefined && { posterKey: stagedPoster }) });
+  return await succeedJob(attempt);
 }
 
-async function succeedJob({ deps, task, form }: Attempt, staged: StagedVideo): Promise<Outcome> {
+/** `result` is that of a video that needs no `storeResult`. */
+async function succeedJob({ deps, task, form }: Attempt, result?: TaskResult): Promise<Outcome> {
   const ended = await succeedProviderJob(deps.db, task.taskId);
   if (ended !== undefined) deps.events.emit({ kind: 'job_ended', job: ended });
-  return { kind: 'video', staged: form === undefined ? staged : { ...staged, form } };
+  return { kind: 'video', staged: { ...(form !== undefined && { form }), ...(result !== undefined && { result }) } };
 }
 
 /** Stages the video that the upstream wrote into our store before it lost the job. Returns undefined if it wrote no video. */
@@ -106,15 +108,14 @@ export async function fetchUpload(attempt: Attempt, job: JobIn<'running'>): Prom
   if (upload === 'missing') return undefined;
   if (upload !== 'moved') return upload;
   await recordCost(attempt, job, undefined);
-  return await succeedJob(attempt, { key: mediaKeysOf(job.taskId).staged });
+  return await succeedJob(attempt);
 }
 
 /** Returns the video that an earlier attempt staged before its response was lost, so that nothing is generated twice. */
 export async function findStaged(attempt: Attempt): Promise<Outcome | undefined> {
-  const { deps, task } = attempt;
-  const { staged, stagedPoster, video, poster } = mediaKeysOf(task.taskId);
-  const isStored = async (key: string) => (await deps.media.sizeOf(key)) !== undefined;
-  if (!(await isStored(staged)) && !(await isStored(video))) return undefined;
-  const hasPoster = (await isStored(stagedPoster)) || (await isStored(poster));
-  return await succeedJob(attempt, { key: staged, ...(hasPoster && { posterKey: stagedPoster }) });
+  const { media } = attempt.deps;
+  const { taskId } = attempt.task;
+  const isStaged = (await media.sizeOf(stagingKeysOf(taskId).video)) !== undefined;
+  if (!isStaged && (await findStoredVideo(media, taskId)) === undefined) return undefined;
+  return await succeedJob(attempt);
 }

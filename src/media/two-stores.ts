@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { type Move, requireMoves } from './media-key.ts';
-import type { MediaFiles } from './result-store.ts';
+import type { MediaFiles, StoredFile } from './result-store.ts';
 
 /**
  * An installation that moves from one store to another: every file is written to `first` and read from where it is. A delete begins with
@@ -28,9 +28,19 @@ export function createTwoStores(first: MediaFiles, also: MediaFiles): MediaFiles
     },
     sizeOf: async (key) => (await first.sizeOf(key)) ?? (await also.sizeOf(key)),
     uploadLink: first.uploadLink,
-    list: first.list,
+    list: (folder) => listBoth(first, also, folder),
     sourceOf: async (link, method) => (await first.sourceOf(link, method)) ?? (await also.sourceOf(link, method)),
   };
+}
+
+/** A file that is in both is listed once. */
+async function* listBoth(first: MediaFiles, also: MediaFiles, folder: string): AsyncGenerator<StoredFile> {
+  const listed = new Set<string>();
+  for (const store of [first, also])
+    for await (const file of store.list(folder)) {
+      if (!listed.has(file.key)) yield file;
+      listed.add(file.key);
+    }
 }
 
 /** Copies a file that another process has staged in the other store. */

@@ -15,7 +15,7 @@ export type TaskFailure = { readonly failCode: FailCode; readonly failMsg: strin
 
 /** A stored video; measured from the file itself, never taken from the request. */
 export type TaskResult = {
-  /** Key of the video in the result store, for example `results/<taskId>/video.mp4`. */
+  /** Key of the video in the result store. */
   readonly videoKey: string;
   readonly posterKey: string;
   /** Only of models that store it. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createHousekeep } from '../../activities/housekeeping.ts';
-import { referenceFolderOf, mediaKeysOf } from '../../activities/task-files.ts';
+import { referenceFolderOf, resultKeysOf, stagingKeysOf } from '../../activities/task-files.ts';
 import type { HousekeepingStep } from '../../src/temporal/maintenance.ts';
 import { uploadKey } from '../../src/media/upload.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
@@ -90,7 +90,8 @@ async function survives(step: HousekeepingStep, key: string): Promise<boolean> {
 
 test('what a failed task left in the store is deleted after an hour, and its record stays', async () => {
   const taskId = await failedTask();
-  const { staged, video } = mediaKeysOf(taskId);
+  const { video: staged } = stagingKeysOf(taskId);
+  const { video } = resultKeysOf(taskId, 'abc');
   assert.equal(await survives('deleteExpiredMedia', staged), true);
   await endedAgo(taskId, 61);
   const { media } = deps();
@@ -106,7 +107,7 @@ test('what a failed task left in the store is deleted after an hour, and its rec
 
 test('what an attempt on a worker that was cut off leaves after that is deleted, too, once no attempt can be alive', async () => {
   const taskId = await failedTask();
-  const { staged } = mediaKeysOf(taskId);
+  const { video: staged } = stagingKeysOf(taskId);
   await endedAgo(taskId, 61);
   assert.equal(await survives('deleteExpiredMedia', staged), false);
   await endedAgo(taskId, 25 * 60);

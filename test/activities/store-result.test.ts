@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createCompleteTask } from '../../activities/end-task.ts';
-import { deleteTaskFiles, mediaKeysOf } from '../../activities/task-files.ts';
+import { deleteTaskFiles, stagingKeysOf } from '../../activities/task-files.ts';
 import { createStoreResult } from '../../activities/store-result.ts';
 import { FfmpegError } from '../../src/media/ffmpeg.ts';
 import { sharp } from '../../src/media/image-library.ts';
@@ -20,7 +20,6 @@ import { activityDeps } from '../support/activity-deps.ts';
 import { createBucketStore, type S3Server, skipsWithoutS3, startS3Server } from '../support/s3-server.ts';
 import { manifestBox, typesOf, xmpIn } from '../media/boxes.ts';
 import { silentActivity } from '../support/silent-activity.ts';
-import { madeUpMeasures } from '../support/tasks.ts';
 
 const asIs: VideoForm = { audio: true, fit: 'keep', resolution: '720p', ratio: 'adaptive', lastFrame: false };
 
@@ -58,7 +57,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
 
     /** Stages a clip as `generateVideo` does; answers what is in it. */
     async function staged(taskId: string, changedPoster?: string) {
-      const { staged: key, stagedPoster: posterKey } = mediaKeysOf(taskId);
+      const { video: key, poster: posterKey } = stagingKeysOf(taskId);
       const work = await mkdtemp(join(tmpdir(), 'videogen-staged-'));
       const { path, posterPath } = await copyInstantClip(work);
       if (changedPoster !== undefined) await writeFile(posterPath, changedPoster);
@@ -67,7 +66,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const files = { video: await readFile(path), poster: await readFile(posterPath) };
       await rm(work, { recursive: true });
       posters = 0;
-      return { order: { taskId, staged: { key, posterKey } }, files };
+      return { order: { taskId }, keys: { key, posterKey }, files };
     }
 
     const store = (order: Parameters<ReturnType<typeof createStoreResult>>[0]) =>
@@ -96,9 +95,9 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
     });
 
     test('a video that was delivered without a poster gets one made', async () => {
-      const { order } = await staged('no-poster');
-      await deps.media.delete(mediaKeysOf('no-poster').stagedPoster);
-      const { videoKey, posterKey } = await store({ ...order, staged: { key: order.staged.key } });
+      const { order, keys } = await staged('no-poster');
+      await deps.media.delete(keys.posterKey);
+      const { videoKey, posterKey } = await store(order);
       assert.deepEqual(await keysOf('no-poster'), [posterKey, videoKey]);
       assert.equal(posters, 1);
     });
@@ -121,7 +120,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
         [{ ...asIs, fit: 'convert', ratio: '9:16' }, [720, 1280, true], 1],
       ] as const) {
         const { order } = await staged(`form-${form.fit}`);
-        const converted = { ...order, staged: { ...order.staged, form } };
+        const converted = { ...order, form };
         const first = await store(converted);
         assert.deepEqual([first.widthPx, first.heightPx, first.hasAudio], sizeAndSound);
         assert.equal(
@@ -139,7 +138,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
     test('a video that already has the required form is stored byte for byte', async () => {
       const { order, files } = await staged('as-is');
       const form = { ...asIs, fit: 'convert', ratio: '16:9' } as const;
-      const { videoKey } = await store({ ...order, staged: { ...order.staged, form } });
+      const { videoKey } = await store({ ...order, form });
       assert.deepEqual(await stored(videoKey), files.video);
     });
 
@@ -153,12 +152,12 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
         ['signed', true, form, [...plain, 'uuid'], false],
         ['signed-and-converted', true, silent, ['ftyp', 'uuid', ...plain.slice(1), 'uuid'], true],
       ] as const) {
-        const { order, files } = await staged(name);
+        const { order, keys, files } = await staged(name);
         const delivered = isSigned ? Buffer.concat([files.video, manifestBox()]) : files.video;
         const path = join(scratch, `${name}.mp4`);
         await writeFile(path, delivered);
-        await deps.media.put(order.staged.key, path);
-        const marking = { ...order, staged: { ...order.staged, form: ordered } };
+        await deps.media.put(keys.key, path);
+        const marking = { ...order, form: ordered };
         const first = await store(marking);
         const video = await stored(first.videoKey);
         assert.deepEqual(typesOf(video), types, name);
@@ -178,13 +177,13 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const fate = isSold ? 'is stored as it is' : 'ends the task';
       test(`a video of ${size} that is not converted ${fate} where ${resolution} was sold`, async () => {
         const taskId = `sold-${size}`;
-        const { order } = await staged(taskId);
+        const { keys } = await staged(taskId);
         const path = join(scratch, `${size}.mp4`);
         const source = ['-f', 'lavfi', '-i', `color=size=${size}:rate=24:duration=0.5`];
         const args = [...source, '-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-movflags', '+faststart', path];
         await pinnedFfmpeg()({ args, cwd: scratch, signal: new AbortController().signal });
-        await deps.media.put(order.staged.key, path);
-        const storing = store({ taskId, staged: { ...order.staged, form: { ...asIs, resolution } } });
+        await deps.media.put(keys.key, path);
+        const storing = store({ taskId, form: { ...asIs, resolution } });
         if (isSold) {
           const { videoKey, widthPx, heightPx } = await storing;
           assert.equal(`${widthPx}x${heightPx}`, size);
@@ -192,7 +191,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
         } else {
           const message = new RegExp(`${size.replace('x', ' × ')} pixels, fewer than the ${resolution}`);
           await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true, message });
-          assert.deepEqual(await keysOf(taskId), [order.staged.posterKey, order.staged.key]);
+          assert.deepEqual(await keysOf(taskId), [keys.posterKey, keys.key]);
         }
       });
     }
@@ -200,27 +199,27 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
     test('the last frame is stored beside the video for models that say so, also when the step is repeated', async () => {
       const { order } = await staged('last-frame');
       const form = { ...asIs, lastFrame: true };
-      const first = await store({ ...order, staged: { ...order.staged, form } });
+      const first = await store({ ...order, form });
       const { lastFrameKey = assert.fail(), posterKey, videoKey } = first;
       const { width, height } = await sharp(await stored(lastFrameKey)).metadata();
       assert.deepEqual([width, height], [1280, 720]);
       const keys = [lastFrameKey, posterKey, videoKey];
       assert.deepEqual(await keysOf('last-frame'), keys);
       const bytes = await stored(lastFrameKey);
-      assert.deepEqual(await store({ ...order, staged: { ...order.staged, form } }), first);
+      assert.deepEqual(await store({ ...order, form }), first);
       assert.deepEqual(await stored(lastFrameKey), bytes);
       await deleteTaskFiles(deps.media, 'last-frame');
       assert.deepEqual(await keysOf('last-frame'), []);
     });
 
     test('what cannot be made a video ends the task, and nothing of it is stored', async () => {
-      const { order } = await staged('no-video');
+      const { order, keys } = await staged('no-video');
       const text = join(scratch, 'text');
       await writeFile(text, '#EXTM3U\n/etc/passwd\n');
-      await deps.media.put(order.staged.key, text);
-      const storing = store({ ...order, staged: { ...order.staged, form: asIs } });
+      await deps.media.put(keys.key, text);
+      const storing = store({ ...order, form: asIs });
       await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true });
-      assert.deepEqual(await keysOf('no-video'), [order.staged.posterKey, order.staged.key]);
+      assert.deepEqual(await keysOf('no-video'), [keys.posterKey, keys.key]);
     });
 
     test('a conversion that times out is tried three times, and then ends the task', async () => {
@@ -231,48 +230,56 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       const attempt = () =>
         silentActivity(
           { workflowId: order.taskId, heartbeatDetails, onHeartbeat: (details) => (heartbeatDetails = details) },
-          () => createStoreResult({ ...deps, normalizeVideo })({ ...order, staged: { ...order.staged, form: asIs } }),
+          () => createStoreResult({ ...deps, normalizeVideo })({ ...order, form: asIs }),
         );
       await assert.rejects(attempt(), FfmpegError);
       await assert.rejects(attempt(), FfmpegError);
       await assert.rejects(attempt(), { type: 'result_invalid', nonRetryable: true });
     });
 
-    test('only the task’s own staging keys are taken: any other end the task, and nothing is moved', async () => {
-      const { order: other } = await staged('neighbour');
-      const { order } = await staged('greedy');
-      const { key, posterKey } = order.staged;
-      for (const foreign of [
-        other.staged,
-        { key: other.staged.key },
-        { key, posterKey: other.staged.posterKey },
-        { key: mediaKeysOf('neighbour').video },
-        { key: '../outside.mp4' },
-        { key: '/etc/passwd', posterKey },
-        // An operator may write values of any shape into a history.
-        {} as typeof order.staged,
-        null as unknown as typeof order.staged,
-      ]) {
-        const storing = store({ taskId: 'greedy', staged: foreign });
-        await assert.rejects(storing, { type: 'result_invalid', nonRetryable: true }, JSON.stringify(foreign));
-      }
-      assert.deepEqual(await keysOf('neighbour'), [other.staged.posterKey, other.staged.key]);
-      assert.deepEqual(await keysOf('greedy'), [posterKey, key]);
-    });
-
     test('a result with another task’s keys is neither shown nor deleted, and ends the task', async () => {
-      const { order: other } = await staged('shown');
-      const result = { ...madeUpMeasures, videoKey: other.staged.key, posterKey: other.staged.posterKey };
+      const { order } = await staged('shown');
+      const result = await store(order);
       const completing = silentActivity({ workflowId: 'thief' }, () =>
         createCompleteTask(deps)({ taskId: 'thief', result }),
       );
       await assert.rejects(completing, { type: 'result_invalid', nonRetryable: true });
-      assert.deepEqual(await keysOf('shown'), [other.staged.posterKey, other.staged.key]);
+      assert.deepEqual(await keysOf('shown'), [result.posterKey, result.videoKey]);
+    });
+
+    test('an attempt that goes on after its successor has stored the video changes none of its files', async () => {
+      const { order, keys, files } = await staged('overtaken');
+      let release = () => {};
+      const held = new Promise<void>((resolve) => (release = resolve));
+      let overtaken: Promise<unknown> | undefined;
+      await new Promise<void>((resolve) => {
+        const inspectVideo: ActivityDeps['inspectVideo'] = async (inspection) => {
+          const facts = await deps.inspectVideo(inspection);
+          resolve();
+          await held;
+          return facts;
+        };
+        overtaken = silentActivity({ workflowId: order.taskId }, () =>
+          createStoreResult({ ...deps, inspectVideo })(order),
+        );
+      });
+      // The successor has another video of the same job, such as one that was converted or delivered again.
+      const other = join(scratch, 'other.mp4');
+      await writeFile(other, Buffer.concat([files.video, Buffer.from('\0\0\0\x08free', 'latin1')]));
+      await deps.media.put(keys.key, other);
+      const result = await store(order);
+      release();
+      await overtaken;
+      const video = await stored(result.videoKey);
+      assert.equal(createHash('sha256').update(video).digest('hex'), result.sha256);
+      assert.deepEqual(video, await readFile(other));
+      await deleteTaskFiles(deps.media, order.taskId);
+      assert.deepEqual(await keysOf(order.taskId), []);
     });
 
     test('a lost video ends the task, also if a poster exists', async () => {
-      const { order } = await staged('lost');
-      await deps.media.delete(order.staged.key);
+      const { order, keys } = await staged('lost');
+      await deps.media.delete(keys.key);
       await assert.rejects(store(order), { type: 'result_invalid', nonRetryable: true });
     });
   });

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { createStoreResult } from '../../activities/store-result.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { mediaKeysOf } from '../../activities/task-files.ts';
+import { stagingKeysOf } from '../../activities/task-files.ts';
 import { createVideoInspector } from '../../src/media/inspect-video.ts';
 import { aiSourceType } from '../../src/media/mark-video.ts';
 import { createVideoNormaliser } from '../../src/media/normalize-video.ts';
@@ -71,10 +71,9 @@ describe('the origin of stored videos', () => {
 
   /** Stores a video as the last step of a task does, and returns the path of the file. */
   async function stored(taskId: string, source: string, more: Partial<VideoForm> = {}): Promise<string> {
-    const { staged: key } = mediaKeysOf(taskId);
-    await deps.media.put(key, source);
+    await deps.media.put(stagingKeysOf(taskId).video, source);
     const { videoKey } = await silentActivity({ workflowId: taskId }, () =>
-      createStoreResult(deps)({ taskId, staged: { key, form: { ...form, ...more } } }),
+      createStoreResult(deps)({ taskId, form: { ...form, ...more } }),
     );
     return join(folder, videoKey);
   }

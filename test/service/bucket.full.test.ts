@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import { mediaKeysOf } from '../../activities/task-files.ts';
+import { resultKeysOf, stagingKeysOf } from '../../activities/task-files.ts';
 import { createFolderFiles } from '../../src/media/folder-files.ts';
 import { createResultStore } from '../../src/media/result-store.ts';
 import { createS3Files } from '../../src/media/s3-files.ts';
@@ -144,7 +144,7 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
   test('a video from before the move keeps its link, and is deleted in both stores', async () => {
     const path = join(tmpdir(), 'old.mp4');
     await writeFile(path, 'an old video');
-    const { video: key } = mediaKeysOf('0192');
+    const { video: key } = resultKeysOf('0192', 'abc');
     await createFolderFiles(earlier).put(key, path);
     const link = store().link(key);
     assert.equal(await (await fetch(link)).text(), 'an old video');
@@ -183,7 +183,8 @@ describe('a service whose results lie in a bucket', { skip: skipsWithoutS3 }, ()
     assert.equal(record['creditsRefunded'], record['creditsCharged']);
     assert.deepEqual(record['resultJson'], { resultUrls: [] });
     proxy.restore();
-    assert.equal(await store().sizeOf(mediaKeysOf(taskId).video), undefined);
+    assert.equal(await store().sizeOf(stagingKeysOf(taskId).video), undefined);
+    for await (const { key } of store().list(`results/${taskId}`)) assert.fail(`${key} is stored`);
   });
 
   test('a worker and an API with wrong credentials, or without their bucket, end with a sentence', async () => {

@@ -1,4 +1,5 @@
 import type { ActivityDeps } from '../../activities/deps.ts';
+import type { StoredFile } from '../../src/media/result-store.ts';
 import type { Provider } from '../../src/providers/contract.ts';
 import { openProvider, type OpenProvider, type Providers } from '../../src/providers/registry.ts';
 
@@ -48,6 +49,7 @@ export function interruptedDeps(
       delete: (key) => call('delete', () => media.delete(key)),
       deleteFolder: (folder) => call('deleteFolder', () => media.deleteFolder(folder)),
       sizeOf: (key) => call('sizeOf', () => media.sizeOf(key)),
+      list: (folder) => listed(folder),
       link: media.link,
       uploadLink: media.uploadLink,
     },
@@ -64,6 +66,11 @@ export function interruptedDeps(
     inspectVideo: (...args) => call('inspectVideo', () => deps.inspectVideo(...args)),
     providers: interruptedProviders(deps.providers),
   };
+
+  async function* listed(folder: string): AsyncGenerator<StoredFile> {
+    await call('list', () => undefined);
+    yield* media.list(folder);
+  }
 
   function interruptedProviders({ ofEntry, ofJob }: Providers): Providers {
     const opened = new Map<Provider, OpenProvider>();

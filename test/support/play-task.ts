@@ -21,10 +21,10 @@ export async function playTask(lives: Lives, { taskId, betweenAttempts }: Played
   const charged = await main((activities) => activities.chargeCredits({ taskId }));
   if (charged.isFinal) throw new Error('the task had ended before it began');
   try {
-    const staged = await untilAnswered(lives, taskId, betweenAttempts, (deps) =>
+    const { form, result: stored } = await untilAnswered(lives, taskId, betweenAttempts, (deps) =>
       createGenerationActivities(deps).generateVideo({ taskId, isRemote: charged.isRemote }),
     );
-    const result = staged.result ?? (await main((activities) => activities.storeResult({ taskId, staged })));
+    const result = stored ?? (await main((activities) => activities.storeResult({ taskId, form })));
     await main((activities) => activities.completeTask({ taskId, result }));
     return 'success';
   } catch (error) {

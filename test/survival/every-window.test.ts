@@ -3,9 +3,8 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { mediaKeysOf } from '../../activities/task-files.ts';
 import { noMedia, type ReferenceMedia } from '../../src/tasks/ports.ts';
-import type { Task } from '../../src/tasks/task.ts';
+import { keysOf, type Task } from '../../src/tasks/task.ts';
 import type { MediaFetch } from '../../src/media/reference-media.ts';
 import { createAccount, findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
@@ -68,8 +67,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
       assert.deepEqual([task.state, task.failure], ['success', undefined]);
       assert.deepEqual(entries, ['charge']);
       assert.equal(upstream.jobs.length, 1);
-      const { video, poster } = mediaKeysOf(task.taskId);
-      assert.deepEqual(files, [poster, video]);
+      assert.deepEqual(files, keysOf(task.result ?? assert.fail()).toSorted());
       const outcomes = (await listProviderJobs(database.db, task.taskId)).map(({ outcome }) => outcome);
       assert.deepEqual(
         outcomes.filter((outcome) => outcome !== 'not_created'),
@@ -81,8 +79,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
   test('leaves a task whose provider delivers no poster with the video and the poster we made, and no scrap', async () => {
     await throughEveryWindow({ fewest: 13, upstream: { hasPosters: false } }, async ({ task, upstream, files }) => {
       assert.deepEqual([task.state, upstream.jobs.length], ['success', 1]);
-      const { video, poster } = mediaKeysOf(task.taskId);
-      assert.deepEqual(files, [poster, video]);
+      assert.deepEqual(files, keysOf(task.result ?? assert.fail()).toSorted());
     });
   });
 
@@ -91,8 +88,7 @@ describe('a process that dies anywhere, before a call or before it receives the 
       { fewest: 16, upstream: { images: 'link' }, images: 2 },
       async ({ task, upstream, files }) => {
         assert.deepEqual([task.state, upstream.jobs.length], ['success', 1]);
-        const { video, poster } = mediaKeysOf(task.taskId);
-        assert.deepEqual(files, [poster, video]);
+        assert.deepEqual(files, keysOf(task.result ?? assert.fail()).toSorted());
       },
     );
   });

@@ -26,12 +26,15 @@ test('a schedule never runs beside itself: a trigger during a run is skipped', a
   const schedule = client.schedule.getHandle(id);
   // Its first run does not end, because no worker polls.
   await waitFor('its first run', async () => (await schedule.describe()).info.numActionsTaken === 1 || undefined);
-  for (let triggers = 0; triggers < 2; triggers += 1) await triggerSchedule(client, queues, name);
-  const { numActionsTaken, runningActions } = await waitFor('the decisions about all triggers', async () => {
-    const { info } = await schedule.describe();
-    return info.numActionsTaken + info.numActionsSkippedOverlap >= 3 ? info : undefined;
-  });
-  assert.deepEqual([numActionsTaken, runningActions.length], [1, 1]);
+  for (const triggers of [1, 2]) {
+    await triggerSchedule(client, queues, name);
+    // One at a time: of several triggers between two decisions, Temporal may count only the last.
+    const { numActionsTaken, runningActions } = await waitFor('the decision about the trigger', async () => {
+      const { info } = await schedule.describe();
+      return info.numActionsTaken + info.numActionsSkippedOverlap > triggers ? info : undefined;
+    });
+    assert.deepEqual([numActionsTaken, runningActions.length], [1, 1]);
+  }
   // Temporal lists a workflow some time after its start.
   const runs = await waitFor('its run to be listed', async () => {
     const found: string[] = [];
