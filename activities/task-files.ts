@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { ResultStore } from '../src/media/result-store.ts';
 
-/** Where `generateVideo` puts a video that `storeResult` has yet to store, and the poster that came with it. */
+/** The keys of a video that `storeResult` has yet to store, and of the poster that came with it. */
 export function stagingKeysOf(taskId: string) {
   return { video: `${stagingFolderOf(taskId)}/video.mp4`, poster: `${stagingFolderOf(taskId)}/poster.jpg` };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { createCompleteTask } from '../../activities/end-task.ts';
+import { resultKeysOf } from '../../activities/task-files.ts';
 import { setEventEndpoint } from '../../src/callbacks/event-endpoint.ts';
 import { setLowBalance } from '../../src/accounts/low-balance.ts';
 import { eventTypes } from '../../src/callbacks/event.ts';
@@ -81,7 +82,7 @@ test('a worker that dies anywhere while it ends a task leaves one event, and the
   for (let call = 0, hasDied = true; hasDied; call += 1) {
     for (const when of ['before', 'after'] as const) {
       const taskId = await acceptTestTask(database.db, accountId, taskParam('ended'));
-      const [videoKey, posterKey] = [`results/${taskId}/video.mp4`, `results/${taskId}/poster.jpg`];
+      const { video: videoKey, poster: posterKey } = resultKeysOf(taskId, madeUpMeasures.sha256);
       const end = { taskId, result: { ...madeUpMeasures, videoKey, posterKey } };
       const dying = interruptedDeps(worldOf(), { call, when });
       await run(() => createCompleteTask(dying.deps)(end)).catch(() => undefined);

@@ -96,7 +96,7 @@ for (const at of pages) {
   test(`a film that does not play gets a fresh link once, for ${at.who}`, { skip }, async () => {
     const { page, open } = await stage(at);
     const asked: string[] = [];
-    await page.route('**/video.mp4?*', (route) => {
+    await page.route('**/video-*.mp4?*', (route) => {
       asked.push(route.request().url());
       return asked.length === 1 ? route.fulfill({ status: 403 }) : route.continue();
     });

@@ -67,7 +67,7 @@ const cardOf = (prompt: string) => ({ name: new RegExp(`^Open: \\[\\[instant\\]\
 test('a video plays under the pointer, muted and one at a time, and none is loaded before', { skip }, async () => {
   const { page, open, errors } = await visitor.signedIn({ [accountId]: 'viewer' });
   const loaded: string[] = [];
-  page.on('request', (request) => void (request.url().includes('/video.mp4') && loaded.push(request.url())));
+  page.on('request', (request) => void (request.url().includes('/video-') && loaded.push(request.url())));
   await open(`/a/${accountId}/gallery`);
   const boat = page.getByRole('button', cardOf('a wide boat'));
   await boat.waitFor();

@@ -70,7 +70,7 @@ describe('deletion on request', () => {
       await waitFor('the end of the image', async () =>
         (await isThere(pathname.slice('/media/'.length))) ? undefined : true,
       );
-      assert.equal(await isThere(`results/${taskId}/poster.jpg`), false);
+      assert.equal(await isThere(`results/${taskId}`), false);
       assert.equal((await recordInfo(api, taskId)).body.data['state'], 'success');
     } finally {
       await receiver.close();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { v7 as uuidv7 } from 'uuid';
+import { resultKeysOf } from '../../activities/task-files.ts';
 import { taskQueuesOf } from '../../src/temporal/task-queues.ts';
 import { findAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
@@ -51,8 +52,9 @@ describe('videoTask', () => {
     const task = await waitForEnd(worker.database.db, taskId);
     assert.equal(task.state, 'success');
     assert.equal(task.creditsRefunded, 0);
-    assert.match(task.result?.sha256 ?? '', /^[0-9a-f]{64}$/);
-    assert.equal(task.result?.videoKey, `results/${taskId}/video.mp4`);
+    const { sha256, videoKey } = task.result ?? assert.fail();
+    assert.match(sha256, /^[0-9a-f]{64}$/);
+    assert.equal(videoKey, resultKeysOf(taskId, sha256).video);
     assert.deepEqual(await kinds(taskId), ['charge']);
   });
 
