@@ -26,7 +26,7 @@ export type SendCallbackInput = {
 /**
  * Makes one signed attempt at a callback or event, and records its status and time. The body of a callback is the response of recordInfo
  * at that time, in the dialect of the task. 2xx is success, 410 ends the delivery, everything else is a failure; `isLast` ends it as failed. A delivery
- * that has ended is not sent again, so a repeated or reset workflow sends nothing twice.
+ * that has ended is not sent again. While it is pending, an attempt whose outcome was not recorded is repeated with the same `webhook-id`.
  */
 export function createSendCallback(deps: ActivityDeps) {
   return async ({ deliveryId, isLast, nextPauseMs }: SendCallbackInput): Promise<AttemptOutcome> => {

@@ -102,7 +102,7 @@ export type LostCreate = Omit<JobRequest, 'media' | 'mediaLinks'> & {
 
 export type RecoverOutcome =
   | { readonly kind: 'found'; readonly id: string; readonly handle?: JsonObject }
-  /** It is certain; only providers with `namesJobs` may return it. */
+  /** It is certain that no job exists. Only providers with `namesJobs` may return this. */
   | { readonly kind: 'not_created' }
   /** Not known yet, retry; ten minutes after the intent it counts as unknown. */
   | { readonly kind: 'later'; readonly afterMs: number }

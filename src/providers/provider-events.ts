@@ -51,7 +51,7 @@ export function reportDownloads(
       try {
         await client.download(pathOrUrl, toFile, { ...how, onBreak });
       } catch (error) {
-        // A download that we abort ourselves is no failure.
+        // A download that we abort ourselves is not a failure.
         if (!how.signal.aborted) emit({ kind, provider, outcome: 'failed' });
         throw error;
       }

@@ -11,7 +11,7 @@ import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
 import { createDatabase } from '../../src/platform/database/database.ts';
 import { promtool, skipsWithoutPromtool } from '../support/promtool.ts';
 
-// Everything that a process with an API and a worker defines, and what alerts, dashboard and documents say that there is.
+// Everything that a process with an API and a worker defines, and what the alerts, the dashboard, and the documentation claim exists.
 
 const exposed = createMetrics();
 exportProcessMetrics(exposed);
