@@ -247,7 +247,7 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       assert.deepEqual(await keysOf('shown'), [result.posterKey, result.videoKey]);
     });
 
-    test('an attempt that goes on after its successor has stored the video changes none of its files', async () => {
+    test('an attempt that its successor has overtaken changes none of the stored files', async () => {
       const { order, keys, files } = await staged('overtaken');
       let release = () => {};
       const held = new Promise<void>((resolve) => (release = resolve));
