@@ -79,7 +79,7 @@ export async function deliverCallback({
 }: DeliverCallbackInput): Promise<AttemptOutcome['kind']> {
   const redeliveries = countRedeliveries();
   for (let made = firstAttempt; ; made = undefined) {
-    // A redelivery that started this workflow came after the attempt that the task's workflow has made, so that attempt does not count for it.
+    // If a redelivery started this workflow, the first attempt was made before it, so the schedule begins anew.
     const seen = made === undefined ? redeliveries() : 0;
     const end = await followSchedule(delivery, made, () => redeliveries() > seen);
     if (end !== 'redelivered') return end;

@@ -128,7 +128,7 @@ async function linksTo(
   };
 }
 
-/** Commits the intent. A job that lives in its request has its id from then on. */
+/** Commits the intent. A job that runs inside its request (preview, cog) gets its id with it. */
 export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved'>): Promise<Stop | undefined> {
   const { taskId, ordinal, pool, open, entry, jobKey } = job;
   const { provider, stored } = open;

@@ -1,7 +1,7 @@
 import { hourMs, minuteMs, secondMs } from '../platform/duration.ts';
 
 /**
- * Pauses before each attempt: ten attempts in three days. A pause begins at the end of the previous attempt, or, after a network error,
+ * Pauses before each attempt: a schedule has ten attempts in three days. A pause begins at the end of the previous attempt, or, after a network error,
  * at the latest time at which that attempt could have ended.
  */
 export const callbackPausesMs: readonly number[] = [
@@ -19,7 +19,7 @@ export const callbackPausesMs: readonly number[] = [
 
 export const callbackTimeoutMs = 15 * secondMs;
 
-/** The longest `Retry-After` that is obeyed. */
+/** The longest `Retry-After` that is obeyed. A scheduled pause may be longer by the timeout, after a network error. */
 const maxRetryAfterMs = 24 * hourMs;
 
 /** The scheduled pause, or the receiver's `Retry-After` if it is longer. */

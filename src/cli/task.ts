@@ -4,7 +4,7 @@ import { failOutcome } from '../tasks/fail-code.ts';
 import { taskQueuesOf } from '../temporal/task-queues.ts';
 import { noLinks, taskRecord } from '../tasks/task-record.ts';
 import { type Task, type TaskState, taskStates } from '../tasks/task.ts';
-import { endTaskAs } from '../tasks/cancel-task.ts';
+import { cancelTaskAs } from '../tasks/cancel-task.ts';
 import { findTask } from '../tasks/tasks.ts';
 import { maxReasonLength } from '../credits/prices.ts';
 import { deleteTaskContentAs } from '../tasks/content-deletion.ts';
@@ -62,7 +62,7 @@ async function show({ db }: Context, taskId: string): Promise<Answer> {
 
 async function cancel({ db, config }: Context, taskId: string, { reason }: { reason: string }): Promise<Answer> {
   await requireTask(db, taskId);
-  const { task, changed } = await endTaskAs(db, commandLineActor(), { taskId, reason });
+  const { task, changed } = await cancelTaskAs(db, commandLineActor(), { taskId, reason });
   const { state, creditsRefunded } = task;
   const json = { taskId, changed, state, failCode: task.failure?.failCode ?? null, creditsRefunded };
   if (!changed) return { json, lines: [`Task ${taskId} has already ended in ${state}; nothing changed.`] };

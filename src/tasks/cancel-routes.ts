@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endTaskAs, cancelTaskFor, finishCancellation } from './cancel-task.ts';
+import { cancelTaskAs, cancelTaskFor, stopGenerationOf } from './cancel-task.ts';
 import { actOnEach, outcomesOf, taskIdsField } from './many-tasks-routes.ts';
 import { failCodes, finalStates } from './task.ts';
 import { findTask } from './tasks.ts';
@@ -51,7 +51,7 @@ const adminCancel = defineEndpoint({
   failures: ['task_not_found'],
   handler: async ({ actor, input }, deps) => {
     existing(await findTask(deps.db, input.taskId), 'task_not_found');
-    return finishCancellation(deps, await endTaskAs(deps.db, actor, input));
+    return stopGenerationOf(deps, await cancelTaskAs(deps.db, actor, input));
   },
 });
 
@@ -86,7 +86,7 @@ const adminCancelTasks = defineEndpoint({
   handler: ({ actor, input: { taskIds: ids, reason } }, deps) =>
     actOnEach(ids, async (taskId) => {
       const task = await findTask(deps.db, taskId);
-      return task && finishCancellation(deps, await endTaskAs(deps.db, actor, { taskId, reason }));
+      return task && stopGenerationOf(deps, await cancelTaskAs(deps.db, actor, { taskId, reason }));
     }),
 });
 

@@ -13,10 +13,7 @@ const cancelled: TaskFailure = { failCode: 'cancelled', failMsg: 'The task was c
 
 /** Ends an unfinished task of the caller with a refund, and stops its generation. A task that has ended stays unchanged. */
 export async function cancelTaskFor(deps: HttpDeps, taskId: string) {
-  return finishCancellation(
-    deps,
-    await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }),
-  );
+  return stopGenerationOf(deps, await failAndRefund(deps.db, taskId, cancelled, { terminatesAfterMs: cancelGraceMs }));
 }
 
 const cancelledByOperator: TaskFailure = {
@@ -24,8 +21,8 @@ const cancelledByOperator: TaskFailure = {
   failMsg: 'The task was cancelled by the operator of the service.',
 };
 
-/** Ends a task of any account with a refund and an entry in the audit log. `finishCancellation` stops its generation. Throws for an unknown task. */
-export function endTaskAs(
+/** Ends a task of any account with a refund and an entry in the audit log. `stopGenerationOf` stops its generation. Throws for an unknown task. */
+export function cancelTaskAs(
   db: Database,
   actor: Actor,
   { taskId, reason }: { readonly taskId: string; readonly reason: string },
@@ -39,10 +36,7 @@ export function endTaskAs(
 }
 
 /** Stops the generation of a task that this request has ended, and returns the data of the response. */
-export function finishCancellation(
-  { stopTask, events }: HttpDeps,
-  { changed, task, hasCallback, hasEvent }: EndedTask,
-) {
+export function stopGenerationOf({ stopTask, events }: HttpDeps, { changed, task, hasCallback, hasEvent }: EndedTask) {
   const { taskId, accountId, state, failure, creditsRefunded } = task;
   if (state !== 'success' && state !== 'fail') throw new Error(`the task ${taskId} has not ended`);
   if (changed) {
