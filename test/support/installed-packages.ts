@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -14,7 +14,8 @@ const cacheFolder = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cach
 export async function pythonWith(...packages: readonly string[]): Promise<string> {
   const folder = await installed('python', packages, async (path) => {
     await run('python3', ['-m', 'venv', path]);
-    await run(join(path, 'bin/pip'), ['install', '--quiet', ...packages]);
+    // Not `bin/pip`: the script names its folder, which is renamed later.
+    await run(join(path, 'bin/python'), ['-m', 'pip', 'install', '--quiet', ...packages]);
   });
   return join(folder, 'bin/python');
 }
@@ -22,7 +23,6 @@ export async function pythonWith(...packages: readonly string[]): Promise<string
 /** Returns the `node_modules` with these packages, also if they ask for a later Node.js than this one. */
 export async function nodeModulesWith(...packages: readonly string[]): Promise<string> {
   const folder = await installed('npm', packages, async (path) => {
-    await mkdir(path, { recursive: true });
     await writeFile(join(path, 'package.json'), '{"private":true}');
     const options = ['--ignore-scripts', '--engine-strict=false', '--no-audit', '--no-fund', '--silent'];
     await run('npm', ['install', ...options, ...packages], { cwd: path });
@@ -33,13 +33,20 @@ export async function nodeModulesWith(...packages: readonly string[]): Promise<s
 async function installed(kind: string, packages: readonly string[], install: (folder: string) => Promise<void>) {
   const digest = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 12);
   const folder = join(cacheFolder, `${kind}-${digest}`);
-  const isComplete = await stat(join(folder, 'complete')).then(
+  if (await exists(folder)) return folder;
+  // Two files that need the same packages may install them at once. Each installs into a folder of its own, and one becomes the shared one.
+  await mkdir(cacheFolder, { recursive: true });
+  const own = await mkdtemp(`${folder}-`);
+  await install(own);
+  await rename(own, folder).catch(async (error: unknown) => {
+    if (!(await exists(folder))) throw error;
+    await rm(own, { recursive: true });
+  });
+  return folder;
+}
+
+const exists = (path: string) =>
+  stat(path).then(
     () => true,
     () => false,
   );
-  if (isComplete) return folder;
-  await rm(folder, { recursive: true, force: true });
-  await install(folder);
-  await writeFile(join(folder, 'complete'), '');
-  return folder;
-}
