@@ -5,7 +5,7 @@ import type { OpenProvider } from '../../src/providers/registry.ts';
 import { callSettledAfterMs, countRivals, listClaimedJobs } from '../../src/providers/job-creates.ts';
 import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './attempt.ts';
+import { type Attempt, hasDeadlinePassed, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import { findStaged } from './fetch.ts';
 import { type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
@@ -70,16 +70,19 @@ const pauseAfterErrorMs = 15_000;
 
 /** Finds the job of a create whose response was lost. If the upstream does not have it, another one may be created. */
 export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Promise<Outcome> {
-  const { deps, task, signal } = attempt;
+  const { deps, task, signal, signalWithoutDeadline } = attempt;
   const { taskId, ordinal, jobKey, pool, provider, open, intendedAt, ageMs } = job;
   const row = { ordinal, provider: provider.name, pool, intendedAt, ageMs };
   const { accountId, param, deadlineMs } = task;
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
   const found = await lookUpLostJob(deps, { provider, imageReference: open.imageReference }, lost, signal);
-  if (signal.aborted) return interrupted(attempt);
+  // A job that was found is recorded also after an abort, so that it can be stopped.
+  if (signal.aborted && found.kind !== 'found') return interrupted(attempt);
   switch (found.kind) {
     case 'found':
-      return await recordAccepted(attempt, runningJob(task, job, { provider, ...found }));
+      return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
+        recordAccepted(attempt, runningJob(task, job, { provider, ...found }), late),
+      );
     case 'later':
       return { kind: 'waits', why: 'the job may still be found', pauseMs: found.afterMs };
     case 'not_created':
