@@ -86,9 +86,6 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
     case 'later':
       return { kind: 'waits', why: 'the job may still be found', pauseMs: found.afterMs };
     case 'not_created':
-      // The create may still be on its way, from a worker that Temporal has replaced.
-      if (ageMs < callSettledAfterMs)
-        return { kind: 'waits', why: 'the create may be on its way', pauseMs: pauseAfterErrorMs };
       await endJob(deps, job, { outcome: 'not_created', cost: 'free' });
       return { kind: 'next' };
     case 'unknown':
@@ -105,7 +102,10 @@ type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'd
 
 type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
 
-/** Finds the job of a create whose response was lost; it creates none. A lookup that fails is repeated later. */
+/**
+ * Finds the job of a create whose response was lost; it creates none. A lookup that fails is repeated later, and so is one that finds no
+ * job while the create may still be on its way, such as from a worker that Temporal has replaced.
+ */
 export async function lookUpLostJob(
   deps: ActivityDeps,
   { provider, imageReference }: Recovering,
@@ -127,13 +127,14 @@ export async function lookUpLostJob(
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');
     return { kind: 'later', afterMs: pauseAfterErrorMs } as const;
   });
-  const outcome = limitLookUp(found, row.ageMs);
+  const outcome = limitLookUp(found, row.ageMs, Math.max(callSettledAfterMs, provider.submitTimeoutMs));
   deps.events.emit({ kind: 'provider_lookup', provider: provider.name, outcome: outcome.kind });
   return outcome;
 }
 
 /** A lookup ends after ten minutes. */
-function limitLookUp(found: RecoverOutcome, ageMs: number): RecoverOutcome {
+function limitLookUp(found: RecoverOutcome, ageMs: number, settledAfterMs: number): RecoverOutcome {
+  if (found.kind === 'not_created' && ageMs < settledAfterMs) return { kind: 'later', afterMs: pauseAfterErrorMs };
   if (found.kind === 'found' && !isStorable(found)) return { kind: 'unknown', detail: 'the job has no usable id' };
   if (found.kind === 'later' && ageMs >= responseLimitMs)
     return { kind: 'unknown', detail: 'no response in ten minutes' };

@@ -59,6 +59,23 @@ test('the job of a task that ended before the response to its create is found up
   assert.equal(upstream.jobs[0]?.state, 'cancelled');
 });
 
+test('a lookup that finds no job decides nothing while the create may still be on its way', async () => {
+  const { provider } = upstream;
+  const submitTimeoutMs = 300_000;
+  let lookups = 0;
+  const recover: PolledProvider['recover'] = async () => {
+    lookups += 1;
+    return { kind: 'not_created' };
+  };
+  const world = { ...worldOf(), providers: providersOf([{ ...provider, submitTimeoutMs, recover }]) };
+  const settle = () => run(activities(world).settleProviderJobs);
+  const taskId = await failedWithJob({ hasResponse: false });
+  await agedIntent(taskId);
+  assert.deepEqual([await settle(), lookups], [{ stopped: 0, late: 0 }, 1]);
+  await agedIntent(taskId, 240);
+  assert.deepEqual([await settle(), lookups], [{ stopped: 1, late: 0 }, 2]);
+});
+
 test('the job of a lost create is found by its prompt, also after the content of its task was deleted', async () => {
   const taskId = await failedWithJob({ hasResponse: false });
   const task = await findTask(database.db, taskId);
@@ -196,7 +213,8 @@ async function failedWithJob({ hasResponse = true } = {}): Promise<string> {
   return taskId;
 }
 
-/** Makes the intent older than a create can be on its way. */
-async function agedIntent(taskId: string): Promise<void> {
-  await execute(`update provider_jobs set intended_at = intended_at - interval '61 s' where task_id = '${taskId}'`);
+/** Makes the intent older, by default than a create can be on its way. */
+async function agedIntent(taskId: string, seconds = 61): Promise<void> {
+  const text = `update provider_jobs set intended_at = intended_at - interval '${seconds} s' where task_id = '${taskId}'`;
+  await execute(text);
 }
