@@ -81,7 +81,7 @@ export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Pr
   switch (found.kind) {
     case 'found':
       return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
-        recordAccepted(attempt, runningJob(task, job, { provider, ...found }), late),
+        recordAccepted(attempt, runningJob(task, job, { provider, submittedAt: intendedAt, ...found }), late),
       );
     case 'later':
       return { kind: 'waits', why: 'the job may still be found', pauseMs: found.afterMs };
