@@ -14,7 +14,9 @@ export class TooManySecrets extends Error {
   readonly limit = maxSecrets;
 
   constructor() {
-    super(`at most ${maxSecrets} secrets sign at a time; rotate with an overlap of 0 seconds, or wait until one expires`);
+    super(
+      `at most ${maxSecrets} secrets sign at a time; rotate with an overlap of 0 seconds, or wait until one expires`,
+    );
   }
 }
 
@@ -59,10 +61,7 @@ with dropped as (delete from callback_secrets where account_id = $1 and purpose 
 update callback_secrets set expires_at = now() + $3 * interval '1 second'
 where account_id = $1 and purpose = $2 and expires_at is null`,
 });
-const createNext = maybeOne<
-  { readonly secretId: number },
-  [accountId: string, purpose: SecretPurpose, sealed: string]
->({
+const createNext = maybeOne<{ secretId: number }, [accountId: string, purpose: SecretPurpose, sealed: string]>({
   name: 'create-next-callback-secret',
   text: `
 insert into callback_secrets (account_id, purpose, sealed, shown_at)
