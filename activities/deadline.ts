@@ -14,3 +14,22 @@ export const startDeadline: StartDeadline = (leftMs) => {
   const timer = setTimeout(pass, leftMs);
   return { signal: passed.signal, stop: () => clearTimeout(timer) };
 };
+
+/** Returns a signal that aborts `ms` after another one, for work that still needs a moment to end. */
+export function abortingLater(signal: AbortSignal, ms: number, start: StartDeadline): Deadline {
+  const late = new AbortController();
+  let grace: Deadline | undefined;
+  const onAbort = () => {
+    grace = start(ms);
+    grace.signal.addEventListener('abort', () => late.abort(signal.reason), { once: true });
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal: late.signal,
+    stop: () => {
+      signal.removeEventListener('abort', onAbort);
+      grace?.stop();
+    },
+  };
+}

@@ -28,7 +28,7 @@ export type ActivityDeps = {
   readonly providers: Providers;
   readonly testProvider: TestProvider;
   readonly attempts: Attempts;
-  /** Starts the deadline of an attempt; tests end it. */
+  /** Starts the deadline of an attempt, and the grace time of a create in flight; tests end them. */
   readonly startDeadline: StartDeadline;
   readonly switches: Switches;
   /** Identifies an account to upstreams without naming it. */

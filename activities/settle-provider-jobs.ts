@@ -59,15 +59,21 @@ async function settleJob(deps: ActivityDeps, unsettled: UnsettledJob): Promise<S
   if (found === 'not_created') return { outcome: 'abandoned', cost: 'free' };
   if (found === 'unknown') return abandoned(deps, unsettled);
   const status = await statusOf(provider, found);
+  // The time of a lost create is that of its intent.
+  const submitted = { taskId, ordinal, open, submittedAt: row.submittedAt ?? row.intendedAt };
   switch (status.state) {
     case 'succeeded':
-      await recordCost({ deps, task }, { taskId, ordinal, open, submittedAt: row.submittedAt }, status.cost);
+      await recordCost({ deps, task }, submitted, status.cost);
       deps.log.warn(
         { taskId, provider: row.provider, jobId: row.jobId },
         'video finished after the refund; not delivered',
       );
       return { outcome: 'late_success' };
     case 'failed':
+      if (status.cost !== undefined) {
+        await recordCost({ deps, task }, submitted, status.cost);
+        return { outcome: 'abandoned' };
+      }
       return { outcome: 'abandoned', cost: open.terms.failedJobs === 'free' ? 'free' : undefined };
     case 'missing':
       return { outcome: 'abandoned', cost: 'unknown' };

@@ -3,6 +3,7 @@ import type { JobRequest } from '../../src/providers/contract.ts';
 import type { VideoForm } from '../../src/tasks/ports.ts';
 import { type GeneratingTask, recordGenerating } from '../../src/tasks/tasks.ts';
 import { TaskEnded } from '../attempts.ts';
+import { abortingLater } from '../deadline.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { providerFailures } from './failures.ts';
 import type { Stop } from './job.ts';
@@ -32,6 +33,26 @@ export async function markGenerating({ deps, task, started }: Attempt, sinceMs =
   started.at = (await recordGenerating(deps.db, task.taskId, sinceMs))?.generationStartedAt;
   if (started.at === undefined) return;
   deps.events.emit({ kind: 'stage_ended', stage: 'queue_wait', durationMs: started.at - task.createdAt });
+}
+
+/** Short enough to end before a worker that shuts down is stopped by force. */
+const createGraceMs = 10_000;
+
+/**
+ * Runs a create, or records its job, under a signal that aborts ten seconds after `signal`: the upstream may have accepted a job whose id
+ * is still on its way, and without its id a paid job cannot be stopped.
+ */
+export async function withCreateGrace<T>(
+  { deps }: Pick<Attempt, 'deps'>,
+  signal: AbortSignal,
+  work: (late: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = abortingLater(signal, createGraceMs, deps.startDeadline);
+  try {
+    return await work(late.signal);
+  } finally {
+    late.stop();
+  }
 }
 
 type Signals = Pick<Attempt, 'signal' | 'signalWithoutDeadline'>;

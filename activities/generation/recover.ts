@@ -5,7 +5,7 @@ import type { OpenProvider } from '../../src/providers/registry.ts';
 import { callSettledAfterMs, countRivals, listClaimedJobs } from '../../src/providers/job-creates.ts';
 import type { ProviderJob } from '../../src/providers/provider-jobs.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { type Attempt, hasDeadlinePassed, interrupted, markGenerating } from './attempt.ts';
+import { type Attempt, hasDeadlinePassed, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
 import { providerFailures } from './failures.ts';
 import { findStaged } from './fetch.ts';
 import { type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
@@ -70,22 +70,22 @@ const pauseAfterErrorMs = 15_000;
 
 /** Finds the job of a create whose response was lost. If the upstream does not have it, another one may be created. */
 export async function recoverJob(attempt: Attempt, job: JobIn<'unanswered'>): Promise<Outcome> {
-  const { deps, task, signal } = attempt;
+  const { deps, task, signal, signalWithoutDeadline } = attempt;
   const { taskId, ordinal, jobKey, pool, provider, open, intendedAt, ageMs } = job;
   const row = { ordinal, provider: provider.name, pool, intendedAt, ageMs };
   const { accountId, param, deadlineMs } = task;
   const lost = { taskId, accountId, jobKey, row, ...param, deadlineMs };
   const found = await lookUpLostJob(deps, { provider, imageReference: open.imageReference }, lost, signal);
-  if (signal.aborted) return interrupted(attempt);
+  // A job that was found is recorded also after an abort, so that it can be stopped.
+  if (signal.aborted && found.kind !== 'found') return interrupted(attempt);
   switch (found.kind) {
     case 'found':
-      return await recordAccepted(attempt, runningJob(task, job, { provider, ...found }));
+      return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
+        recordAccepted(attempt, runningJob(task, job, { provider, submittedAt: intendedAt, ...found }), late),
+      );
     case 'later':
       return { kind: 'waits', why: 'the job may still be found', pauseMs: found.afterMs };
     case 'not_created':
-      // The create may still be on its way, from a worker that Temporal has replaced.
-      if (ageMs < callSettledAfterMs)
-        return { kind: 'waits', why: 'the create may be on its way', pauseMs: pauseAfterErrorMs };
       await endJob(deps, job, { outcome: 'not_created', cost: 'free' });
       return { kind: 'next' };
     case 'unknown':
@@ -102,7 +102,10 @@ type LostRequest = Pick<LostCreate, 'taskId' | 'jobKey' | 'model' | 'input' | 'd
 
 type Recovering = Pick<OpenProvider, 'imageReference'> & { readonly provider: PolledProvider };
 
-/** Finds the job of a create whose response was lost; it creates none. A lookup that fails is repeated later. */
+/**
+ * Finds the job of a create whose response was lost; it creates none. A lookup that fails is repeated later, and so is one that finds no
+ * job while the create may still be on its way, such as from a worker that Temporal has replaced.
+ */
 export async function lookUpLostJob(
   deps: ActivityDeps,
   { provider, imageReference }: Recovering,
@@ -124,13 +127,14 @@ export async function lookUpLostJob(
     deps.log.info({ taskId, provider: row.provider, detail: detailOf({ error }) }, 'job lookup failed');
     return { kind: 'later', afterMs: pauseAfterErrorMs } as const;
   });
-  const outcome = limitLookUp(found, row.ageMs);
+  const outcome = limitLookUp(found, row.ageMs, Math.max(callSettledAfterMs, provider.submitTimeoutMs));
   deps.events.emit({ kind: 'provider_lookup', provider: provider.name, outcome: outcome.kind });
   return outcome;
 }
 
 /** A lookup ends after ten minutes. */
-function limitLookUp(found: RecoverOutcome, ageMs: number): RecoverOutcome {
+function limitLookUp(found: RecoverOutcome, ageMs: number, settledAfterMs: number): RecoverOutcome {
+  if (found.kind === 'not_created' && ageMs < settledAfterMs) return { kind: 'later', afterMs: pauseAfterErrorMs };
   if (found.kind === 'found' && !isStorable(found)) return { kind: 'unknown', detail: 'the job has no usable id' };
   if (found.kind === 'later' && ageMs >= responseLimitMs)
     return { kind: 'unknown', detail: 'no response in ten minutes' };

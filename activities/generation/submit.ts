@@ -15,10 +15,10 @@ import { spellImageReferences } from '../../src/providers/task-values.ts';
 import { intendProviderJob, intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
 import { closeBreaker } from '../../src/providers/provider-pools.ts';
 import { referenceFolderOf, incomingKeyOf } from '../task-files.ts';
-import { type Attempt, interrupted, markGenerating } from './attempt.ts';
+import { type Attempt, interrupted, markGenerating, withCreateGrace } from './attempt.ts';
 import { failureIn } from './failures.ts';
 import { type JobBase, type JobIn, type Outcome, runningJob, type Stop } from './job.ts';
-import { coolDown, endJobAndTask, logFields, endDeclinedJob } from './settle.ts';
+import { coolDown, endJobAndTask, logFields, endDeclinedJob, withinLimit } from './settle.ts';
 
 // The intent of a create is committed before it, and its outcome after it. After a create, only a response that proves that
 // no job exists lets another provider get the task.
@@ -49,20 +49,33 @@ async function checkImages(attempt: Attempt, job: JobIn<'reserved'>): Promise<St
 }
 
 async function createJob(attempt: Attempt, job: JobIn<'reserved'>, provider: PolledProvider): Promise<Outcome> {
-  const { deps, signal, task } = attempt;
+  const { signal, signalWithoutDeadline } = attempt;
   // Built before the intent, because an error of our store must not be mistaken for a lost response.
   const request = { ...requestFor(attempt, job), ...(await linksFor(attempt, job, provider)) };
   const conflict = await commitIntent(attempt, job);
   if (conflict !== undefined) return conflict;
   if (signal.aborted) return interrupted(attempt);
-  const created = await provider
-    .submit(request, signal)
-    .catch((error: unknown) => ({ kind: 'unknown', invalid: failureIn(error), detail: detailOf({ error }) }) as const);
+  // One grace time for both, so that a cancelled attempt ends ten seconds later at most.
+  return await withCreateGrace(attempt, signalWithoutDeadline, (late) =>
+    sendCreate(attempt, { ...job, provider }, request, late),
+  );
+}
+
+async function sendCreate(
+  attempt: Attempt,
+  { provider, ...job }: JobIn<'reserved'> & { readonly provider: PolledProvider },
+  request: JobRequest,
+  late: AbortSignal,
+): Promise<Outcome> {
+  const { deps, signal, task } = attempt;
+  const created = await withCreateGrace(attempt, signal, (limit) => provider.submit(request, limit)).catch(
+    (error: unknown) => ({ kind: 'unknown', invalid: failureIn(error), detail: detailOf({ error }) }) as const,
+  );
   if ('invalid' in created && created.invalid !== undefined)
     return await endJobAndTask(attempt, job, created.invalid, { outcome: 'refused', cost: 'free' });
   deps.events.emit({ kind: 'provider_call', provider: provider.name, outcome: callOutcomeOf(created) });
   if (created.kind === 'accepted')
-    return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }));
+    return await recordAccepted(attempt, runningJob(task, job, { provider, ...created }), late);
   if (created.kind !== 'unknown') return await endDeclinedJob(attempt, job, created);
   deps.log.warn({ ...logFields(job), detail: created.detail }, 'response to a create lost');
   if (!signal.aborted) await coolDown(deps, job, { reason: 'unknown' });
@@ -143,19 +156,22 @@ export async function commitIntent({ deps, task }: Attempt, job: JobIn<'reserved
   return isFirst ? undefined : { kind: 'undecided', detail: 'another attempt is creating a job, or the slot was lost' };
 }
 
-/** Commits the id of the job. A job whose intent was abandoned is stopped; the next attempt reads the state of its task. */
-export async function recordAccepted(attempt: Attempt, job: JobIn<'running'>): Promise<Outcome> {
-  const { deps, signalWithoutDeadline } = attempt;
+/**
+ * Commits the id of the job, and retries until `late` is aborted. A job whose intent was abandoned is stopped; the next attempt reads the
+ * state of its task.
+ */
+export async function recordAccepted(attempt: Attempt, job: JobIn<'running'>, late: AbortSignal): Promise<Outcome> {
+  const { deps } = attempt;
   const { taskId, ordinal, pool, provider, upstream } = job;
   const { id: jobId } = upstream;
   // A handle that was recorded before stays if the provider returns none now.
   const handle = Object.keys(upstream.handle).length > 0 ? upstream.handle : undefined;
   const submitted = { taskId, ordinal, jobId, handle, isNamed: provider.namesJobs };
-  const recorded = await whenAvailable(attempt, () => recordProviderJob(deps.db, submitted));
+  const recorded = await whenAvailable(late, () => recordProviderJob(deps.db, submitted));
   if (recorded === 'repeated')
     return { kind: 'undecided', detail: `job ${jobId} was found by another attempt, which has sent its request again` };
   if (recorded === 'abandoned') {
-    await provider.cancel(upstream, signalWithoutDeadline);
+    await withinLimit((signal) => provider.cancel(upstream, signal));
     return { kind: 'undecided', detail: `job ${jobId} was stopped, because its request had been abandoned` };
   }
   if (pool !== undefined) await closeBreaker(deps.db, pool);
@@ -167,10 +183,7 @@ export async function recordAccepted(attempt: Attempt, job: JobIn<'running'>): P
 const recordPauseMs = 1_000;
 
 /** Waits for the database, because the id of a job that is paid for is known to this attempt only. */
-async function whenAvailable<Value>(
-  { signalWithoutDeadline: signal }: Attempt,
-  record: () => Promise<Value>,
-): Promise<Value> {
+async function whenAvailable<Value>(signal: AbortSignal, record: () => Promise<Value>): Promise<Value> {
   for (;;) {
     try {
       return await record();

@@ -6,15 +6,29 @@ import { many, maybeOne, none } from '../platform/database/statement.ts';
 export const secretPurposes = ['callback', 'event'] as const;
 export type SecretPurpose = (typeof secretPurposes)[number];
 
+/** Secrets that sign for a purpose at a time, because each adds a signature to every delivery. */
+const maxSecrets = 10;
+
+export class TooManySecrets extends Error {
+  override readonly name = 'TooManySecrets';
+  readonly limit = maxSecrets;
+
+  constructor() {
+    super(
+      `at most ${maxSecrets} secrets sign at a time; rotate with an overlap of 0 seconds, or wait until one expires`,
+    );
+  }
+}
+
 /** A secret is sealed with a key that is not in the database. */
 export type SealedSecret = { readonly sealed: string; readonly expiresAt: number | undefined };
 
-/** Lists the secrets that sign for a purpose: the current one, then the former ones in their overlap; at most ten. */
+/** Lists the secrets that sign for a purpose: the current one, then the former ones in their overlap. */
 export const listCallbackSecrets = many<SealedSecret, [accountId: string, purpose: SecretPurpose]>({
   name: 'list-callback-secrets',
   text: `
 select sealed, expires_at as "expiresAt" from callback_secrets
-where account_id = $1 and purpose = $2 and (expires_at is null or expires_at > now()) order by id desc limit 10`,
+where account_id = $1 and purpose = $2 and (expires_at is null or expires_at > now()) order by id desc limit ${maxSecrets}`,
 });
 
 /** Stores the account's first secret, unless another process stored one first: the caller reads it back. */
@@ -47,9 +61,13 @@ with dropped as (delete from callback_secrets where account_id = $1 and purpose 
 update callback_secrets set expires_at = now() + $3 * interval '1 second'
 where account_id = $1 and purpose = $2 and expires_at is null`,
 });
-const createNext = none<[accountId: string, purpose: SecretPurpose, sealed: string]>({
+const createNext = maybeOne<{ secretId: number }, [accountId: string, purpose: SecretPurpose, sealed: string]>({
   name: 'create-next-callback-secret',
-  text: `insert into callback_secrets (account_id, purpose, sealed, shown_at) values ($1, $2, $3, now())`,
+  text: `
+insert into callback_secrets (account_id, purpose, sealed, shown_at)
+select $1, $2, $3, now()
+where (select count(*) from callback_secrets where account_id = $1 and purpose = $2 and expires_at > now()) < ${maxSecrets}
+returning id as "secretId"`,
 });
 
 /** `overlapSeconds`: how long the replaced secret also signs. */
@@ -59,7 +77,10 @@ export type SecretRotation = {
   readonly overlapSeconds: number;
 };
 
-/** Replaces the current secret, which also signs for `overlapSeconds` more. The new one counts as shown. Throws `AccountClosed`. */
+/**
+ * Replaces the current secret, which also signs for `overlapSeconds` more. The new one counts as shown. Throws `AccountClosed`, and
+ * `TooManySecrets` if ten others would sign beside it.
+ */
 export function rotateCallbackSecret(
   db: Database,
   { accountId, purpose, sealed, overlapSeconds }: SecretRotation & { readonly sealed: string },
@@ -68,7 +89,7 @@ export function rotateCallbackSecret(
     // The lock serializes rotations: two concurrent ones would find the same current secret.
     await lockOpenAccount({ run }, accountId);
     await expireCurrent({ run }, accountId, purpose, overlapSeconds);
-    await createNext({ run }, accountId, purpose, sealed);
+    if ((await createNext({ run }, accountId, purpose, sealed)) === undefined) throw new TooManySecrets();
   });
 }
 

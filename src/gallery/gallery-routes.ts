@@ -144,10 +144,10 @@ const label = defineEndpoint({
   },
 });
 
-/** Ids are opaque to clients: one in another format is not found. */
+/** Ids are opaque to clients: one in another format is not found. An id in upper case is the same id. */
 export function requireIds(taskIds: readonly string[]): readonly string[] {
   if (!taskIds.every((taskId) => z.uuid().safeParse(taskId).success)) throw noVideo();
-  return taskIds;
+  return taskIds.map((taskId) => taskId.toLowerCase());
 }
 
 export function noVideo(): HttpError {

@@ -16,11 +16,10 @@ export function mcpRoutes(router: AppRouter, deps: HttpDeps, authentication: Aut
       const body = await readJson(ctx, maxInlineBytes);
       // It takes a third of a second to load, which a start must not wait for.
       const { answerMcp } = await import('./mcp-server.ts');
-      const response = await answerMcp({ ctx, deps, authentication, body });
-      // The whole response, also of the era whose responses are streams of one event: until it is complete, an error can replace it.
-      ctx.body = await response.text();
-      ctx.status = response.status;
-      ctx.set({ ...jsonHeaders, 'Content-Type': response.headers.get('Content-Type') ?? jsonHeaders['Content-Type'] });
+      const { status, contentType, text } = await answerMcp({ ctx, deps, authentication, body });
+      ctx.body = text;
+      ctx.status = status;
+      ctx.set({ ...jsonHeaders, 'Content-Type': contentType ?? jsonHeaders['Content-Type'] });
     });
   });
 }

@@ -15,18 +15,28 @@ const toolsByName = new Map<unknown, Tool>(tools.map((tool) => [tool.name, tool]
 const instructions =
   'Generates videos. Each uses credits of the account; get_price returns how many before. Link to the video and its poster.';
 
-/** Responds to one message of either era of the protocol. No state remains between messages. */
-export async function answerMcp({ body, ...arrival }: Arrival & { readonly body: Arguments }): Promise<Response> {
+type McpAnswer = { readonly status: number; readonly contentType: string | null; readonly text: string };
+
+/**
+ * Responds to one message of either era of the protocol. No state remains between messages. The response is whole, also of the era whose
+ * responses are streams of one event: until it is complete, an error can replace it.
+ */
+export async function answerMcp({ body, ...arrival }: Arrival & { readonly body: Arguments }): Promise<McpAnswer> {
   const { ctx, deps } = arrival;
   const { method, params } = body;
   const tool = method === 'tools/call' && isObject(params) ? toolsByName.get(params['name']) : undefined;
-  if (tool !== undefined) ctx.state.tool = tool.name;
-  // Any other message counts as a read.
-  else await guardRequest({ ...arrival, operation: { scope: 'any' } }, async () => {});
+  // A message that runs no tool counts as a read.
+  const countRead = () => guardRequest({ ...arrival, operation: { scope: 'any' } }, async () => {});
+  if (tool === undefined) await countRead();
   const headers = Object.entries(ctx.headers).map(([name, value]): [string, string] => [name, String(value)]);
   const request = new Request(`${deps.publicUrl}/mcp`, { method: 'POST', headers });
   // Tools change only with the catalogue, so a client needs no stream of changes, which would hold its connection.
-  return createMcpHandler(() => createServer(arrival), { maxSubscriptions: 0 }).fetch(request, { parsedBody: body });
+  const handler = createMcpHandler(() => createServer(arrival), { maxSubscriptions: 0 });
+  const response = await handler.fetch(request, { parsedBody: body });
+  const text = await response.text();
+  // The protocol refuses some calls of a tool, such as those without a valid id.
+  if (tool !== undefined && ctx.state.tool === undefined) await countRead();
+  return { status: response.status, contentType: response.headers.get('Content-Type'), text };
 }
 
 function createServer(arrival: Arrival): Server {
@@ -66,6 +76,7 @@ function describeTool(tool: Tool, models: ModelCatalogue): Description {
 /** An error is a result, so that the model reads it. */
 async function callTool(tool: Tool, given: Arguments, arrival: Arrival): Promise<CallToolResult> {
   const { ctx, deps } = arrival;
+  ctx.state.tool = tool.name;
   try {
     return await guardRequest({ ...arrival, operation: tool.guards }, async (identity) => {
       if (!('dialect' in identity)) throw new Error(`the tool ${tool.name} is not for clients`);

@@ -32,10 +32,14 @@ export async function checkedAddresses(target: Target, guard: Guard, signal: Abo
   return addresses;
 }
 
+/** A name server could return thousands, and each is checked. */
+const maxAddresses = 64;
+
 async function addressesOf(hostname: string, guard: Guard, signal: AbortSignal): Promise<readonly string[]> {
   try {
     const addresses = await pTimeout(guard.lookup(hostname, signal), { milliseconds: guard.lookupTimeoutMs, signal });
     if (addresses.length === 0) throw new Error('no address');
+    if (addresses.length > maxAddresses) throw new Error(`more than ${maxAddresses} addresses`);
     return addresses;
   } catch (error) {
     signal.throwIfAborted();

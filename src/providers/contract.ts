@@ -170,6 +170,8 @@ export type PolledProvider = Capabilities & {
   readonly minPollMs: number;
   /** The limit of each worker process. */
   readonly maxPollsPerSecond: number;
+  /** A create without a response ends after this time, and may reach the upstream until then. */
+  readonly submitTimeoutMs: number;
   /** Sends one create request, once. Any error except a `TaskError` about an image is treated as `unknown`. */
   submit(request: JobRequest, signal: AbortSignal): Promise<SubmitOutcome>;
   /** Finds the job of a lost create. Read-only: it never creates one. An error means `later`. */

@@ -96,7 +96,7 @@ update provider_jobs set lost_runs = lost_runs + 1 where task_id = $1 and ordina
   values: ({ taskId, ordinal }) => [taskId, ordinal],
 });
 
-/** A worker that was considered dead may send a create for this long, so a look-up that finds no job is repeated until then. */
+/** A worker that was considered dead may send a create for at least this long, so a look-up that finds no job is repeated until then. */
 export const callSettledAfterMs = 60_000;
 
 /** An index has no room for a whole id. */

@@ -36,7 +36,7 @@ export type UpstreamAdapter = Pick<PolledProvider, 'namesJobs' | 'forgetsJobs' |
   };
 
 export function createPolledProvider(
-  { name, config, client, pollsPerSecond, warn }: PolledProviderDeps,
+  { name, config, client, pollsPerSecond, submitTimeoutMs, warn }: PolledProviderDeps,
   { statusOf, batch, ...adapter }: UpstreamAdapter,
 ): PolledProvider {
   return {
@@ -48,6 +48,7 @@ export function createPolledProvider(
     runs: 'upstream',
     maxBatch: batch?.max ?? 1,
     maxPollsPerSecond: pollsPerSecond,
+    submitTimeoutMs,
     status: async (jobs, signal) => {
       if (batch !== undefined) return await batch.status(jobs, signal);
       const read = jobs.map(async (job) => [job.jobKey, await statusOf(job, signal)] as const);

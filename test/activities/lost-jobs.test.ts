@@ -92,6 +92,26 @@ test('a lost job leads to no other provider also if the repeated create is refus
   assert.deepEqual([first.asked.length, second.asked.length], [2, 0]);
 });
 
+test('a create is sent again only when the lost one cannot arrive any more, which a long limit of creates delays', async () => {
+  let requests = 0;
+  let lookups = 0;
+  const lostOnce: FakeOptions = {
+    declines: () => {
+      requests += 1;
+      return requests === 1 ? { kind: 'unknown', detail: 'a slow proxy' } : undefined;
+    },
+    recover: () => {
+      lookups += 1;
+      return { kind: 'not_created' };
+    },
+  };
+  const upstream = upstreamOf('slow', lostOnce);
+  const provider = { ...upstream.provider, submitTimeoutMs: 120_000 };
+  const { end, calls } = await played({ upstreams: [{ ...upstream, provider }], betweenAttempts: passTime });
+  assert.deepEqual([end, calls], ['success', ['slow not_created', 'slow success']]);
+  assert.deepEqual([requests, lookups], [2, 3], 'immediately, and after one and two minutes');
+});
+
 async function intended(taskId: string, ordinal: number, provider: string) {
   const [row, pool] = [{ taskId, ordinal }, `${provider}/model`];
   await reserveSlot(database.db, { ...row, accountId, pool, provider, limit: 10 });

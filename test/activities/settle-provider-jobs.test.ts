@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { recoverJob } from '../../activities/generation/recover.ts';
 import { nextJob } from '../../activities/generation/reserve.ts';
 import { commitIntent, requestFor, submitJob } from '../../activities/generation/submit.ts';
-import type { PolledProvider } from '../../src/providers/contract.ts';
+import { costRule } from '../../src/models/catalogue/cost.ts';
+import type { JobStatus, PolledProvider } from '../../src/providers/contract.ts';
 import { deleteTaskContent } from '../../src/tasks/content-deletion.ts';
 import { listProviderJobs } from '../../src/providers/provider-jobs.ts';
 import { intendReservedJob, recordProviderJob } from '../../src/providers/job-creates.ts';
@@ -57,6 +58,52 @@ test('the job of a task that ended before the response to its create is found up
   await agedIntent(taskId);
   assert.deepEqual(await run(activities().settleProviderJobs), { stopped: 1, late: 0 });
   assert.equal(upstream.jobs[0]?.state, 'cancelled');
+});
+
+test('a lookup that finds no job decides nothing while the create may still be on its way', async () => {
+  const { provider } = upstream;
+  const submitTimeoutMs = 300_000;
+  let lookups = 0;
+  const recover: PolledProvider['recover'] = async () => {
+    lookups += 1;
+    return { kind: 'not_created' };
+  };
+  const world = { ...worldOf(), providers: providersOf([{ ...provider, submitTimeoutMs, recover }]) };
+  const settle = () => run(activities(world).settleProviderJobs);
+  const taskId = await failedWithJob({ hasResponse: false });
+  await agedIntent(taskId);
+  assert.deepEqual([await settle(), lookups], [{ stopped: 0, late: 0 }, 1]);
+  await agedIntent(taskId, 240);
+  assert.deepEqual([await settle(), lookups], [{ stopped: 1, late: 0 }, 2]);
+});
+
+for (const reported of [{ micros: 70_000, currency: 'USD', basis: 'reported' } as const, undefined]) {
+  test(`the cost of a lost job that is found after its end is recorded: ${reported?.basis ?? 'estimated'}`, async () => {
+    const taskId = await failedWithJob({ hasResponse: false });
+    await agedIntent(taskId);
+    upstream.finish();
+    const end: JobStatus = { state: 'succeeded', ...(reported && { cost: reported }) };
+    const status: PolledProvider['status'] = async (jobs) => new Map(jobs.map(({ jobKey }) => [jobKey, end]));
+    const cost = costRule.parse({ perGpuSecond: '0.001' });
+    const providers = providersOf([{ ...upstream.provider, status }], () => ({ cost }));
+    const settled = await run(activities({ ...worldOf(), providers }).settleProviderJobs);
+    assert.deepEqual(settled, { stopped: 0, late: 1 });
+    const [job] = await listProviderJobs(database.db, taskId);
+    assert.equal(job?.costBasis, reported?.basis ?? 'estimated');
+    if (reported !== undefined) assert.equal(job?.costMicros, reported.micros);
+    else assert.ok(Number(job?.costMicros) >= 60_000, 'from its create, a minute ago');
+  });
+}
+
+test('the reported cost of a job that failed after its task is recorded, also where failures are free', async () => {
+  const taskId = await failedWithJob();
+  const cost = { micros: 70_000, currency: 'USD', basis: 'reported' } as const;
+  const end: JobStatus = { state: 'failed', error: { kind: 'upstream', detail: 'out of memory' }, cost };
+  const status: PolledProvider['status'] = async (jobs) => new Map(jobs.map(({ jobKey }) => [jobKey, end]));
+  const providers = providersOf([{ ...upstream.provider, status }], () => ({ failedJobs: 'free' }));
+  await run(activities({ ...worldOf(), providers }).settleProviderJobs);
+  const [job] = await listProviderJobs(database.db, taskId);
+  assert.deepEqual([job?.costMicros, job?.costBasis], [cost.micros, 'reported']);
 });
 
 test('the job of a lost create is found by its prompt, also after the content of its task was deleted', async () => {
@@ -196,7 +243,8 @@ async function failedWithJob({ hasResponse = true } = {}): Promise<string> {
   return taskId;
 }
 
-/** Makes the intent older than a create can be on its way. */
-async function agedIntent(taskId: string): Promise<void> {
-  await execute(`update provider_jobs set intended_at = intended_at - interval '61 s' where task_id = '${taskId}'`);
+/** Makes the intent older, by default than a create can be on its way. */
+async function agedIntent(taskId: string, seconds = 61): Promise<void> {
+  const text = `update provider_jobs set intended_at = intended_at - interval '${seconds} s' where task_id = '${taskId}'`;
+  await execute(text);
 }

@@ -53,6 +53,17 @@ test('a rotation signs with both for the overlap, the new one first, and the new
   assert.equal(await revealSecret(database.db, box, accountId), undefined);
 });
 
+test('at most ten secrets sign; another rotation needs an overlap of 0, which ends the current one', async () => {
+  const accountId = await newAccount();
+  const made: string[] = [];
+  for (let count = 0; count < 10; count += 1) made.unshift(await rotate(accountId, 3_600));
+  assert.deepEqual(await secretsOf(accountId), made);
+  await assert.rejects(rotate(accountId, 3_600), { name: 'TooManySecrets', limit: 10 });
+  assert.deepEqual(await secretsOf(accountId), made, 'a refused rotation changes nothing');
+  const next = await rotate(accountId, 0);
+  assert.deepEqual(await secretsOf(accountId), [next, ...made.slice(1)]);
+});
+
 test('without an overlap the old secret signs nothing any more', async () => {
   const accountId = await newAccount();
   await secretsOf(accountId);

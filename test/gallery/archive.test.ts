@@ -79,6 +79,13 @@ test(
   },
 );
 
+test('200 ids in upper case are the same ids', async () => {
+  const { accountId, link } = await newClient();
+  const { taskId } = await storeVideo(service, accountId, 'upper');
+  assert.equal(await link([taskId.toUpperCase(), taskId]), await link([taskId]));
+  assert.equal((await open(await link([taskId.toUpperCase()]))).status, 200);
+});
+
 test('404 videos of another account, and 422 more than 50', async () => {
   const { accountId, request } = await newClient();
   const other = await newClient();

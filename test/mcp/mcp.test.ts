@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { revokeApiKey } from '../../src/accounts/keys.ts';
+import { createRateLimiter } from '../../src/http/limits/rate-limits.ts';
 import { assertRefused } from '../support/http-client.ts';
 import { type HttpService, plainRequest, startHttpService } from '../support/http-service.ts';
 import { waitFor } from '../support/wait-for.ts';
@@ -86,6 +87,29 @@ test('what is no message, an unknown method and an unknown tool are errors of th
   assert.equal(await errorOf({ hello: 1 }), -32600);
   assert.equal(await errorOf({ ...listTools, method: 'resources/list' }), -32601);
   assert.equal(await errorOf(callOf('buy_credits', {})), -32602);
+});
+
+test('429 a message that runs no tool counts as a read, also one that names a tool and has no valid id', async () => {
+  const { database } = service;
+  const reads = createRateLimiter({ quota: 1, windowMs: 3_600_000 });
+  const limited = await startHttpService({ database, reads });
+  const call = callOf('get_balance', {});
+  try {
+    for (const [name, message] of [
+      ['no id', { ...call, id: undefined }],
+      ['an invalid id', { ...call, id: {} }],
+      ['another protocol', { ...call, jsonrpc: '1.0' }],
+      ['no tool', listTools],
+    ] as const) {
+      const { key } = await limited.newAccount(0);
+      const headers = { ...json, authorization: `Bearer ${key}` };
+      const send = () => limited.send('POST', '/mcp', { headers, body: JSON.stringify(message) });
+      assert.notEqual((await send()).status, 429, name);
+      assertRefused(await send(), 429, /too many requests/);
+    }
+  } finally {
+    await limited.close();
+  }
 });
 
 test('404 the paths of OAuth are unknown, so that clients use their key', async () => {

@@ -36,6 +36,18 @@ test('a name whose DNS answer mixes a public and a private address is blocked', 
   });
 });
 
+test('a name with more than 64 addresses is refused before any of them is checked', async () => {
+  for (const [count, kind] of [
+    [64, 'blocked'],
+    [65, 'dns'],
+  ] as const) {
+    // A private address at the end shows whether the addresses were checked.
+    const addresses = Array.from({ length: count }, (_, index) => (index === count - 1 ? '10.0.0.1' : '8.8.8.8'));
+    const client = createGuardedClient({ allow: parseAllowList(''), lookup: async () => addresses });
+    await assert.rejects(client.post('http://many.example/', postOptions), { kind });
+  }
+});
+
 test('a name without addresses is an error', async () => {
   await withNameServer([], async ({ server }) => {
     await assert.rejects(createHostLookup(parseAllowList(''), [server])('empty.example', never), /ENODATA/);

@@ -57,7 +57,7 @@ export type FakeOptions = {
 };
 
 /** Short intervals, so that tests do not wait. */
-const traits = { maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100 } as const;
+const traits = { maxBatch: 10, minPollMs: 5, maxPollsPerSecond: 100, submitTimeoutMs: 60_000 } as const;
 
 export function createFakeUpstream(options: FakeOptions = {}): FakeUpstream {
   const { name = 'fake', instant = true, progress, hasPosters = true, fault, lostVideos = 0 } = options;
