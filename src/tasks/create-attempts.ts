@@ -63,15 +63,14 @@ export function answerAttempt(
 }
 
 /** Finds the task that an attempt created, or that it was answered with. */
-export const findTaskOfAttempt = maybeOne<
-  { readonly taskId: string; readonly accountId: string },
-  [attemptId: string]
->({
-  name: 'find-task-of-attempt',
-  text: `
+export const findTaskOfAttempt = maybeOne<{ readonly taskId: string; readonly accountId: string }, [attemptId: string]>(
+  {
+    name: 'find-task-of-attempt',
+    text: `
 select id as "taskId", account_id as "accountId" from tasks where id = coalesce(
   (select id from tasks where id = $1), (select task_id from create_attempts where attempt_id = $1))`,
-});
+  },
+);
 
 /** Records that the response to an attempt stated that nothing is charged. */
 export const recordFailedAttempt = none<[attemptId: string, taskId: string]>({

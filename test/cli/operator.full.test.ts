@@ -72,7 +72,16 @@ test('every change by the command line is in the log, with the user of the machi
 test('a grant with an idempotency key is booked once', async () => {
   const accountId = await createAccount(database.db, { name: 'repeated', credits: 0 });
   const grant = (credits: string) =>
-    run('credits', 'grant', accountId, credits, '--reason', 'invoice', '--idempotency-key', `invoice of ${accountId}`.replaceAll(' ', '-'));
+    run(
+      'credits',
+      'grant',
+      accountId,
+      credits,
+      '--reason',
+      'invoice',
+      '--idempotency-key',
+      `invoice of ${accountId}`.replaceAll(' ', '-'),
+    );
   assert.deepEqual(await grant('5'), { accountId, granted: 5, balance: 5 });
   assert.deepEqual(await grant('5'), { accountId, granted: 0, balance: 5 });
   await assert.rejects(grant('6'), /used for another booking/);

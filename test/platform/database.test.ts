@@ -74,7 +74,10 @@ describe('a database', () => {
     const setting = { name: 'test-setting', text: 'show idle_in_transaction_session_timeout' };
     assert.deepEqual(await db.run(setting), [{ idle_in_transaction_session_timeout: '20s' }]);
     const lock = 4_202_700;
-    const isLocked = { name: 'test-is-locked', text: `select from pg_locks where locktype = 'advisory' and objid = ${lock}` };
+    const isLocked = {
+      name: 'test-is-locked',
+      text: `select from pg_locks where locktype = 'advisory' and objid = ${lock}`,
+    };
     const late = db.transaction(async (run) => {
       await run({ name: 'test-take-lock', text: `select pg_advisory_xact_lock(${lock})` });
       await run({ name: 'test-shorten', text: 'set local idle_in_transaction_session_timeout = 1' });
