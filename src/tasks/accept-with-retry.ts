@@ -11,10 +11,15 @@ const retryLimitMs = 2_000;
  * Retries a broken commit with the same task id, which finds the first commit or repeats it. If the commit stays uncertain, a client with
  * an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any other gets `acceptance_reverted` and a refund.
  */
-export async function acceptWithRetry<None extends undefined = never>(
-  { acceptInBatch, refundUncertain }: Acceptance<None>,
+export function acceptWithRetry(acceptance: Acceptance<CreateOutcome>, task: NewTask): Promise<CreateOutcome>;
+export function acceptWithRetry(
+  acceptance: Acceptance<CreateOutcome | undefined>,
   task: NewTask,
-): Promise<CreateOutcome | None> {
+): Promise<CreateOutcome | undefined>;
+export async function acceptWithRetry(
+  { acceptInBatch, refundUncertain }: Acceptance<CreateOutcome | undefined>,
+  task: NewTask,
+): Promise<CreateOutcome | undefined> {
   const startedAt = performance.now();
   let isUncertain = false;
   for (let retry = 0; ; retry += 1) {
@@ -41,8 +46,8 @@ export async function acceptWithRetry<None extends undefined = never>(
 }
 
 /** `acceptInBatch` returns undefined if it neither accepts nor refuses: the task may still be accepted otherwise. */
-type Acceptance<None> = Pick<HttpDeps, 'refundUncertain'> & {
-  readonly acceptInBatch: (task: NewTask) => Promise<CreateOutcome | None>;
+type Acceptance<Outcome> = Pick<HttpDeps, 'refundUncertain'> & {
+  readonly acceptInBatch: (task: NewTask) => Promise<Outcome>;
 };
 
 function uncertainCommit(task: NewTask, refundUncertain: HttpDeps['refundUncertain'], error: unknown): HttpError {
