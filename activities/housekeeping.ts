@@ -4,6 +4,7 @@ import type { HousekeepingStep } from '../src/temporal/maintenance.ts';
 import { deleteExpiredContent } from '../src/tasks/content-deletion.ts';
 import { deleteExpiredUsers } from '../src/people/erasure.ts';
 import {
+  deleteExpiredAttempts,
   deleteExpiredEvents,
   deleteExpiredLinks,
   deleteExpiredShareLinks,
@@ -29,6 +30,8 @@ const leftoverMs = hourMs;
 const linkRetentionMs = 7 * 24 * hourMs;
 /** Attempts to sign in are counted over 15 minutes at most. */
 const tryRetentionMs = hourMs;
+/** Far longer than a task runs. */
+const attemptRetentionMs = 7 * 24 * hourMs;
 /** Far longer than an event is retried. They go with the prompts of their time if those are deleted earlier. */
 const noticeRetentionMs = 90 * 24 * hourMs;
 const maxSweptSlots = 1_000;
@@ -48,7 +51,10 @@ const steps: Record<HousekeepingStep, Step> = {
   },
   deleteExpiredSessions: ({ db }) => deletePages(() => deleteExpiredSessions(db, Date.now(), pageSize)),
   deleteExpiredProofs: ({ db }) => deletePages(() => deleteExpiredProofs(db, Date.now(), pageSize)),
-  deleteExpiredTries: ({ db }) => deletePages(() => deleteExpiredTries(db, Date.now() - tryRetentionMs, pageSize)),
+  deleteExpiredTries: async ({ db }) => {
+    await deletePages(() => deleteExpiredTries(db, Date.now() - tryRetentionMs, pageSize));
+    await deletePages(() => deleteExpiredAttempts(db, Date.now() - attemptRetentionMs, pageSize));
+  },
   deleteExpiredEvents: ({ db, retention: { eventsMs } }) =>
     deletePages(() => deleteExpiredEvents(db, Date.now() - eventsMs, pageSize)),
   deleteExpiredNotices: ({ db, retention: { promptsMs = noticeRetentionMs } }) =>

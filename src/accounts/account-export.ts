@@ -25,8 +25,10 @@ import { type LinkStore, presentListedTask } from '../tasks/task-view.ts';
 import { presentEvent as presentSecurityEvent } from '../people/security-event-view.ts';
 import { presentKey } from './key-routes.ts';
 
-/** Rows per statement; no database connection is held between two statements. */
-const limit = 500;
+/**
+ * Rows per statement: a page is in memory twice, and a task has up to 90 KB. No database connection is held between two statements.
+ */
+const limit = 64;
 
 type Line = Readonly<Record<string, unknown>> & { readonly kind: string };
 

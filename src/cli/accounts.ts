@@ -10,7 +10,7 @@ import { bookCreditsAs } from '../credits/credits.ts';
 import { auditLedger } from '../credits/ledger-audit.ts';
 import { maxReasonLength } from '../credits/prices.ts';
 import { addCommand, sampleAccount } from './add-command.ts';
-import { id, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
+import { id, idempotencyKey, maxNameLength, rateOrDefault, textUpTo, wholeNumber } from './arguments.ts';
 import { type Answer, CommandError, isoTime, listed } from './output.ts';
 import { commandLineActor, type Context, noAccount, requireAccount, type RunOnDatabase } from './run-command.ts';
 
@@ -49,11 +49,11 @@ export function addAccountCommands(program: Command, run: RunOnDatabase): void {
     .argument('<account>', 'account id', id)
     .requiredOption('--reason <text>', `reason, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
     .action(run(close));
-  addCommand(account, 'export', sampleAccount, `${sampleAccount} --output account.jsonl`)
+  addCommand(account, 'export', sampleAccount, `${sampleAccount} --output account.jsonl`, `${sampleAccount} --output -`)
     .description('write all stored data of an account to a file, as lines of JSON')
     .argument('<account>', 'account id', id)
-    .option('--output <file>', 'new file; by default videogen-ACCOUNT.jsonl')
-    .action(run(exportToFile));
+    .option('--output <file>', 'new file, or - for the standard output; by default videogen-ACCOUNT.jsonl')
+    .action(run(exportData));
 }
 
 async function close({ db }: Context, accountId: string, { reason }: { reason: string }): Promise<Answer> {
@@ -95,12 +95,12 @@ async function limits({ db }: Context, accountId: string, given: Limits): Promis
   return { json: { accountId, creates, unfinished }, lines };
 }
 
-/** Writes an account's data to a new file, for its owner. */
-async function exportToFile(
+/** Writes an account's data to a new file or the standard output, for its owner. */
+async function exportData(
   { db, config }: Context,
   accountId: string,
   { output: path = `videogen-${accountId}.jsonl` }: { readonly output?: string },
-): Promise<Answer> {
+): Promise<Answer | 'written'> {
   const [{ persistedSecret }, { exportAccount }, { createLinkSigner }] = await Promise.all([
     import('../embedded/data-folder.ts'),
     import('../accounts/account-export.ts'),
@@ -110,8 +110,12 @@ async function exportToFile(
   const secret = config.secret ?? (await persistedSecret(config.dataFolder));
   const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
   const links = createLinkSigner({ secret, publicUrl });
+  const lines = exportAccount(db, { link: (key) => links.sign(key) }, accountId);
+  if (path === '-') {
+    await pipeline(lines, process.stdout, { end: false });
+    return 'written';
+  }
   try {
-    const lines = exportAccount(db, { link: (key) => links.sign(key) }, accountId);
     // An existing file may be an earlier export; other users of this machine must not read the file.
     await pipeline(lines, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
   } catch (error) {
@@ -129,11 +133,13 @@ function accountLine({ accountId, name, balance, unfinishedTasks, suspendedAt, c
 
 export function addCreditsCommands(program: Command, run: RunOnDatabase): void {
   const credits = addCommand(program, 'credits').description('grant credits');
-  addCommand(credits, 'grant', `${sampleAccount} 5000 --reason "invoice 17"`)
+  const sampleGrant = `${sampleAccount} 5000 --reason "invoice 17"`;
+  addCommand(credits, 'grant', sampleGrant, `${sampleGrant} --idempotency-key invoice-17`)
     .description('grant credits to an account; the reason is stored in the ledger')
     .argument('<account>', 'account id', id)
     .argument('<credits>', 'number of credits', wholeNumber(1))
     .requiredOption('--reason <text>', `reason, at most ${maxReasonLength} characters`, textUpTo(maxReasonLength))
+    .option('--idempotency-key <key>', 'books once for this key, so that a repeated command is safe', idempotencyKey)
     .action(run(grant));
 }
 
@@ -141,13 +147,19 @@ async function grant(
   { db }: Context,
   accountId: string,
   granted: number,
-  options: { reason: string },
+  options: { reason: string; idempotencyKey?: string },
 ): Promise<Answer> {
   const booking = { accountId, kind: 'grant', amount: granted, ...options } as const;
   const outcome = await bookCreditsAs(db, commandLineActor(), booking);
   if (outcome.kind === 'account_not_found') throw noAccount(accountId);
-  if (outcome.kind !== 'booked') throw new CommandError('balance out of range');
+  if (outcome.kind === 'key_reused')
+    throw new CommandError('the idempotency key was used for another booking; use a new key');
+  if (outcome.kind === 'balance_out_of_range') throw new CommandError('balance out of range');
   const balance = outcome.entry.balanceAfter;
+  if (outcome.kind === 'replayed') {
+    const lines = [`Nothing granted: this grant was booked before; the balance after it was ${balance}.`];
+    return { json: { accountId, granted: 0, balance }, lines };
+  }
   return { json: { accountId, granted, balance }, lines: [`Granted ${granted} credits; the balance is ${balance}.`] };
 }
 

@@ -2,6 +2,7 @@ import { InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
 import { parseRate, type Rate, unitsMs } from '../platform/rate-limit.ts';
 import { maxUnixMs } from '../http/fields.ts';
+import { idempotencyKeySchema } from '../http/idempotency-key.ts';
 
 /** A commander parser of whole numbers from `min` to `max`. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER) {
@@ -47,6 +48,13 @@ export function textUpTo(maxLength: number) {
       throw new InvalidArgumentError(`It must be 1 to ${maxLength} characters.`);
     return text;
   };
+}
+
+/** A commander parser of idempotency keys. */
+export function idempotencyKey(text: string): string {
+  if (!idempotencyKeySchema.safeParse(text).success)
+    throw new InvalidArgumentError('It must be 1 to 255 visible ASCII characters.');
+  return text;
 }
 
 export const maxNameLength = 200;

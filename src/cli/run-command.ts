@@ -15,9 +15,12 @@ import { type Answer, CommandError, isJson, notFound, printAnswer } from './outp
 
 export type Context = { readonly db: Database; readonly config: Config };
 
-/** Wraps a command: reads the configuration, runs the command on the database, prints its answer. */
+/**
+ * Wraps a command: reads the configuration, runs the command on the database, prints its answer. `written`: the command has written data to
+ * the standard output, and nothing may follow it.
+ */
 export type RunOnDatabase = <Parameters extends unknown[]>(
-  work: (context: Context, ...parameters: Parameters) => Promise<Answer>,
+  work: (context: Context, ...parameters: Parameters) => Promise<Answer | 'written'>,
 ) => (...parameters: Parameters) => Promise<void>;
 
 export function createRunner(program: Command): RunOnDatabase {
@@ -25,7 +28,7 @@ export function createRunner(program: Command): RunOnDatabase {
     async (...parameters) => {
       const config = readConfig();
       const answer = await withDatabase(config, (db) => work({ db, config }, ...parameters));
-      printAnswer(answer, isJson(program));
+      if (answer !== 'written') printAnswer(answer, isJson(program));
     };
 }
 

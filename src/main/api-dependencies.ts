@@ -139,7 +139,7 @@ function fromSettings(settings: Settings) {
       ...stores.flatMap((store) => store && originsOf(store, settings)),
     ].filter((origin) => origin !== undefined),
     brand: settings.brand,
-    signUp: settings.signUp,
+    signUp: { ...settings.signUp, secrets: [settings.secret, ...(settings.secretPrevious ?? [])] },
     mails: settings.smtp && createMailQueue(mailBoxOf(settings)),
     payments: openPayments(settings),
     searchesPrompts: settings.promptSearch,

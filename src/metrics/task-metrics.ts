@@ -13,13 +13,16 @@ const findings = [
 ] as const;
 
 const reconciledOutcomes = ['started', 'refunded'] as const;
-const uncertainOutcomes = ['none', 'refunded', 'too_late'] as const;
+const uncertainOutcomes = ['none', 'refunded', 'answered', 'too_late'] as const;
 
 export type TaskMetricEvent =
   | { readonly kind: 'task_charged'; readonly model: string; readonly credits: number }
   | { readonly kind: 'task_ended'; readonly task: Pick<Task, 'param' | 'state' | 'failure' | 'creditsRefunded'> }
   | { readonly kind: 'stage_ended'; readonly stage: TaskStage; readonly durationMs: number }
-  /** A create returned 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`). */
+  /**
+   * A create returned 503: no task was found (`none`), or it was `refunded`, or had already succeeded (`too_late`), or is the answer to
+   * another attempt at the create (`answered`).
+   */
   | { readonly kind: 'uncertain_create_resolved'; readonly outcome: (typeof uncertainOutcomes)[number] }
   /** `reconcile` ended or started a task that its workflow did not. */
   | { readonly kind: 'task_reconciled'; readonly outcome: (typeof reconciledOutcomes)[number] }

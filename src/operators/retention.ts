@@ -57,6 +57,13 @@ export const deleteExpiredTries = expired({
   time: 'created_at',
 });
 
+export const deleteExpiredAttempts = expired({
+  name: 'delete-expired-create-attempts',
+  table: 'create_attempts',
+  key: 'attempt_id',
+  time: 'created_at',
+});
+
 export const deleteExpiredShareLinks = expired({
   name: 'delete-expired-share-links',
   table: 'share_links',

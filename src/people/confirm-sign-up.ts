@@ -9,6 +9,7 @@ import { type Origin, recordEvent } from './security-events.ts';
 import type { NewSession } from './sessions.ts';
 import { openSession, type SignIn } from './sign-in.ts';
 import { hashMailbox, isRegistered, mailboxOf, type SignUpPolicy } from './sign-up.ts';
+import { claimStartCredit } from './start-credit.ts';
 import { createUser, lockEmail, type User } from './users.ts';
 
 type Runner = Pick<Database, 'run'>;
@@ -59,7 +60,7 @@ export async function openAccountOf(
   if ((await consumeLink(db, link.linkId)) === undefined) return undefined;
   const user = await createUser(db, { email, passwordHash, isOperator: false, mailboxHash });
   const { userId } = user;
-  const { credits } = policy;
+  const credits = await claimStartCredit(db, policy, email);
   const accountId = await createAccount(partOf(db), { name: accountName, credits });
   await setMembership(db, accountId, userId, 'owner');
   if (link.codeHash !== undefined) await redeem(db, accountId, link.codeHash);

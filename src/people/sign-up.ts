@@ -20,8 +20,10 @@ export type SignUpPolicy = {
   /** Sign-up may require a redemption code, or an e-mail address of `domains`. */
   readonly mode: (typeof signUpModes)[number];
   readonly domains: readonly string[];
-  /** The credits of a new account. */
+  /** The credits of a new account, once for each mailbox. */
   readonly credits: number;
+  /** The keys of the hashes of mailboxes that got credits: the current secret of the installation, then earlier ones. */
+  readonly secrets: readonly string[];
   /** Requests in an hour, to the whole installation and from one network. */
   readonly hourlyLimit: number;
   readonly hourlyLimitPerAddress: number;
@@ -31,6 +33,7 @@ export const closedSignUp: SignUpPolicy = {
   mode: 'off',
   domains: [],
   credits: 0,
+  secrets: [],
   hourlyLimit: 1,
   hourlyLimitPerAddress: 1,
 };

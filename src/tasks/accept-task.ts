@@ -1,5 +1,3 @@
-import { lockAccount } from '../accounts/accounts.ts';
-import { maybeOne } from '../platform/database/statement.ts';
 import { rateLeft } from '../platform/rate-limit.ts';
 import type { TaskState } from './task.ts';
 import {
@@ -12,7 +10,9 @@ import {
   explainValues,
 } from './accept-statement.ts';
 import { countSpending, markExceededCap, type Spending } from '../credits/spend-caps.ts';
-import type { CreateOutcome, Accepted, CreateRate, NewTask, Replayed } from './create-outcome.ts';
+import { withAccountLock } from './account-lock.ts';
+import { findOtherAttempt, isAttempt } from './create-attempts.ts';
+import type { CreateOutcome, Accepted, CreateRate, NewTask } from './create-outcome.ts';
 import { type Database, isDeadlock, type Statement, violatedUniqueConstraint } from '../platform/database/database.ts';
 
 const maxTries = 5;
@@ -32,7 +32,7 @@ export async function acceptTask(db: Transactions, task: NewTask): Promise<Creat
   throw new Error(`task ${task.taskId} was neither accepted nor refused in ${maxTries} tries`);
 }
 
-type Transactions = Pick<Database, 'run' | 'transaction'>;
+type Transactions = Pick<Database, 'run' | 'transaction' | 'inTurn'>;
 
 /** Accepts a task of an account with caps. The lock on the account makes its creates wait for each other, so that caps are exact. */
 function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
@@ -42,8 +42,7 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
     keyId: by?.kind === 'key' ? by.keyId : undefined,
     userId: by?.kind === 'person' ? by.userId : undefined,
   };
-  return db.transaction(async (run) => {
-    await lockAccount({ run }, accountId);
+  return withAccountLock(db, accountId, async ({ run }) => {
     const foreseen = await explain({ run }, task, explainCappedTask);
     if (foreseen.kind === 'capped') throw new Error('a statement that includes capped accounts skipped one');
     if (foreseen.kind === 'refused') return foreseen.outcome;
@@ -60,9 +59,9 @@ function acceptCapped(db: Transactions, task: NewTask): Promise<CreateOutcome> {
   });
 }
 
-async function acceptAlone(db: Pick<Database, 'run'>, task: NewTask): Promise<Accepted | undefined> {
+async function acceptAlone(db: Transactions, task: NewTask): Promise<Accepted | undefined> {
   try {
-    const [answer] = await acceptBatch(db, [task], { waits: true });
+    const [answer] = await db.inTurn(task.accountId, () => acceptBatch(db, [task], { waits: true }));
     return typeof answer === 'string' ? undefined : answer;
   } catch (error) {
     if (lostRace(error)) return undefined;
@@ -70,47 +69,12 @@ async function acceptAlone(db: Pick<Database, 'run'>, task: NewTask): Promise<Ac
   }
 }
 
-/** A repeat that comes later is a new task. So is one of a task that has failed, which is refunded. */
-const repeatWindow = "interval '1 minute'";
-
-// A first attempt that a repeat has overtaken finds the repeat's task: its id is later than that of the first attempt, because ids are
-// made at the arrival of a request. Other tasks with the same request are creates of their own.
-const findOtherAttempt = maybeOne<Omit<Replayed, 'kind'>, [task: NewTask]>({
-  name: 'find-other-attempt',
-  text: `
-select id as "taskId", credits_charged as "creditsCharged", state from tasks
-where account_id = $1 and key_id is not distinct from $2 and user_id is not distinct from $3 and request_sha256 = $4
-  and state <> 'fail' and created_at > now() - ${repeatWindow} and ($5 or (is_repeat and id > $6))
-order by created_at desc, id desc limit 1`,
-  values: ({ taskId, accountId, by, requestSha256, attempt }) => [
-    accountId,
-    by?.kind === 'key' ? by.keyId : undefined,
-    by?.kind === 'person' ? by.userId : undefined,
-    requestSha256,
-    attempt === 'repeat',
-    taskId,
-  ],
-});
-
-/**
- * Accepts a task unless another attempt at the same create has been accepted in the last minute. The lock on the account makes attempts
- * wait for each other.
- */
-export function acceptAttempt(db: Pick<Database, 'transaction'>, task: NewTask): Promise<CreateOutcome> {
-  return db.transaction(async (run) => {
-    await lockAccount({ run }, task.accountId);
-    const other = await findOtherAttempt({ run }, task);
-    const nested: Transactions = { run, transaction: (work) => work(run) };
-    return other === undefined ? acceptTask(nested, task) : { kind: 'replayed', ...other };
-  });
-}
-
 /**
  * Returns the outcome of a create that needs no charge: it repeats an accepted one, or is refused. Undefined if the task can be accepted
  * now; spend caps are not considered, because they are exact only under the account's lock. Takes no lock and changes nothing.
  */
 export async function foreseeOutcome(db: Pick<Database, 'run'>, task: NewTask): Promise<CreateOutcome | undefined> {
-  if (task.attempt !== undefined && task.idempotencyKey === undefined) {
+  if (isAttempt(task)) {
     const other = await findOtherAttempt(db, task);
     if (other !== undefined) return { kind: 'replayed', ...other };
   }

@@ -11,16 +11,21 @@ const retryLimitMs = 2_000;
  * Retries a broken commit with the same task id, which finds the first commit or repeats it. If the commit stays uncertain, a client with
  * an Idempotency-Key gets `acceptance_unknown` and can repeat the request; any other gets `acceptance_reverted` and a refund.
  */
-export async function acceptWithRetry(
-  { acceptInBatch, refundUncertain }: Pick<HttpDeps, 'acceptInBatch' | 'refundUncertain'>,
+export function acceptWithRetry(acceptance: Acceptance<CreateOutcome>, task: NewTask): Promise<CreateOutcome>;
+export function acceptWithRetry(
+  acceptance: Acceptance<CreateOutcome | undefined>,
   task: NewTask,
-): Promise<CreateOutcome> {
+): Promise<CreateOutcome | undefined>;
+export async function acceptWithRetry(
+  { acceptInBatch, refundUncertain }: Acceptance<CreateOutcome | undefined>,
+  task: NewTask,
+): Promise<CreateOutcome | undefined> {
   const startedAt = performance.now();
   let isUncertain = false;
   for (let retry = 0; ; retry += 1) {
     try {
       const answer = await acceptInBatch(task);
-      if (answer.kind === 'accepted') return answer;
+      if (answer === undefined || answer.kind === 'accepted') return answer;
       // A replay of this request's own first commit is its acceptance.
       if (answer.kind === 'replayed') return answer.taskId === task.taskId ? { ...answer, kind: 'accepted' } : answer;
       // An earlier attempt may still commit, which would contradict this refusal.
@@ -39,6 +44,11 @@ export async function acceptWithRetry(
     }
   }
 }
+
+/** `acceptInBatch` returns undefined if it neither accepts nor refuses: the task may still be accepted otherwise. */
+type Acceptance<Outcome> = Pick<HttpDeps, 'refundUncertain'> & {
+  readonly acceptInBatch: (task: NewTask) => Promise<Outcome>;
+};
 
 function uncertainCommit(task: NewTask, refundUncertain: HttpDeps['refundUncertain'], error: unknown): HttpError {
   const cause = error instanceof DatabaseUnavailable ? (error.cause ?? error) : error;

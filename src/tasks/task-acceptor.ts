@@ -1,5 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { acceptAttempt, acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
+import { acceptBatch, acceptTask, lostRace, type NotInBatch } from './accept-task.ts';
+import { withAccountLock } from './account-lock.ts';
+import { answerUnderLock, isAttempt } from './create-attempts.ts';
 import type { CreateOutcome, Accepted, NewTask } from './create-outcome.ts';
 import { createBatcher } from '../platform/database/batch.ts';
 import { defaultQueueLimits, type QueueLimits } from '../platform/database/connection-queue.ts';
@@ -41,12 +43,24 @@ export function createTaskAcceptor(
     if (count >= maxWaiting) throw new DatabaseBusy();
     count += 1;
     try {
-      if (task.attempt !== undefined && task.idempotencyKey === undefined) return await acceptAttempt(db, task);
+      if (isAttempt(task)) return await acceptAttempt(db, task);
       return await accept({ task, since: performance.now() });
     } finally {
       count -= 1;
     }
   };
+}
+
+/**
+ * Accepts a task unless another attempt at the same create has been accepted in the last minute. The lock on the account makes attempts
+ * wait for each other.
+ */
+function acceptAttempt(db: Database, task: NewTask): Promise<CreateOutcome> {
+  return withAccountLock(
+    db,
+    task.accountId,
+    async (transaction) => (await answerUnderLock(transaction, task)) ?? acceptTask(transaction, task),
+  );
 }
 
 type Answer = Accepted | NotInBatch;

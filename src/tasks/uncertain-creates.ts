@@ -2,12 +2,18 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { TaskFailure } from './task.ts';
 import type { Events } from '../metrics/events.ts';
-import type { Database } from '../platform/database/database.ts';
-import { cancelGraceMs, findTask, failAndRefund } from './tasks.ts';
+import { type Database, partOf } from '../platform/database/database.ts';
+import { none } from '../platform/database/statement.ts';
+import { lockAccount } from '../accounts/accounts.ts';
+import { findTaskOfAttempt, hasAnswer, recordFailedAttempt } from './create-attempts.ts';
+import { cancelGraceMs, failAndRefund } from './tasks.ts';
 
 type UncertainCreate = { readonly taskId: string; readonly accountId: string };
-/** `too_late`: the task had already succeeded, and stays charged. */
-type RefundOutcome = 'none' | 'refunded' | 'too_late';
+/**
+ * `answered`: another attempt at the create was answered with the task, which stays charged. `too_late`: the task had already succeeded, and
+ * stays charged.
+ */
+type RefundOutcome = 'none' | 'refunded' | 'answered' | 'too_late';
 
 export type UncertainCreateDeps = {
   readonly db: Database;
@@ -67,13 +73,33 @@ export function createUncertainCreates(deps: UncertainCreateDeps) {
   };
 }
 
-/** The first final state wins: a task that has succeeded stays charged. */
+const lockTask = none<[taskId: string]>({
+  name: 'lock-uncertain-task',
+  text: 'select from tasks where id = $1 for no key update',
+});
+
+/**
+ * Refunds the task of an attempt if no attempt at its create was answered with it. Under the account's lock, a repeat is either recorded
+ * before the decision, or finds the refunded task after it. The first final state wins: a task that has succeeded stays charged.
+ */
 async function refundIfCreated(
   { db, events }: UncertainCreateDeps,
-  { taskId }: UncertainCreate,
+  { taskId: attemptId }: UncertainCreate,
 ): Promise<RefundOutcome> {
-  if ((await findTask(db, taskId)) === undefined) return 'none';
-  const { task, changed } = await failAndRefund(db, taskId, requestFailed, { terminatesAfterMs: cancelGraceMs });
+  const found = await findTaskOfAttempt(db, attemptId);
+  if (found === undefined) return 'none';
+  const { taskId, accountId } = found;
+  const ended = await db.transaction(async (run) => {
+    const transaction = partOf({ run });
+    // The task comes before the account, as at the end of every task.
+    await lockTask(transaction, taskId);
+    await lockAccount(transaction, accountId);
+    await recordFailedAttempt(transaction, attemptId, taskId);
+    if ((await hasAnswer(transaction, taskId)).isAnswered) return undefined;
+    return failAndRefund(transaction, taskId, requestFailed, { terminatesAfterMs: cancelGraceMs });
+  });
+  if (ended === undefined) return 'answered';
+  const { task, changed } = ended;
   if (changed) events.emit({ kind: 'task_ended', task });
   return task.state === 'fail' ? 'refunded' : 'too_late';
 }

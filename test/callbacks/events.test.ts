@@ -11,6 +11,7 @@ import { bookCredits } from '../../src/credits/credits.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type CapChange, setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { acceptBatch, acceptTask } from '../../src/tasks/accept-task.ts';
+import { partOf } from '../../src/platform/database/database.ts';
 import type { NewTask, TaskCreator } from '../../src/tasks/create-outcome.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
 import { taskEventId } from '../../src/tasks/task-event.ts';
@@ -120,7 +121,7 @@ test('an event is committed with the charge that made it happen, or not at all',
   const by = await newKey(accountId, { total: price });
   const dying = database.db.transaction(async (run) => {
     const task = taskOf(accountId, by);
-    const acceptance = await acceptTask({ run, transaction: (work) => work(run) }, task);
+    const acceptance = await acceptTask(partOf({ run }), task);
     assert.equal(acceptance.kind, 'accepted');
     const inside = `select event from callback_deliveries where account_id = $1 order by event`;
     assert.deepEqual(await run({ name: 'test-events', text: inside }, [accountId]), [

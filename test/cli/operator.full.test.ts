@@ -69,6 +69,24 @@ test('every change by the command line is in the log, with the user of the machi
   assert.doesNotMatch(JSON.stringify(actions), /whsec_|vg_[0-9A-Za-z]{5}/);
 });
 
+test('a grant with an idempotency key is booked once', async () => {
+  const accountId = await createAccount(database.db, { name: 'repeated', credits: 0 });
+  const grant = (credits: string) =>
+    run(
+      'credits',
+      'grant',
+      accountId,
+      credits,
+      '--reason',
+      'invoice',
+      '--idempotency-key',
+      `invoice of ${accountId}`.replaceAll(' ', '-'),
+    );
+  assert.deepEqual(await grant('5'), { accountId, granted: 5, balance: 5 });
+  assert.deepEqual(await grant('5'), { accountId, granted: 0, balance: 5 });
+  await assert.rejects(grant('6'), /used for another booking/);
+});
+
 test('reads and refused commands are not in the log', async () => {
   const accountId = await createAccount(database.db, { name: 'quiet', credits: 0 });
   const count = await countActions();

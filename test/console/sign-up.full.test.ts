@@ -6,7 +6,14 @@ import { password, startVisitor, type Visitor } from '../support/console.ts';
 import { type HttpService, startHttpService } from '../support/http-service.ts';
 
 const skip = skipWithoutBrowser();
-const signUp: SignUpPolicy = { mode: 'open', domains: [], credits: 50, hourlyLimit: 100, hourlyLimitPerAddress: 100 };
+const signUp: SignUpPolicy = {
+  mode: 'open',
+  domains: [],
+  credits: 50,
+  secrets: ['s'],
+  hourlyLimit: 100,
+  hourlyLimitPerAddress: 100,
+};
 
 let service: HttpService;
 let visitor: Visitor;

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { type CapChange, listSpendCaps, setSpendCaps } from '../../src/credits/spend-caps.ts';
+import type { Database } from '../../src/platform/database/database.ts';
 import { acceptTask } from '../../src/tasks/accept-task.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createFrozenDatabase, type FrozenDatabase } from '../support/frozen-clock.ts';
@@ -33,8 +34,12 @@ async function setCaps(accountId: string, caps: CapChange): Promise<void> {
   assert.ok(await setSpendCaps(database.db, accountId, { kind: 'account', id: accountId }, caps));
 }
 
+function newTask(accountId: string) {
+  return { taskId: uuidv7(), accountId, ...requestOf(taskParam('caps')), ...listedTerms };
+}
+
 function create(accountId: string) {
-  return acceptTask(database.db, { taskId: uuidv7(), accountId, ...requestOf(taskParam('caps')), ...listedTerms });
+  return acceptTask(database.db, newTask(accountId));
 }
 
 async function created(accountId: string): Promise<string> {
@@ -85,7 +90,7 @@ test('at midnight UTC a day and a month start at nothing, and a late refund rest
   assert.equal((await create(accountId)).kind, 'spend_cap_reached');
 });
 
-test('a create that waited for its account since yesterday counts for yesterday', async () => {
+test('a create whose transaction began yesterday at the second try, too, counts for yesterday', async () => {
   await database.set({ now: newYear });
   const accountId = await newAccount({ day: 2 * price, month: 2 * price, total: 9 * price });
   await created(accountId);
@@ -96,6 +101,29 @@ test('a create that waited for its account since yesterday counts for yesterday'
   await created(accountId);
   await failAndRefund(database.db, waited, failure);
   assert.deepEqual(await spentOf(accountId), { day: 2, month: 2, total: 2 });
+});
+
+test('a create that waited for its account over midnight begins again, and exceeds no cap of either day', async () => {
+  await database.set({ now: lateInYear });
+  const accountId = await newAccount({ day: 2 * price });
+  await created(accountId);
+  await created(accountId);
+  await database.set({ now: newYear });
+  await created(accountId);
+  await database.set({ now: lateInYear, clock: newYear });
+  let transactions = 0;
+  const db: Database = {
+    ...database.db,
+    transaction: async (work) => {
+      transactions += 1;
+      if (transactions === 2) await database.set({ now: newYear });
+      return database.db.transaction(work);
+    },
+  };
+  const waited = await acceptTask(db, newTask(accountId));
+  assert.deepEqual([waited.kind, transactions], ['accepted', 2]);
+  assert.deepEqual(await spentOf(accountId), { day: 2 });
+  assert.equal((await create(accountId)).kind, 'spend_cap_reached');
 });
 
 test('a cap that waited for its account since yesterday counts what was created today', async () => {

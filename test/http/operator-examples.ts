@@ -38,7 +38,14 @@ export function createExamples(service: HttpService, operator: TestOperator): Re
 
   async function newSignUp(): Promise<string> {
     const { db } = service.database;
-    const policy = { mode: 'open', domains: [], credits: 0, hourlyLimit: 1_000, hourlyLimitPerAddress: 1_000 } as const;
+    const policy = {
+      mode: 'open',
+      domains: [],
+      credits: 0,
+      secrets: ['s'],
+      hourlyLimit: 1_000,
+      hourlyLimitPerAddress: 1_000,
+    } as const;
     const email = `${randomUUID()}@example.com`;
     assert.equal(await requestSignUp(db, policy, { email, address: '192.0.2.1' }), 'requested');
     const found = (await listSignUps(db, 1_000)).find((one) => one.email === email);

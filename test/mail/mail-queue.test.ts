@@ -16,6 +16,7 @@ const signUp: SignUpPolicy = {
   mode: 'open',
   domains: [],
   credits: 0,
+  secrets: ['s'],
   hourlyLimit: 1_000,
   hourlyLimitPerAddress: 1_000,
 };

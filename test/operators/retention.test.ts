@@ -17,6 +17,7 @@ import { deleteMembership, grantAccess } from '../../src/people/memberships.ts';
 import { intendProviderJob } from '../../src/providers/job-creates.ts';
 import { endProviderJob } from '../../src/providers/job-ends.ts';
 import {
+  deleteExpiredAttempts,
   deleteExpiredEvents,
   deleteExpiredLinks,
   deleteExpiredNotices,
@@ -82,6 +83,13 @@ const kinds: readonly [deletePage: typeof deleteExpiredEvents, table: string, co
     'created_at',
     `insert into sign_in_tries (email_hash, address, created_at)
     values (sha256($2::text::bytea), '10.0.0.1', to_timestamp($1::float8 / 1000))`,
+  ],
+  [
+    deleteExpiredAttempts,
+    'create_attempts',
+    'created_at',
+    `insert into create_attempts (attempt_id, task_id, created_at)
+    values ($2::text::uuid, $2::text::uuid, to_timestamp($1::float8 / 1000))`,
   ],
   [
     deleteExpiredNotices,

@@ -15,6 +15,7 @@ const policy: SignUpPolicy = {
   mode: 'code',
   domains: [],
   credits: 50,
+  secrets: ['s'],
   hourlyLimit: 1_000,
   hourlyLimitPerAddress: 1_000,
 };

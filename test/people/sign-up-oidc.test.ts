@@ -8,7 +8,14 @@ import { type HttpService, startHttpService } from '../support/http-service.ts';
 import { startIdentityProvider, type TestIdentityProvider, visit } from '../support/identity-provider.ts';
 import { newBrowser, shell } from '../support/person.ts';
 
-const open: SignUpPolicy = { mode: 'open', domains: [], credits: 50, hourlyLimit: 1_000, hourlyLimitPerAddress: 1_000 };
+const open: SignUpPolicy = {
+  mode: 'open',
+  domains: [],
+  credits: 50,
+  secrets: ['s'],
+  hourlyLimit: 1_000,
+  hourlyLimitPerAddress: 1_000,
+};
 const policy = { ...open };
 
 let service: HttpService;

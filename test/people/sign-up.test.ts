@@ -11,7 +11,8 @@ import { deliveredTo, type MailServer, startMailServer, tokenIn } from '../suppo
 import { type Browser, goodPassword, newBrowser, newPerson, type Person, shell, signIn } from '../support/person.ts';
 
 const box = createSecretBox('s'.repeat(32), [], mailSecrets);
-const open: SignUpPolicy = { mode: 'open', domains: [], credits: 50, hourlyLimit: 1_000, hourlyLimitPerAddress: 5 };
+const perHour = { hourlyLimit: 1_000, hourlyLimitPerAddress: 5 };
+const open: SignUpPolicy = { mode: 'open', domains: [], credits: 50, secrets: ['s'], ...perHour };
 
 let mailServer: MailServer;
 let service: HttpService;
@@ -275,7 +276,7 @@ test('a weak password and an unusable name of the account are refused, and the l
   assert.equal((await accept(token)).status, 200);
 });
 
-test('erasing a person deletes their sign-ups and mails, and frees the mailbox', async () => {
+test('erasing a person deletes their sign-ups and mails, and frees the mailbox, which gets no second start credit', async () => {
   const email = 'erin@example.com';
   await request(email);
   const accepted = await accept(await tokenTo(email));
@@ -288,9 +289,10 @@ test('erasing a person deletes their sign-ups and mails, and frees the mailbox',
     200,
   );
   assert.equal((await operator.ask('POST', '/api/admin/v1/people/erase', { body: { userId } })).status, 200);
-  for (const table of ['one_time_links', 'mails', 'users', 'security_events', 'operator_actions']) {
+  for (const table of ['one_time_links', 'mails', 'users', 'security_events', 'operator_actions', 'start_credits']) {
     assert.ok(!JSON.stringify(await query(`select * from ${table}`)).includes(email), table);
   }
-  await request(email);
-  assert.equal((await accept(await tokenTo(email))).status, 200);
+  await request('erin+2@example.com');
+  assert.equal((await accept(await tokenTo('erin+2@example.com'))).status, 200);
+  assert.deepEqual(await query('select balance from accounts order by created_at desc limit 1'), [{ balance: 0 }]);
 });

@@ -70,6 +70,24 @@ describe('a database', () => {
     assert.deepEqual(answer, [{ one: 1 }]);
   });
 
+  test('the server ends a transaction that stays idle, as of a dead machine, and a caller that still lives gets an outage', async () => {
+    const setting = { name: 'test-setting', text: 'show idle_in_transaction_session_timeout' };
+    assert.deepEqual(await db.run(setting), [{ idle_in_transaction_session_timeout: '20s' }]);
+    const lock = 4_202_700;
+    const isLocked = {
+      name: 'test-is-locked',
+      text: `select from pg_locks where locktype = 'advisory' and objid = ${lock}`,
+    };
+    const late = db.transaction(async (run) => {
+      await run({ name: 'test-take-lock', text: `select pg_advisory_xact_lock(${lock})` });
+      await run({ name: 'test-shorten', text: 'set local idle_in_transaction_session_timeout = 1' });
+      await waitFor('the lock to be released', async () => (await server.db.run(isLocked)).length === 0 || undefined);
+      await run(one);
+    });
+    await assert.rejects(late, DatabaseUnavailable);
+    assert.deepEqual(await db.run(one), [{ one: 1 }]);
+  });
+
   test('a server that is slow to take a connection, as on a busy machine, is waited for and not taken for an absent one', async (t) => {
     const url = new URL(server.url);
     url.port = String((relay.address() as AddressInfo).port); // a listening TCP server has one

@@ -4,6 +4,7 @@ import { v7 as uuidv7 } from 'uuid';
 import type { CreateOutcome, NewTask } from '../../src/tasks/create-outcome.ts';
 import { createAccount, findAccount, lockAccount } from '../../src/accounts/accounts.ts';
 import { createApiKey } from '../../src/accounts/keys.ts';
+import { createDatabase } from '../../src/platform/database/database.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { createTaskAcceptor } from '../../src/tasks/task-acceptor.ts';
@@ -99,18 +100,22 @@ test('a repeat under an Idempotency-Key follows the key, not the request', async
 
 test('a first attempt and its repeats that wait for the account together become one task, in either order', async () => {
   for (const isFirstSent of [true, false]) {
-    const accept = createTaskAcceptor(database.db);
+    // Each attempt reaches another process: in one process they wait for each other.
+    const processes = Array.from({ length: 4 }, () => createDatabase({ url: database.url, poolSize: 1 }));
+    const [accept, ...others] = processes.map((db) => createTaskAcceptor(db));
+    assert.ok(accept);
     const client = await newClient();
     const { release, holding } = await holdAccount(client.accountId);
     const first = taskOf(client, { attempt: 'first' });
     const sent = isFirstSent ? [accept(first)] : [];
     await waitFor('the first attempt to wait', async () => (await waitingForLocks()) === sent.length);
-    const repeats = Array.from({ length: 3 }, () => accept(taskOf(client, { attempt: 'repeat' })));
+    const repeats = others.map((acceptRepeat) => acceptRepeat(taskOf(client, { attempt: 'repeat' })));
     await waitFor('the repeats to wait', async () => (await waitingForLocks()) === sent.length + repeats.length);
     release();
     await holding;
     const late = isFirstSent ? [] : [accept(first)];
     const answers = await Promise.all([...sent, ...repeats, ...late]);
+    await Promise.all(processes.map((db) => db.close()));
     assert.equal(new Set(answers.map(idOf)).size, 1);
     assert.equal(await paidTasks(client), 1);
   }

@@ -10,9 +10,11 @@ import {
   DatabaseUnavailable,
   DatabaseBusy,
 } from '../../src/platform/database/database.ts';
+import { setSpendCaps } from '../../src/credits/spend-caps.ts';
 import { auditLedger } from '../../src/credits/ledger-audit.ts';
 import { createTaskAcceptor, maxBatchSize } from '../../src/tasks/task-acceptor.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { holdAt } from '../support/held-statement.ts';
 import { listedTerms, taskParam, requestOf } from '../support/tasks.ts';
 import { waitFor } from '../support/wait-for.ts';
 
@@ -217,3 +219,26 @@ test('a task that is not sent in time is refused and never sent; one that comes 
   assert.equal((await accept(taskOf(accountId))).kind, 'accepted', 'and the queue goes on');
   assert.equal(await tasksPaidBy(accountId), 2);
 });
+
+for (const [tasks, more, caps, statement] of [
+  ['attempts without a key', { attempt: 'repeat' }, {}, 'find-other-attempt'],
+  ['tasks of an account with caps', {}, { total: 1_000 * price }, 'explain-capped-task'],
+] as const) {
+  test(`${tasks} that wait for their account leave connections to other accounts`, async () => {
+    const [busy, free] = [await newAccount(), await newAccount()];
+    await setSpendCaps(database.db, busy, { kind: 'account', id: busy }, caps);
+    const pool = createDatabase({ url: database.url, poolSize: 2 });
+    // The first one stops while it holds the account's lock.
+    const held = holdAt(pool, statement);
+    const acceptHeld = createTaskAcceptor(held.db);
+    const waiting = Array.from({ length: 6 }, () => acceptHeld(taskOf(busy, more)));
+    await held.arrived;
+    assert.equal((await createTaskAcceptor(pool)(taskOf(free, more))).kind, 'accepted');
+    assert.equal(await tasksPaidBy(busy), 0);
+    held.go();
+    const kinds = (await Promise.all(waiting)).map(({ kind }) => kind);
+    const later = 'attempt' in more ? 'replayed' : 'accepted';
+    assert.deepEqual(kinds.toSorted(), ['accepted', ...kinds.slice(1).map(() => later)]);
+    await pool.close();
+  });
+}

@@ -30,3 +30,19 @@ export function createConnectionQueue(slots: number, { maxWaiting, waitMs }: Que
     });
   };
 }
+
+/** Runs one piece of work at a time for each key. A key is stored only while it has work. */
+export function createTurns(limits: QueueLimits, refusal: () => Error) {
+  const turns = new Map<string, { readonly enter: ReturnType<typeof createConnectionQueue>; users: number }>();
+  return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+    const turn = turns.get(key) ?? { enter: createConnectionQueue(1, limits, refusal), users: 0 };
+    turns.set(key, turn);
+    turn.users += 1;
+    try {
+      return await turn.enter(work);
+    } finally {
+      turn.users -= 1;
+      if (turn.users === 0) turns.delete(key);
+    }
+  };
+}

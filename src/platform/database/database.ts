@@ -1,7 +1,7 @@
 import pTimeout from 'p-timeout';
 import pg from 'pg';
 import { errorCode, messageOf } from '../errors.ts';
-import { createConnectionQueue, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
+import { createConnectionQueue, createTurns, defaultQueueLimits, type QueueLimits } from './connection-queue.ts';
 
 /**
  * The name is unique in the program, and the text never varies. A statement is prepared once on each connection, unless it is
@@ -16,6 +16,11 @@ export type Database = {
   readonly run: Run;
   /** Runs the statements of `work` in one transaction. `work` must not use the network. */
   transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` when no other work with this key runs in this process. Work that waits for the lock of one row then occupies one connection
+   * of the pool, and leaves the others to other rows.
+   */
+  inTurn<T>(key: string, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
@@ -84,6 +89,8 @@ export type DatabasePool = Database & { readonly usage: () => DatabaseUsage };
 /** On a busy machine, connecting takes seconds. */
 const connectTimeoutMs = 10_000;
 const statementTimeoutMs = 15_000;
+/** A machine that dies within a transaction does not close its connection, and its locks would last for hours. */
+const idleTransactionTimeoutMs = 20_000;
 
 /** Creates a pool of connections, which connects at the first statement. */
 export function createDatabase({ url, poolSize = 10, queue, onIdleError }: DatabaseOptions): DatabasePool {
@@ -92,6 +99,7 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
     max: poolSize,
     connectionTimeoutMillis: connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleTransactionTimeoutMs,
     query_timeout: statementTimeoutMs + 1_000,
     application_name: 'videogen',
     types,
@@ -100,7 +108,8 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
   // The server may end a connection with the message that follows its start, before the caller that waits for it has listened.
   pool.on('connect', (connection) => connection.on('error', () => {}));
   const address = addressOf(url);
-  const withSlot = createConnectionQueue(poolSize, { ...defaultQueueLimits, ...queue }, () => new DatabaseBusy());
+  const limits = { ...defaultQueueLimits, ...queue };
+  const withSlot = createConnectionQueue(poolSize, limits, () => new DatabaseBusy());
   let callers = 0;
   const queued = async <T>(work: () => Promise<T>): Promise<T> => {
     callers += 1;
@@ -117,13 +126,19 @@ export function createDatabase({ url, poolSize = 10, queue, onIdleError }: Datab
       queued(() => onConnection({ pool, address }, (connection) => runOn(connection, statement, values))),
     transaction: (work) =>
       queued(() => onConnection({ pool, address }, (connection) => inTransaction(connection, work))),
+    inTurn: createTurns(limits, () => new DatabaseBusy()),
     close: () => pool.end(),
   };
 }
 
 /** The database within a transaction: functions that open a transaction of their own take part in this one. */
 export function partOf({ run }: Pick<Database, 'run'>): Database {
-  return { run, transaction: (work) => work(run), close: () => Promise.resolve() };
+  return {
+    run,
+    transaction: (work) => work(run),
+    inTurn: (_key, work) => work(),
+    close: () => Promise.resolve(),
+  };
 }
 
 /** Limits how long callers wait for a response. */
@@ -212,11 +227,14 @@ function parseTimestamp(text: string): number {
   return Date.parse(text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00'));
 }
 
-/** True for the classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby), and for errors of sockets and TLS. */
+/**
+ * True for the classes 08 (connection), 53 (resources), 57 (operator intervention), 25006 (a standby), 25P03 (a transaction that was idle
+ * for too long), and for errors of sockets and TLS.
+ */
 function isUnavailable(error: unknown): boolean {
   const code = errorCode(error);
   if (code !== undefined)
-    return /^(?:(08|53|57|25006)|E[A-Z]+$|ERR_(SSL|TLS|OSSL)_)/.test(code) || isCertificateError(code);
+    return /^(?:(08|53|57|25006|25P03)|E[A-Z]+$|ERR_(SSL|TLS|OSSL)_)/.test(code) || isCertificateError(code);
   return error instanceof Error && /timeout|terminated|connection|not queryable/i.test(error.message);
 }
 

@@ -142,6 +142,11 @@ create table users (
 create index users_operators on users (id) where is_operator and disabled_at is null;
 create index users_unattached on users (unattached_since) where unattached_since is not null;
 
+-- The mailboxes whose sign-up got the start credit, as hashes under a key that is not in the database.
+create table start_credits (
+  mailbox_hmac bytea primary key check (length(mailbox_hmac) = 32)
+);
+
 create table memberships (
   account_id uuid not null references accounts,
   user_id uuid not null references users,

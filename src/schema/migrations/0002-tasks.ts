@@ -111,6 +111,18 @@ create trigger refunds_restore_caps after update of credits_refunded on tasks
 
 create trigger tasks_are_never_deleted before delete or truncate on tasks for each statement execute function refuse_change();
 
+-- Attempts at creates without an Idempotency-Key: those that were answered with the task of another attempt, and failed ones, whose
+-- responses stated that nothing is charged. Without foreign keys, which would lock the tasks that they refer to.
+create table create_attempts (
+  attempt_id uuid primary key,
+  -- Equal to attempt_id for the attempt that created the task.
+  task_id uuid not null,
+  is_failed boolean not null default false,
+  created_at timestamptz not null default now()
+);
+create index create_attempts_by_task on create_attempts (task_id);
+create index create_attempts_by_time on create_attempts (created_at);
+
 -- Workflows to be terminated because their task is final: written with the refund, deleted afterwards. Almost always empty.
 create table workflow_terminations (
   task_id uuid primary key references tasks,
