@@ -60,14 +60,16 @@ export async function openApiDependencies(
   const readHookSecret = secretReader(dirname(settings.catalogueFile ?? ''));
   const core = openCore(settings, log, metrics, { part: 'api', readHookSecret, retries: false });
   const { db, catalogue, events } = core;
-  readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current));
+  const given = fromSettings(settings);
+  const sellsCredits = given.payments !== undefined;
+  readAtScrapes(metrics.registry, installationSources(inTime(db, scrapeLimitMs), catalogue.current, { sellsCredits }));
   const calls = createEngineCalls(core.engine, log);
   const sales = await watchModels({ db, catalogue: catalogue.current, log });
   const moderator = openModerator(core, resultStore, readHookSecret);
   const callbacks = openCallbackSettings(core);
   const uncertainCreates = createUncertainCreates({ db, log, events });
   const deps = createHttpDeps({
-    ...fromSettings(settings),
+    ...given,
     ...calls.ports,
     ...callbacks.ports,
     db,

@@ -6,10 +6,20 @@ import { readMaintenance } from '../platform/database/maintenance.ts';
 import { readProviderStatuses } from '../providers/provider-status.ts';
 import type { Sources } from './read-at-scrapes.ts';
 
-/** Reads the state of the whole installation from the database; every API returns the same. */
-export function installationSources(db: Database, catalogue: () => Catalogue): Sources {
+/**
+ * Reads the state of the whole installation from the database; every API returns the same. Payments are a source only where credits are
+ * sold, because an alert about missing reconciliation would fire everywhere else.
+ */
+export function installationSources(
+  db: Database,
+  catalogue: () => Catalogue,
+  { sellsCredits }: { readonly sellsCredits: boolean } = { sellsCredits: false },
+): Sources {
   return {
     maintenance: () => readMaintenance(db),
+    ...(sellsCredits && {
+      payments: async () => ({ reconciledAt: (await readMaintenance(db)).paymentsReconciledAt }),
+    }),
     stuck: async () => ({ tasks: await countStuckTasks(db) }),
     queues: async () => ({ counts: await countUnfinishedTasks(db), models: catalogue().models }),
     callbacks: () => readCallbackBacklog(db),

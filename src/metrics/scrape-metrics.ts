@@ -13,6 +13,7 @@ import { removed } from './label-values.ts';
 export type Snapshot = {
   readonly databases: readonly (readonly [PartName, DatabaseUsage])[];
   readonly maintenance: Maintenance;
+  readonly payments: { readonly reconciledAt: number };
   readonly stuck: { readonly tasks: number };
   readonly queues: Queues;
   readonly callbacks: CallbackBacklog;
@@ -84,11 +85,11 @@ export const scrapeMetrics: readonly Gauge[] = [
   },
   {
     name: 'videogen_payments_reconciled_timestamp_seconds',
-    help: 'When payments were last compared with the records of the provider, in Unix seconds; 0 when never',
+    help: 'When payments were last compared with the records of the provider, in Unix seconds; 0 when never; none without Stripe',
     process: 'API',
-    actWhen: 'more than 3 hours ago, if you sell credits ([runbook](runbooks.md#videogenpaymentsnotreconciled))',
-    from: ['maintenance'],
-    samples: ({ maintenance }) => [[{}, (maintenance?.paymentsReconciledAt ?? 0) / 1000]],
+    actWhen: 'more than 3 hours ago ([runbook](runbooks.md#videogenpaymentsnotreconciled))',
+    from: ['payments'],
+    samples: ({ payments }) => [[{}, (payments?.reconciledAt ?? 0) / 1000]],
   },
   {
     name: 'videogen_ungranted_payments',
@@ -170,7 +171,7 @@ export const scrapeMetrics: readonly Gauge[] = [
   ofPools(
     'videogen_provider_cooldown_seconds',
     'Seconds until it receives tasks again after failures',
-    'above 0 for 30 minutes ([runbook](runbooks.md#videogenprovidercooling))',
+    'above 0 for 15 of 30 minutes ([runbook](runbooks.md#videogenprovidercooling))',
     ({ coolingMs }) => (coolingMs ?? 0) / 1000,
   ),
   {

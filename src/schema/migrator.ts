@@ -1,10 +1,34 @@
-import { FileMigrationProvider, Kysely, Migrator, PostgresDialect } from 'kysely';
+import {
+  FileMigrationProvider,
+  Kysely,
+  type Migration,
+  type MigrationProvider,
+  Migrator,
+  PostgresDialect,
+  sql,
+} from 'kysely';
 import * as fs from 'node:fs/promises';
 import * as path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 
 const migrationFolder = path.join(import.meta.dirname, 'migrations');
-const provider = new FileMigrationProvider({ fs, path, migrationFolder });
+const files = new FileMigrationProvider({ fs, path, migrationFolder });
+
+/**
+ * While a migration waits for a lock, every later statement on that table waits behind it. So it waits briefly, and all migrations are
+ * repeated after a pause, in which requests are answered.
+ */
+const lockTimeout = '5s';
+const pauseMs = 5_000;
+const attempts = 20;
+
+const provider: MigrationProvider = {
+  getMigrations: async () => {
+    const migrations = Object.entries(await files.getMigrations());
+    return Object.fromEntries(migrations.map(([name, migration]) => [name, withLockTimeout(migration)] as const));
+  },
+};
 
 /**
  * Runs the missing migrations in one transaction, in the order of their names, which it returns. Concurrent processes wait for one
@@ -16,12 +40,29 @@ export async function migrateToLatest(databaseUrl: string): Promise<readonly str
   pool.on('error', () => {});
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
-    const { error, results = [] } = await new Migrator({ db, provider }).migrateToLatest();
-    if (error !== undefined) throw error;
-    return results.map(({ migrationName }) => migrationName);
+    for (let attempt = 1; ; attempt += 1) {
+      const { error, results = [] } = await new Migrator({ db, provider }).migrateToLatest();
+      if (error === undefined) return results.map(({ migrationName }) => migrationName);
+      if (!isLockTimeout(error) || attempt === attempts) throw error;
+      await delay(pauseMs);
+    }
   } finally {
     await db.destroy();
   }
+}
+
+/** Sets the timeout inside the transaction, because concurrent migrators may wait for one another without a limit. */
+function withLockTimeout(migration: Migration): Migration {
+  return {
+    up: async (db: Kysely<unknown>) => {
+      await sql`set local lock_timeout = ${sql.lit(lockTimeout)}`.execute(db);
+      await migration.up(db);
+    },
+  };
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '55P03';
 }
 
 export async function listMigrations(): Promise<readonly string[]> {

@@ -7,6 +7,7 @@ import { readAtScrapes } from '../../src/metrics/read-at-scrapes.ts';
 import { createAccount } from '../../src/accounts/accounts.ts';
 import { DatabaseUnavailable } from '../../src/platform/database/database.ts';
 import { runAudit } from '../../src/credits/ledger-audit.ts';
+import { markPaymentsReconciled } from '../../src/platform/database/maintenance.ts';
 import { failAndRefund } from '../../src/tasks/tasks.ts';
 import { markStuck } from '../../src/tasks/task-list.ts';
 import { assertSince } from '../support/assert-since.ts';
@@ -78,4 +79,18 @@ test('tasks whose workflow code fails are seen at /metrics until it goes on or t
   await markStuck(database.db, goesOn, undefined);
   await failAndRefund(database.db, ends, { failCode: 'internal', failMsg: 'A test.' });
   assert.equal(await metric('videogen_stuck_tasks'), 0);
+});
+
+test('the last reconciliation of payments has a series only where credits are sold, with 0 before the first', async () => {
+  const read = async (sellsCredits: boolean) => {
+    const { registry } = createMetrics();
+    readAtScrapes(registry, installationSources(database.db, builtInCatalogue, { sellsCredits }), 0);
+    const line = /^videogen_payments_reconciled_timestamp_seconds (.+)$/m.exec(await registry.metrics());
+    return line === null ? undefined : Number(line[1]);
+  };
+  assert.deepEqual([await read(false), await read(true)], [undefined, 0]);
+  const sinceMs = Date.now();
+  await markPaymentsReconciled(database.db);
+  assertSince(sinceMs, Math.round(1_000 * ((await read(true)) ?? 0)));
+  assert.equal(await read(false), undefined);
 });

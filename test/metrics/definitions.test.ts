@@ -16,7 +16,7 @@ import { promtool, skipsWithoutPromtool } from '../support/promtool.ts';
 const exposed = createMetrics();
 exportProcessMetrics(exposed);
 const unused = createDatabase({ url: 'postgres://nowhere.invalid/none' });
-readAtScrapes(exposed.registry, installationSources(unused, builtInCatalogue));
+readAtScrapes(exposed.registry, installationSources(unused, builtInCatalogue, { sellsCredits: true }));
 const metrics = exposed.registry
   .getMetricsAsArray()
   .map(({ name, help, type }) => ({ name, help, type: String(type) }));

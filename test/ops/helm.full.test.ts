@@ -42,7 +42,7 @@ const podSchema = z.object({
 const workloadSchema = z.object({
   kind: z.enum(['Deployment', 'Job']),
   metadata: z.object({ name: z.string() }),
-  spec: z.object({ template: z.object({ spec: podSchema }) }),
+  spec: z.object({ replicas: z.number().optional(), template: z.object({ spec: podSchema }) }),
 });
 const objectSchema = z.looseObject({ kind: z.string(), metadata: z.object({ name: z.string() }) });
 
@@ -79,7 +79,9 @@ describe('the chart', { skip: noHelm }, () => {
       const location = writeKubernetesSchemas(schemas ?? '', version, join(folder, 'schemas'));
       for (const name of valueSets) {
         const text = rendered(name, ['--kube-version', version]);
-        assert.deepEqual(invalidIn(text, version, location), [], `${name}, ${version}`);
+        const stopped = rendered(name, ['--kube-version', version, ...maintenance]);
+        for (const each of [text, stopped])
+          assert.deepEqual(invalidIn(each, version, location), [], `${name}, ${version}`);
         const misspelt = text.replace('terminationGracePeriodSeconds', 'terminationGracePeriodSecond');
         assert.notDeepEqual(invalidIn(misspelt, version, location), []);
       }
@@ -169,6 +171,8 @@ describe('the chart', { skip: noHelm }, () => {
       ['results.type=volume,results.volume.accessMode=ReadWriteOnce', /API and workers share one folder/],
       ['workers.tasks=null', /no group serves the queue tasks/],
       ['settings.LOG_LEVLE=debug', /additional properties 'LOG_LEVLE' not allowed/],
+      ['settings.STRIPE_SECRET_KEY=sk_live_1', /additional properties 'STRIPE_SECRET_KEY' not allowed/],
+      ['api.settings.STRIPE_WEBHOOK_SECRET=whsec_1', /additional properties 'STRIPE_WEBHOOK_SECRET' not allowed/],
       ['publicUrl=', /publicUrl: set it/],
       ['secrets.existingSecret=', /secrets.existingSecret: name a Secret/],
       ['secrets.create=true', /secrets.values: database-url is missing/],
@@ -215,13 +219,31 @@ describe('the chart', { skip: noHelm }, () => {
     assert.equal(reached(ofGroup).length, 3);
   });
 
-  test('a group whose size an autoscaler chooses has none in its Deployment', () => {
-    const [scaled] = objects('bucket').filter(({ kind }) => kind === 'HorizontalPodAutoscaler');
-    const deployment = objects('bucket').find(
-      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === scaled?.metadata.name,
-    );
-    assert.match(JSON.stringify(scaled), /"name":"videogen_queue_oldest_age_seconds".*"queue":"generation-remote"/);
-    assert.ok(deployment !== undefined && !JSON.stringify(deployment).includes('"replicas"'));
+  test('in maintenance nothing uses the database but a pod for commands, which has the environment of the API', () => {
+    for (const name of valueSets) {
+      const before = workloads(name);
+      const found = workloads(name, maintenance);
+      assert.deepEqual(
+        found.map(({ kind, metadata, spec }) => [kind, metadata.name, spec.replicas]).toSorted(),
+        before
+          .flatMap(({ kind, metadata }) => (kind === 'Deployment' ? [[kind, metadata.name, 0]] : []))
+          .concat([['Deployment', 'shop-videogen-maintenance', 1]])
+          .toSorted(),
+      );
+      const podOf = (suffix: string, of: typeof found) =>
+        of.find(({ metadata }) => metadata.name === `shop-videogen-${suffix}`)?.spec.template.spec;
+      const [pod, api] = [podOf('maintenance', found), podOf('api', before)];
+      assert.ok(pod !== undefined && api !== undefined);
+      const { env, volumeMounts, securityContext } = api.containers[0];
+      assert.deepEqual(
+        [pod.containers[0].env, pod.containers[0].volumeMounts, pod.volumes],
+        [env, volumeMounts, api.volumes],
+      );
+      assert.deepEqual(
+        [pod.securityContext, pod.containers[0].securityContext],
+        [api.securityContext, securityContext],
+      );
+    }
   });
 
   function invalidIn(text: string, version: string, location: string): unknown[] {
@@ -232,6 +254,9 @@ describe('the chart', { skip: noHelm }, () => {
     return z.object({ resources: z.array(z.unknown()).default([]) }).parse(JSON.parse(stdout)).resources;
   }
 });
+
+/** The values for a restore. */
+const maintenance = ['--set', 'maintenance=true'];
 
 const valuesOf = (name: ValueSet) => `${chart}/ci/${name}-values.yaml`;
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -22,6 +23,17 @@ for (const proxy of proxies) {
   test(`two APIs that are restarted one after the other behind ${proxy.name} refuse no create`, { skip }, (t) =>
     restartUnderLoad(t, {}, async (ports) => ({ baseUrl: await startProxy(t, proxy, ports) })),
   );
+  test(`${proxy.name} forwards the host with its port, and the address of the client`, { skip }, async (t) => {
+    const upstream = createServer(({ headers }, response) =>
+      response.end(JSON.stringify([headers.host, headers['x-forwarded-for']])),
+    );
+    t.after(() => upstream.close());
+    await once(upstream.listen(0, '127.0.0.1'), 'listening');
+    const address = upstream.address();
+    assert.ok(address !== null && typeof address === 'object');
+    const baseUrl = await startProxy(t, proxy, [address.port, address.port]);
+    assert.deepEqual(await (await fetch(baseUrl)).json(), [new URL(baseUrl).host, '127.0.0.1']);
+  });
 }
 
 async function startProxy(
