@@ -61,7 +61,8 @@ function start(): ChildProcess {
   });
   reader.unref();
   reader.channel?.unref();
-  reader.once('exit', () => idle.delete(reader));
+  // The reading under way rejects with the error; a second one without a listener would end this process.
+  reader.on('error', () => undefined).once('exit', () => idle.delete(reader));
   return reader;
 }
 
