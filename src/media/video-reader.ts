@@ -8,7 +8,7 @@ const mostReasonCharacters = 300;
 
 // An error outside of the reading leaves an unknown state, so the file counts as one that crashes its reader.
 process.on('uncaughtException', () => process.abort());
-process.on('message', (order: ReadOrder) => void reply(order));
+process.on('message', (order) => void reply(order as ReadOrder)); // `readVideo` sends nothing else
 
 async function reply({ reading, path }: ReadOrder): Promise<void> {
   process.send?.(await replyTo(reading, path));
