@@ -32,23 +32,26 @@ type Value<R extends keyof VideoReadings> = Awaited<ReturnType<VideoReadings[R]>
  * Reads a video in another process. Throws `VideoFileError` if the file cannot be read, or needs too much memory or time. Other errors
  * are those of this machine, and may be retried.
  */
-export function readVideo<R extends keyof VideoReadings>(
+export async function readVideo<R extends keyof VideoReadings>(
   reading: R,
   path: string,
   signal?: AbortSignal,
 ): Promise<Value<R>> {
-  return limited(async () => {
-    signal?.throwIfAborted();
-    const [reader = start()] = idle;
-    idle.delete(reader);
-    const reply = await replyOf(reader, { reading, path }, signal);
-    // After a file that cannot be read, work on it may still be under way, and must not fail the next one.
-    if ('failure' in reply || reply.value === undefined) reader.kill('SIGKILL');
-    else if (reader.connected) idle.add(reader);
-    if ('failure' in reply) throw new VideoFileError(reply.failure);
-    // The program is built from the same sources.
-    return reply.value as Value<R>;
-  });
+  const reply = await limited(() => readerReply({ reading, path }, signal));
+  if ('failure' in reply) throw new VideoFileError(reply.failure);
+  // The program is built from the same sources.
+  return reply.value as Value<R>;
+}
+
+async function readerReply(order: ReadOrder, signal: AbortSignal | undefined): Promise<ReadReply> {
+  signal?.throwIfAborted();
+  const [reader = start()] = idle;
+  idle.delete(reader);
+  const reply = await replyOf(reader, order, signal);
+  // After a file that cannot be read, work on it may still be under way, and must not fail the next one.
+  if ('failure' in reply || reply.value === undefined) reader.kill('SIGKILL');
+  else if (reader.connected) idle.add(reader);
+  return reply;
 }
 
 /** The file has no way to the secrets of this process, because the environment is empty. An idle process does not keep this one running. */
