@@ -82,14 +82,7 @@ function soundArgs(kind: ClipKind): string[] {
 
 /** A longer clip is cut here, which shows that it is too long. */
 function outputArgs({ maxSeconds, maxMegabytes }: ClipLimits): string[] {
-  const limits = [
-    '-threads',
-    `${decoderThreads}`,
-    '-t',
-    `${maxSeconds + 1}`,
-    '-fs',
-    `${maxMegabytes * 1024 * 1024}`,
-  ];
+  const limits = ['-threads', `${decoderThreads}`, '-t', `${maxSeconds + 1}`, '-fs', `${maxMegabytes * 1024 * 1024}`];
   const withoutMetadata = ['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'];
   return [...limits, ...withoutMetadata, '-movflags', '+faststart', '-f', 'mp4'];
 }

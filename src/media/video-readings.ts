@@ -24,8 +24,7 @@ export const videoReadings = {
   /** Measures an MP4 and checks that it plays, as far as that is possible without decoding it. */
   facts: (path: string) => withInput(path, [MP4, QTFF], factsOf),
   /** Returns the first picture and sound of a file, which are those that ffmpeg uses; undefined for a file that cannot be read. */
-  streams: (path: string) =>
-    withInput(path, [MP4, QTFF, MATROSKA, WEBM, MPEG_TS], streamsOf).catch(() => undefined),
+  streams: (path: string) => withInput(path, [MP4, QTFF, MATROSKA, WEBM, MPEG_TS], streamsOf).catch(() => undefined),
   /** Returns the time of the last picture after the first one; the length of the file may be that of its sound. */
   lastPictureSeconds: (path: string) => withInput(path, [MP4, QTFF], lastPictureSeconds),
   /** Measures a clip that ffmpeg has made; undefined for one without packets. */
@@ -109,7 +108,8 @@ async function readPackets(track: InputTrack, isSound: (data: Uint8Array) => boo
     throw new VideoFileError(`${seen.packets} of ${packetCount} packets are in the file`);
   const durationSeconds = seen.toSeconds - seen.fromSeconds;
   // A file that counts time in units of no length makes it infinite, or not a number.
-  if (!(durationSeconds > 0 && durationSeconds < Infinity)) throw new VideoFileError(`the ${track.type} track has no length`);
+  if (!(durationSeconds > 0 && durationSeconds < Infinity))
+    throw new VideoFileError(`the ${track.type} track has no length`);
   return { packets: seen.packets, durationSeconds };
 }
 

@@ -5,7 +5,10 @@ import { HttpError } from '../../../src/http/errors.ts';
 import { maxJsonDepth, refuseLargeJson, refuseUnsafeJson } from '../../../src/http/server/read-json.ts';
 
 /** What a text is refused with, undefined when it is not. */
-function findJsonFault(text: string, refuse = refuseUnsafeJson): (Pick<HttpError, 'code'> & { msg: string }) | undefined {
+function findJsonFault(
+  text: string,
+  refuse = refuseUnsafeJson,
+): (Pick<HttpError, 'code'> & { msg: string }) | undefined {
   try {
     refuse(text);
     return undefined;
