@@ -46,7 +46,7 @@ const timeoutsSchema = z.object({ timeouts: z.int().nonnegative() });
 
 /**
  * Sends heartbeats while `work` runs, so that a cancellation arrives and a dead worker is replaced. They carry the number of timeouts to
- * the next attempt: a video that ffmpeg cannot convert in time is not retried for a whole day.
+ * the next attempt: a video that ffmpeg cannot convert in time, or without a stall, is not retried for a whole day.
  */
 async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   const context = Context.current();
@@ -56,7 +56,8 @@ async function withHeartbeats<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if (!(cause instanceof FfmpegError && cause.failure.timedOut)) throw cause;
+    const isLate = cause instanceof FfmpegError && (cause.failure.timedOut || cause.failure.stalled);
+    if (!isLate) throw cause;
     if (timeouts + 1 >= maxTimeouts)
       throw new TaskError('result_invalid', 'The generated video took too long to convert.', { cause });
     context.heartbeat({ timeouts: timeouts + 1 });

@@ -1,12 +1,11 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { type Box, type BoxFile, boxesIn, boxesInMemory, readAt } from './mp4-boxes.ts';
-import { VideoFileError } from './probe-video.ts';
+import { type Box, boxFile, type BoxFile, boxesIn, boxesInMemory, maxIndexBytes, readAt } from './mp4-boxes.ts';
+import { VideoFileError } from './video-file-error.ts';
 
 /** Far more than manifests with thumbnails have. */
 const maxManifestBytes = 16 * 1024 * 1024;
-const maxIndexBytes = 64 * 1024 * 1024;
 
 /**
  * Puts the C2PA manifest of one video into a conversion of it, where manifests usually are, behind `ftyp`. The signature of the manifest stays
@@ -15,7 +14,7 @@ const maxIndexBytes = 64 * 1024 * 1024;
 export async function carryManifest(fromPath: string, { at, to }: Box, path: string): Promise<void> {
   if (to - at > maxManifestBytes) throw new VideoFileError(`the manifest has more than ${maxManifestBytes} bytes`);
   await using source = await open(fromPath);
-  const manifest = await readAt({ handle: source, bytes: to }, at, to - at);
+  const manifest = await readAt({ handle: source }, at, to - at);
   const carriedPath = `${path}.carried`;
   await pipeline(withManifest(path, manifest), createWriteStream(carriedPath, { flags: 'wx' }));
   await rename(carriedPath, path);
@@ -23,7 +22,7 @@ export async function carryManifest(fromPath: string, { at, to }: Box, path: str
 
 async function* withManifest(path: string, manifest: Buffer): AsyncGenerator<Buffer> {
   await using handle = await open(path);
-  const file = { handle, bytes: (await handle.stat()).size };
+  const file = await boxFile(handle);
   for await (const box of boxesIn(file, { from: 0, to: file.bytes })) {
     if (box.type === 'moov') yield await movedIndex(file, box, manifest.length);
     else yield* createReadStream(path, { start: box.at, end: box.to - 1 }) as AsyncIterable<Buffer>; // without an encoding

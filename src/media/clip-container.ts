@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { type Box, BoxError, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
+import { type Box, BoxError, boxFile, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
 
 /** A clip that is refused; `message` continues the name of the clip: `is cut off`. */
 export class ClipRefusal extends Error {
@@ -22,9 +22,8 @@ export type ClipContainer = {
  */
 export async function clipContainerOf(path: string): Promise<ClipContainer | undefined> {
   await using handle = await open(path);
-  const { size: bytes } = await handle.stat();
-  if (bytes === 0) throw new ClipRefusal('is empty');
-  const file = { handle, bytes };
+  const file = await boxFile(handle);
+  if (file.bytes === 0) throw new ClipRefusal('is empty');
   const start = await readAt(file, 0, startBytes);
   const text = start.toString('latin1');
   if (/^[^]{4}(ftyp|moov|mdat|free|skip|wide)/.test(text))

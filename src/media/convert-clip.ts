@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { FilePathSource, Input, MP4 } from 'mediabunny';
-import { errorCode } from '../platform/errors.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { type ClipContainer, type ClipKind, ClipRefusal } from './clip-container.ts';
-import { FfmpegError } from './ffmpeg.ts';
+import { FfmpegError, reportedTooMuch } from './ffmpeg.ts';
+import { readVideo } from './read-video.ts';
+import { decoderThreads, untrustedInput } from './untrusted-input.ts';
 import type { ClipBounds } from '../tasks/input-bounds.ts';
 
 /** `maxPixels` is the limit of a video only. */
@@ -21,15 +21,10 @@ type Conversion = {
   readonly signal: AbortSignal;
 };
 
-/** For one conversion, to decode and to encode. */
-export const conversionThreads = 2;
-
 /** More frames a second than any camera's, so that the work on a clip is bounded by its limits. */
 const maxFrameRate = 120;
 /** Encoders fill their last frame. */
 const paddingSeconds = 0.25;
-/** The largest piece of memory that ffmpeg may reserve. A few bytes can declare an index of gigabytes. */
-const maxAllocatedBytes = 512 * 1024 * 1024;
 /** Decoders work on whole blocks of at most 64 pixels a side. The exact limit is checked on the converted clip. */
 const largestBlock = 64;
 
@@ -58,20 +53,13 @@ export async function convertClip(conversion: Conversion): Promise<number> {
   await ffmpeg({ args, cwd: dirname(path), signal, limitMs, stallMs: 2 * limitMs }).catch((error: unknown) => {
     throw explainFailure(error, kind, limits);
   });
-  return await checkedSeconds(kind, path, limits);
+  return await checkedSeconds(conversion);
 }
 
 function inputArgs({ demuxer, limits: { maxPixels }, fetchedPath }: Conversion): string[] {
   const side = maxPixels === undefined ? 0 : Math.ceil(Math.sqrt(maxPixels)) + largestBlock;
-  const pixels = maxPixels === undefined ? [] : ['-max_pixels', `${Math.max(side * side, 2 * maxPixels)}`];
-  // Another file that an MP4 refers to must never be opened.
-  const references = demuxer === 'mov' ? ['-enable_drefs', '0'] : [];
-  return ['-threads', `${conversionThreads}`, '-max_alloc', `${maxAllocatedBytes}`, '-codec_whitelist', decoders]
-    .concat(pixels, references)
-    .concat(
-      // Left to guess, ffmpeg takes a text for a playlist, and reads the files that it names.
-      ['-f', demuxer, '-i', fetchedPath],
-    );
+  const largest = maxPixels && Math.max(side * side, 2 * maxPixels);
+  return ['-codec_whitelist', decoders, ...untrustedInput({ demuxer, path: fetchedPath, maxPixels: largest })];
 }
 
 /** Square pixels and even sides, which H.264 needs; without B-frames, as in `encodedPicture` of normalize-video.ts. */
@@ -94,14 +82,7 @@ function soundArgs(kind: ClipKind): string[] {
 
 /** A longer clip is cut here, which shows that it is too long. */
 function outputArgs({ maxSeconds, maxMegabytes }: ClipLimits): string[] {
-  const limits = [
-    '-threads',
-    `${conversionThreads}`,
-    '-t',
-    `${maxSeconds + 1}`,
-    '-fs',
-    `${maxMegabytes * 1024 * 1024}`,
-  ];
+  const limits = ['-threads', `${decoderThreads}`, '-t', `${maxSeconds + 1}`, '-fs', `${maxMegabytes * 1024 * 1024}`];
   const withoutMetadata = ['-map_metadata', '-1', '-map_chapters', '-1', '-sn', '-dn'];
   return [...limits, ...withoutMetadata, '-movflags', '+faststart', '-f', 'mp4'];
 }
@@ -113,8 +94,7 @@ function explainFailure(error: unknown, kind: ClipKind, { maxPixels }: ClipLimit
   const refusal = (why: string) => new ClipRefusal(why, { cause: error });
   if (timedOut) return refusal('takes too long to decode');
   const cannot = refusal(kind === 'video' ? 'cannot be played as a video' : 'cannot be played as audio');
-  // It was killed because the clip has millions of errors.
-  if (errorCode(error.failure.cause) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return cannot;
+  if (reportedTooMuch(error)) return cannot;
   if (exitCode === null || stderr.includes('No space left on device')) return error;
   if (stderr.includes('exceeds specified max pixel count')) return refusal(tooLarge(maxPixels));
   return cannot;
@@ -125,28 +105,15 @@ function tooLarge(maxPixels: number | undefined): string {
 }
 
 /** Measures the converted clip, because a clip may declare anything. */
-async function checkedSeconds(kind: ClipKind, path: string, limits: ClipLimits): Promise<number> {
+async function checkedSeconds({ kind, path, limits, signal }: Conversion): Promise<number> {
   const { maxSeconds, maxMegabytes, maxPixels = Infinity } = limits;
   const { size } = await stat(path);
   if (size >= maxMegabytes * 1024 * 1024) throw new ClipRefusal(`is larger than ${maxMegabytes} MB as H.264 and AAC`);
-  const { seconds, pixels, frames } = await measure(kind, path);
+  const measured = await readVideo(`${kind}Clip`, path, signal);
+  if (measured === undefined) throw new ClipRefusal('has no picture or sound that can be played');
+  const { seconds, pixels, frames } = measured;
   if (pixels > maxPixels) throw new ClipRefusal(tooLarge(maxPixels));
   if (seconds > maxSeconds + paddingSeconds) throw new ClipRefusal(`is longer than ${maxSeconds} seconds`);
   if (frames >= frameLimit(maxSeconds)) throw new ClipRefusal(`has more than ${maxFrameRate} frames per second`);
   return seconds;
-}
-
-/** The file is one that ffmpeg has just written. */
-async function measure(kind: ClipKind, path: string) {
-  const input = new Input({ formats: [MP4], source: new FilePathSource(path) });
-  try {
-    const [video, audio] = await Promise.all([input.getPrimaryVideoTrack(), input.getPrimaryAudioTrack()]);
-    const track = kind === 'video' ? video : audio;
-    const count = (await track?.computePacketStats())?.packetCount ?? 0;
-    if (track === null || count === 0) throw new ClipRefusal('has no picture or sound that can be played');
-    const pixels = video === null ? 0 : (await video.getDisplayWidth()) * (await video.getDisplayHeight());
-    return { seconds: await input.computeDuration(), pixels, frames: video === null ? 0 : count };
-  } finally {
-    input.dispose();
-  }
 }

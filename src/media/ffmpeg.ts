@@ -4,6 +4,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import type { Ffmpeg } from '../tasks/ports.ts';
+import { errorCode } from '../platform/errors.ts';
 import { ffmpegBinary } from './ffmpeg-binary.ts';
 
 export type FfmpegFailure = {
@@ -45,6 +46,11 @@ const protocolOptions = ['-protocol_whitelist', 'file'];
 
 /** The end of the child's standard error that an error carries: enough for the reason, bounded for the log. */
 const stderrTailCharacters = 4096;
+/** True if ffmpeg was killed because it reported too much, which means that the file has millions of errors. */
+export function reportedTooMuch(error: FfmpegError): boolean {
+  return errorCode(error.failure.cause) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+}
+
 /** Hours of progress are less than this limit. */
 const mostOutputBytes = 16 * 1024 * 1024;
 

@@ -2,10 +2,11 @@ import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { TaskError } from '../platform/errors.ts';
-import { FfmpegError } from './ffmpeg.ts';
+import { FfmpegError, reportedTooMuch } from './ffmpeg.ts';
 import { makeLastFrame } from './last-frame.ts';
 import { isPosterOf, makePoster } from './poster.ts';
-import { probeVideo, type VideoFacts, VideoFileError } from './probe-video.ts';
+import { probeVideo, type VideoFacts } from './probe-video.ts';
+import { VideoFileError } from './video-file-error.ts';
 
 type VideoInspection = {
   readonly videoPath: string;
@@ -33,7 +34,7 @@ export function createVideoInspector(ffmpeg: Ffmpeg) {
   const limited = pLimit(availableParallelism());
   return ({ videoPath, deliveredPoster, posterPath, lastFramePath, signal }: VideoInspection) =>
     blamingFile(async () => {
-      const measured = await probeVideo(videoPath);
+      const measured = await probeVideo(videoPath, signal);
       if (lastFramePath !== undefined)
         await limited(() => makeLastFrame(ffmpeg, videoPath, lastFramePath, { ...measured, signal }));
       if (deliveredPoster !== undefined && (await isPosterOf(deliveredPoster, measured)))
@@ -57,6 +58,7 @@ export async function blamingFile<T>(work: () => Promise<T>): Promise<T> {
 function isCausedByFile(error: unknown): boolean {
   if (error instanceof VideoFileError) return true;
   if (!(error instanceof FfmpegError)) return false;
+  if (reportedTooMuch(error)) return true;
   const { exitCode, stalled, stderr } = error.failure;
   return exitCode !== null && !stalled && !stderr.includes('No space left on device');
 }

@@ -7,7 +7,12 @@ export class BoxError extends Error {
   override readonly name = 'BoxError';
 }
 
-export type BoxFile = { readonly handle: FileHandle; readonly bytes: number };
+/** `boxesRead`: those of all levels, because every box of a file could have as many within it. */
+export type BoxFile = { readonly handle: FileHandle; readonly bytes: number; boxesRead: number };
+
+export async function boxFile(handle: FileHandle): Promise<BoxFile> {
+  return { handle, bytes: (await handle.stat()).size, boxesRead: 0 };
+}
 
 /** `at`: where its header begins; `from` and `to`: its content. */
 export type Box = { readonly type: string; readonly at: number; readonly from: number; readonly to: number };
@@ -15,17 +20,20 @@ export type Box = { readonly type: string; readonly at: number; readonly from: n
 /** A fragmented file of ten minutes has about a thousand boxes. */
 const maxBoxes = 10_000;
 
-export async function readAt({ handle }: BoxFile, at: number, bytes: number): Promise<Buffer> {
+/** A larger index (`moov`) describes no video within our limits, and would fill the memory of its reader. */
+export const maxIndexBytes = 64 * 1024 * 1024;
+
+export async function readAt({ handle }: Pick<BoxFile, 'handle'>, at: number, bytes: number): Promise<Buffer> {
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, at);
   return buffer.subarray(0, bytesRead);
 }
 
-/** Yields the boxes between two offsets. Throws `BoxError` for a box that does not fit in. */
+/** Yields the boxes between two offsets. Throws `BoxError` for a box that does not fit in, and for too many in all of the file. */
 export async function* boxesIn(file: BoxFile, { from, to }: Pick<Box, 'from' | 'to'>): AsyncGenerator<Box> {
   let at = from;
   // QuickTime may end a list with a zero of 32 bits.
-  for (let box = 0; at + 8 <= to; box += 1) {
-    if (box === maxBoxes) throw new BoxError('too many boxes');
+  for (; at + 8 <= to; file.boxesRead += 1) {
+    if (file.boxesRead >= maxBoxes) throw new BoxError('too many boxes');
     const found = boxAt(await readAt(file, at, 16), at, to);
     yield found;
     at = found.to;

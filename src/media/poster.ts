@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { FrameSize } from './frame-size.ts';
 import type { Ffmpeg } from '../tasks/ports.ts';
 import { isPhotoFormat, sharp } from './image-library.ts';
+import { decoderThreads, untrustedInput } from './untrusted-input.ts';
 
 /** After the opening fade and before the end, where a film most often shows its subject. */
 const posterAt = 0.4;
@@ -22,6 +23,12 @@ export function posterSize({ widthPx, heightPx }: FrameSize): FrameSize {
   return { widthPx: side(widthPx), heightPx: side(heightPx) };
 }
 
+/**
+ * One picture takes a few seconds. The limit is below the time after which ffmpeg counts as stalled, so that a video without a picture
+ * there takes too long, and is refused after some attempts.
+ */
+export const pictureLimitMs = 4 * 60_000;
+
 type PosterOptions = FrameSize & { readonly durationSeconds: number; readonly signal: AbortSignal };
 
 /** Writes the picture at 40 % of a video of this size as a JPEG. Rejects with `FfmpegError` when it cannot be decoded there. */
@@ -35,12 +42,14 @@ export async function makePoster(
   await ffmpeg({
     // Seeking before the input decodes from the nearest key frame only, without the frames that no other one needs, which halves the
     // cost and takes a neighbor at worst; `-update 1` writes a single picture.
-    args: ['-skip_frame', 'noref', '-ss', atSeconds, '-i', videoPath, '-frames:v', '1', '-an']
+    args: ['-skip_frame', 'noref', '-ss', atSeconds, ...untrustedInput({ demuxer: 'mov', path: videoPath })]
+      .concat(['-frames:v', '1', '-an', '-threads', `${decoderThreads}`])
       .concat(['-vf', jpegFilters(posterSize(video)), '-pix_fmt', 'yuvj420p', '-q:v', '4'])
       .concat(['-f', 'image2', '-update', '1'])
       .concat(posterPath),
     cwd: dirname(posterPath),
     signal,
+    limitMs: pictureLimitMs,
   });
 }
 

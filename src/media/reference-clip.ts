@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { createSlots } from '../outbound/limits.ts';
 import type { Ffmpeg, ReferenceClip } from '../tasks/ports.ts';
 import { ClipRefusal, type ClipKind, clipContainerOf } from './clip-container.ts';
-import { type ClipLimits, convertClip, conversionThreads } from './convert-clip.ts';
+import { type ClipLimits, convertClip } from './convert-clip.ts';
 import { downloadMedia, fetchEach, type FetchSettings, invalidMedia, type MediaSource } from './fetch-media.ts';
+import { decoderThreads } from './untrusted-input.ts';
 
 type FetchReferenceClips = FetchSettings & {
   readonly kind: ClipKind;
@@ -15,9 +16,9 @@ type FetchReferenceClips = FetchSettings & {
   readonly ffmpeg: Ffmpeg;
 };
 
-/** Clips that are converted at the same time in this process: each needs memory for its frames, and `conversionThreads` cores. */
+/** Clips that are converted at the same time in this process: each needs memory for its frames, and `decoderThreads` cores. */
 const converting = createSlots({
-  maxHeld: Math.max(1, Math.floor(availableParallelism() / conversionThreads)),
+  maxHeld: Math.max(1, Math.floor(availableParallelism() / decoderThreads)),
   maxWaiting: 1000,
   maxWaitMs: 60 * 60_000,
 });

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
-import { type Box, BoxError, type BoxFile, boxesIn, readAt } from './mp4-boxes.ts';
+import { type Box, BoxError, boxFile, type BoxFile, boxesIn, maxIndexBytes, readAt } from './mp4-boxes.ts';
+import { VideoFileError } from './video-file-error.ts';
 
 /** The `uuid` boxes of C2PA and of XMP. */
 const c2paType = 'd8fec3d61b0e483c92975828877ec481';
@@ -18,16 +19,18 @@ export type VideoLayout = {
   readonly last: Box | undefined;
 };
 
-/** Reads the layout as far as the file can be read. */
+/** Reads the layout as far as the file can be read. Throws `VideoFileError` for a larger index than any reader should be given. */
 export async function videoLayoutOf(path: string): Promise<VideoLayout> {
   await using handle = await open(path);
-  const { size: bytes } = await handle.stat();
-  const file = { handle, bytes };
+  const file = await boxFile(handle);
+  const { bytes } = file;
   const types: string[] = [];
   let [manifest, xmp, last]: (Box | undefined)[] = [];
   let isWhole = true;
   try {
     for await (const box of boxesIn(file, { from: 0, to: bytes })) {
+      if (box.type === 'moov' && box.to - box.at > maxIndexBytes)
+        throw new VideoFileError(`the index has more than ${maxIndexBytes} bytes`);
       types.push(box.type);
       const extended = box.type === 'uuid' ? await extendedType(file, box) : undefined;
       if (extended === c2paType && (await hasManifest(file, box))) manifest ??= box;

@@ -222,20 +222,25 @@ function describeStoring(kind: 'a folder' | 'a bucket', skip: string | false): v
       assert.deepEqual(await keysOf('no-video'), [keys.posterKey, keys.key]);
     });
 
-    test('a conversion that times out is tried three times, and then ends the task', async () => {
-      const { order } = await staged('slow-conversion');
-      const failure = { exitCode: null, killedBy: 'SIGKILL', stalled: false, timedOut: true, stderr: '' };
-      const normalizeVideo = () => Promise.reject(new FfmpegError(failure));
-      let heartbeatDetails: unknown;
-      const attempt = () =>
-        silentActivity(
-          { workflowId: order.taskId, heartbeatDetails, onHeartbeat: (details) => (heartbeatDetails = details) },
-          () => createStoreResult({ ...deps, normalizeVideo })({ ...order, form: asIs }),
-        );
-      await assert.rejects(attempt(), FfmpegError);
-      await assert.rejects(attempt(), FfmpegError);
-      await assert.rejects(attempt(), { type: 'result_invalid', nonRetryable: true });
-    });
+    for (const [name, ending] of [
+      ['times out', { stalled: false, timedOut: true }],
+      ['stalls', { stalled: true, timedOut: false }],
+    ] as const) {
+      test(`a conversion that ${name} is tried three times, and then ends the task`, async () => {
+        const { order } = await staged(`slow-conversion-${name.replace(' ', '-')}`);
+        const failure = { exitCode: null, killedBy: 'SIGKILL', ...ending, stderr: '' };
+        const normalizeVideo = () => Promise.reject(new FfmpegError(failure));
+        let heartbeatDetails: unknown;
+        const attempt = () =>
+          silentActivity(
+            { workflowId: order.taskId, heartbeatDetails, onHeartbeat: (details) => (heartbeatDetails = details) },
+            () => createStoreResult({ ...deps, normalizeVideo })({ ...order, form: asIs }),
+          );
+        await assert.rejects(attempt(), FfmpegError);
+        await assert.rejects(attempt(), FfmpegError);
+        await assert.rejects(attempt(), { type: 'result_invalid', nonRetryable: true });
+      });
+    }
 
     test('a result with another task’s keys is neither shown nor deleted, and ends the task', async () => {
       const { order } = await staged('shown');

@@ -263,4 +263,13 @@ describe('normalising a video', () => {
         FfmpegError,
       );
   });
+
+  test('a video with so many errors that ffmpeg is killed for its reports is refused', async () => {
+    const cause = Object.assign(new RangeError('too much'), { code: 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER' });
+    const failure = { exitCode: null, killedBy: 'SIGTERM', stalled: false, timedOut: false, stderr: '', cause };
+    await assert.rejects(
+      normalise(() => Promise.reject(new FfmpegError(failure)), 'vp9.webm', asIs),
+      (error) => error instanceof TaskError && error.failCode === 'result_invalid',
+    );
+  });
 });

@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { probeVideo, VideoFileError } from '../../src/media/probe-video.ts';
+import { probeVideo } from '../../src/media/probe-video.ts';
+import { VideoFileError } from '../../src/media/video-file-error.ts';
+import { videoOfPictures } from './boxes.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { pinnedFfmpeg } from '../providers/preview/render-support.ts';
 
@@ -52,6 +54,28 @@ test('a hole in the picture, or text in its place, is found wherever it lies', a
       await assert.rejects(probeVideo(path), VideoFileError, `${JSON.stringify(filling)} at ${share} of the pictures`);
     }
   }
+});
+
+test('a kilobyte that describes billions of pictures is refused, and this process lives', async (t) => {
+  const path = join(await temporaryFolder(t), 'crafted.mp4');
+  const crafted = videoOfPictures(0xff_ff_ff_ff);
+  assert.ok(crafted.length < 1024);
+  await writeFile(path, crafted);
+  await assert.rejects(probeVideo(path), (error) => {
+    assert.ok(error instanceof VideoFileError, String(error));
+    assert.match(error.message, /within the limits of its reader/);
+    return true;
+  });
+  // The next file has a reader of its own.
+  await writeFile(path, videoOfPictures(1));
+  assert.equal((await probeVideo(path)).widthPx, 64);
+});
+
+test('a canceled reading rejects with the reason', async (t) => {
+  const path = join(await temporaryFolder(t), 'crafted.mp4');
+  await writeFile(path, videoOfPictures(1));
+  const reason = new Error('canceled');
+  await assert.rejects(probeVideo(path, AbortSignal.abort(reason)), (error) => error === reason);
 });
 
 test('what is no H.264 video is refused with the reason', async (t) => {

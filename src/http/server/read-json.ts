@@ -14,7 +14,7 @@ export async function readJson(ctx: Context, maxBytes = maxBodyBytes): Promise<R
   const body = await readBytes(ctx.req, maxBytes);
   const text = orInvalid(() => utf8.decode(body));
   if (text.trim() === '') throw new HttpError('invalid_json', { msg: 'the body is empty; send a JSON object' });
-  refuseManyValues(text);
+  refuseLargeJson(text);
   const value = orInvalid((): unknown => JSON.parse(text));
   if (!isObject(value)) throw new HttpError('body_not_object');
   refuseUnsafeJson(text);
@@ -116,15 +116,24 @@ function orInvalid<T>(parse: () => T): T {
 /** More than any request has. Millions of values fit into a body with files, and would keep the process busy for seconds. */
 const maxJsonValues = 10_000;
 
-/** Counts the commas outside of strings, without parsing. */
-function refuseManyValues(text: string): void {
-  let values = 1;
+export const maxJsonDepth = 32;
+
+/**
+ * Counts the commas and the open brackets outside of strings, without parsing: millions of open brackets would make the parser use a
+ * gigabyte.
+ */
+export function refuseLargeJson(text: string): void {
+  let [values, depth] = [1, 0];
   for (let at = 0; at < text.length; at += 1) {
     const character = text[at];
     if (character === '"') at = endOfString(text, at);
     else if (character === ',') values += 1;
+    else if (character === '[' || character === '{') depth += 1;
+    else if (character === ']' || character === '}') depth -= 1;
     if (values > maxJsonValues)
       throw invalidRequest([{ path: '', message: `the body must have at most ${maxJsonValues} values` }]);
+    if (depth > maxJsonDepth)
+      throw invalidRequest([{ path: '', message: `the body is nested deeper than ${maxJsonDepth} levels` }]);
   }
 }
 
@@ -142,19 +151,14 @@ function isEscaped(text: string, position: number): boolean {
   return (position - first) % 2 === 1;
 }
 
-export const maxJsonDepth = 32;
-
 /**
- * Refuses JSON that `JSON.parse` accepts: too deep, or with duplicate keys, of which another reader may use the first. Throws from the
+ * Refuses JSON that `JSON.parse` accepts: with text that is not plain, or with duplicate keys, of which another reader may use the first. Throws from the
  * callbacks, because the visitor cannot be stopped otherwise.
  */
 export function refuseUnsafeJson(text: string): void {
   /** The keys of each enclosing object or array. */
   const keys: Set<string>[] = [];
-  const open = () => {
-    if (keys.push(new Set()) <= maxJsonDepth) return;
-    throw invalidRequest([{ path: '', message: `the body is nested deeper than ${maxJsonDepth} levels` }]);
-  };
+  const open = () => void keys.push(new Set());
   const close = () => void keys.pop();
   const requirePlainText = (value: unknown, path: () => JSONPath) => {
     if (typeof value !== 'string' || isPlainText(value)) return;

@@ -2,12 +2,15 @@ import fc from 'fast-check';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HttpError } from '../../../src/http/errors.ts';
-import { maxJsonDepth, refuseUnsafeJson } from '../../../src/http/server/read-json.ts';
+import { maxJsonDepth, refuseLargeJson, refuseUnsafeJson } from '../../../src/http/server/read-json.ts';
 
 /** What a text is refused with, undefined when it is not. */
-function findJsonFault(text: string): (Pick<HttpError, 'code'> & { msg: string }) | undefined {
+function findJsonFault(
+  text: string,
+  refuse = refuseUnsafeJson,
+): (Pick<HttpError, 'code'> & { msg: string }) | undefined {
   try {
-    refuseUnsafeJson(text);
+    refuse(text);
     return undefined;
   } catch (error) {
     assert.ok(error instanceof HttpError);
@@ -69,11 +72,18 @@ test('values may be nested so deep and no deeper, in arrays and in objects', () 
   const arrays = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
   const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
   for (const nested of [arrays, objects]) {
-    assert.equal(findJsonFault(nested(maxJsonDepth)), undefined);
+    assert.equal(findJsonFault(nested(maxJsonDepth), refuseLargeJson), undefined);
     const tooDeep = { code: 'invalid_request', msg: `the body is nested deeper than ${maxJsonDepth} levels` };
-    assert.deepEqual(findJsonFault(nested(maxJsonDepth + 1)), tooDeep);
-    assert.deepEqual(findJsonFault(nested(20_000)), tooDeep);
+    assert.deepEqual(findJsonFault(nested(maxJsonDepth + 1), refuseLargeJson), tooDeep);
+    assert.deepEqual(findJsonFault(nested(20_000), refuseLargeJson), tooDeep);
   }
+});
+
+test('brackets in strings and closed brackets do not count as levels', () => {
+  const brackets = '[{'.repeat(maxJsonDepth);
+  const lists = Array.from({ length: 100 }, () => [{}]);
+  const text = JSON.stringify({ a: brackets, [`"${brackets}`]: `\\${brackets}"`, lists });
+  assert.equal(findJsonFault(text, refuseLargeJson), undefined);
 });
 
 test('the time to check a body grows with its length alone', () => {

@@ -152,6 +152,12 @@ for (const [name, body] of [
   });
 }
 
+test('422 millions of open brackets, which are never parsed', async () => {
+  const answer = await send('['.repeat(16 * 1024 * 1024 - 1), 'application/json');
+  assert.equal(answer.status, 422, answer.bytes.toString());
+  assert.match(answer.bytes.toString(), /the body is nested deeper than 32 levels/);
+});
+
 test('commas in strings do not count as values', async () => {
   const prompt = `a boat, ${'"quoted", and \\, '.repeat(200)}`;
   const answer = await send(

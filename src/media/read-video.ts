@@ -1,0 +1,102 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import pLimit from 'p-limit';
+import { VideoFileError } from './video-file-error.ts';
+import type { VideoReadings } from './video-readings.ts';
+
+// A kilobyte can describe a billion pictures, whose times and sizes the library lists in memory, or make it loop forever. It reads
+// files in processes of its own, which such a file ends instead of this one.
+
+export type ReadOrder = { readonly reading: keyof VideoReadings; readonly path: string };
+/** `failure`: the reason why the file cannot be read. */
+export type ReadReply = { readonly value: unknown } | { readonly failure: string };
+
+const program = fileURLToPath(new URL('video-reader.js', import.meta.url));
+/** Far more than the lists of an hour of video need. */
+const mostHeapMegabytes = 256;
+/** The largest file is read in seconds, and many times as slowly on a very busy machine. */
+const limitMs = 5 * 60_000;
+/** Few, because all of them count for the memory of this process's container. A read takes milliseconds, or seconds for a gigabyte. */
+const mostReaders = 2;
+/** V8 aborts a process that is out of memory, and `video-reader.ts` one with an unexpected error. */
+const crashes: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGBUS'];
+
+const limited = pLimit(Math.min(mostReaders, availableParallelism()));
+/** A start takes 0.2 s of a core, as long as everything else that is done for a task that needs no conversion. */
+const idle = new Set<ChildProcess>();
+
+type Value<R extends keyof VideoReadings> = Awaited<ReturnType<VideoReadings[R]>>;
+
+/**
+ * Reads a video in another process. Throws `VideoFileError` if the file cannot be read, or needs too much memory or time. Other errors
+ * are those of this machine, and may be retried.
+ */
+export async function readVideo<R extends keyof VideoReadings>(
+  reading: R,
+  path: string,
+  signal?: AbortSignal,
+): Promise<Value<R>> {
+  const reply = await limited(() => readerReply({ reading, path }, signal));
+  if ('failure' in reply) throw new VideoFileError(reply.failure);
+  // The program is built from the same sources.
+  return reply.value as Value<R>;
+}
+
+async function readerReply(order: ReadOrder, signal: AbortSignal | undefined): Promise<ReadReply> {
+  signal?.throwIfAborted();
+  const [reader = start()] = idle;
+  idle.delete(reader);
+  const reply = await replyOf(reader, order, signal);
+  // After a file that cannot be read, work on it may still be under way, and must not fail the next one.
+  if ('failure' in reply || reply.value === undefined) reader.kill('SIGKILL');
+  else if (reader.connected) idle.add(reader);
+  return reply;
+}
+
+/** The file has no way to the secrets of this process, because the environment is empty. An idle process does not keep this one running. */
+function start(): ChildProcess {
+  const reader = fork(program, {
+    env: {},
+    execArgv: [`--max-old-space-size=${mostHeapMegabytes}`],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    serialization: 'advanced',
+  });
+  reader.unref();
+  reader.channel?.unref();
+  // The reading under way rejects with the error; a second one without a listener would end this process.
+  reader.on('error', () => undefined).once('exit', () => idle.delete(reader));
+  return reader;
+}
+
+/** Kills the process if the signal is aborted or the time is over. */
+function replyOf(reader: ChildProcess, order: ReadOrder, signal: AbortSignal | undefined): Promise<ReadReply> {
+  return new Promise<ReadReply>((resolve, reject) => {
+    let isLate = false;
+    const kill = () => void reader.kill('SIGKILL');
+    // The timer also keeps this process running until the reply is there.
+    const limit = setTimeout(() => {
+      isLate = true;
+      kill();
+    }, limitMs);
+    const settle = (end: () => void) => {
+      clearTimeout(limit);
+      signal?.removeEventListener('abort', kill);
+      reader.off('message', onReply).off('error', onError).off('exit', onExit);
+      end();
+    };
+    const onReply = (reply: unknown) => settle(() => resolve(reply as ReadReply)); // the only messages of the program
+    const onError = (error: Error) => settle(() => reject(error));
+    const onExit = (code: number | null, killedBy: NodeJS.Signals | null) =>
+      settle(() => reject(signal?.aborted === true ? signal.reason : endError(code, killedBy, isLate)));
+    reader.once('message', onReply).once('error', onError).once('exit', onExit);
+    signal?.addEventListener('abort', kill, { once: true });
+    reader.send(order, (error) => error && onError(error));
+  });
+}
+
+function endError(code: number | null, killedBy: string | null, isLate: boolean): Error {
+  if (isLate) return new VideoFileError(`the file cannot be read within ${limitMs / 1000} s`);
+  if (crashes.includes(killedBy)) return new VideoFileError('the file cannot be read within the limits of its reader');
+  return new Error(`the reader of videos ended with ${killedBy ?? `exit code ${code}`}`);
+}

@@ -1,0 +1,24 @@
+type UntrustedInput = {
+  /** ffmpeg's name of the container. */
+  readonly demuxer: string;
+  readonly path: string;
+  readonly maxPixels?: number | undefined;
+};
+
+/** For one run, to decode and to encode: a lone video is not slow, and many beside each other lose nothing. */
+export const decoderThreads = 2;
+/** The largest decoded picture has 8192 × 4096 pixels. A larger one would take the memory of all tasks. */
+const mostPixels = 33_554_432;
+/** The largest piece of memory that ffmpeg may reserve. A few bytes can declare an index of gigabytes. */
+const maxAllocatedBytes = 512 * 1024 * 1024;
+
+/** Arguments of ffmpeg for a file that clients or upstreams made. */
+export function untrustedInput({ demuxer, path, maxPixels = mostPixels }: UntrustedInput): readonly string[] {
+  return [
+    ...['-threads', `${decoderThreads}`, '-max_alloc', `${maxAllocatedBytes}`, '-max_pixels', `${maxPixels}`],
+    // Another file that an MP4 refers to must never be opened.
+    ...(demuxer === 'mov' ? ['-enable_drefs', '0'] : []),
+    // Left to guess, ffmpeg takes a text for a playlist, and reads the files that it names.
+    ...['-f', demuxer, '-i', path],
+  ];
+}

@@ -1,0 +1,25 @@
+import type { ReadOrder, ReadReply } from './read-video.ts';
+import { VideoFileError } from './video-file-error.ts';
+import { videoReadings } from './video-readings.ts';
+
+// The process of `readVideo`: reads one video after the other, and ends with the process that started it.
+
+const mostReasonCharacters = 300;
+
+// An error outside of the reading leaves an unknown state, so the file counts as one that crashes its reader.
+process.on('uncaughtException', () => process.abort());
+process.on('message', (order) => void reply(order as ReadOrder)); // `readVideo` sends nothing else
+
+async function reply({ reading, path }: ReadOrder): Promise<void> {
+  process.send?.(await replyTo(reading, path));
+}
+
+async function replyTo(reading: ReadOrder['reading'], path: string): Promise<ReadReply> {
+  try {
+    return { value: await videoReadings[reading](path) };
+  } catch (error) {
+    if (error instanceof VideoFileError) return { failure: error.message };
+    // The message of the library may quote the file.
+    return { failure: `the file cannot be read as a video: ${String(error).slice(0, mostReasonCharacters)}` };
+  }
+}
