@@ -138,6 +138,43 @@ test('an operator creates codes that are shown once, and withdraws those that ar
   assert.deepEqual(errors, []);
 });
 
+/** Opens the dialog in which an operator creates codes, and fills it. */
+async function fillCodes(name: string) {
+  const { page } = await visitor.signedIn({}, { operator: true });
+  await page.goto(`${service.url}/console/ops/codes`);
+  await page.getByRole('button', { name: 'Create codes' }).click();
+  await page.getByRole('dialog').getByLabel('Name').fill(name);
+  return page;
+}
+
+test('a form that is submitted twice before the page shows it makes one batch of codes', { skip }, async () => {
+  const page = await fillCodes('Summer');
+  let sent = 0;
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/api/admin/v1/codes')) sent += 1;
+  });
+  await page.evaluate(`{
+    const form = document.querySelector('dialog form');
+    form.requestSubmit();
+    form.requestSubmit();
+  }`);
+  await page.getByRole('dialog').locator('.secret code').waitFor();
+  assert.equal(sent, 1);
+});
+
+test('codes whose answer was lost are in the list, and no second batch is called safe', { skip }, async () => {
+  const page = await fillCodes('Autumn');
+  await page.route('**/api/admin/v1/codes', async (route) => {
+    if (route.request().method() === 'GET') return route.continue();
+    await route.fetch();
+    return route.abort('connectionreset');
+  });
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: /^Create 10 ×/ }).click();
+  await dialog.getByRole('alert').getByText('may or may not have been made').waitFor();
+  await page.getByRole('row', { name: /^Autumn/ }).waitFor();
+});
+
 test('an owner redeems a code once, and a wrong code is refused in the dialog', { skip }, async () => {
   const actor = { kind: 'command_line', name: 'shell' } as const;
   const { codes } = await createCodesAs(service.database.db, actor, { name: 'Spring', credits: 250, codes: 1 });
